@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"downlink/agents/internal/agent"
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/host"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/uplink"
+)
+
+type doctorCmd struct{ place }
+
+// finding is one checked sentence.
+type finding struct {
+	isGood   bool
+	sentence string
+}
+
+func good(format string, values ...any) finding {
+	return finding{isGood: true, sentence: fmt.Sprintf(format, values...)}
+}
+
+func bad(format string, values ...any) finding {
+	return finding{sentence: fmt.Sprintf(format, values...)}
+}
+
+// Run prints a sentence per check and fails when one is bad.
+func (d doctorCmd) Run(ctx context.Context) error {
+	c, err := d.load()
+	if err != nil {
+		return err
+	}
+	keeper, bootID, err := agent.OpenKeeper(c, settings.LinuxHost{})
+	if err != nil {
+		return err
+	}
+	facts, err := agent.HostFacts(c, keeper, bootID)
+	if err != nil {
+		return err
+	}
+	findings := []finding{
+		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(keeper), checkDisk(facts),
+	}
+	findings = append(findings, checkServer(ctx, c)...)
+	return printFindings(findings)
+}
+
+func printFindings(findings []finding) error {
+	failed := 0
+	for _, f := range findings {
+		mark := "ok  "
+		if !f.isGood {
+			mark = "BAD "
+			failed++
+		}
+		fmt.Println(mark, f.sentence)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d checks are bad", failed, len(findings))
+	}
+	return nil
+}
+
+func checkKernel(facts protocol.Host) finding {
+	// 232 bytes end with the peer's window, which the receive-window panels need.
+	if facts.TCPInfoBytes < 232 {
+		return bad("Kernel %s gives %d bytes of TCP_INFO; below 232 (Linux 5.4) the peer's window is missing from traces.", facts.Kernel, facts.TCPInfoBytes)
+	}
+	return good("Kernel %s gives %d bytes of TCP_INFO.", facts.Kernel, facts.TCPInfoBytes)
+}
+
+func checkRoles(c config.Config) finding {
+	roles := strings.Join(c.Roles, " and ")
+	if slices.Contains(c.Roles, "sender") && !host.HasAddress(c.DataHost) {
+		return good("Role: %s. %s is not an address of this host, so the data port will listen on all addresses.", roles, c.DataHost)
+	}
+	return good("Role: %s, data host %q.", roles, c.DataHost)
+}
+
+func checkControls(facts protocol.Host) finding {
+	if !slices.Contains(facts.CongestionControls, "cubic") {
+		return bad("Congestion controls: %s; cubic is missing.", strings.Join(facts.CongestionControls, ", "))
+	}
+	sentences := []string{"Congestion controls: " + strings.Join(facts.CongestionControls, ", ") + "."}
+	for _, name := range slices.Sorted(maps.Keys(facts.ControlsUnavailable)) {
+		sentences = append(sentences, fmt.Sprintf("Not here: %s (%s).", name, facts.ControlsUnavailable[name]))
+	}
+	return good("%s", strings.Join(sentences, " "))
+}
+
+func checkSettings(facts protocol.Host, c config.Config) finding {
+	const always = "net.ipv4.tcp_no_metrics_save"
+	switch {
+	case !c.Policy.AllowsSetting(always):
+		return bad("The policy does not allow %s, which is part of every run; add it to policy.settings.", always)
+	case !slices.Contains(facts.SettingsWritable, always):
+		return bad("%s cannot be changed by this user, and it is part of every run; run the agent as root.", always)
+	}
+	return good("%d of %d settings can be changed here.", len(facts.SettingsWritable), len(settings.Names()))
+}
+
+func checkJournal(keeper *settings.Keeper) finding {
+	if keeper.Pending() {
+		return bad("A run has left settings changed; run `downlink-agent restore`, or start the agent.")
+	}
+	return good("No run has left settings changed.")
+}
+
+func checkDisk(facts protocol.Host) finding {
+	const enoughBytes = 1e9
+	if facts.SpoolFreeBytes < enoughBytes {
+		return bad("%d MB are free for traces; a GB or more is advised.", facts.SpoolFreeBytes/1e6)
+	}
+	return good("%d MB are free for traces.", facts.SpoolFreeBytes/1e6)
+}
+
+// checkServer asks for nothing that could disturb an agent that runs.
+func checkServer(ctx context.Context, c config.Config) []finding {
+	if _, err := config.LoadIdentity(c.StateDir); err != nil {
+		return []finding{bad("%v.", err)}
+	}
+	client, err := uplink.NewClient(c.Server, "", c.CAFile)
+	if err != nil {
+		return []finding{bad("%v.", err)}
+	}
+	date, err := client.ServerDate(ctx)
+	if err != nil {
+		return []finding{bad("%s: %v.", c.Server, err)}
+	}
+	return []finding{good("The server at %s answers.", c.Server), checkClock(time.Since(date))}
+}
+
+func checkClock(ahead time.Duration) finding {
+	sentence := fmt.Sprintf("This host's clock is %.0f s ahead of the server's", ahead.Seconds())
+	if ahead.Abs() > time.Minute {
+		return bad("%s; runs begin in time all the same, but set the clock so that logs can be compared.", sentence)
+	}
+	return good("%s.", sentence)
+}

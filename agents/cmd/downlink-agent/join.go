@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"downlink/agents/internal/agent"
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/host"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/uplink"
+)
+
+type joinCmd struct {
+	Server         string   `help:"Address of the server: https://, http://, or unix:// with the path of a socket." required:""`
+	Token          string   `help:"Enrolment token from the dashboard; it works once." required:""`
+	Name           string   `help:"Name that people will see." required:""`
+	Role           []string `help:"What this host may be in a run; may be given twice." enum:"sender,receiver" default:"sender,receiver"`
+	StateDir       string   `help:"State folder." default:"/var/lib/downlink-agent" type:"path"`
+	DataHost       string   `help:"Address at which other agents reach this host; without it, the one that leads to the server."`
+	DataPort       int      `help:"Data port of a sender; 0 lets the kernel pick one for each run."`
+	SeparateUplink bool     `help:"Control traffic does not take the link under test."`
+	CaFile         string   `help:"CA certificate of the server in PEM form." type:"path"`
+}
+
+func (j joinCmd) config() (config.Config, error) {
+	c := config.Default()
+	c.Server, c.Name, c.StateDir, c.Roles = j.Server, j.Name, j.StateDir, j.Role
+	c.DataHost, c.DataPort, c.SeparateUplink, c.CAFile = j.DataHost, j.DataPort, j.SeparateUplink, j.CaFile
+	if c.DataHost == "" {
+		server, err := url.Parse(j.Server)
+		if err != nil || server.Host == "" {
+			return c, errors.New("say with --data-host at which address other agents reach this host")
+		}
+		c.DataHost, err = host.AddressTowards(server.Host)
+		if err != nil {
+			return c, fmt.Errorf("%w; say it with --data-host", err)
+		}
+	}
+	return c, c.Validate()
+}
+
+// Run enrols first and writes then: a token that is refused leaves no configuration behind.
+func (j joinCmd) Run(ctx context.Context) error {
+	c, err := j.config()
+	if err != nil {
+		return err
+	}
+	keeper, bootID, err := agent.OpenKeeper(c, settings.LinuxHost{})
+	if err != nil {
+		return err
+	}
+	facts, err := agent.HostFacts(c, keeper, bootID)
+	if err != nil {
+		return err
+	}
+	client, err := uplink.NewClient(c.Server, "", c.CAFile)
+	if err != nil {
+		return err
+	}
+	response, err := client.Join(ctx, protocol.JoinRequest{Token: j.Token, Name: j.Name, Version: version, Host: facts})
+	if err != nil {
+		return err
+	}
+	if err := config.SaveIdentity(c.StateDir, config.Identity{AgentID: response.AgentID, Secret: response.Secret}); err != nil {
+		return err
+	}
+	path, err := c.Save()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Joined as %s (%s). Configuration: %s\nStart it with: downlink-agent run --state-dir %s\n", j.Name, response.AgentID, path, c.StateDir)
+	return nil
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"downlink/agents/internal/diskfile"
+	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/netlab"
+)
+
+// linkCmd builds, removes and shows emulated links.
+type linkCmd struct {
+	Up   linkUpCmd   `cmd:"" help:"Build an emulated link and hold it until stopped."`
+	Down linkDownCmd `cmd:"" help:"Remove a link, or what a killed one left behind."`
+	List linkListCmd `cmd:"" help:"List the links that are up, and leftovers."`
+	Exec linkExecCmd `cmd:"" help:"Run a command on a host of a link."`
+	Show linkShowCmd `cmd:"" help:"Measure a link and print it beside what its profile promises."`
+}
+
+type linkUpCmd struct {
+	Name      string  `required:"" help:"Name of the link: 1-32 of a-z, 0-9 and -."`
+	Profile   string  `required:"" help:"Link profile: geo-viasat, leo-starlink, terrestrial, or the path of a .yaml file."`
+	Senders   int     `default:"1" help:"Number of senders."`
+	Control   string  `help:"Where the hosts' control traffic goes: host:port or unix:/path. Without it the hosts have no way out." placeholder:"ADDRESS"`
+	ReadyFile string  `help:"Write what is up to this JSON file, once all of it is." placeholder:"FILE"`
+	Seed      *uint64 `help:"Seed of the link's chances instead of the profile's."`
+}
+
+// readyFile tells whoever started the link how to use it.
+type readyFile struct {
+	Name           string                     `json:"name"`
+	Profile        string                     `json:"profile"`
+	Pid            int                        `json:"pid"`
+	Seed           uint64                     `json:"seed"`
+	Orbit          string                     `json:"orbit"`
+	NominalRateBps float64                    `json:"nominal_rate_bps"`
+	BaseRttMs      float64                    `json:"base_rtt_ms"`
+	Server         string                     `json:"server,omitempty"` // the backend, as every host reaches it
+	Hosts          map[string]netlab.HostInfo `json:"hosts"`
+}
+
+func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
+	profile, err := emulate.LoadProfile(c.Profile)
+	if err != nil {
+		return err
+	}
+	seed := profile.Seed
+	if c.Seed != nil {
+		seed = *c.Seed
+	}
+	orphaned, err := netlab.ParentGone()
+	if err != nil {
+		return err
+	}
+	lab, err := netlab.Up(netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control})
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.takeDown(lab, log, err) }()
+	if err := c.tellReady(lab, profile, seed); err != nil {
+		return err
+	}
+	log.Info("link is up", "link", c.Name, "profile", profile.Name, "seed", seed)
+	select {
+	case <-ctx.Done():
+	case <-orphaned:
+		log.Info("the process that started the link is gone")
+	case <-lab.Ended():
+	}
+	return nil
+}
+
+func (c linkUpCmd) tellReady(lab *netlab.Lab, profile emulate.Profile, seed uint64) error {
+	if c.ReadyFile == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(readyFile{
+		Name: c.Name, Profile: profile.Name, Pid: os.Getpid(), Seed: seed,
+		Orbit: profile.Orbit, NominalRateBps: profile.Facts.NominalRateBps, BaseRttMs: profile.Facts.BaseRttMs,
+		Server: lab.ControlURL(), Hosts: lab.Hosts(),
+	}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write ready file: %w", err)
+	}
+	return diskfile.Write(c.ReadyFile, append(text, '\n'), 0o644)
+}
+
+// takeDown removes the link and says what it carried.
+func (c linkUpCmd) takeDown(lab *netlab.Lab, log *slog.Logger, earlier error) error {
+	down, up := lab.Counts()
+	if err := lab.Close(); err != nil {
+		return fmt.Errorf("take link %s down: %w", c.Name, err)
+	}
+	log.Info("link is down", "link", c.Name, "down", down.String(), "up", up.String())
+	return earlier
+}
+
+type linkDownCmd struct {
+	Name string `arg:"" optional:"" help:"Name of the link."`
+	All  bool   `help:"Remove every link of this network namespace."`
+}
+
+func (c linkDownCmd) Run() error {
+	if c.All == (c.Name != "") {
+		return fmt.Errorf("give the name of a link, or --all")
+	}
+	links, err := netlab.List()
+	if c.Name != "" {
+		var link netlab.Found
+		link, err = netlab.Find(c.Name)
+		links = []netlab.Found{link}
+	}
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if err := netlab.Down(link); err != nil {
+			return err
+		}
+		fmt.Println("removed", link.Name)
+	}
+	return nil
+}
+
+type linkListCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (c linkListCmd) Run() error {
+	links, err := netlab.List()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		encoder := json.NewEncoder(os.Stdout)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(append([]netlab.Found{}, links...))
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "LINK\tPROFILE\tSTATE\tPID\tHOSTS")
+	for _, link := range links {
+		state := "up"
+		if !link.IsRunning {
+			state = "leftover"
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", link.Name, link.Profile, state, link.Pid, strings.Join(link.HostNames(), " "))
+	}
+	return table.Flush()
+}
+
+type linkExecCmd struct {
+	Link    string   `arg:"" help:"Name of the link."`
+	Host    string   `arg:"" help:"receiver, sender-1, sender-2, …"`
+	Command []string `arg:"" help:"Command and arguments, after --."`
+}
+
+func (c linkExecCmd) Run() error {
+	command := c.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	if len(command) == 0 {
+		return fmt.Errorf("give a command after --")
+	}
+	link, err := netlab.Find(c.Link)
+	if err != nil {
+		return err
+	}
+	return netlab.Exec(link, c.Host, command)
+}

@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/host"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/spool"
+	"downlink/agents/internal/trial"
+	"downlink/agents/internal/uplink"
+)
+
+// Agent carries out the orders of one server, one run at a time.
+type Agent struct {
+	config   config.Config
+	version  string
+	log      *slog.Logger
+	client   *uplink.Client
+	outbox   *uplink.Outbox
+	gate     *uplink.Gate
+	keeper   *settings.Keeper
+	spool    *spool.Spool
+	controls trial.Controls
+	bootID   string
+	marker   marker
+
+	mu    sync.Mutex
+	state state
+	// changed is closed, and replaced, when there is something new to say.
+	changed chan struct{}
+	// ended are the attempts that this process is done with: an order that was on its way while the event of their
+	// end was delivered must not begin them again.
+	ended map[protocol.RunRef]struct{}
+}
+
+// Parts are what an Agent is made of besides its configuration.
+type Parts struct {
+	Version  string
+	Log      *slog.Logger
+	Identity config.Identity
+	Host     settings.Host
+	Controls trial.Controls
+}
+
+// New opens the agent's folders and restores nothing yet.
+func New(c config.Config, parts Parts) (*Agent, error) {
+	keeper, bootID, err := OpenKeeper(c, parts.Host)
+	if err != nil {
+		return nil, err
+	}
+	client, err := uplink.NewClient(c.Server, parts.Identity.Secret, c.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	outbox, err := uplink.OpenOutbox(filepath.Join(c.StateDir, "events"), parts.Log)
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := spool.Open(filepath.Join(c.StateDir, "spool"), c.SpoolMaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{
+		config: c, version: parts.Version, log: parts.Log, client: client, outbox: outbox, gate: uplink.NewGate(),
+		keeper: keeper, spool: chunks, controls: parts.Controls, bootID: bootID,
+		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
+		state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
+	}, nil
+}
+
+// OpenKeeper returns the keeper of this host's settings, in this process's network namespace.
+func OpenKeeper(c config.Config, h settings.Host) (*settings.Keeper, string, error) {
+	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
+		return nil, "", fmt.Errorf("make state folder: %w", err)
+	}
+	bootID, err := settings.BootID()
+	if err != nil {
+		return nil, "", err
+	}
+	namespace, err := settings.Namespace()
+	if err != nil {
+		return nil, "", err
+	}
+	place := settings.Place{StateDir: c.StateDir, LockDir: c.LockDir, BootID: bootID, Namespace: namespace}
+	return settings.NewKeeper(h, place), bootID, nil
+}
+
+// Run serves until the context ends or the server revokes this agent, and leaves the host as it was.
+//
+// Liveness: on cancellation the run under way is broken off and restored, which takes no longer than writing its
+// settings; then undelivered events get a few seconds, and whatever is left is sent at the next start.
+func (a *Agent) Run(ctx context.Context) error {
+	if err := a.recover(); err != nil {
+		a.log.Error("this host's settings are not as they were; no run is taken until they are", "error", err)
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.outbox.Deliver(groupCtx, a.postEvent, a.lose) })
+	group.Go(func() error { return a.pollAll(groupCtx) })
+	err := group.Wait()
+	a.endTask(trial.ErrStopping)
+	a.gate.Open()
+	if errors.Is(err, uplink.ErrRevoked) {
+		return err
+	}
+	a.flush()
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // told to stop, and stopped
+	}
+	return err
+}
+
+// recover puts back what an earlier process left changed, and reports the run that it was in.
+func (a *Agent) recover() error {
+	_, restoreErr := a.keeper.Restore()
+	left, err := a.marker.read()
+	if err != nil || left == nil {
+		return errors.Join(restoreErr, err)
+	}
+	if left.Phase == phaseFinished {
+		outcome := settings.Outcome{IsRestored: restoreErr == nil}
+		if restoreErr != nil {
+			outcome.Differences = []string{restoreErr.Error()}
+		}
+		err = a.outbox.Add(left.RunRef, trial.RestoredEvent(left.RunRef, outcome, a.keeper.Snapshot("")))
+	} else {
+		err = a.outbox.Add(left.RunRef, protocol.Failed{
+			EventHead: protocol.EventHead{Kind: protocol.KindFailed, Attempt: left.Attempt, At: protocol.Moment{Time: time.Now()}},
+			Reason:    protocol.ReasonAgentRestarted,
+			Detail:    "the agent ended in the middle of the run and was started again",
+		})
+	}
+	if err != nil {
+		return errors.Join(restoreErr, err)
+	}
+	return errors.Join(restoreErr, a.marker.clear())
+}
+
+// postEvent makes the agent poll at once when the event has arrived: the next order may follow from it.
+func (a *Agent) postEvent(ctx context.Context, runID string, body []byte) error {
+	err := a.gate.Pass(ctx, func(ctx context.Context) error { return a.client.PostEvent(ctx, runID, body) })
+	if err == nil {
+		a.say()
+	}
+	return err
+}
+
+// lose drops a run that the server has taken away.
+func (a *Agent) lose(ref protocol.RunRef) {
+	if a.currentRef() == ref {
+		a.endTask(trial.ErrLost)
+	}
+}
+
+// flushLimit is how long a stopping agent tries to deliver its last events.
+const flushLimit = 3 * time.Second
+
+func (a *Agent) flush() {
+	if a.outbox.IsEmpty() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
+	defer cancel()
+	go func() {
+		for !a.outbox.IsEmpty() && ctx.Err() == nil {
+			_ = uplink.Pause(ctx, 20*time.Millisecond)
+		}
+		cancel()
+	}()
+	_ = a.outbox.Deliver(ctx, a.client.PostEvent, func(protocol.RunRef) {})
+}
+
+// hostFacts are what the server plans with.
+func (a *Agent) hostFacts() *protocol.Host {
+	facts, err := HostFacts(a.config, a.keeper, a.bootID)
+	if err != nil {
+		a.log.Warn("some facts of this host cannot be read", "error", err)
+	}
+	return &facts
+}
+
+func (a *Agent) freeBytes() (int64, error) { return host.FreeBytes(a.config.StateDir) }

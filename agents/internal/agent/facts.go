@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/host"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/tcpinfo"
+)
+
+// HostFacts gathers facts and capabilities; what cannot be read is left empty and told by the error.
+func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protocol.Host, error) {
+	facts := host.Read()
+	controls, unavailable, controlsErr := controlsHere()
+	length, lengthErr := tcpinfo.Length()
+	free, freeErr := host.FreeBytes(c.StateDir)
+	roles := make([]protocol.Role, len(c.Roles))
+	for i, role := range c.Roles {
+		roles[i] = protocol.Role(role)
+	}
+	writable := []string{}
+	for _, name := range keeper.Writable() {
+		if c.Policy.AllowsSetting(name) {
+			writable = append(writable, name)
+		}
+	}
+	return protocol.Host{
+		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
+		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
+	}, errors.Join(controlsErr, lengthErr, freeErr)
+}
+
+// capabilities are tried once: the kernel verifies every program anew, and its answer lasts as long as the kernel.
+var capabilities = sync.OnceValue(congestion.Capabilities)
+
+// controlsHere are the kernel's controls with those of the agent that can be loaded beside them, and why others cannot.
+func controlsHere() (names []string, unavailable map[string]string, err error) {
+	names, err = congestion.Available()
+	unavailable = map[string]string{}
+	for _, own := range capabilities() {
+		if own.Able {
+			names = append(names, own.Name)
+		} else {
+			unavailable[own.Name] = firstWords(own.Reason)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), unavailable, err
+}
+
+// maxReasonBytes keeps the verifier's log, which can follow its verdict, out of the facts.
+const maxReasonBytes = 500
+
+func firstWords(reason string) string {
+	reason, _, _ = strings.Cut(reason, "\n")
+	return strings.ToValidUTF8(reason[:min(len(reason), maxReasonBytes)], "")
+}

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/spool"
+	"downlink/agents/internal/trial"
+)
+
+// follow carries an order out, or starts to. It returns how long the next poll should wait. Every order may come
+// twice, and an order whose run has already ended here waits for its events to reach the server.
+func (a *Agent) follow(ctx context.Context, order protocol.Order) time.Duration {
+	if order == nil {
+		return a.idlePause()
+	}
+	if !spool.IsPlainName(order.Ref().RunID) {
+		a.log.Error("the server sent an order with an impossible run id", "run_id", order.Ref().RunID)
+		return orderPause
+	}
+	switch order := order.(type) {
+	case *protocol.Prepare:
+		a.prepare(ctx, order)
+	case *protocol.Go:
+		a.start(order)
+	case *protocol.Abort:
+		a.abort(order)
+	case *protocol.Upload:
+		a.startUpload(ctx, order.RunRef)
+	case *protocol.Discard:
+		a.discard(order)
+	}
+	return orderPause
+}
+
+// idlePause spaces the polls of an agent that reports progress; others are spaced by the server's holding them.
+func (a *Agent) idlePause() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.state.upload != nil || a.state.status == protocol.StatusRunning {
+		return busyPause
+	}
+	return orderPause / 10
+}
+
+func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
+	if a.currentRef() == order.RunRef || a.hasEnded(order.RunRef) || a.outbox.Has(order.RunRef) {
+		return
+	}
+	a.endTask(&trial.Aborted{Reason: protocol.ReasonLeaseExpired})
+	if a.keeper.Pending() {
+		a.log.Error("an order was not taken: this host's settings are not restored", "run_id", order.RunID)
+		return
+	}
+	if err := a.marker.set(order.RunRef, phaseBegun); err != nil {
+		a.log.Error("an order was not taken", "run_id", order.RunID, "error", err)
+		return
+	}
+	t := trial.New(a.trialEnv(), order, a.setStatus)
+	a.log.Info("run begins", "run_id", order.RunID, "attempt", order.Attempt)
+	a.begin(ctx, state{status: protocol.StatusPreparing, ref: order.RunRef, trial: t}, func(ctx context.Context) protocol.Status {
+		return a.runTrial(ctx, t)
+	})
+}
+
+func (a *Agent) hasEnded(ref protocol.RunRef) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, ended := a.ended[ref]
+	return ended
+}
+
+func (a *Agent) trialEnv() trial.Env {
+	return trial.Env{
+		Config: a.config, Version: a.version, BootID: a.bootID, Keeper: a.keeper, Spool: a.spool, Controls: a.controls,
+		Clock: a.client.Clock, FreeBytes: a.freeBytes, Report: a.report,
+	}
+}
+
+// report keeps an event, and remembers when a run needs no more than its restoration to be told.
+func (a *Agent) report(ref protocol.RunRef, event protocol.Event) error {
+	a.log.Info("run event", "run_id", ref.RunID, "attempt", ref.Attempt, "kind", event.Head().Kind)
+	if failed, isFailed := event.(protocol.Failed); isFailed {
+		a.log.Warn("run failed", "run_id", ref.RunID, "reason", failed.Reason, "detail", failed.Detail)
+	}
+	if err := a.outbox.Add(ref, event); err != nil {
+		return err
+	}
+	if event.Head().Kind == protocol.KindFinished {
+		return a.marker.set(ref, phaseFinished)
+	}
+	return nil
+}
+
+func (a *Agent) runTrial(ctx context.Context, t *trial.Trial) protocol.Status {
+	err := t.Run(ctx)
+	a.gate.Open()
+	if err != nil {
+		a.log.Error("the run's end is not clean", "run_id", t.Ref().RunID, "error", err)
+	}
+	if err := a.marker.clear(); err != nil {
+		a.log.Error("the run marker could not be removed", "error", err)
+	}
+	keys, _ := a.spool.Keys(t.Ref().RunID, t.Ref().Attempt)
+	if ctx.Err() == nil && err == nil && len(keys) > 0 {
+		return protocol.StatusRestored
+	}
+	return protocol.StatusIdle
+}
+
+// start passes the common zero on. From here on a receiver is silent, unless its control traffic takes another path.
+func (a *Agent) start(order *protocol.Go) {
+	a.mu.Lock()
+	t := a.state.trial
+	isReady := t != nil && a.state.ref == order.RunRef && a.state.status == protocol.StatusReady
+	a.mu.Unlock()
+	if !isReady {
+		return
+	}
+	if t.Receives() && !a.config.SeparateUplink {
+		a.gate.Shut()
+		a.client.Hush()
+	}
+	t.Go(order)
+}
+
+// abort answers even for a run that is not here any more: the server waits to hear that this host is restored.
+func (a *Agent) abort(order *protocol.Abort) {
+	if a.currentRef() == order.RunRef && a.isTrial() {
+		a.endTask(&trial.Aborted{Reason: order.Reason})
+		return
+	}
+	if a.outbox.Has(order.RunRef) {
+		return
+	}
+	outcome, err := a.keeper.Restore()
+	if err != nil {
+		a.log.Error("this host's settings are not restored", "error", err)
+	}
+	a.keep(order.RunRef, trial.RestoredEvent(order.RunRef, outcome, a.keeper.Snapshot("")))
+}
+
+func (a *Agent) isTrial() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.state.trial != nil
+}
+
+func (a *Agent) keep(ref protocol.RunRef, event protocol.Event) {
+	if err := a.outbox.Add(ref, event); err != nil {
+		a.log.Error("an event could not be kept; the server will ask again", "run_id", ref.RunID, "error", err)
+	}
+}
+
+func (a *Agent) discard(order *protocol.Discard) {
+	if a.currentRef() == order.RunRef {
+		a.endTask(&trial.Aborted{Reason: order.Reason})
+		a.finishRestored()
+	}
+	if err := a.spool.Discard(order.RunID, order.Attempt); err != nil {
+		a.log.Error("chunks could not be discarded", "run_id", order.RunID, "error", err)
+	}
+}
+
+// finishRestored turns "restored" into "idle" once nothing of the run is left.
+func (a *Agent) finishRestored() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.state.isBusy() {
+		a.state = state{status: protocol.StatusIdle}
+	}
+}

@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/spool"
+	"downlink/agents/internal/uplink"
+)
+
+const (
+	// longWait is the longest that the protocol lets a poll be held.
+	longWait = 25 * time.Second
+	// busyPause is between the polls of an agent that has progress to tell.
+	busyPause = time.Second
+	// orderPause keeps an order that is being carried out already from being fetched in a tight loop.
+	orderPause = 500 * time.Millisecond
+	// factsInterval is how often an idle agent looks whether its host has changed.
+	factsInterval = time.Minute
+)
+
+// pollAll polls until the context ends or the secret is revoked.
+func (a *Agent) pollAll(ctx context.Context) error {
+	backoff := uplink.DefaultBackoff()
+	facts := &factsKeeper{read: a.hostFacts}
+	for {
+		news := a.news()
+		response, err := a.pollOnce(ctx, facts, news)
+		var pause time.Duration
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, uplink.ErrRevoked):
+			return err
+		case errors.Is(err, context.Canceled):
+			// Interrupted to say something new, or silenced: the next poll waits for the gate by itself.
+			continue
+		case err != nil:
+			pause = backoff.Next(err)
+			a.log.Warn("the server cannot be reached; trying again", "in", pause.Round(time.Millisecond), "error", err)
+		default:
+			backoff.Reset()
+			pause = a.follow(ctx, response.Order)
+		}
+		if err := pauseUnless(ctx, pause, news); err != nil {
+			return err
+		}
+	}
+}
+
+// pollOnce makes one poll, which ends early when the agent has something new to say.
+func (a *Agent) pollOnce(ctx context.Context, facts *factsKeeper, news <-chan struct{}) (protocol.PollResponse, error) {
+	var response protocol.PollResponse
+	err := a.gate.Pass(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			select {
+			case <-news:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		now := time.Now()
+		request := a.snapshot(now)
+		request.Host = facts.news(now, request.Status)
+		var err error
+		response, err = a.client.Poll(ctx, request)
+		if err == nil {
+			facts.told(request.Host)
+		} else if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return err
+	})
+	return response, err
+}
+
+// snapshot is what the agent says of itself now.
+func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
+	request := protocol.PollRequest{Spool: []protocol.Spooled{}}
+	held, err := a.spool.Held()
+	if err != nil {
+		a.log.Error("the spool cannot be read", "error", err)
+	}
+	for _, h := range held {
+		request.Spool = append(request.Spool, spooled(h))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state.describe(&request, now)
+	if request.Status == protocol.StatusIdle {
+		a.qualifyIdle(&request)
+	}
+	if _, known := a.client.Clock.Estimate(now); !known {
+		request.WaitS = 0 // a held answer says little about the server's clock
+	}
+	return request
+}
+
+// qualifyIdle says what keeps an agent without a task from taking one.
+func (a *Agent) qualifyIdle(request *protocol.PollRequest) {
+	if a.keeper.Pending() {
+		request.Status = protocol.StatusBlocked
+		request.Detail = new("this host's settings are not as before the last run; run `downlink-agent restore` on it")
+		return
+	}
+	// Until the server has heard how the last run ended here, "idle" would look like a restart in the middle of it.
+	if ref, some := a.outbox.Waiting(); some {
+		request.Status, request.RunID, request.Attempt = protocol.StatusRestoring, &ref.RunID, &ref.Attempt
+		request.Detail = new("events of this run wait for their delivery")
+	}
+}
+
+func spooled(h spool.Held) protocol.Spooled {
+	return protocol.Spooled{RunRef: protocol.RunRef{RunID: h.RunID, Attempt: h.Attempt}, Chunks: h.Chunks}
+}
+
+//go:fix inline
+
+// pauseUnless waits, but not when there is something new to say.
+func pauseUnless(ctx context.Context, pause time.Duration, news <-chan struct{}) error {
+	if pause == 0 {
+		return nil
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-news:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// factsKeeper sends the host's facts at the first poll and whenever they change.
+type factsKeeper struct {
+	read   func() *protocol.Host
+	last   []byte
+	readAt time.Time
+}
+
+// news returns nil when the server knows the facts already. They are not read while a run is on: its settings are not
+// the host's own.
+func (f *factsKeeper) news(now time.Time, status protocol.Status) *protocol.Host {
+	isOwn := status == protocol.StatusIdle || status == protocol.StatusBlocked || status == protocol.StatusRestored
+	if f.last != nil && (!isOwn || now.Sub(f.readAt) < factsInterval) {
+		return nil
+	}
+	f.readAt = now
+	facts := f.read()
+	if string(fingerprint(*facts)) == string(f.last) {
+		return nil
+	}
+	return facts
+}
+
+func (f *factsKeeper) told(facts *protocol.Host) {
+	if facts != nil {
+		f.last = fingerprint(*facts)
+	}
+}
+
+// fingerprint leaves out the free disk but for its order of magnitude, which would be news all the time.
+func fingerprint(facts protocol.Host) []byte {
+	facts.SpoolFreeBytes >>= 30
+	encoded, err := json.Marshal(facts)
+	if err != nil {
+		return nil
+	}
+	return encoded
+}

@@ -1,0 +1,264 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/protocol"
+)
+
+const runID = "01890a5d-ac96-774b-bcce-b302099a8058"
+
+//go:fix inline
+
+// makeRun describes a run with one flow per congestion control, all from the sender to the receiver.
+func makeRun(attempt int, stop protocol.Stop, deadlineS float64, ccs ...string) *fakeRun {
+	ref := protocol.RunRef{RunID: runID, Attempt: attempt}
+	order := func(role protocol.Role, settings map[string]string) *protocol.Prepare {
+		p := &protocol.Prepare{
+			RunRef: ref, Roles: []protocol.Role{role}, Stop: stop, DeadlineS: deadlineS, BaseRTTMs: 1, Settings: settings,
+			Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10},
+		}
+		for i, cc := range ccs {
+			p.Flows = append(p.Flows, protocol.Flow{
+				Flow: i + 1, Role: role, CC: cc, StartS: 0.3 * float64(i), PacingRateBps: new(int64(400e6)), Ticket: "dlt_" + cc + string(rune('a'+i)),
+			})
+		}
+		return p
+	}
+	return &fakeRun{ref: ref, prepare: map[string]*protocol.Prepare{
+		"sender": order(protocol.RoleSender, map[string]string{
+			"net.ipv4.tcp_no_metrics_save": "1", "net.ipv4.tcp_wmem": "4096 16384 8388608",
+		}),
+		"receiver": order(protocol.RoleReceiver, map[string]string{
+			"net.ipv4.tcp_no_metrics_save": "1", "net.ipv4.tcp_rmem": "4096 131072 8388608",
+		}),
+	}}
+}
+
+func (p *pair) begin(run *fakeRun) { p.backend.change(func() { p.backend.run = run }) }
+
+func (p *pair) awaitBoth(t *testing.T, kind string) {
+	t.Helper()
+	p.backend.awaitEvent(t, "sender", kind, patience)
+	p.backend.awaitEvent(t, "receiver", kind, patience)
+}
+
+const wmem, rmem = "/proc/sys/net/ipv4/tcp_wmem", "/proc/sys/net/ipv4/tcp_rmem"
+
+func outcomeOf(t *testing.T, event map[string]any, flow int) map[string]any {
+	t.Helper()
+	outcome, isMap := event["flows"].([]any)[flow-1].(map[string]any)
+	require.True(t, isMap)
+	return outcome
+}
+
+func TestARunBetweenTwoNamespaces(t *testing.T) {
+	p := newPair(t)
+	before := p.sender.setting(t, wmem)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))
+	ready := p.backend.awaitEvent(t, "sender", "ready", patience)
+	require.Equal(t, "4096 16384 8388608", ready["settings_during"].(map[string]any)["net.ipv4.tcp_wmem"])
+	require.Equal(t, before, ready["settings_before"].(map[string]any)["net.ipv4.tcp_wmem"])
+	require.Equal(t, "data", ready["fingerprint"].(map[string]any)["interface"])
+	p.awaitBoth(t, "uploaded")
+
+	sent := outcomeOf(t, p.backend.awaitEvent(t, "sender", "finished", 0), 1)
+	received := outcomeOf(t, p.backend.awaitEvent(t, "receiver", "finished", 0), 1)
+	require.Equal(t, "stop_rule", sent["ended"])
+	require.Equal(t, "stop_rule", received["ended"])
+	require.Equal(t, sent["app_bytes"], received["app_bytes"], "what was written was read")
+	require.Equal(t, "cubic", sent["actual_cc"])
+	require.InDelta(t, 1.5e6, sent["last_byte_us"].(float64)-sent["first_byte_us"].(float64), 1e5)
+	require.Len(t, p.backend.trace(t, 1, "sender", "elapsed_us"), int(sent["samples"].(float64)))
+	require.Len(t, p.backend.trace(t, 1, "receiver", "elapsed_us"), int(received["samples"].(float64)))
+	require.Equal(t, before, p.sender.setting(t, wmem))
+	require.Empty(t, chunkFiles(t, p.sender), "every acknowledged chunk is gone")
+}
+
+func chunkFiles(t *testing.T, p *process) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.config.StateDir, "spool", "*", "*", "*"))
+	require.NoError(t, err)
+	return files
+}
+
+func TestStaggeredFlowsEndTogether(t *testing.T) {
+	p := newPair(t)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.2)}, 20, "cubic", "bbr"))
+	p.awaitBoth(t, "uploaded")
+	finished := p.backend.awaitEvent(t, "sender", "finished", 0)
+	first, second := outcomeOf(t, finished, 1), outcomeOf(t, finished, 2)
+	require.Equal(t, "bbr", second["actual_cc"])
+	require.InDelta(t, first["first_byte_us"].(float64)+3e5, second["first_byte_us"], 1e5)
+	require.InDelta(t, first["last_byte_us"], second["last_byte_us"], 1e5)
+}
+
+func TestAnObjectArrivesWhole(t *testing.T) {
+	p := newPairAt(t, "2001:db8::1", "2001:db8::2")
+	p.begin(makeRun(1, protocol.Stop{Bytes: new(int64(20e6))}, 20, "cubic"))
+	p.awaitBoth(t, "uploaded")
+	received := outcomeOf(t, p.backend.awaitEvent(t, "receiver", "finished", 0), 1)
+	require.InDelta(t, 20e6, received["app_bytes"], 0)
+	require.Equal(t, "stop_rule", received["ended"])
+	acked := p.backend.trace(t, 1, "sender", "acked_bytes")
+	require.GreaterOrEqual(t, acked[len(acked)-1], int64(20e6), "the last sample sees the object acknowledged")
+}
+
+func TestAnUnavailableCongestionControlFailsBeforeDataMoves(t *testing.T) {
+	p := newPair(t)
+	before := p.sender.setting(t, wmem)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.0)}, 20, "nosuchcc"))
+	p.backend.await(t, "failure", patience, func() bool { return p.backend.has("sender", p.backend.run.ref, "failed") })
+	failed := p.backend.said("sender", "failed")
+	require.Equal(t, "cc_unavailable", failed["reason"])
+	require.Contains(t, failed["detail"], "nosuchcc")
+	require.Equal(t, before, p.sender.setting(t, wmem))
+}
+
+func TestAReceiverIsSilentWhileDataFlows(t *testing.T) {
+	p := newPair(t)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	p.backend.mu.Lock()
+	during := p.backend.heard["receiver"]
+	p.backend.mu.Unlock()
+	p.backend.await(t, "more data", patience, func() bool { return p.backend.has("sender", p.backend.run.ref, "finished") })
+	p.backend.mu.Lock()
+	require.Equal(t, during, p.backend.heard["receiver"], "nothing was heard of the receiver during the run")
+	p.backend.mu.Unlock()
+	p.awaitBoth(t, "restored")
+}
+
+func bytesSent(p *pair) int64 {
+	polls := p.backend.polls["sender"]
+	if len(polls) == 0 || polls[len(polls)-1].Progress == nil || polls[len(polls)-1].Progress.Bytes == nil {
+		return 0
+	}
+	return *polls[len(polls)-1].Progress.Bytes
+}
+
+func TestAKilledSenderIsRestoredAtItsRestartAndTheNextAttemptSucceeds(t *testing.T) {
+	p := newPair(t)
+	before := p.sender.setting(t, wmem)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	require.NotEqual(t, before, p.sender.setting(t, wmem))
+	p.sender.end(t, syscall.SIGKILL)
+	p.sender.start(t)
+	p.backend.await(t, "the restarted sender's report", patience, func() bool { return p.backend.has("sender", p.backend.run.ref, "failed") })
+	require.Equal(t, "agent_restarted", p.backend.said("sender", "failed")["reason"])
+	require.Equal(t, before, p.sender.setting(t, wmem))
+	p.backend.await(t, "the receiver's end", patience, func() bool { return p.backend.has("receiver", p.backend.run.ref, "restored") })
+
+	p.begin(makeRun(2, protocol.Stop{Seconds: new(1.0)}, 20, "cubic"))
+	p.awaitBoth(t, "uploaded")
+}
+
+func TestATerminatedAgentRestoresItsHost(t *testing.T) {
+	p := newPair(t)
+	before := p.receiver.setting(t, rmem)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	require.NotEqual(t, before, p.receiver.setting(t, rmem))
+	began := time.Now()
+	p.receiver.end(t, syscall.SIGTERM)
+	require.Less(t, time.Since(began), 5*time.Second)
+	require.Equal(t, before, p.receiver.setting(t, rmem))
+	failed := p.backend.said("receiver", "failed")
+	require.Equal(t, "agent_restarted", failed["reason"])
+}
+
+func TestAnAbortedRunIsRestoredAtOnce(t *testing.T) {
+	p := newPair(t)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	p.backend.change(func() { p.backend.run.abort = true })
+	restored := p.backend.awaitEvent(t, "sender", "restored", patience)
+	require.Equal(t, true, restored["is_restored"])
+	require.Nil(t, p.backend.said("sender", "finished"))
+	p.backend.awaitEvent(t, "receiver", "restored", patience)
+}
+
+func TestARunGoesOnWhileTheBackendIsAway(t *testing.T) {
+	p := newPair(t)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	p.backend.change(func() { p.backend.down = true })
+	time.Sleep(2 * time.Second) // the run ends meanwhile
+	p.backend.change(func() { p.backend.down = false })
+	p.awaitBoth(t, "uploaded")
+	require.NotEmpty(t, p.backend.trace(t, 1, "receiver", "received_bytes"))
+}
+
+func TestARevokedAgentStops(t *testing.T) {
+	p := newPair(t)
+	p.backend.await(t, "a first poll", patience, func() bool { return len(p.backend.polls["sender"]) > 0 })
+	p.backend.change(func() { p.backend.revoked = true })
+	require.Error(t, p.sender.command.Wait())
+	log, err := os.ReadFile(p.sender.log.Name())
+	require.NoError(t, err)
+	require.Contains(t, string(log), "downlink-agent join")
+}
+
+func TestAShortOutageIsSurvivedAndALostLinkIsNamed(t *testing.T) {
+	p := newPair(t)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(15.0)}, 18, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	p.receiver.ns.SetLink(t, false)
+	time.Sleep(500 * time.Millisecond)
+	p.receiver.ns.SetLink(t, true)
+	p.backend.change(func() { p.backend.polls["sender"] = nil })
+	p.backend.await(t, "data to flow again", patience, func() bool { return bytesSent(p) > 100e6 })
+	p.receiver.ns.SetLink(t, false)
+	p.awaitBoth(t, "uploaded")
+	for _, end := range []string{"sender", "receiver"} {
+		require.Equal(t, "link_lost", outcomeOf(t, p.backend.awaitEvent(t, end, "finished", 0), 1)["ended"], end)
+		require.NotEmpty(t, p.backend.trace(t, 1, end, "elapsed_us"), "what was sampled is kept")
+	}
+}
+
+func TestARestartedAgentStillReportsAFinishedRun(t *testing.T) {
+	p := newPair(t)
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.0)}, 20, "cubic"))
+	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+	p.backend.change(func() { p.backend.down = true })
+	require.Eventually(t, func() bool { return len(chunkFiles(t, p.receiver)) > 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(eventFiles(t, p.receiver)) == 2 }, patience, 10*time.Millisecond, "finished and restored wait on disk")
+	p.receiver.end(t, syscall.SIGKILL)
+	p.receiver.start(t)
+	p.backend.change(func() { p.backend.down = false })
+	p.awaitBoth(t, "uploaded")
+}
+
+func eventFiles(t *testing.T, p *process) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.config.StateDir, "events", "*.json"))
+	require.NoError(t, err)
+	return files
+}
+
+func TestAnAgentWithAnUnrestorableHostTakesNoRun(t *testing.T) {
+	a := hosttest.NewNamespace(t)
+	backend := newFakeBackend(t)
+	sender := newProcess(t, a, backend, "sender", "127.0.0.1")
+	require.NoError(t, os.WriteFile(filepath.Join(sender.config.StateDir, "settings-journal.json"), []byte("{"), 0o600))
+	sender.start(t)
+	backend.change(func() { backend.run = makeRun(1, protocol.Stop{Seconds: new(1.0)}, 20, "cubic") })
+	var last protocol.PollRequest
+	backend.await(t, "a poll", patience, func() bool {
+		polls := backend.polls["sender"]
+		if len(polls) > 0 {
+			last = polls[len(polls)-1]
+		}
+		return len(polls) > 0
+	})
+	require.Equal(t, protocol.StatusBlocked, last.Status)
+	require.Contains(t, *last.Detail, "restore")
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"downlink/agents/internal/diskfile"
+)
+
+// Config is a valid configuration with every default applied.
+type Config struct {
+	Server         string   `yaml:"server"`
+	Name           string   `yaml:"name"`
+	StateDir       string   `yaml:"state_dir"`
+	Roles          []string `yaml:"roles"`
+	DataHost       string   `yaml:"data_host"`
+	DataPort       int      `yaml:"data_port"`
+	SeparateUplink bool     `yaml:"separate_uplink"`
+	CAFile         string   `yaml:"ca_file,omitempty"`
+	LockDir        string   `yaml:"lock_dir"`
+	SpoolMaxBytes  int64    `yaml:"spool_max_bytes"`
+	Policy         Policy   `yaml:"policy"`
+}
+
+// Policy is what the host's owner allows, whatever the server orders. 0 means no limit.
+type Policy struct {
+	MaxSeconds float64 `yaml:"max_seconds"`
+	MaxBytes   int64   `yaml:"max_bytes"`
+	MaxRateBps int64   `yaml:"max_rate_bps"`
+	// Settings that may be changed; AnySetting stands for all that an agent knows.
+	Settings []string `yaml:"settings"`
+}
+
+// AnySetting in a policy allows every setting of the agent protocol.
+const AnySetting = "*"
+
+// AllowsSetting tells whether the policy lets a setting be changed.
+func (p Policy) AllowsSetting(name string) bool {
+	return slices.Contains(p.Settings, AnySetting) || slices.Contains(p.Settings, name)
+}
+
+// Default is what holds for keys that a file leaves out.
+func Default() Config {
+	return Config{
+		StateDir: "/var/lib/downlink-agent", LockDir: "/run/downlink", Roles: []string{"sender", "receiver"},
+		SpoolMaxBytes: 4e9, Policy: Policy{MaxSeconds: 3600, Settings: []string{AnySetting}},
+	}
+}
+
+// FileName is the configuration's name inside a state folder.
+const FileName = "agent.yaml"
+
+// Load reads and checks a configuration file; a key that is not known is an error.
+func Load(path string) (Config, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, fmt.Errorf("no configuration at %s: enrol this agent first with `downlink-agent join`", path)
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	config, err := Parse(content)
+	if err != nil {
+		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return config, nil
+}
+
+// Parse reads and checks a configuration.
+func Parse(content []byte) (Config, error) {
+	config := Default()
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&config); err != nil {
+		return Config{}, err
+	}
+	return config, config.Validate()
+}
+
+// Validate names the first key whose value cannot work.
+func (c Config) Validate() error {
+	server, err := url.Parse(c.Server)
+	switch {
+	case err != nil:
+		return fmt.Errorf("server: %w", err)
+	case !slices.Contains([]string{"http", "https", "unix"}, server.Scheme):
+		return fmt.Errorf("server: %q must begin with https://, http:// or unix://", c.Server)
+	case c.Name == "":
+		return errors.New("name: must not be empty")
+	case c.StateDir == "":
+		return errors.New("state_dir: must not be empty")
+	case c.DataHost == "":
+		return errors.New("data_host: name the address at which other agents reach this host")
+	case c.DataPort < 0 || c.DataPort > 65535:
+		return fmt.Errorf("data_port: %d is not a port; use 0 for one that the kernel picks", c.DataPort)
+	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0:
+		return errors.New("limits must not be negative; use 0 for no limit")
+	}
+	return c.validateRoles()
+}
+
+func (c Config) validateRoles() error {
+	if len(c.Roles) == 0 {
+		return errors.New("roles: name sender, receiver or both")
+	}
+	for i, role := range c.Roles {
+		if role != "sender" && role != "receiver" {
+			return fmt.Errorf("roles[%d]: %q is neither sender nor receiver", i, role)
+		}
+	}
+	return nil
+}
+
+// Save writes the configuration into its state folder.
+func (c Config) Save() (path string, err error) {
+	content, err := yaml.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("encode configuration: %w", err)
+	}
+	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
+		return "", fmt.Errorf("make state folder: %w", err)
+	}
+	path = filepath.Join(c.StateDir, FileName)
+	if err := diskfile.Write(path, content, 0o600); err != nil {
+		return "", fmt.Errorf("write configuration: %w", err)
+	}
+	return path, nil
+}
+
+// Identity is what the server knows this agent by.
+type Identity struct {
+	AgentID string `json:"agent_id"`
+	Secret  string `json:"secret"`
+}
+
+func identityPath(stateDir string) string { return filepath.Join(stateDir, "identity.json") }
+
+// SaveIdentity writes a file that only its owner can read.
+func SaveIdentity(stateDir string, identity Identity) error {
+	content, err := json.Marshal(identity)
+	if err != nil {
+		return fmt.Errorf("encode identity: %w", err)
+	}
+	if err := diskfile.Write(identityPath(stateDir), content, 0o600); err != nil {
+		return fmt.Errorf("write identity: %w", err)
+	}
+	return nil
+}
+
+// LoadIdentity refuses a file that others can read.
+func LoadIdentity(stateDir string) (Identity, error) {
+	path := identityPath(stateDir)
+	info, err := os.Stat(path)
+	if err != nil {
+		return Identity{}, fmt.Errorf("read identity: %w; enrol this agent with `downlink-agent join`", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return Identity{}, fmt.Errorf("identity %s can be read by others (%s): run chmod 600 on it", path, info.Mode().Perm())
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return Identity{}, fmt.Errorf("read identity: %w", err)
+	}
+	var identity Identity
+	if err := json.Unmarshal(content, &identity); err != nil {
+		return Identity{}, fmt.Errorf("read identity %s: %w", path, err)
+	}
+	return identity, nil
+}

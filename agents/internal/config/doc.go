@@ -1,0 +1,2 @@
+// Package config reads the agent's configuration file and identity. reference.yaml documents every key.
+package config

@@ -1,0 +1,267 @@
+package congestion
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"downlink/agents/internal/congestion/bpf"
+
+	"github.com/cilium/ebpf"
+	"github.com/stretchr/testify/require"
+)
+
+// bench runs the controls' own arithmetic in the kernel, outside any connection.
+func bench(t *testing.T) *ebpf.Collection {
+	t.Helper()
+	spec, err := bpf.LoadBench()
+	require.NoError(t, err)
+	objects, err := ebpf.NewCollection(spec)
+	require.NoError(t, err)
+	t.Cleanup(objects.Close)
+	return objects
+}
+
+// call runs one program on a case and gives the case back as the program left it.
+func call[Case any](t *testing.T, program *ebpf.Program, given Case) (result Case) {
+	t.Helper()
+	output := make([]byte, binary.Size(given))
+	code, err := program.Run(&ebpf.RunOptions{Context: given, ContextOut: output})
+	require.NoError(t, err)
+	require.Zero(t, code)
+	require.NoError(t, binary.Read(bytes.NewReader(output), binary.NativeEndian, &result))
+	return result
+}
+
+func TestVivacesThroughputTermIsThePowerOfTheRate(t *testing.T) {
+	program := bench(t).Programs["bench_throughput"]
+	for _, kbps := range []uint64{100, 1000, 1047, 4194, 20_000, 99_999, 144_000, 1_000_000, 9_999_999} {
+		got := call(t, program, bpf.BenchThroughputCase{Rate: kbps * 125})
+		want := 1000 * math.Pow(float64(kbps)/1000, 0.9)
+		require.InDelta(t, want, float64(got.Milli), 1.5+want/10_000, "%d kb/s", kbps)
+		linear := call(t, program, bpf.BenchThroughputCase{Rate: kbps * 125, IsLinear: 1})
+		require.Equal(t, kbps, linear.Milli)
+	}
+}
+
+func TestVivacesStepsGrowAndAreBounded(t *testing.T) {
+	program := bench(t).Programs["bench_step"]
+	const mbps = 125_000
+	step := func(steps, hits uint64, gradient int64) bpf.BenchStepCase {
+		return call(t, program, bpf.BenchStepCase{BaseRate: 1000 * mbps, Steps: steps, BoundHits: hits, Gradient: gradient})
+	}
+	for steps, amplifier := range []int64{1, 1, 2, 3, 5, 7, 9} {
+		require.Equal(t, amplifier*mbps*6/10, step(uint64(steps), 0, 600).Change, "gradient 0.6, step %d", steps)
+		require.Equal(t, -amplifier*mbps*6/10, step(uint64(steps), 0, -600).Change)
+	}
+	for hits, percent := range []int64{5, 15, 25} {
+		bounded := step(1, uint64(hits), 900_000)
+		require.Equal(t, percent*10*mbps, bounded.Change)
+		require.EqualValues(t, hits+1, bounded.BoundHits)
+	}
+	require.Zero(t, step(1, 2, 600).BoundHits, "a step within the bound forgets the hits")
+}
+
+// fluid is a path in virtual time: a bottleneck, a queue, a delay; one acknowledgement per packet.
+type fluid struct {
+	rateBps, rttUs, queueBytes float64
+	lossRatio                  float64
+}
+
+const packetBits = 1448 * 8
+
+type observation struct {
+	atUs  float64
+	rate  float64 // bits per second
+	phase uint32
+}
+
+type flight struct {
+	ackAtUs, rttUs float64
+	isLost         bool
+}
+
+// drive lets Vivace send over the path for a time and returns what it did after every acknowledgement.
+func (f fluid) drive(t *testing.T, latencyMilli uint32, forUs float64) []observation {
+	t.Helper()
+	program := bench(t).Programs["bench_vivace"]
+	rng := rand.New(rand.NewPCG(1, 2))
+	state := call(t, program, bpf.BenchVivaceCase{MinRttUs: uint32(f.rttUs), InitialKbps: 4194})
+	var path []flight
+	var seen []observation
+	var sent, delivered, lost uint64
+	var sendAtUs, freeAtUs float64
+	for sendAtUs < forUs {
+		if len(path) == 0 || sendAtUs < path[0].ackAtUs {
+			freeAtUs = max(freeAtUs, sendAtUs)
+			isLost := (freeAtUs-sendAtUs)*f.rateBps/8e6 > f.queueBytes || rng.Float64() < f.lossRatio
+			if !isLost {
+				freeAtUs += packetBits / f.rateBps * 1e6
+			}
+			rttUs := freeAtUs - sendAtUs + f.rttUs
+			path = append(path, flight{sendAtUs + rttUs, rttUs, isLost})
+			sent++
+			sendAtUs += packetBits / (float64(state.Rate) * 8) * 1e6
+			continue
+		}
+		now := path[0]
+		path = path[1:]
+		if now.isLost {
+			lost++
+			continue
+		}
+		delivered++
+		state = call(t, program, bpf.BenchVivaceCase{
+			NowUs: uint64(now.ackAtUs), Sent: sent, InFlight: uint64(len(path)), Delivered: delivered, Lost: lost,
+			RttUs: uint32(now.rttUs), MinRttUs: uint32(f.rttUs), Random: rng.Uint32(), LatencyMilli: latencyMilli,
+		})
+		seen = append(seen, observation{now.ackAtUs, float64(state.Rate) * 8, state.Phase})
+	}
+	return seen
+}
+
+func meanRate(seen []observation, fromUs float64) float64 {
+	sum, n := 0.0, 0
+	for _, o := range seen {
+		if o.atUs >= fromUs {
+			sum += o.rate
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+func TestVivaceConvergesInVirtualTime(t *testing.T) {
+	path := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}
+	for name, latencyMilli := range map[string]uint32{"latency": 900_000, "loss": 0} {
+		t.Run(name, func(t *testing.T) {
+			seen := path.drive(t, latencyMilli, 20e6)
+			require.InEpsilon(t, path.rateBps, meanRate(seen, 10e6), 0.15)
+		})
+	}
+}
+
+func TestVivaceDoublesUntilTheUtilityFalls(t *testing.T) {
+	seen := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000}.drive(t, 900_000, 3e6)
+	rate, phase := seen[0].rate, seen[0].phase
+	require.EqualValues(t, 1, phase)
+	doublings, lastUs := 0, seen[0].atUs
+	for _, o := range seen {
+		if o.phase != 1 {
+			require.LessOrEqual(t, o.rate, 1.06*100e6, "back at a rate that the path carries")
+			break
+		}
+		if o.rate != rate {
+			require.InEpsilon(t, 2*rate, o.rate, 0.001)
+			require.GreaterOrEqual(t, o.atUs-lastUs, 50_000.0, "an interval lasts an RTT")
+			rate, lastUs = o.rate, o.atUs
+			doublings++
+		}
+	}
+	require.GreaterOrEqual(t, doublings, 4, "4.2, 8.4, 16.8, 33.6, 67 Mb/s and perhaps one too many")
+}
+
+func TestVivaceProbesInPairsAroundTheRate(t *testing.T) {
+	seen := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}.drive(t, 900_000, 10e6)
+	plans := 0
+	for i := 1; i < len(seen); i++ {
+		if seen[i].phase != 2 || seen[i-1].phase == 2 {
+			continue
+		}
+		rates, lasted := intervals(seen[i:])
+		if len(rates) < 5 {
+			continue
+		}
+		base := rates[4]
+		for pair := 0; pair < 4; pair += 2 {
+			require.InEpsilon(t, 2*base, rates[pair]+rates[pair+1], 0.001, "one above, one below")
+			require.InDelta(t, 0.05*base, math.Abs(rates[pair]-base), 0.001*base)
+		}
+		for _, us := range lasted[:4] {
+			require.GreaterOrEqual(t, us, 49_000.0)
+		}
+		plans++
+	}
+	require.GreaterOrEqual(t, plans, 2)
+}
+
+// intervals are the successive rates and how long each was held; two equal neighbours are one above twice as long.
+func intervals(seen []observation) (rates, lasted []float64) {
+	began := seen[0].atUs
+	for i := 1; i < len(seen) && len(rates) < 5; i++ {
+		if seen[i].rate != seen[i-1].rate {
+			rates, lasted = append(rates, seen[i-1].rate), append(lasted, seen[i].atUs-began)
+			began = seen[i].atUs
+		}
+	}
+	return split(rates, lasted)
+}
+
+// split undoes the merging of two equal neighbours in the middle of the four.
+func split(rates, lasted []float64) ([]float64, []float64) {
+	if len(rates) >= 4 && lasted[1] > 1.6*lasted[0] {
+		rates = append(rates[:2:2], rates[1:]...)
+		lasted = append(append(lasted[:1:1], lasted[1]/2, lasted[1]/2), lasted[2:]...)
+	}
+	return rates, lasted
+}
+
+// Above 11 % of loss the utility falls with the rate at every rate. Intervals of fifty packets judge a loss of 15 %
+// roughly, so the way down is a drift.
+func TestVivaceBacksOffInVirtualTime(t *testing.T) {
+	lossy := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000, lossRatio: 0.15}
+	const startBps = 4_194_000
+	for _, latencyMilli := range []uint32{0, 900_000} {
+		seen := lossy.drive(t, latencyMilli, 60e6)
+		require.Less(t, meanRate(seen, 50e6), 0.5*startBps)
+	}
+}
+
+// hsppRounds feeds rounds of twenty acknowledgements, all with the round's RTT in milliseconds, and returns the phase
+// after each round and the growth that eight acknowledged segments gave in it.
+func hsppRounds(t *testing.T, isPaced bool, rttMs ...int32) (phases []uint32, growth []uint32) {
+	t.Helper()
+	program := bench(t).Programs["bench_hspp"]
+	const acks, segment = 20, 1448
+	una, paced := uint32(math.MaxUint32-10*segment), uint32(0) // sequence numbers wrap on the way
+	if isPaced {
+		paced = 1
+	}
+	for _, ms := range rttMs {
+		var result bpf.BenchHsppCase
+		for range acks {
+			una += segment
+			result = call(t, program, bpf.BenchHsppCase{SndUna: una, SndNxt: una + acks*segment, RttUs: ms * 1000, Acked: 16, IsPaced: paced})
+		}
+		phases, growth = append(phases, result.Phase), append(growth, result.Growth)
+		if result.HasExit != 0 {
+			break
+		}
+	}
+	return phases, growth
+}
+
+func TestHyStartPlusPlusEndsAfterFiveSlowRounds(t *testing.T) {
+	phases, growth := hsppRounds(t, false, 100, 100, 113, 120, 125, 130, 135, 140, 145)
+	require.Equal(t, []uint32{1, 1, 2, 2, 2, 2, 2, 3}, phases, "the rise of an eighth of 100 ms, then five rounds")
+	require.EqualValues(t, 8, growth[0], "L is 8 when the socket is not paced")
+	require.EqualValues(t, 2, growth[3])
+	_, growth = hsppRounds(t, true, 100, 100)
+	require.EqualValues(t, 16, growth[0], "and without limit when it is")
+}
+
+func TestHyStartPlusPlusResumesBelowItsBaseline(t *testing.T) {
+	phases, _ := hsppRounds(t, false, 100, 100, 113, 112, 112, 112)
+	require.Equal(t, []uint32{1, 1, 2, 1, 1, 1}, phases)
+}
+
+func TestHyStartPlusPlusThresholdIsBounded(t *testing.T) {
+	for _, example := range []struct{ base, below, at int32 }{{8, 11, 12}, {100, 112, 113}, {600, 615, 616}} {
+		phases, _ := hsppRounds(t, false, example.base, example.base, example.below)
+		require.EqualValues(t, 1, phases[2], "%d after %d ms", example.below, example.base)
+		phases, _ = hsppRounds(t, false, example.base, example.base, example.at)
+		require.EqualValues(t, 2, phases[2], "%d after %d ms", example.at, example.base)
+	}
+}

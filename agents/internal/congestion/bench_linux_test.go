@@ -1,0 +1,68 @@
+package congestion
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"downlink/agents/internal/hosttest"
+
+	"github.com/cilium/ebpf"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// What a record costs in the kernel and in the reader, over a veth pair paced to 1 Gb/s.
+// A geostationary download of 144 Mb/s has at most 12,400 acknowledgements a second.
+func BenchmarkRecords(b *testing.B) {
+	p := &path{sender: hosttest.NewNamespace(b), receiver: hosttest.NewNamespace(b)}
+	hosttest.Join(b, p.sender, p.receiver, []string{"10.77.0.1/24"}, []string{"10.77.0.2/24"})
+	loaded, err := Load("dl_cubic_nohs", nil)
+	require.NoError(b, err)
+	defer func() { _ = loaded.Close() }()
+	statistics, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
+	require.NoError(b, err)
+	defer func() { _ = statistics.Close() }()
+	for b.Loop() {
+		acks, dropped, readerNs := recordAtFullSpeed(b, p, loaded)
+		info, err := loaded.objects.Programs["nohs_pkts_acked"].Stats()
+		require.NoError(b, err)
+		kernelNs := float64(info.Runtime.Nanoseconds()) / float64(info.RunCount)
+		b.ReportMetric(kernelNs, "kernel-ns/ack")
+		b.ReportMetric(readerNs/float64(acks), "reader-ns/ack")
+		b.ReportMetric(float64(dropped), "dropped")
+		b.ReportMetric((kernelNs+readerNs/float64(acks))*12_400/1e7, "%core-at-144Mb/s")
+	}
+}
+
+func recordAtFullSpeed(b *testing.B, p *path, loaded *Loaded) (acks int, dropped uint64, readerNs float64) {
+	sender, receiver := p.connect(b, "dl_cubic_nohs")
+	require.NoError(b, LimitPacing(sender, 1_000_000_000))
+	cookie, err := Cookie(sender)
+	require.NoError(b, err)
+	reader, err := loaded.Watch(cookie, RingBytes(1e9))
+	require.NoError(b, err)
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		before := threadCPU()
+		err := reader.Run(ctx, func(*Ack) { acks++ })
+		readerNs = float64(threadCPU() - before)
+		done <- err
+	}()
+	sendFor(sender, receiver, 2*time.Second)
+	cancel()
+	require.NoError(b, <-done)
+	tally, err := reader.Tally()
+	require.NoError(b, err)
+	require.NoError(b, reader.Close())
+	return acks, tally.Dropped, readerNs
+}
+
+func threadCPU() int64 {
+	var usage unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_THREAD, &usage)
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}

@@ -1,0 +1,117 @@
+//go:build ignore
+
+// Runs the controls' arithmetic on given numbers, as the kernel's machine does it, for tests. Never attached.
+#include "kernel.h"
+#include "hystartpp.h"
+#include "vivace.h"
+
+struct throughput_case {
+	u64 rate;
+	u64 is_linear;
+	u64 milli;
+};
+
+SEC("syscall")
+int bench_throughput(struct throughput_case *c)
+{
+	c->milli = throughput_milli(c->rate, (u32)c->is_linear);
+	return 0;
+}
+
+struct step_case {
+	u64 base_rate;
+	s64 gradient;
+	u64 steps;
+	u64 bound_hits;
+	s64 change;
+};
+
+SEC("syscall")
+int bench_step(struct step_case *c)
+{
+	struct vivace v = { .base_rate = c->base_rate, .steps = (u32)c->steps, .bound_hits = (u32)c->bound_hits };
+	c->change = vivace_step(&v, c->gradient);
+	c->bound_hits = v.bound_hits;
+	return 0;
+}
+
+// One flow that lives across calls, an acknowledgement per call.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct vivace);
+} flow SEC(".maps");
+
+struct vivace_case {
+	u64 now_us;
+	u64 sent;
+	u64 in_flight;
+	u64 delivered;
+	u64 lost;
+	u32 rtt_us;
+	u32 min_rtt_us;
+	u32 random;
+	u32 initial_kbps; // starts the flow when not 0
+	u32 latency_milli;
+	u32 phase;
+	u64 rate;
+	s64 slope_ppm; // of the interval that is being judged
+};
+
+SEC("syscall")
+int bench_vivace(struct vivace_case *c)
+{
+	u32 key = 0;
+	struct vivace *v = bpf_map_lookup_elem(&flow, &key);
+	if (!v)
+		return 1;
+	struct vivace_options options = {
+		.loss_milli = 11350, .latency_milli = c->latency_milli, .slope_tolerance_ppm = 20000,
+	};
+	struct vivace_ack ack = {
+		.now_us = c->now_us, .sent = c->sent, .in_flight = c->in_flight, .delivered = c->delivered,
+		.lost = c->lost, .rtt_us = c->rtt_us, .min_rtt_us = c->min_rtt_us, .mss_bytes = 1448, .random = c->random,
+	};
+	if (c->initial_kbps)
+		vivace_start(v, &ack, (u64)c->initial_kbps * 125);
+	else
+		vivace_on_ack(v, &ack, &options);
+	c->phase = v->phase;
+	c->rate = vivace_rate(v);
+	c->slope_ppm = vivace_slope_ppm(&v->intervals[v->finished & (VIVACE_PROBES - 1)]);
+	return 0;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct hspp);
+} detector SEC(".maps");
+
+struct hspp_case {
+	u32 snd_una;
+	u32 snd_nxt;
+	s32 rtt_us;
+	u32 acked;
+	u32 is_paced;
+	u32 growth;
+	u32 phase;
+	u32 has_exit;
+};
+
+SEC("syscall")
+int bench_hspp(struct hspp_case *c)
+{
+	u32 key = 0;
+	struct hspp *h = bpf_map_lookup_elem(&detector, &key);
+	if (!h)
+		return 1;
+	c->has_exit = hspp_on_ack(h, c->snd_una, c->snd_nxt, c->rtt_us);
+	c->growth = hspp_growth_segments(h, c->acked, c->is_paced);
+	c->phase = h->phase;
+	return 0;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

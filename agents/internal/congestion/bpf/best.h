@@ -1,0 +1,109 @@
+// BEST, slow start from a bandwidth estimate: the spacing of acknowledgements gives an estimate each; the median
+// of a round, times the RTT, becomes the slow-start threshold once.
+#ifndef DL_BEST_H
+#define DL_BEST_H
+
+#include "types.h"
+
+#define BEST_CLASSES 1024 // a power of two; the last class holds everything above
+
+struct best_options {
+	u32 percentile;
+	u32 first_round; // the first round whose end may decide
+	u32 last_round;
+	u32 class_mbps; // width of an estimate's class
+};
+
+struct best {
+	u64 last_ack_us;
+	u64 last_acked_bytes;
+	u32 round_end; // sequence number
+	u32 round;
+	u32 estimates;
+	u32 estimate_mbps; // of the last finished round
+	u16 counts[BEST_CLASSES];
+	u8 is_started;
+	u8 is_done;
+};
+
+struct best_ack {
+	u64 now_us;
+	u64 acked_bytes;
+	u32 snd_una;
+	u32 snd_nxt;
+	u32 rtt_us;
+	u32 mss_bytes;
+};
+
+static __always_inline void best_clear_round(struct best *b, u32 snd_nxt)
+{
+	b->round_end = snd_nxt;
+	b->estimates = 0;
+	u64 *words = (u64 *)b->counts;
+	for (u32 i = 0; i < BEST_CLASSES * sizeof(u16) / sizeof(u64); i++)
+		words[i] = 0;
+}
+
+// Whole Mb/s: bytes times eight over microseconds. Two acknowledgements in one microsecond tell nothing.
+static __always_inline void best_add_estimate(struct best *b, u64 bytes, u64 interval_us, u32 class_mbps)
+{
+	if (!bytes || !interval_us)
+		return;
+	u64 class = bytes * 8 / interval_us / class_mbps;
+	u16 *count = &b->counts[MIN(class, (u64)BEST_CLASSES - 1) & (BEST_CLASSES - 1)];
+	if (*count == 0xffff)
+		return;
+	(*count)++;
+	b->estimates++;
+}
+
+static __always_inline u32 best_percentile_mbps(const struct best *b, const struct best_options *options)
+{
+	u32 rank = (u32)((u64)b->estimates * options->percentile / 100);
+	u32 below = 0;
+	for (u32 i = 0; i < BEST_CLASSES; i++) {
+		below += b->counts[i];
+		if (below > rank)
+			return i * options->class_mbps;
+	}
+	return 0;
+}
+
+static __always_inline u32 best_segments(u32 rate_mbps, u32 rtt_us, u32 mss_bytes)
+{
+	return mss_bytes ? (u32)((u64)rate_mbps * rtt_us / 8 / mss_bytes) : 0;
+}
+
+static __always_inline u32 best_end_round(struct best *b, const struct best_ack *ack, const struct best_options *options)
+{
+	u32 ssthresh = 0;
+	b->round++;
+	b->estimate_mbps = best_percentile_mbps(b, options);
+	if (b->round >= options->first_round && b->round <= options->last_round)
+		ssthresh = best_segments(b->estimate_mbps, ack->rtt_us, ack->mss_bytes);
+	best_clear_round(b, ack->snd_nxt);
+	return ssthresh;
+}
+
+// The slow-start threshold in segments that this acknowledgement sets, 0 for none.
+static __always_inline u32 best_on_ack(struct best *b, const struct best_ack *ack, const struct best_options *options)
+{
+	u32 ssthresh = 0;
+	if (b->is_done)
+		return 0;
+	if (!b->is_started) {
+		b->is_started = true;
+		best_clear_round(b, ack->snd_nxt);
+	} else {
+		if ((s32)(ack->snd_una - b->round_end) > 0)
+			ssthresh = best_end_round(b, ack, options);
+		best_add_estimate(b, ack->acked_bytes - b->last_acked_bytes, ack->now_us - b->last_ack_us,
+				  options->class_mbps);
+	}
+	b->last_ack_us = ack->now_us;
+	b->last_acked_bytes = ack->acked_bytes;
+	b->is_done = ssthresh > 0;
+	return ssthresh;
+}
+
+#endif

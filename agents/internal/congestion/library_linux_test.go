@@ -1,0 +1,94 @@
+package congestion
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func TestALibraryLoadsWhatARunAsksForAndReleasesIt(t *testing.T) {
+	var library Library
+	t.Cleanup(func() { _ = library.Release() })
+	require.NoError(t, library.Check("cubic", nil))
+	require.NoError(t, library.Check("dl_cubic_search", map[string]any{"version": 4}))
+	requireOffered(t, "dl_cubic_search", true)
+	sender, receiver := pair(t)
+	actual, err := library.Set(sender, "dl_cubic_search", map[string]any{"version": "4.0"})
+	require.NoError(t, err)
+	require.Equal(t, "dl_cubic_search", actual)
+	source, err := library.Acks("dl_cubic_search")
+	require.NoError(t, err)
+	acks, _ := record(t, source, sender, func() { send(t, sender, receiver, 1_000_000) })
+	require.EqualValues(t, SourceControl, acks[0].Source)
+	require.NoError(t, library.Release())
+	requireOffered(t, "dl_cubic_search", false)
+}
+
+func TestALibraryRefusesTwoSetsOfOptions(t *testing.T) {
+	var library Library
+	t.Cleanup(func() { _ = library.Release() })
+	require.NoError(t, library.Check("dl_hybla", nil))
+	require.NoError(t, library.Check("dl_hybla", map[string]any{"rtt0_ms": 25}), "the default, spelt out")
+	require.ErrorIs(t, library.Check("dl_hybla", map[string]any{"rtt0_ms": 50}), ErrUnavailable)
+	require.ErrorIs(t, library.Check("cubic", map[string]any{"beta": 1}), ErrUnavailable)
+}
+
+func TestControlsOfTheKernelAreRecordedByTheProbe(t *testing.T) {
+	var library Library
+	t.Cleanup(func() { _ = library.Release() })
+	source, err := library.Acks("cubic")
+	require.NoError(t, err)
+	sender, receiver := pair(t)
+	acks, _ := record(t, source, sender, func() { send(t, sender, receiver, 1_000_000) })
+	require.EqualValues(t, SourceProbe, acks[0].Source)
+	require.NoError(t, library.Release())
+}
+
+func TestThisHostHasEveryCapability(t *testing.T) {
+	for _, capability := range Capabilities() {
+		require.True(t, capability.Able, capability.Reason)
+	}
+	require.NoError(t, CanRecordAcks())
+}
+
+const nobody = 65534
+
+// The test binary again, as a user without privilege.
+func unprivileged(t *testing.T, mode, name string) string {
+	t.Helper()
+	// Its folder may be closed to others: an open file is run instead of a path.
+	file, err := os.Open(os.Args[0])
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	command := exec.Command("/proc/self/fd/3")
+	command.ExtraFiles = []*os.File{file}
+	command.Dir = "/"
+	command.Env = []string{mode + "=" + name}
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	output, _ := command.CombinedOutput()
+	return string(output)
+}
+
+func TestAnyUserMaySelectALoadedControl(t *testing.T) {
+	load(t, "dl_cubic_nohs", nil)
+	require.Equal(t, "selected\n", unprivileged(t, selectControlEnv, "dl_cubic_nohs"))
+}
+
+func TestLoadingWithoutPrivilegeSaysSo(t *testing.T) {
+	output := unprivileged(t, holdControlEnv, "dl_cubic_nohs")
+	require.Contains(t, output, ErrNoPrivilege.Error())
+	require.Contains(t, output, "CAP_BPF")
+	requireOffered(t, "dl_cubic_nohs", false)
+}
+
+func selectControl(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+}

@@ -1,0 +1,314 @@
+package congestion
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	holdControlEnv   = "DOWNLINK_TEST_HOLD_CONTROL"
+	selectControlEnv = "DOWNLINK_TEST_SELECT_CONTROL"
+)
+
+// The test binary, started again, stands for an agent that holds a control.
+func TestMain(m *testing.M) {
+	if name := os.Getenv(holdControlEnv); name != "" {
+		if _, err := Load(name, nil); err != nil {
+			os.Stdout.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Stdout.WriteString("held\n")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}
+	if name := os.Getenv(selectControlEnv); name != "" {
+		if err := selectControl(name); err != nil {
+			os.Stdout.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Stdout.WriteString("selected\n")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func load(t *testing.T, name string, options map[string]any) *Loaded {
+	t.Helper()
+	loaded, err := Load(name, options)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = loaded.Close() })
+	return loaded
+}
+
+func requireOffered(t *testing.T, name string, offered bool) {
+	t.Helper()
+	names, err := Available()
+	require.NoError(t, err)
+	if offered {
+		require.Contains(t, names, name)
+	} else {
+		require.NotContains(t, names, name)
+	}
+}
+
+// pair returns a connection over loopback.
+func pair(t *testing.T) (sender, receiver *net.TCPConn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	dialed, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	accepted, err := listener.Accept()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = accepted.Close(); _ = dialed.Close() })
+	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
+}
+
+func send(t *testing.T, sender, receiver *net.TCPConn, bytes int64) {
+	t.Helper()
+	read := make(chan int64)
+	go func() {
+		n, _ := io.CopyN(io.Discard, receiver, bytes)
+		read <- n
+	}()
+	_, err := sender.Write(make([]byte, bytes))
+	require.NoError(t, err)
+	require.Equal(t, bytes, <-read)
+}
+
+// record collects the records of a socket while act runs.
+func record(t *testing.T, source AckSource, conn *net.TCPConn, act func()) ([]Ack, Tally) {
+	t.Helper()
+	cookie, err := Cookie(conn)
+	require.NoError(t, err)
+	reader, err := source.Watch(cookie, RingBytes(1e9))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var acks []Ack
+	done := make(chan error)
+	go func() { done <- reader.Run(ctx, func(ack *Ack) { acks = append(acks, *ack) }) }()
+	act()
+	cancel()
+	require.NoError(t, <-done)
+	tally, err := reader.Tally()
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	return acks, tally
+}
+
+func TestEveryControlCarriesBytesAndRecordsEachAcknowledgement(t *testing.T) {
+	for _, known := range Catalog() {
+		t.Run(known.Name, func(t *testing.T) {
+			var options map[string]any
+			if known.Name == "dl_vivace" {
+				options = map[string]any{"initial_kbps": 1_000_000} // loopback has segments of 64 KB
+			}
+			loaded := load(t, known.Name, options)
+			requireOffered(t, known.Name, true)
+			sender, receiver := pair(t)
+			actual, err := Set(sender, known.Name)
+			require.NoError(t, err)
+			require.Equal(t, known.Name, actual)
+			acks, tally := record(t, loaded, sender, func() { send(t, sender, receiver, 3_000_000) })
+			require.NotEmpty(t, acks)
+			require.Zero(t, tally.Dropped)
+			require.Equal(t, tally.Acks, uint64(len(acks)))
+			requireTrueRecords(t, acks, sender)
+		})
+	}
+}
+
+func requireTrueRecords(t *testing.T, acks []Ack, conn *net.TCPConn) {
+	t.Helper()
+	cookie, err := Cookie(conn)
+	require.NoError(t, err)
+	last := acks[len(acks)-1]
+	require.LessOrEqual(t, last.AckedBytes, uint64(3_000_001))
+	require.GreaterOrEqual(t, last.SentBytes, last.AckedBytes-1)
+	for i := range acks {
+		require.Equal(t, cookie, acks[i].Cookie)
+		require.EqualValues(t, conn.LocalAddr().(*net.TCPAddr).Port, acks[i].LocalPort)
+		require.EqualValues(t, conn.RemoteAddr().(*net.TCPAddr).Port, acks[i].PeerPort)
+		if i > 0 {
+			require.GreaterOrEqual(t, acks[i].TimeNs, acks[i-1].TimeNs)
+			require.GreaterOrEqual(t, acks[i].AckedBytes, acks[i-1].AckedBytes)
+		}
+	}
+}
+
+func TestClosingUnregisters(t *testing.T) {
+	loaded, err := Load("dl_cubic_nohs", nil)
+	require.NoError(t, err)
+	requireOffered(t, "dl_cubic_nohs", true)
+	require.NoError(t, loaded.Close())
+	requireOffered(t, "dl_cubic_nohs", false)
+}
+
+func TestASocketKeepsAControlThatWasUnregistered(t *testing.T) {
+	loaded := load(t, "dl_hybla", nil)
+	sender, receiver := pair(t)
+	_, err := Set(sender, "dl_hybla")
+	require.NoError(t, err)
+	require.NoError(t, loaded.Close())
+	send(t, sender, receiver, 1_000_000)
+	actual, err := Actual(sender)
+	require.NoError(t, err)
+	require.Equal(t, "dl_hybla", actual)
+}
+
+// hold starts a process that holds a control, and returns it with the line it prints.
+func hold(t *testing.T, name string) (*exec.Cmd, string) {
+	t.Helper()
+	holder := exec.Command(os.Args[0])
+	holder.Env = append(os.Environ(), holdControlEnv+"="+name)
+	input, err := holder.StdinPipe()
+	require.NoError(t, err)
+	output, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, holder.Start())
+	t.Cleanup(func() { _ = input.Close(); _ = holder.Process.Kill(); _ = holder.Wait() })
+	line, err := bufio.NewReader(output).ReadString('\n')
+	require.NoError(t, err)
+	return holder, line
+}
+
+func TestNothingStaysRegisteredWhenTheHolderIsKilled(t *testing.T) {
+	holder, line := hold(t, "dl_cubic_search")
+	require.Equal(t, "held\n", line)
+	requireOffered(t, "dl_cubic_search", true)
+	require.NoError(t, holder.Process.Kill())
+	_ = holder.Wait()
+	// The kernel frees the last references after the process is gone.
+	require.Eventually(t, func() bool {
+		names, err := Available()
+		return err == nil && !slices.Contains(names, "dl_cubic_search")
+	}, 5*time.Second, 10*time.Millisecond)
+	load(t, "dl_cubic_search", nil)
+}
+
+func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
+	holder, line := hold(t, "dl_cubic_search")
+	require.Equal(t, "held\n", line)
+	shared := load(t, "dl_cubic_search", nil)
+	sender, receiver := pair(t)
+	_, err := Set(sender, "dl_cubic_search")
+	require.NoError(t, err)
+	acks, _ := record(t, shared, sender, func() { send(t, sender, receiver, 3_000_000) })
+	require.NotEmpty(t, acks, "its records reach this process")
+	require.NoError(t, holder.Process.Kill())
+	_ = holder.Wait()
+	require.Never(t, func() bool {
+		names, err := Available()
+		return err != nil || !slices.Contains(names, "dl_cubic_search")
+	}, 200*time.Millisecond, 20*time.Millisecond, "it stays while this process holds it")
+	require.NoError(t, shared.Close())
+	requireOffered(t, "dl_cubic_search", false)
+}
+
+func TestANameTakenWithOtherOptionsIsRefused(t *testing.T) {
+	_, line := hold(t, "dl_hybla")
+	require.Equal(t, "held\n", line)
+	_, err := Load("dl_hybla", map[string]any{"rtt0_ms": 50})
+	require.ErrorIs(t, err, ErrAlreadyRegistered)
+	require.ErrorContains(t, err, "options")
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, example := range []struct {
+		control string
+		options map[string]any
+		says    string
+	}{
+		{"dl_cubic_search", map[string]any{"version": "5"}, `"5" is none of 1.0, 3.1, 4.0`},
+		{"dl_cubic_search", map[string]any{"verison": "3.1"}, `has no option "verison"; it has version`},
+		{"dl_cubic_nohs", map[string]any{"beta": 3}, "it has none"},
+		{"dl_hybla", map[string]any{"rtt0_ms": 0}, "not a whole number from 1 to 10000"},
+		{"dl_hybla", map[string]any{"rtt0_ms": 2.5}, "not a whole number"},
+	} {
+		_, err := Load(example.control, example.options)
+		require.ErrorIs(t, err, ErrBadOption)
+		require.ErrorContains(t, err, example.says)
+		requireOffered(t, example.control, false)
+	}
+	_, err := Load("dl_reno", nil)
+	require.ErrorIs(t, err, ErrUnknownControl)
+}
+
+func TestNumbersOfAFileMeanTheChoice(t *testing.T) {
+	search, err := Find("dl_cubic_search")
+	require.NoError(t, err)
+	values, err := search.constants(map[string]any{"version": float64(4), "rollback": true})
+	require.NoError(t, err)
+	require.EqualValues(t, 40, values["version"])
+	require.EqualValues(t, 1, values["rollback"])
+}
+
+func TestThisKernelCanRunEveryControl(t *testing.T) {
+	for _, known := range Catalog() {
+		require.NoError(t, known.Ability(), known.Name)
+	}
+}
+
+func TestTheProbeRecordsAnyControl(t *testing.T) {
+	probe, err := OpenProbe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = probe.Close() })
+	sender, receiver := pair(t)
+	acks, tally := record(t, probe, sender, func() { send(t, sender, receiver, 3_000_000) })
+	require.NotEmpty(t, acks)
+	require.Zero(t, tally.Dropped)
+	require.Equal(t, tally.Acks, uint64(len(acks)))
+	require.EqualValues(t, SourceProbe, acks[0].Source)
+	requireTrueRecords(t, acks, sender)
+}
+
+func TestDroppedRecordsAreCounted(t *testing.T) {
+	loaded := load(t, "dl_cubic_nohs", nil)
+	sender, receiver := pair(t)
+	_, err := Set(sender, "dl_cubic_nohs")
+	require.NoError(t, err)
+	cookie, err := Cookie(sender)
+	require.NoError(t, err)
+	reader, err := loaded.Watch(cookie, os.Getpagesize())
+	require.NoError(t, err)
+	for range 100 { // nobody reads: a page holds about twenty records
+		send(t, sender, receiver, 10_000)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var kept uint64
+	require.NoError(t, reader.Run(ctx, func(*Ack) { kept++ }))
+	tally, err := reader.Tally()
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.Positive(t, tally.Dropped)
+	require.Equal(t, tally.Acks, kept+tally.Dropped)
+}
+
+func TestRowsHaveStrictlyIncreasingTimeAndKernelUnits(t *testing.T) {
+	rows := AckRows{ZeroNs: 1_000_000}
+	row := make([]int64, len(AckNames))
+	ack := Ack{TimeNs: 3_000_000, AckRttUs: -1, PacingRateBytesS: 1000, RateDeliveredSegments: 10, RateIntervalUs: 1_000_000, SndMssBytes: 1000, DetectorValue: ^uint32(4)}
+	rows.Row(&ack, row)
+	values := map[string]int64{}
+	for i, name := range AckNames {
+		values[name] = row[i]
+	}
+	require.EqualValues(t, 2000, values["elapsed_us"])
+	require.EqualValues(t, -1, values["ack_rtt_us"])
+	require.EqualValues(t, 8000, values["pacing_rate_bps"])
+	require.EqualValues(t, 80_000, values["delivery_rate_bps"])
+	require.EqualValues(t, -5, values["detector_value"])
+	rows.Row(&ack, row)
+	require.EqualValues(t, 2001, row[0])
+}

@@ -1,0 +1,26 @@
+package congestion
+
+import (
+	"testing"
+	"time"
+
+	"downlink/agents/internal/hosttest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A path far faster than any satellite link: records must keep up without a drop.
+func TestNoRecordIsLostOnAFastPath(t *testing.T) {
+	p := &path{sender: hosttest.NewNamespace(t), receiver: hosttest.NewNamespace(t)}
+	hosttest.Join(t, p.sender, p.receiver, []string{"10.77.0.1/24"}, []string{"10.77.0.2/24"})
+	loaded := load(t, "dl_cubic_nohs", nil)
+	sender, receiver := p.connect(t, "dl_cubic_nohs")
+	require.NoError(t, LimitPacing(sender, 1_000_000_000))
+	acks, tally := record(t, loaded, sender, func() { sendFor(sender, receiver, time.Second) })
+	require.Zero(t, tally.Dropped)
+	require.EqualValues(t, tally.Acks, len(acks))
+	require.Greater(t, deliveredBps(acks, 0.2, 1), 500e6)
+	for i := 1; i < len(acks); i++ {
+		require.Equal(t, acks[i-1].Acks+1, acks[i].Acks, "numbers tell a gap")
+	}
+}

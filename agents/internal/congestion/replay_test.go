@@ -1,0 +1,142 @@
+package congestion
+
+import "slices"
+
+// The detectors once more, written plainly over whole traces, as a judge of what runs in the kernel.
+
+const never = ^uint32(0)
+
+// replayHSPP returns the phase after each record (1 slow start, 2 CSS, 3 done), by RFC 9406 section 4.2.
+func replayHSPP(acks []Ack) []int {
+	phase, windowEnd := 1, acks[0].SndNxt
+	last, current, baseline := never, never, never
+	samples, cssRounds := 0, 0
+	phases := make([]int, len(acks))
+	for i, ack := range acks {
+		if int32(ack.SndUna-windowEnd) > 0 {
+			windowEnd, last, current, samples = ack.SndNxt, current, never, 0
+			if phase == 2 {
+				cssRounds++
+			}
+			if cssRounds == 5 {
+				phase = 3
+			}
+		}
+		if phase != 3 && ack.AckRttUs >= 0 {
+			current = min(current, uint32(ack.AckRttUs))
+			samples++
+			switch {
+			case phase == 1 && samples >= 8 && last != never && current >= last+min(max(last/8, 4000), 16000):
+				phase, baseline, cssRounds = 2, current, 0
+			case phase == 2 && samples >= 8 && current < baseline:
+				phase, baseline, cssRounds = 1, never, 0
+			}
+		}
+		phases[i] = phase
+	}
+	return phases
+}
+
+type bin struct{ acked, sent int64 }
+
+// replaySearch returns the record at which SEARCH ends slow start, -1 for none.
+func replaySearch(acks []Ack, version string) int {
+	var bins []bin
+	var width, end int64
+	for i, ack := range acks {
+		now := int64(ack.TimeNs / 1000)
+		total := bin{int64(ack.AckedBytes), int64(ack.SentBytes)}
+		if ack.AckRttUs < 0 {
+			continue
+		}
+		if bins == nil {
+			if width == 0 {
+				width = int64(ack.AckRttUs) * 35 / 100
+			}
+			bins, end = []bin{total}, now+width
+			continue
+		}
+		if now < end || now == end && version != "3.1" {
+			continue
+		}
+		passed := (now-end)/width + 1
+		if limit := map[string]int64{"1.0": 4, "3.1": 4, "4.0": 10}[version]; passed > limit {
+			bins = nil
+			if passed > 10 {
+				width = 0
+			}
+			continue
+		}
+		for range passed - 1 {
+			bins = append(bins, bins[len(bins)-1])
+		}
+		bins, end = append(bins, total), end+passed*width
+		if len(bins) > 10 && ack.AppLimitedUntilSegments != 0 {
+			bins = nil
+			continue
+		}
+		if searchExits(bins, int64(ack.AckRttUs), width, version) {
+			return i
+		}
+	}
+	return -1
+}
+
+func searchExits(bins []bin, rtt, width int64, version string) bool {
+	now := int64(len(bins)) - 1
+	then, percent := now-rtt/width, 100*(rtt%width)/width
+	firstFit, maxLag := int64(10), int64(13)
+	if version == "4.0" {
+		firstFit, maxLag = 11, 14
+	}
+	if then < firstFit || now-then > maxLag {
+		return false
+	}
+	of := func(i int64) int64 {
+		switch {
+		case i < 0:
+			return 0
+		case version == "3.1":
+			return bins[i].acked
+		}
+		return bins[i].sent
+	}
+	before := of(then-1) - of(then-10) + (of(then-10)-of(then-11))*percent/100 + (of(then)-of(then-1))*(100-percent)/100
+	delivered := bins[now].acked - bins[now-10].acked
+	switch version {
+	case "3.1":
+		return before > 0 && 2*before >= delivered && 100*(2*before-delivered)/(2*before) >= 35
+	case "4.0":
+		return before > 0 && 100*(before-delivered)/before >= 26
+	}
+	return before > 0 && 100*(before-delivered)/before > 25
+}
+
+// replayBest returns the record at which BEST decides and its threshold in segments, -1 for none.
+func replayBest(acks []Ack) (int, uint32) {
+	var estimates []uint64
+	roundEnd, round := acks[0].SndNxt, 0
+	for i := 1; i < len(acks); i++ {
+		ack, before := acks[i], acks[i-1]
+		if ack.AckRttUs < 0 {
+			continue
+		}
+		for j := i - 1; before.AckRttUs < 0 && j > 0; j-- {
+			before = acks[j-1]
+		}
+		if int32(ack.SndUna-roundEnd) > 0 {
+			round++
+			slices.Sort(estimates)
+			if round >= 4 && round <= 7 && len(estimates) > 0 {
+				if median := estimates[len(estimates)/2]; median*uint64(ack.AckRttUs)/8/uint64(ack.SndMssBytes) > 0 {
+					return i, uint32(median * uint64(ack.AckRttUs) / 8 / uint64(ack.SndMssBytes))
+				}
+			}
+			roundEnd, estimates = ack.SndNxt, nil
+		}
+		if bytes, us := ack.AckedBytes-before.AckedBytes, (ack.TimeNs-before.TimeNs)/1000; bytes > 0 && us > 0 {
+			estimates = append(estimates, min(bytes*8/us, 1023)) // the last class holds all above
+		}
+	}
+	return -1, 0
+}

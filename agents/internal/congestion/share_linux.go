@@ -1,0 +1,168 @@
+package congestion
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"downlink/agents/internal/congestion/bpf"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+)
+
+// Registration is per kernel, not per namespace: two agents on one kernel meet the same name. When the other's control
+// is the same program with the same options, holding its link is as good as a registration of one's own, and it lasts
+// until the last holder has gone.
+
+// errOtherOptions means that the name is taken by something else than what was asked for.
+var errOtherOptions = errors.New("its options or its version differ from what is asked for")
+
+const constantsMap = ".rodata"
+
+// join holds a registration that another process made. mine is the same control, loaded but not registered.
+func (c *Control) join(mine *ebpf.Collection) (*Loaded, error) {
+	held, ops, err := findRegistration(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = ops.Close() }()
+	theirs, err := mapsBehind(ops)
+	if err == nil && !sameConstants(mine.Maps[constantsMap], theirs.Maps[constantsMap]) {
+		err = errOtherOptions
+	}
+	if err != nil {
+		theirs.Close()
+		return nil, errors.Join(err, held.Close())
+	}
+	return &Loaded{Control: *c, objects: theirs, link: held}, nil
+}
+
+// findRegistration looks for the link that holds a control of this name, and its table of entries.
+func findRegistration(name string) (link.Link, *ebpf.Map, error) {
+	var links link.Iterator
+	defer links.Close()
+	for links.Next() {
+		info, err := links.Link.Info()
+		if err != nil || info.Type != link.StructOpsType {
+			continue
+		}
+		ops, err := opsOf(links.Link)
+		if err != nil {
+			continue
+		}
+		if about, err := ops.Info(); err == nil && about.Name == name {
+			return links.Take(), ops, nil
+		}
+		_ = ops.Close()
+	}
+	if err := links.Err(); err != nil {
+		return nil, nil, fmt.Errorf("look for who holds %s: %w", name, err)
+	}
+	return nil, nil, errors.New("no process of an agent holds it")
+}
+
+// opsOf opens the table that a struct_ops link registers. The library does not tell it; the kernel's fdinfo does.
+func opsOf(held link.Link) (*ebpf.Map, error) {
+	descriptor, ok := held.(interface{ FD() int })
+	if !ok {
+		return nil, errors.New("a link without a descriptor")
+	}
+	content, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(descriptor.FD()))
+	if err != nil {
+		return nil, err
+	}
+	_, after, found := strings.Cut(string(content), "map_id:")
+	if !found {
+		return nil, errors.New("a link without a map")
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	id, err := strconv.ParseUint(strings.TrimSpace(line), 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return ebpf.NewMapFromID(ebpf.MapID(id))
+}
+
+// mapsBehind opens the maps that a registered control's entry for acknowledgements uses.
+func mapsBehind(ops *ebpf.Map) (*ebpf.Collection, error) {
+	found := &ebpf.Collection{Maps: map[string]*ebpf.Map{}, Programs: map[string]*ebpf.Program{}}
+	program, err := entryOf(ops, "pkts_acked")
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = program.Close() }()
+	info, err := program.Info()
+	if err != nil {
+		return found, err
+	}
+	ids, _ := info.MapIDs()
+	for _, id := range ids {
+		m, err := ebpf.NewMapFromID(id)
+		if err != nil {
+			return found, err
+		}
+		about, err := m.Info()
+		if err != nil {
+			return found, errors.Join(err, m.Close())
+		}
+		found.Maps[generalName(about.Name)] = m
+	}
+	if found.Maps[bpf.ProbeMapRings] == nil || found.Maps[bpf.ProbeMapTallies] == nil {
+		return found, errOtherOptions
+	}
+	return found, nil
+}
+
+// generalName undoes the prefix that some loaders put before the names of data sections.
+func generalName(name string) string {
+	if strings.HasSuffix(name, constantsMap) {
+		return constantsMap
+	}
+	return name
+}
+
+// entryOf opens the program behind one member of the table: reading the table gives program ids.
+func entryOf(ops *ebpf.Map, member string) (*ebpf.Program, error) {
+	kernel, err := btf.LoadKernelSpec()
+	if err != nil {
+		return nil, err
+	}
+	var value *btf.Struct
+	if err := kernel.TypeByName("bpf_struct_ops_tcp_congestion_ops", &value); err != nil {
+		return nil, err
+	}
+	content, err := ops.LookupBytes(uint32(0))
+	if err != nil {
+		return nil, err
+	}
+	for _, outer := range value.Members {
+		table, ok := btf.As[*btf.Struct](outer.Type)
+		if !ok || outer.Name != "data" {
+			continue
+		}
+		for _, m := range table.Members {
+			if at := int(outer.Offset.Bytes() + m.Offset.Bytes()); m.Name == member && at+8 <= len(content) {
+				return ebpf.NewProgramFromID(ebpf.ProgramID(binary.NativeEndian.Uint64(content[at:])))
+			}
+		}
+	}
+	return nil, fmt.Errorf("no entry %s", member)
+}
+
+func sameConstants(mine, theirs *ebpf.Map) bool {
+	if mine == nil || theirs == nil {
+		return mine == theirs
+	}
+	ours, err := mine.LookupBytes(uint32(0))
+	if err != nil {
+		return false
+	}
+	other, err := theirs.LookupBytes(uint32(0))
+	return err == nil && bytes.Equal(ours, other)
+}

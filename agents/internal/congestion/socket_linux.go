@@ -1,0 +1,101 @@
+package congestion
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sort"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrUnavailable means that this host cannot use a congestion control.
+var ErrUnavailable = errors.New("congestion control is unavailable")
+
+// Available lists the congestion controls that the kernel offers without loading anything.
+func Available() ([]string, error) {
+	content, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")
+	if err != nil {
+		return nil, fmt.Errorf("list congestion controls: %w", err)
+	}
+	names := strings.Fields(string(content))
+	sort.Strings(names)
+	return names, nil
+}
+
+// Check tries a congestion control on a socket that is never connected. The kernel's list alone would not do: it
+// leaves out modules that load on demand, and names controls that this process may not use.
+func Check(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open a socket to try %s: %w", name, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
+		return unavailable(name, err)
+	}
+	return nil
+}
+
+func unavailable(name string, err error) error {
+	offered, _ := Available()
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("%w: %q needs privilege on this host, or an entry in net.ipv4.tcp_allowed_congestion_control", ErrUnavailable, name)
+	}
+	return fmt.Errorf("%w: %q is not available on this host; it offers %s", ErrUnavailable, name, strings.Join(offered, ", "))
+}
+
+// Set selects the congestion control of a connection and returns what the kernel then uses.
+func Set(conn *net.TCPConn, name string) (actual string, err error) {
+	err = control(conn, func(fd int) error {
+		if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
+			return unavailable(name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return Actual(conn)
+}
+
+// Actual returns the congestion control that a connection uses.
+func Actual(conn *net.TCPConn) (actual string, err error) {
+	err = control(conn, func(fd int) (err error) {
+		actual, err = unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+		return err
+	})
+	return strings.TrimRight(actual, "\x00"), err
+}
+
+// LimitPacing caps the rate at which the kernel sends, in bits per second.
+func LimitPacing(conn *net.TCPConn, rateBps int64) error {
+	return control(conn, func(fd int) error {
+		return unix.SetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE, uint64(rateBps/8)) // checked to be positive
+	})
+}
+
+// LimitUnsent caps the bytes that wait in the send buffer before their first transmission. The congestion window and
+// the data in flight are not affected.
+func LimitUnsent(conn *net.TCPConn, bytes int) error {
+	return control(conn, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
+	})
+}
+
+func control(conn *net.TCPConn, act func(fd int) error) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("reach socket: %w", err)
+	}
+	var acted error
+	if err := raw.Control(func(fd uintptr) { acted = act(int(fd)) }); err != nil {
+		return fmt.Errorf("reach socket: %w", err)
+	}
+	if acted != nil {
+		return fmt.Errorf("set up socket: %w", acted)
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package congestion
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"downlink/agents/internal/emulate"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	linkBps          = 20e6
+	deepQueue        = 4_000_000 // no loss before the exit
+	noExit           = -1
+	hystartParameter = "/sys/module/tcp_cubic/parameters/hystart"
+)
+
+func TestHyStartPlusPlusChangesPhaseWhereItsReplayDoes(t *testing.T) {
+	p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
+	acks := p.run(t, load(t, "dl_cubic_hspp", nil), "dl_cubic_hspp", 4*time.Second)
+	// A restless host may resume slow start again and again, until a loss ends it: then what came before is judged.
+	exit := exitOf(acks)
+	if exit == noExit || acks[exit].LostTotalSegments > 0 {
+		acks = beforeLoss(acks)
+		exit = len(acks) - 1
+	} else {
+		require.Equal(t, acks[exit].CwndSegments, acks[exit].SsthreshSegments)
+	}
+	phases := replayHSPP(acks[:exit+1])
+	for i := range phases {
+		require.EqualValues(t, phases[i], acks[i].DetectorState, "record %d", i)
+	}
+	require.Contains(t, phases, 2, "there was a conservative slow start")
+	requireSlowerGrowthInCSS(t, acks[:exit])
+}
+
+func beforeLoss(acks []Ack) []Ack {
+	for i := range acks {
+		if acks[i].CaState != 0 || acks[i].SsthreshSegments < 0x7fffffff {
+			return acks[:i]
+		}
+	}
+	return acks
+}
+
+// In conservative slow start a quarter of the acknowledged segments, and at most two of eight, grow the window.
+func requireSlowerGrowthInCSS(t *testing.T, acks []Ack) {
+	t.Helper()
+	grown := map[uint8]uint32{}
+	acked := map[uint8]uint32{}
+	for i := 1; i < len(acks); i++ {
+		if acks[i].DetectorState == acks[i-1].DetectorState {
+			grown[acks[i].DetectorState] += acks[i].CwndSegments - acks[i-1].CwndSegments
+			acked[acks[i].DetectorState] += acks[i].DeliveredSegments - acks[i-1].DeliveredSegments
+		}
+	}
+	require.InDelta(t, 0.25, float64(grown[2])/float64(acked[2]), 0.03)
+	require.Greater(t, float64(grown[1])/float64(acked[1]), 0.8)
+}
+
+func TestSearchExitsAtTheAcknowledgementOfItsReplay(t *testing.T) {
+	for _, version := range []string{"1.0", "3.1", "4.0"} {
+		t.Run(version, func(t *testing.T) {
+			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
+			acks := p.run(t, load(t, "dl_cubic_search", map[string]any{"version": version}), "dl_cubic_search", 3*time.Second)
+			exit := exitOf(acks)
+			require.NotEqual(t, noExit, exit, "slow start never ended")
+			require.Zero(t, acks[exit].LostTotalSegments, "the exit came before any loss")
+			require.Equal(t, replaySearch(acks, version), exit)
+			require.Equal(t, acks[exit].CwndSegments, acks[exit].SsthreshSegments)
+			require.Greater(t, deliveredBps(acks, 2, 3), 0.8*linkBps, "the exit did not come too early")
+		})
+	}
+}
+
+func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
+	p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
+	acks := p.run(t, load(t, "dl_cubic_best", nil), "dl_cubic_best", 2*time.Second)
+	exit := exitOf(acks)
+	require.NotEqual(t, noExit, exit)
+	decided, segments := replayBest(acks)
+	require.Equal(t, decided, exit)
+	require.Equal(t, segments, acks[exit].SsthreshSegments)
+	require.Greater(t, acks[len(acks)-1].CwndSegments, segments/2)
+}
+
+func TestHyblaGrowsByItsRTT(t *testing.T) {
+	for _, rtt := range []time.Duration{25, 40, 100, 600} {
+		rtt *= time.Millisecond
+		t.Run(rtt.String(), func(t *testing.T) {
+			p := newPath(t, 200e6, rtt, 60_000_000, nil)
+			loaded := load(t, "dl_hybla", nil)
+			sender, receiver := p.connect(t, "dl_hybla")
+			info := tcpInfo(t, sender)
+			require.InDelta(t, rtt.Microseconds(), info.Rtt, 4000+0.1*float64(rtt.Microseconds()), "the path has the RTT that is tested")
+			require.EqualValues(t, max(info.Rtt/25_000, 1), info.Snd_cwnd, "initial window is rho")
+			acks, _ := record(t, loaded, sender, func() { sendFor(sender, receiver, 4*rtt+200*time.Millisecond) })
+			requireHyblaSlowStart(t, acks, info.Rtt)
+			if rtt == 600*time.Millisecond {
+				require.EqualValues(t, 65535, acks[len(acks)-1].CwndSegments, "clamp")
+			}
+		})
+	}
+}
+
+// A record shows the window before its acknowledgement grew it: the next one tells by how much.
+func requireHyblaSlowStart(t *testing.T, acks []Ack, handshakeUs uint32) {
+	t.Helper()
+	grown := 0
+	shortest := handshakeUs // rho follows the smallest smoothed RTT, the handshake's included
+	for i := 1; i < len(acks) && acks[i-1].CwndSegments < 10_000 && acks[i].LostTotalSegments == 0; i++ {
+		step := acks[i].CwndSegments - acks[i-1].CwndSegments
+		shortest = min(shortest, acks[i-1].SrttUs)
+		if step == 0 {
+			continue // the window was not what held the sender back
+		}
+		eighths := float64(max(shortest*8/25_000, 8))
+		due := math.Pow(2, min(math.Floor(eighths/8), 16)+math.Mod(eighths, 8)/8) - 1
+		due = min(due, float64(65535-acks[i-1].CwndSegments))
+		require.InDelta(t, due, step, 1+due/50, "record %d: %v eighths", i, eighths)
+		grown++
+	}
+	require.Positive(t, grown)
+}
+
+func TestHyblaIsRenoAfterALossAtTheReferenceRTT(t *testing.T) {
+	p := newPath(t, linkBps, 25*time.Millisecond, 100_000, nil)
+	acks := p.run(t, load(t, "dl_hybla", nil), "dl_hybla", 3*time.Second)
+	first, last := longestAvoidance(acks)
+	require.Greater(t, last-first, 100, "a stretch of congestion avoidance")
+	// rho^2/cwnd per acknowledgement, in whole 128ths as the kernel's module counts: at rho 1 that is Reno's 1/cwnd.
+	var due float64
+	for _, ack := range acks[first:last] {
+		require.InDelta(t, 8, ack.DetectorValue, 1, "rho is 1 at the reference RTT")
+		due += float64(2*ack.DetectorValue*ack.DetectorValue/ack.CwndSegments) / 128
+	}
+	require.InDelta(t, due, float64(acks[last].CwndSegments-acks[first].CwndSegments), 1.5+due/10)
+}
+
+// longestAvoidance is the longest stretch of records in congestion avoidance without trouble.
+func longestAvoidance(acks []Ack) (first, last int) {
+	start := 0
+	for i := range acks {
+		if acks[i].CaState != 0 || acks[i].CwndSegments < acks[i].SsthreshSegments {
+			start = i + 1
+		} else if i-start > last-first {
+			first, last = start, i
+		}
+	}
+	return first, last
+}
+
+// setHyStart switches the kernel's HyStart for the seconds of one flow, and puts it back.
+func setHyStart(t *testing.T, value string) {
+	t.Helper()
+	before, err := os.ReadFile(hystartParameter)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(hystartParameter, []byte(value), 0))
+	t.Cleanup(func() {
+		require.NoError(t, os.WriteFile(hystartParameter, []byte(strings.TrimSpace(string(before))), 0))
+	})
+}
+
+type course struct{ capacityS, peakSegments, afterLossSegments, steadyBps float64 }
+
+func courseOf(t *testing.T, acks []Ack) course {
+	t.Helper()
+	exit := exitOf(acks)
+	require.NotEqual(t, noExit, exit, "a loss ends slow start")
+	require.Positive(t, acks[exit].LostTotalSegments+acks[exit].LostSegments)
+	c := course{steadyBps: deliveredBps(acks, 2, 3), peakSegments: float64(acks[exit-1].CwndSegments), afterLossSegments: float64(acks[exit].SsthreshSegments)}
+	for c.capacityS = 0.1; c.capacityS < 3 && deliveredBps(acks, c.capacityS, c.capacityS+0.2) < 0.9*linkBps; {
+		c.capacityS += 0.05
+	}
+	return c
+}
+
+func TestNohsIsStockCubicWithHyStartOff(t *testing.T) {
+	probe, err := OpenProbe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = probe.Close() })
+	ours := load(t, "dl_cubic_nohs", nil)
+	var stock, nohs course
+	t.Run("stock", func(t *testing.T) {
+		p := newPath(t, linkBps, 100*time.Millisecond, 500_000, nil)
+		setHyStart(t, "0")
+		stock = courseOf(t, p.run(t, probe, "cubic", 3*time.Second))
+	})
+	t.Run("nohs", func(t *testing.T) {
+		p := newPath(t, linkBps, 100*time.Millisecond, 500_000, nil)
+		nohs = courseOf(t, p.run(t, ours, "dl_cubic_nohs", 3*time.Second))
+	})
+	t.Logf("stock %+v, nohs %+v", stock, nohs)
+	require.InDelta(t, stock.capacityS, nohs.capacityS, 0.15)
+	require.InEpsilon(t, stock.peakSegments, nohs.peakSegments, 0.1)
+	require.InEpsilon(t, stock.afterLossSegments/stock.peakSegments, nohs.afterLossSegments/nohs.peakSegments, 0.02)
+	require.InEpsilon(t, 717.0/1024, nohs.afterLossSegments/nohs.peakSegments, 0.01, "Cubic's beta")
+	require.InEpsilon(t, stock.steadyBps, nohs.steadyBps, 0.1)
+}
+
+// The HyStart of the kernel takes the growing queue for its signal; the socket beside it without HyStart does not.
+func TestTwoHyStartSettingsRunOnOneKernel(t *testing.T) {
+	probe, err := OpenProbe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = probe.Close() })
+	ours := load(t, "dl_cubic_nohs", nil)
+	p := newPath(t, linkBps, 100*time.Millisecond, 1_000_000, nil)
+	var withHyStart []Ack
+	t.Run("on", func(t *testing.T) {
+		setHyStart(t, "1")
+		withHyStart = p.run(t, probe, "cubic", 2*time.Second)
+	})
+	without := p.run(t, ours, "dl_cubic_nohs", 2*time.Second)
+	require.Zero(t, withHyStart[exitOf(withHyStart)].LostTotalSegments, "HyStart left before any loss")
+	require.Positive(t, without[exitOf(without)].LostTotalSegments, "only a loss ended slow start")
+}
+
+func TestTheProbeSeesTheSameFlowAsTheControl(t *testing.T) {
+	probe, err := OpenProbe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = probe.Close() })
+	ours := load(t, "dl_cubic_nohs", nil)
+	p := newPath(t, linkBps, 50*time.Millisecond, deepQueue, nil)
+	sender, receiver := p.connect(t, "dl_cubic_nohs")
+	var seen []Ack
+	own, _ := record(t, ours, sender, func() {
+		seen, _ = record(t, probe, sender, func() { sendFor(sender, receiver, time.Second) })
+	})
+	byAcked := map[uint64]int32{}
+	for _, ack := range own {
+		byAcked[ack.AckedBytes] = ack.AckRttUs
+	}
+	same, compared := 0, 0
+	for _, ack := range seen {
+		if rtt, ok := byAcked[ack.AckedBytes]; ok && rtt >= 0 {
+			compared++
+			if math.Abs(float64(rtt-ack.AckRttUs)) < 1000 {
+				same++
+			}
+		}
+	}
+	require.Greater(t, compared, 500)
+	require.Greater(t, float64(same)/float64(compared), 0.95, "the probe's RTT is that of the acknowledgement before")
+}
+
+func vivaceRun(t *testing.T, options map[string]any, queueBytes int, lasts time.Duration, change func(*emulate.Profile)) []Ack {
+	t.Helper()
+	p := newPath(t, linkBps, 50*time.Millisecond, queueBytes, change)
+	return p.run(t, load(t, "dl_vivace", options), "dl_vivace", lasts)
+}
+
+func meanRTT(acks []Ack, fromS float64) time.Duration {
+	var sum, n int64
+	for i := range acks {
+		if acks[i].AckRttUs > 0 && float64(acks[i].TimeNs-acks[0].TimeNs)/1e9 >= fromS {
+			sum += int64(acks[i].AckRttUs)
+			n++
+		}
+	}
+	return time.Duration(sum/max(n, 1)) * time.Microsecond
+}
+
+// With the loss utility: a busy test host moves the RTT by more than the latency utility tolerates over 50 ms. Virtual
+// time judges that one.
+func TestVivaceFillsACleanLink(t *testing.T) {
+	acks := vivaceRun(t, map[string]any{"utility": "loss"}, 500_000, 6*time.Second, nil)
+	require.Greater(t, deliveredBps(acks, 3, 6), 0.75*linkBps)
+}
+
+func TestVivaceLatencyKeepsTheQueueShorterThanVivaceLoss(t *testing.T) {
+	var latency, loss []Ack
+	t.Run("latency", func(t *testing.T) {
+		latency = vivaceRun(t, map[string]any{"utility": "latency"}, 1_000_000, 6*time.Second, nil)
+	})
+	t.Run("loss", func(t *testing.T) {
+		loss = vivaceRun(t, map[string]any{"utility": "loss"}, 1_000_000, 6*time.Second, nil)
+	})
+	t.Logf("latency %v, loss %v", meanRTT(latency, 3), meanRTT(loss, 3))
+	require.Greater(t, deliveredBps(latency, 3, 6), 0.05*linkBps)
+	require.Less(t, meanRTT(latency, 3), 120*time.Millisecond)
+	require.Greater(t, meanRTT(loss, 3), 2*meanRTT(latency, 3))
+}
+
+func TestVivaceBacksOffUnderHeavyLoss(t *testing.T) {
+	acks := vivaceRun(t, map[string]any{"utility": "loss"}, 500_000, 4*time.Second, func(p *emulate.Profile) {
+		p.Down.Loss.IndependentRatio = 0.15
+	})
+	// Above 11 % of loss the slope of the utility is negative at every rate: it never climbs from its first 4.2 Mb/s.
+	require.Less(t, deliveredBps(acks, 2, 4), 0.25*linkBps)
+}

@@ -1,0 +1,149 @@
+// Package emulate carries packets across an emulated link.
+//
+// The middle is pure: nodes and the lines made of them read no clock and never sleep. They are told what time it is and
+// say when they want to be called again, so that the same profile, seed and arrivals give every packet the same fate, in
+// a test's virtual time and in the pump alike. Only the pump reads a clock and moves bytes.
+package emulate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Never is the wake time of a node that waits for nothing.
+const Never = time.Duration(math.MaxInt64)
+
+// Cause says why a packet was lost. The zero value means that it was not.
+type Cause uint8
+
+const (
+	NotLost      Cause = iota
+	QueueFull          // tail drop: the queue had no room for it
+	EarlyDrop          // the queue's random drop above its threshold
+	RandomLoss         // independent loss
+	OutageLoss         // it crossed the link during an outage
+	HandoverLoss       // it crossed the link during a lossy handover gap
+	causes
+)
+
+func (c Cause) String() string {
+	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover"}[c]
+}
+
+// Packet is one IP packet on its way. A simulation may leave Data nil and give only the size.
+type Packet struct {
+	Data      []byte
+	SizeBytes int
+	Lost      Cause
+	// LeftAt is when the packet left its line by the line's own reckoning, however late the caller comes for it.
+	LeftAt time.Duration
+
+	due time.Duration // when the node that holds the packet lets it go
+}
+
+// Node is one stage of a link.
+//
+// Process takes the packet that arrives at now, or nil when the node only asked to be called, and gives back a packet
+// that leaves at now, or nil, and when it wants to be called next (Never: only with the next packet; now: at once, for
+// there is more). A packet marked Lost leaves too: each packet that enters comes out exactly once. now never decreases.
+type Node interface {
+	Process(now time.Duration, in *Packet) (out *Packet, wake time.Duration)
+	// Held is the number of packets inside.
+	Held() int
+}
+
+// Line is one direction of a link: nodes in the order in which packets pass them.
+type Line struct {
+	nodes  []Node
+	wakes  []time.Duration
+	counts Counts
+}
+
+// Counts are what a line did so far. Received = delivered + sum of lost + queued, always.
+type Counts struct {
+	Received, Delivered uint64
+	DeliveredBytes      uint64
+	Lost                [causes]uint64
+	Queued              int
+}
+
+// NewLine joins nodes into one direction of a link.
+func NewLine(nodes ...Node) *Line {
+	line := &Line{nodes: nodes, wakes: make([]time.Duration, len(nodes))}
+	for i := range line.wakes {
+		line.wakes[i] = Never
+	}
+	return line
+}
+
+// Step runs the line from its last event up to now, event by event at their exact times, and then takes in, if any.
+// A late caller therefore adds no delay to what happens inside. Packets that left, lost ones included, are appended to
+// out in the order of their leaving. wake is the time of the next event.
+func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, wake time.Duration) {
+	node, at := l.earliest()
+	for ; at <= now; node, at = l.earliest() {
+		var p *Packet
+		p, l.wakes[node] = l.nodes[node].Process(at, nil)
+		out = l.pass(node+1, at, p, out)
+	}
+	if in != nil {
+		l.counts.Received++
+		out = l.pass(0, now, in, out)
+		_, at = l.earliest()
+	}
+	return out, at
+}
+
+// pass hands a packet to node after node until one keeps it, it is lost, or it is through.
+func (l *Line) pass(node int, now time.Duration, p *Packet, out []*Packet) []*Packet {
+	for ; p != nil && p.Lost == NotLost && node < len(l.nodes); node++ {
+		p, l.wakes[node] = l.nodes[node].Process(now, p)
+	}
+	if p == nil {
+		return out
+	}
+	p.LeftAt = now
+	if p.Lost != NotLost {
+		l.counts.Lost[p.Lost]++
+	} else {
+		l.counts.Delivered++
+		l.counts.DeliveredBytes += uint64(p.SizeBytes)
+	}
+	return append(out, p)
+}
+
+// earliest finds the next event; of several at one moment the one furthest down the line, so that packets keep their order.
+func (l *Line) earliest() (node int, at time.Duration) {
+	at = Never
+	for i, wake := range l.wakes {
+		if wake <= at {
+			node, at = i, wake
+		}
+	}
+	if at == Never {
+		return 0, Never
+	}
+	return node, at
+}
+
+// Counts returns what the line did so far.
+func (l *Line) Counts() Counts {
+	counts := l.counts
+	for _, node := range l.nodes {
+		counts.Queued += node.Held()
+	}
+	return counts
+}
+
+// String tells the counts in one line.
+func (c Counts) String() string {
+	parts := []string{fmt.Sprintf("%d received, %d delivered, %d queued", c.Received, c.Delivered, c.Queued)}
+	for cause := NotLost + 1; cause < causes; cause++ {
+		if c.Lost[cause] > 0 {
+			parts = append(parts, fmt.Sprintf("%d lost (%v)", c.Lost[cause], cause))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

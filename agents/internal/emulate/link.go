@@ -1,0 +1,106 @@
+package emulate
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Link is the two lines of a profile.
+type Link struct {
+	Down, Up *Line
+}
+
+// New builds the nodes of a profile. The same profile and seed give the same link; each node draws from a stream of its
+// own, so that packets of one direction do not touch the fate of the other's.
+func New(profile Profile, seed uint64) Link {
+	return Link{Down: profile.Down.line(seeds{seed, 0}), Up: profile.Up.line(seeds{seed, 1 << 32})}
+}
+
+// seeds hands out independent random streams of one seed.
+type seeds struct{ seed, stream uint64 }
+
+func (s *seeds) next() *rand.Rand {
+	s.stream++
+	return rand.New(rand.NewPCG(s.seed, s.stream))
+}
+
+// line puts the nodes in the order of the real path: the queue before the satellite hop, what can happen on the air, and
+// the way through space.
+func (d Direction) line(s seeds) *Line {
+	return NewLine(append(append([]Node{d.bottleneck(&s)}, d.losses(&s)...), d.Delay.node(&s))...)
+}
+
+func (d Direction) bottleneck(s *seeds) Node {
+	r := d.Rate.process(s)
+	if d.Gap != nil && !d.Gap.IsLossy {
+		r = gappedRate{r, d.Gap.gaps()}
+	}
+	return &bottleneck{rate: r, rule: d.Queue.rule(), rng: s.next()}
+}
+
+func (r Rate) process(s *seeds) rate {
+	rng := s.next()
+	switch {
+	case r.Steps != nil:
+		return &stepRate{period: seconds(r.Steps.PeriodS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, rng: rng}
+	case r.Trace != nil:
+		trace := &traceRate{repeat: seconds(r.Trace.RepeatS)}
+		for _, point := range r.Trace.Points {
+			trace.points = append(trace.points, tracePoint{seconds(point.AtS), point.Bps})
+		}
+		return trace
+	default:
+		return constantRate(r.ConstantBps)
+	}
+}
+
+func (q Queue) rule() dropRule {
+	rule := dropRule{limitBytes: q.LimitBytes}
+	if q.RandomDrop != nil {
+		rule.aboveBytes, rule.dropRatio = q.RandomDrop.AboveBytes, q.RandomDrop.Ratio
+	}
+	return rule
+}
+
+func (g Gap) gaps() gaps {
+	return gaps{every: seconds(g.EveryS), offset: seconds(g.OffsetS), length: milliseconds(g.LengthMs)}
+}
+
+func (d Direction) losses(s *seeds) (nodes []Node) {
+	if d.Gap != nil && d.Gap.IsLossy {
+		nodes = append(nodes, lossyGaps{d.Gap.gaps()})
+	}
+	if o := d.Loss.Outages; o != nil {
+		nodes = append(nodes, newOutages(milliseconds(o.MeanLengthMs), seconds(o.MeanSpacingS), s.next()))
+	}
+	if d.Loss.IndependentRatio > 0 {
+		nodes = append(nodes, &independentLoss{d.Loss.IndependentRatio, s.next()})
+	}
+	return nodes
+}
+
+func (d Delay) node(s *seeds) Node {
+	node := &delay{base: milliseconds(d.BaseMs), reorders: d.Reorders}
+	for _, v := range d.Variations {
+		node.variations = append(node.variations, &variation{hold: milliseconds(v.HoldMs), draw: v.distribution(), rng: s.next()})
+	}
+	return node
+}
+
+func (v Variation) distribution() func(*rand.Rand) time.Duration {
+	switch {
+	case v.Normal != nil:
+		return truncatedNormal(milliseconds(v.Normal.SdMs), milliseconds(v.Normal.LowMs), milliseconds(v.Normal.HighMs))
+	case v.Uniform != nil:
+		return uniform(milliseconds(v.Uniform.LowMs), milliseconds(v.Uniform.HighMs))
+	default:
+		points := make([]quantile, len(v.Quantiles))
+		for i, point := range v.Quantiles {
+			points[i] = quantile{point.Ratio, milliseconds(point.DelayMs)}
+		}
+		return fromQuantiles(points)
+	}
+}
+
+func seconds(s float64) time.Duration       { return time.Duration(s * float64(time.Second)) }
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

@@ -1,0 +1,179 @@
+package emulate
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+//go:embed profiles/*.yaml
+var embedded embed.FS
+
+// Profile describes an emulated link. docs/link-profiles.md explains every key.
+type Profile struct {
+	Name        string    `yaml:"name"`
+	Description string    `yaml:"description"`
+	Orbit       string    `yaml:"orbit"`
+	Seed        uint64    `yaml:"seed"`
+	Down        Direction `yaml:"down"`
+	Up          Direction `yaml:"up"`
+	Facts       Facts     `yaml:"facts"`
+}
+
+// Direction is one way across the link: down from the gateway to the receiver, up from the receiver to the gateway.
+type Direction struct {
+	Rate  Rate  `yaml:"rate"`
+	Queue Queue `yaml:"queue"`
+	Gap   *Gap  `yaml:"gap"`
+	Loss  Loss  `yaml:"loss"`
+	Delay Delay `yaml:"delay"`
+}
+
+// Rate holds exactly one of its kinds.
+type Rate struct {
+	ConstantBps float64    `yaml:"constant_bps"`
+	Steps       *RateSteps `yaml:"steps"`
+	Trace       *RateTrace `yaml:"trace"`
+}
+
+type RateSteps struct {
+	PeriodS float64 `yaml:"period_s"`
+	LowBps  float64 `yaml:"low_bps"`
+	HighBps float64 `yaml:"high_bps"`
+}
+
+type RateTrace struct {
+	RepeatS float64     `yaml:"repeat_s"`
+	Points  []RatePoint `yaml:"points"`
+}
+
+type RatePoint struct {
+	AtS float64 `yaml:"at_s"`
+	Bps float64 `yaml:"bps"`
+}
+
+type Queue struct {
+	LimitBytes int         `yaml:"limit_bytes"`
+	RandomDrop *RandomDrop `yaml:"random_drop"`
+}
+
+type RandomDrop struct {
+	AboveBytes int     `yaml:"above_bytes"`
+	Ratio      float64 `yaml:"ratio"`
+}
+
+type Gap struct {
+	EveryS   float64 `yaml:"every_s"`
+	OffsetS  float64 `yaml:"offset_s"`
+	LengthMs float64 `yaml:"length_ms"`
+	IsLossy  bool    `yaml:"is_lossy"`
+}
+
+// Loss may hold both of its kinds, or none.
+type Loss struct {
+	IndependentRatio float64  `yaml:"independent_ratio"`
+	Outages          *Outages `yaml:"outages"`
+}
+
+type Outages struct {
+	MeanLengthMs float64 `yaml:"mean_length_ms"`
+	MeanSpacingS float64 `yaml:"mean_spacing_s"`
+}
+
+type Delay struct {
+	BaseMs     float64     `yaml:"base_ms"`
+	Variations []Variation `yaml:"variations"`
+	Reorders   bool        `yaml:"reorders"`
+}
+
+// Variation holds exactly one kind of distribution.
+type Variation struct {
+	HoldMs    float64       `yaml:"hold_ms"`
+	Normal    *NormalMs     `yaml:"normal"`
+	Uniform   *UniformMs    `yaml:"uniform"`
+	Quantiles []QuantilesMs `yaml:"quantiles"`
+}
+
+type NormalMs struct {
+	SdMs   float64 `yaml:"sd_ms"`
+	LowMs  float64 `yaml:"low_ms"`
+	HighMs float64 `yaml:"high_ms"`
+}
+
+type UniformMs struct {
+	LowMs  float64 `yaml:"low_ms"`
+	HighMs float64 `yaml:"high_ms"`
+}
+
+type QuantilesMs struct {
+	Ratio   float64 `yaml:"ratio"`
+	DelayMs float64 `yaml:"delay_ms"`
+}
+
+// Facts are the figures that the profile is meant to reproduce. Packets know nothing of them: `link show` and the tests
+// hold the emulated link against them. Zero: not stated; nominal rate and base RTT always are.
+type Facts struct {
+	Source          string  `yaml:"source"`
+	NominalRateBps  float64 `yaml:"nominal_rate_bps"`
+	BaseRttMs       float64 `yaml:"base_rtt_ms"`
+	IdleRttMedianMs float64 `yaml:"idle_rtt_median_ms"`
+	IdleRttMeanMs   float64 `yaml:"idle_rtt_mean_ms"`
+	IdleRttSdMs     float64 `yaml:"idle_rtt_sd_ms"`
+	IdleRttP005Ms   float64 `yaml:"idle_rtt_p00_5_ms"`
+	IdleRttP995Ms   float64 `yaml:"idle_rtt_p99_5_ms"`
+	IdleLossRatio   float64 `yaml:"idle_loss_ratio"`
+}
+
+// ProfileNames lists the profiles that come with the program.
+func ProfileNames() []string {
+	entries, _ := embedded.ReadDir("profiles") // the folder is part of the program
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = strings.TrimSuffix(entry.Name(), ".yaml")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// LoadProfile reads a profile that comes with the program, by name, or a file of one's own, by a path with a slash or a
+// .yaml ending.
+func LoadProfile(nameOrPath string) (Profile, error) {
+	if strings.ContainsRune(nameOrPath, '/') || strings.HasSuffix(nameOrPath, ".yaml") {
+		text, err := os.ReadFile(nameOrPath)
+		if err != nil {
+			return Profile{}, fmt.Errorf("read link profile: %w", err)
+		}
+		return parseProfile(nameOrPath, text)
+	}
+	text, err := embedded.ReadFile(path.Join("profiles", nameOrPath+".yaml"))
+	if err != nil {
+		return Profile{}, fmt.Errorf("no link profile is called %q: use one of %s, or the path of a .yaml file",
+			nameOrPath, strings.Join(ProfileNames(), ", "))
+	}
+	return parseProfile(nameOrPath, text)
+}
+
+// parseProfile decodes strictly: an unknown key is an error, named with its line.
+func parseProfile(file string, text []byte) (Profile, error) {
+	var profile Profile
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&profile); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the file is empty")
+		}
+		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
+	}
+	if err := profile.validate(); err != nil {
+		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
+	}
+	return profile, nil
+}

@@ -1,0 +1,105 @@
+package emulate
+
+import (
+	"math/rand/v2"
+	"sort"
+	"time"
+)
+
+// rate is a piecewise constant bit rate. at gives the rate from t on and until when it holds (Never: for ever).
+// It is asked with times that never decrease.
+type rate interface {
+	at(t time.Duration) (bps float64, until time.Duration)
+}
+
+type constantRate float64
+
+func (r constantRate) at(time.Duration) (float64, time.Duration) { return float64(r), Never }
+
+// stepRate draws a new rate, uniform between its bounds, each period.
+type stepRate struct {
+	period          time.Duration
+	lowBps, highBps float64
+	rng             *rand.Rand
+
+	bps   float64
+	until time.Duration
+}
+
+func (r *stepRate) at(t time.Duration) (float64, time.Duration) {
+	if t >= r.until {
+		r.bps = r.lowBps + (r.highBps-r.lowBps)*r.rng.Float64()
+		r.until = nextMultiple(t, r.period)
+	}
+	return r.bps, r.until
+}
+
+// traceRate follows recorded points and begins again after repeat.
+type traceRate struct {
+	points []tracePoint // first at 0, ascending
+	repeat time.Duration
+}
+
+type tracePoint struct {
+	at  time.Duration
+	bps float64
+}
+
+func (r *traceRate) at(t time.Duration) (float64, time.Duration) {
+	begin := t - t%r.repeat
+	i := sort.Search(len(r.points), func(i int) bool { return r.points[i].at > t-begin })
+	until := begin + r.repeat
+	if i < len(r.points) {
+		until = begin + r.points[i].at
+	}
+	return r.points[i-1].bps, until
+}
+
+// gaps are the moments around each handover in which the link carries nothing.
+type gaps struct {
+	every, offset, length time.Duration
+}
+
+// next says whether t lies in a gap, and when that changes.
+func (g gaps) next(t time.Duration) (inside bool, until time.Duration) {
+	since := (t - g.offset) % g.every
+	if since < 0 {
+		since += g.every
+	}
+	if since < g.length {
+		return true, t - since + g.length
+	}
+	return false, t - since + g.every
+}
+
+// gappedRate stands still in the gaps: what waits in the queue goes on waiting.
+type gappedRate struct {
+	rate rate
+	gaps gaps
+}
+
+func (r gappedRate) at(t time.Duration) (float64, time.Duration) {
+	inside, gapEdge := r.gaps.next(t)
+	if inside {
+		return 0, gapEdge
+	}
+	bps, until := r.rate.at(t)
+	return bps, min(until, gapEdge)
+}
+
+// finish is when a transmission of bits that begins at t ends.
+func finish(r rate, t time.Duration, bits float64) time.Duration {
+	for {
+		bps, until := r.at(t)
+		if bps > 0 {
+			needs := time.Duration(bits / bps * float64(time.Second))
+			if until == Never || needs <= until-t {
+				return t + needs
+			}
+			bits -= bps * (until - t).Seconds()
+		}
+		t = until
+	}
+}
+
+func nextMultiple(t, period time.Duration) time.Duration { return t - t%period + period }

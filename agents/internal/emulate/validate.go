@@ -1,0 +1,156 @@
+package emulate
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+var (
+	profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+	orbits      = []string{"GEO", "MEO", "LEO", "terrestrial"}
+)
+
+// problems collects what is wrong, each with the key that it is about.
+type problems struct {
+	key  string
+	list *[]error
+}
+
+func (p problems) under(key string) problems { return problems{p.key + "." + key, p.list} }
+
+func (p problems) require(ok bool, key, must string, got any) {
+	if !ok {
+		*p.list = append(*p.list, fmt.Errorf("%s.%s must be %s, not %v", p.key, key, must, got))
+	}
+}
+
+func (profile Profile) validate() error {
+	var list []error
+	if !profileName.MatchString(profile.Name) {
+		list = append(list, fmt.Errorf("name must be 1-40 of a-z, 0-9 and -, not %q", profile.Name))
+	}
+	if !slices.Contains(orbits, profile.Orbit) {
+		list = append(list, fmt.Errorf("orbit must be one of %v, not %q", orbits, profile.Orbit))
+	}
+	profile.Down.check(problems{"down", &list})
+	profile.Up.check(problems{"up", &list})
+	facts := problems{"facts", &list}
+	facts.require(profile.Facts.NominalRateBps > 0, "nominal_rate_bps", "above 0", profile.Facts.NominalRateBps)
+	facts.require(profile.Facts.BaseRttMs > 0, "base_rtt_ms", "above 0", profile.Facts.BaseRttMs)
+	return errors.Join(list...)
+}
+
+func (d Direction) check(p problems) {
+	d.Rate.check(p.under("rate"))
+	d.Queue.check(p.under("queue"))
+	if d.Gap != nil {
+		d.Gap.check(p.under("gap"))
+	}
+	d.Loss.check(p.under("loss"))
+	d.Delay.check(p.under("delay"))
+}
+
+func (r Rate) check(p problems) {
+	kinds := 0
+	for _, given := range []bool{r.ConstantBps != 0, r.Steps != nil, r.Trace != nil} {
+		if given {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		*p.list = append(*p.list, fmt.Errorf("%s needs exactly one of constant_bps, steps and trace", p.key))
+		return
+	}
+	switch {
+	case r.Steps != nil:
+		q := p.under("steps")
+		q.require(r.Steps.PeriodS > 0, "period_s", "above 0", r.Steps.PeriodS)
+		q.require(isRate(r.Steps.LowBps), "low_bps", "from 1000 to 1e11", r.Steps.LowBps)
+		q.require(isRate(r.Steps.HighBps) && r.Steps.HighBps >= r.Steps.LowBps, "high_bps", "from low_bps to 1e11", r.Steps.HighBps)
+	case r.Trace != nil:
+		r.Trace.check(p.under("trace"))
+	default:
+		p.require(isRate(r.ConstantBps), "constant_bps", "from 1000 to 1e11", r.ConstantBps)
+	}
+}
+
+// isRate bounds a rate so that the time of any packet fits the arithmetic.
+func isRate(bps float64) bool { return bps >= 1e3 && bps <= 1e11 }
+
+func (t RateTrace) check(p problems) {
+	p.require(len(t.Points) > 0 && t.Points[0].AtS == 0, "points", "a list that begins with at_s: 0", t.Points)
+	for i, point := range t.Points {
+		q := p.under(fmt.Sprintf("points[%d]", i))
+		q.require(i == 0 || point.AtS > t.Points[i-1].AtS, "at_s", "later than the point before", point.AtS)
+		q.require(isRate(point.Bps), "bps", "from 1000 to 1e11", point.Bps)
+		q.require(point.AtS < t.RepeatS, "at_s", "below repeat_s", point.AtS)
+	}
+}
+
+func (q Queue) check(p problems) {
+	p.require(q.LimitBytes >= 1500, "limit_bytes", "at least 1500, one packet", q.LimitBytes)
+	if drop := q.RandomDrop; drop != nil {
+		r := p.under("random_drop")
+		r.require(drop.AboveBytes >= 0 && drop.AboveBytes < q.LimitBytes, "above_bytes", "below limit_bytes", drop.AboveBytes)
+		r.require(drop.Ratio > 0 && drop.Ratio <= 1, "ratio", "above 0 and at most 1", drop.Ratio)
+	}
+}
+
+func (g Gap) check(p problems) {
+	p.require(g.EveryS > 0, "every_s", "above 0", g.EveryS)
+	p.require(g.OffsetS >= 0, "offset_s", "0 or more", g.OffsetS)
+	p.require(g.LengthMs > 0 && g.LengthMs < g.EveryS*1e3, "length_ms", "above 0 and shorter than every_s", g.LengthMs)
+}
+
+func (l Loss) check(p problems) {
+	p.require(l.IndependentRatio >= 0 && l.IndependentRatio < 1, "independent_ratio", "from 0 to below 1", l.IndependentRatio)
+	if l.Outages != nil {
+		q := p.under("outages")
+		// Both bounds keep the drawing of outages through a long silence short.
+		q.require(l.Outages.MeanLengthMs >= 0.1, "mean_length_ms", "at least 0.1", l.Outages.MeanLengthMs)
+		q.require(l.Outages.MeanSpacingS >= 0.01, "mean_spacing_s", "at least 0.01", l.Outages.MeanSpacingS)
+	}
+}
+
+func (d Delay) check(p problems) {
+	p.require(d.BaseMs >= 0 && d.BaseMs <= 60e3, "base_ms", "from 0 to 60000", d.BaseMs)
+	for i, v := range d.Variations {
+		v.check(p.under(fmt.Sprintf("variations[%d]", i)))
+	}
+}
+
+func (v Variation) check(p problems) {
+	p.require(v.HoldMs >= 0, "hold_ms", "0 (each packet) or more", v.HoldMs)
+	kinds := 0
+	if v.Normal != nil {
+		kinds++
+		q, n := p.under("normal"), *v.Normal
+		q.require(n.SdMs > 0, "sd_ms", "above 0", n.SdMs)
+		q.require(n.LowMs < n.HighMs, "low_ms", "below high_ms", n.LowMs)
+		// Drawing goes on until a value fits: within one sd of the mean at least every sixth does.
+		q.require(n.LowMs <= 0 && n.HighMs >= 0 && n.HighMs-n.LowMs >= n.SdMs, "low_ms to high_ms", "an interval around 0, at least sd_ms wide", n)
+	}
+	if v.Uniform != nil {
+		kinds++
+		p.under("uniform").require(v.Uniform.LowMs < v.Uniform.HighMs, "low_ms", "below high_ms", v.Uniform.LowMs)
+	}
+	if len(v.Quantiles) > 0 {
+		kinds++
+		checkQuantiles(v.Quantiles, p)
+	}
+	if kinds != 1 {
+		*p.list = append(*p.list, fmt.Errorf("%s needs exactly one of normal, uniform and quantiles", p.key))
+	}
+}
+
+func checkQuantiles(points []QuantilesMs, p problems) {
+	last := len(points) - 1
+	p.require(last > 0 && points[0].Ratio == 0 && points[last].Ratio == 1, "quantiles", "points from ratio 0 to ratio 1", points)
+	for i := 1; i <= last; i++ {
+		q := p.under(fmt.Sprintf("quantiles[%d]", i))
+		q.require(points[i].Ratio > points[i-1].Ratio, "ratio", "above the point before", points[i].Ratio)
+		q.require(points[i].DelayMs >= points[i-1].DelayMs, "delay_ms", "no less than the point before", points[i].DelayMs)
+	}
+}

@@ -1,0 +1,190 @@
+package netlab
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+
+	"downlink/agents/internal/emulate"
+)
+
+// Options say what link to build.
+type Options struct {
+	Name    string
+	Profile emulate.Profile
+	Seed    uint64
+	Senders int
+	// Control is where control traffic of the hosts is forwarded to: host:port, unix:/path, or empty for nowhere.
+	Control string
+}
+
+// Lab is an emulated link that is up: its namespaces, devices, pump and control forwarder.
+type Lab struct {
+	Name    string
+	options Options
+	nets    subnets
+	hosts   []place
+	made    []string // namespaces: a link that was refused must not touch those of its namesake
+	pump    *pump
+	forward *forwarder
+	undo    []func() error
+}
+
+// HostInfo tells how to reach a host of a link.
+type HostInfo struct {
+	Namespace  string `json:"netns"`
+	DataHost   string `json:"data_host"`
+	DataHost6  string `json:"data_host6"`
+	ControlURL string `json:"control_url,omitempty"`
+}
+
+// Up builds a link and starts it. Whatever fails, nothing stays behind.
+func Up(options Options) (lab *Lab, err error) {
+	if err := checkName(options.Name); err != nil {
+		return nil, err
+	}
+	if options.Senders < 1 || options.Senders > maxSenders {
+		return nil, fmt.Errorf("a link has 1 to %d senders, not %d", maxSenders, options.Senders)
+	}
+	lab = &Lab{Name: options.Name, options: options}
+	for i := range options.Senders + 1 {
+		lab.hosts = append(lab.hosts, place(i))
+	}
+	if err := lab.build(); err != nil {
+		return nil, errors.Join(fmt.Errorf("build link %s: %w", options.Name, err), lab.Close())
+	}
+	return lab, nil
+}
+
+func (l *Lab) build() error {
+	spaces, err := l.makeNamespaces()
+	defer func() {
+		for _, ns := range spaces {
+			_ = ns.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	if err := l.wireManagement(spaces); err != nil {
+		return err
+	}
+	if l.options.Control != "" {
+		if l.forward, err = startForwarder(l.nets.hub(), l.options.Control); err != nil {
+			return err
+		}
+		l.undo = append(l.undo, l.forward.Close)
+	}
+	for _, p := range l.hosts[1:] {
+		if err := wireSender(l.nets, p, spaces); err != nil {
+			return err
+		}
+	}
+	return l.startPump(spaces)
+}
+
+type namespaces map[place]netns.NsHandle
+
+func (l *Lab) makeNamespaces() (namespaces, error) {
+	spaces := namespaces{}
+	for _, p := range append([]place{gateway}, l.hosts...) {
+		name := p.namespace(l.Name)
+		ns, err := makeNamespace(name)
+		if err != nil {
+			return spaces, err
+		}
+		spaces[p] = ns
+		l.made = append(l.made, name)
+		l.undo = append(l.undo, func() error { return removeNamespace(name) })
+		if err := inside(ns, raiseLoopback); err != nil {
+			return spaces, err
+		}
+	}
+	return spaces, forwardPackets(spaces[gateway])
+}
+
+func raiseLoopback() error {
+	loopback, err := netlink.LinkByName("lo")
+	if err != nil {
+		return fmt.Errorf("find loopback: %w", err)
+	}
+	return netlink.LinkSetUp(loopback)
+}
+
+func forwardPackets(ns netns.NsHandle) error {
+	for _, path := range []string{"ipv4/ip_forward", "ipv6/conf/all/forwarding"} {
+		if err := setSysctl(ns, path, "1"); err != nil {
+			return fmt.Errorf("let the gateway forward: %w", err)
+		}
+	}
+	return nil
+}
+
+func (l *Lab) startPump(spaces namespaces) error {
+	near, host := l.nets.data(0)
+	near6, host6 := l.nets.data6(0)
+	gatewayTun, err := makeTun(spaces[gateway], near, near6)
+	if err != nil {
+		return err
+	}
+	l.undo = append(l.undo, func() error { gatewayTun.close(); return nil })
+	receiverTun, err := makeTun(spaces[0], host, host6)
+	if err != nil {
+		return err
+	}
+	l.undo = append(l.undo, func() error { receiverTun.close(); return nil })
+	if err := inside(spaces[0], func() error { return routeAllVia("data", near, near6) }); err != nil {
+		return err
+	}
+	if l.pump, err = startPump(emulate.New(l.options.Profile, l.options.Seed), gatewayTun, receiverTun); err != nil {
+		return err
+	}
+	l.undo = append(l.undo, l.pump.Stop)
+	return nil
+}
+
+// Ended is closed when the pump ends, by Close or by itself; Close then says why.
+func (l *Lab) Ended() <-chan struct{} { return l.pump.ended }
+
+// Counts returns what the link did so far, towards the receiver and back.
+func (l *Lab) Counts() (down, up emulate.Counts) { return l.pump.Counts() }
+
+// Hosts tells how to reach each host, by its name.
+func (l *Lab) Hosts() map[string]HostInfo {
+	infos := map[string]HostInfo{}
+	for _, p := range l.hosts {
+		infos[p.host()] = l.nets.info(l.Name, p, l.ControlURL())
+	}
+	return infos
+}
+
+// ControlURL is where the hosts find the backend; empty without one.
+func (l *Lab) ControlURL() string {
+	if l.forward == nil {
+		return ""
+	}
+	return "http://" + l.forward.address().String()
+}
+
+func (s subnets) info(link string, p place, controlURL string) HostInfo {
+	_, host := s.data(p)
+	_, host6 := s.data6(p)
+	return HostInfo{p.namespace(link), host.Addr().String(), host6.Addr().String(), controlURL}
+}
+
+// Close removes everything in the opposite order of its making. Processes in the namespaces are ended first: agents
+// among them get the time to put their host back.
+func (l *Lab) Close() error {
+	errs := []error{endProcesses(l.made)}
+	for _, undo := range slices.Backward(l.undo) {
+		errs = append(errs, undo())
+	}
+	l.undo, l.made = nil, nil
+	return errors.Join(errs...)
+}
+
+func single(address netip.Addr) netip.Prefix { return netip.PrefixFrom(address, address.BitLen()) }

@@ -1,0 +1,116 @@
+package protocol
+
+import "encoding/json"
+
+// EventKind names an event.
+type EventKind string
+
+// The kinds of protocol section 5.
+const (
+	KindReady    EventKind = "ready"
+	KindFailed   EventKind = "failed"
+	KindFinished EventKind = "finished"
+	KindRestored EventKind = "restored"
+	KindUploaded EventKind = "uploaded"
+)
+
+// EventHead opens every event.
+type EventHead struct {
+	Kind    EventKind `json:"kind"`
+	Attempt int       `json:"attempt"`
+	At      Moment    `json:"at"`
+}
+
+// Ready says that settings are in force and a sender's data port is open.
+type Ready struct {
+	EventHead
+	DataAddress    *string           `json:"data_address"`
+	SettingsBefore map[string]string `json:"settings_before"`
+	SettingsDuring map[string]string `json:"settings_during"`
+	Fingerprint    Fingerprint       `json:"fingerprint"`
+}
+
+// Fingerprint is what a run's numbers may depend on besides its settings.
+type Fingerprint struct {
+	Kernel        string          `json:"kernel"`
+	BootID        string          `json:"boot_id"`
+	Version       string          `json:"version"`
+	Interface     string          `json:"interface"`
+	Qdisc         string          `json:"qdisc"`
+	Offloads      map[string]bool `json:"offloads"`
+	ClockOffsetMs float64         `json:"clock_offset_ms"`
+	ClockErrorMs  float64         `json:"clock_error_ms"`
+}
+
+// Failed ends a run at this agent; its host is restored already.
+type Failed struct {
+	EventHead
+	Reason Reason `json:"reason"`
+	Detail string `json:"detail"`
+}
+
+// Finished says that every flow ended and its chunks are on disk.
+type Finished struct {
+	EventHead
+	Flows []Outcome `json:"flows"`
+}
+
+// HystartExits counts ends of slow start by HyStart's two detectors.
+type HystartExits struct {
+	Train int64 `json:"train"`
+	Delay int64 `json:"delay"`
+}
+
+// Outcome is what came of one flow at one end.
+type Outcome struct {
+	Flow     int    `json:"flow"`
+	End      Role   `json:"end"`
+	AskedCC  string `json:"asked_cc"`
+	ActualCC string `json:"actual_cc"`
+	// CCVersion is BBR's; null for every other control.
+	CCVersion *int `json:"cc_version"`
+	// HystartExits are those of all sockets beside this flow on its host, by detector; null where nobody counts.
+	HystartExits *HystartExits `json:"hystart_exits"`
+	StartedUs    *int64        `json:"started_us"`
+	FirstByteUs  *int64        `json:"first_byte_us"`
+	LastByteUs   *int64        `json:"last_byte_us"`
+	AppBytes     int64         `json:"app_bytes"`
+	LocalAddress string        `json:"local_address"`
+	PeerAddress  string        `json:"peer_address"`
+	TCPInfoBytes int           `json:"tcp_info_bytes"`
+	Samples      int           `json:"samples"`
+	Chunks       int           `json:"chunks"`
+	// Sampling is what was done, which may be less than what was asked for; Detail says why then.
+	Sampling SamplingMode `json:"sampling"`
+	// DroppedSamples are acknowledgements that the kernel's ring had no room for.
+	DroppedSamples uint64  `json:"dropped_samples"`
+	AchievedRateHz float64 `json:"achieved_rate_hz"`
+	LatenessMeanUs float64 `json:"lateness_mean_us"`
+	LatenessMaxUs  float64 `json:"lateness_max_us"`
+	Ended          Ended   `json:"ended"`
+	Detail         *string `json:"detail"`
+}
+
+// Restored says how the host stands after the run; Differences are sentences.
+type Restored struct {
+	EventHead
+	SettingsAfter map[string]string `json:"settings_after"`
+	IsRestored    bool              `json:"is_restored"`
+	Differences   []string          `json:"differences"`
+}
+
+// Uploaded says that every chunk of the attempt was acknowledged.
+type Uploaded struct {
+	EventHead
+}
+
+// Event is one of Ready, Failed, Finished, Restored and Uploaded.
+type Event interface {
+	Head() EventHead
+}
+
+// Head returns the common part of an event.
+func (h EventHead) Head() EventHead { return h }
+
+// EncodeEvent returns the body to post.
+func EncodeEvent(event Event) ([]byte, error) { return json.Marshal(event) }

@@ -1,0 +1,174 @@
+package protocol
+
+// Status is what an agent says it is doing in each poll.
+type Status string
+
+// The statuses of protocol section 2.
+const (
+	StatusIdle      Status = "idle"
+	StatusPreparing Status = "preparing"
+	StatusReady     Status = "ready"
+	StatusRunning   Status = "running"
+	StatusRestoring Status = "restoring"
+	StatusRestored  Status = "restored"
+	StatusUploading Status = "uploading"
+	StatusBlocked   Status = "blocked"
+)
+
+// Role says which side of a flow an agent takes.
+type Role string
+
+// The two roles of an agent.
+const (
+	RoleSender   Role = "sender"
+	RoleReceiver Role = "receiver"
+)
+
+// Reason is a code of protocol section 7.
+type Reason string
+
+// The reasons that an agent gives itself.
+const (
+	ReasonAgentRestarted Reason = "agent_restarted"
+	ReasonCCUnavailable  Reason = "cc_unavailable"
+	ReasonSettingRefused Reason = "setting_refused"
+	ReasonSettingFailed  Reason = "setting_failed"
+	ReasonPolicyRefused  Reason = "policy_refused"
+	ReasonPortFailed     Reason = "port_failed"
+	ReasonConnectFailed  Reason = "connect_failed"
+	ReasonLinkLost       Reason = "link_lost"
+	ReasonNoSamples      Reason = "no_samples"
+	ReasonThinTrace      Reason = "thin_trace"
+	ReasonDiskFull       Reason = "disk_full"
+	ReasonClockUnsure    Reason = "clock_unsure"
+	ReasonDeadline       Reason = "deadline"
+	ReasonNotRestored    Reason = "not_restored"
+	ReasonLeaseExpired   Reason = "lease_expired"
+	ReasonHostBusy       Reason = "host_busy"
+	ReasonInternal       Reason = "internal"
+)
+
+// Ended says what ended a flow at one end.
+type Ended string
+
+// The endings of protocol section 6.
+const (
+	EndedStopRule   Ended = "stop_rule"
+	EndedPeerClosed Ended = "peer_closed"
+	EndedLinkLost   Ended = "link_lost"
+	EndedAborted    Ended = "aborted"
+	EndedDeadline   Ended = "deadline"
+)
+
+// RunRef names one attempt at one run.
+type RunRef struct {
+	RunID   string `json:"run_id"`
+	Attempt int    `json:"attempt"`
+}
+
+// Host is the facts and capabilities that an agent sends at joining, at start and on change.
+type Host struct {
+	BootID             string   `json:"boot_id"`
+	Hostname           string   `json:"hostname"`
+	Kernel             string   `json:"kernel"`
+	OS                 string   `json:"os"`
+	Arch               string   `json:"arch"`
+	CPUs               int      `json:"cpus"`
+	Roles              []Role   `json:"roles"`
+	CongestionControls []string `json:"congestion_controls"`
+	// ControlsUnavailable says of each control of the agent's own that this host cannot run, why not.
+	ControlsUnavailable map[string]string `json:"controls_unavailable"`
+	Settings            map[string]string `json:"settings"`
+	SettingsWritable    []string          `json:"settings_writable"`
+	TCPInfoBytes        int               `json:"tcp_info_bytes"`
+	DataHost            string            `json:"data_host"`
+	SpoolFreeBytes      int64             `json:"spool_free_bytes"`
+}
+
+// JoinRequest trades a single-use enrolment token for an identity.
+type JoinRequest struct {
+	Token   string `json:"token"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Host    Host   `json:"host"`
+}
+
+// JoinResponse is the identity.
+type JoinResponse struct {
+	AgentID   string `json:"agent_id"`
+	Secret    string `json:"secret"`
+	ServerNow Moment `json:"server_now"`
+}
+
+// Progress is seconds and bytes while sending, chunks while uploading.
+type Progress struct {
+	ElapsedS    *float64 `json:"elapsed_s,omitempty"`
+	Bytes       *int64   `json:"bytes,omitempty"`
+	ChunksDone  *int     `json:"chunks_done,omitempty"`
+	ChunksTotal *int     `json:"chunks_total,omitempty"`
+}
+
+// Spooled counts the unacknowledged chunks of one attempt.
+type Spooled struct {
+	RunRef
+	Chunks int `json:"chunks"`
+}
+
+// PollRequest is heartbeat and question in one.
+type PollRequest struct {
+	Status   Status    `json:"status"`
+	RunID    *string   `json:"run_id"`
+	Attempt  *int      `json:"attempt"`
+	Detail   *string   `json:"detail"`
+	Progress *Progress `json:"progress"`
+	Spool    []Spooled `json:"spool"`
+	Host     *Host     `json:"host"`
+	WaitS    float64   `json:"wait_s"`
+}
+
+// Stop is the stop rule: exactly one of the two is set.
+type Stop struct {
+	Seconds *float64 `json:"seconds,omitempty"`
+	Bytes   *int64   `json:"bytes,omitempty"`
+}
+
+// SamplingMode says when a sender records a flow's state.
+type SamplingMode string
+
+// The modes of protocol section 3.
+const (
+	SamplingPolled SamplingMode = "polled"
+	SamplingPerAck SamplingMode = "per_ack"
+)
+
+// Sampling says how senders record, and the intervals at which both ends poll.
+type Sampling struct {
+	Mode       SamplingMode `json:"mode"`
+	SenderMs   int          `json:"sender_ms"`
+	ReceiverMs int          `json:"receiver_ms"`
+}
+
+// Flow is one flow as one agent must carry it out.
+type Flow struct {
+	Flow          int            `json:"flow"`
+	Role          Role           `json:"role"`
+	CC            string         `json:"cc"`
+	CCOptions     map[string]any `json:"cc_options"`
+	StartS        float64        `json:"start_s"`
+	PacingRateBps *int64         `json:"pacing_rate_bps"`
+	Ticket        string         `json:"ticket"`
+	PeerAgent     string         `json:"peer_agent"`
+	// PeerHost is the peer's data host where the backend knows it; route settings need it.
+	PeerHost string `json:"peer_host,omitempty"`
+}
+
+// ChunkReply answers a chunk upload.
+type ChunkReply struct {
+	Stored bool `json:"stored"`
+}
+
+// Problem is the error shape of the API.
+type Problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,138 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Order is what the backend wants done next: *Prepare, *Go, *Abort, *Upload or *Discard.
+type Order interface {
+	// Ref names the attempt that the order speaks of.
+	Ref() RunRef
+	kind() string
+}
+
+// Ref names the attempt itself.
+func (r RunRef) Ref() RunRef { return r }
+
+// Prepare is a run as this agent must carry it out.
+type Prepare struct {
+	RunRef
+	Roles     []Role            `json:"roles"`
+	Stop      Stop              `json:"stop"`
+	DeadlineS float64           `json:"deadline_s"`
+	BaseRTTMs float64           `json:"base_rtt_ms"`
+	Settings  map[string]string `json:"settings"`
+	Sampling  Sampling          `json:"sampling"`
+	Flows     []Flow            `json:"flows"`
+}
+
+// Go gives the run its zero and receivers their data addresses by flow number.
+type Go struct {
+	RunRef
+	StartAt Moment         `json:"start_at"`
+	Peers   map[int]string `json:"peers"`
+}
+
+// Abort stops a run and asks for its restoration.
+type Abort struct {
+	RunRef
+	Reason Reason `json:"reason"`
+}
+
+// Upload says that no run holds the link: the attempt's chunks may be sent.
+type Upload struct {
+	RunRef
+}
+
+// Discard says that the attempt's chunks are not wanted.
+type Discard struct {
+	RunRef
+	Reason Reason `json:"reason"`
+}
+
+func (Prepare) kind() string { return "prepare" }
+func (Go) kind() string      { return "go" }
+func (Abort) kind() string   { return "abort" }
+func (Upload) kind() string  { return "upload" }
+func (Discard) kind() string { return "discard" }
+
+func newOrder(kind string) (Order, error) {
+	switch kind {
+	case "prepare":
+		return &Prepare{}, nil
+	case "go":
+		return &Go{}, nil
+	case "abort":
+		return &Abort{}, nil
+	case "upload":
+		return &Upload{}, nil
+	case "discard":
+		return &Discard{}, nil
+	}
+	return nil, fmt.Errorf("unknown order %q: this agent is older than its server", kind)
+}
+
+// PollResponse carries at most one order.
+type PollResponse struct {
+	ServerNow Moment
+	Order     Order
+}
+
+type rawPollResponse struct {
+	ServerNow Moment           `json:"server_now"`
+	Order     *json.RawMessage `json:"order"`
+}
+
+// UnmarshalJSON picks the order's type by its kind.
+func (p *PollResponse) UnmarshalJSON(data []byte) error {
+	var raw rawPollResponse
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	p.ServerNow, p.Order = raw.ServerNow, nil
+	if raw.Order == nil {
+		return nil
+	}
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(*raw.Order, &head); err != nil {
+		return fmt.Errorf("read order: %w", err)
+	}
+	order, err := newOrder(head.Kind)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(*raw.Order, order); err != nil {
+		return fmt.Errorf("read order %s: %w", head.Kind, err)
+	}
+	p.Order = order
+	return nil
+}
+
+// MarshalJSON puts the kind beside the order's own fields.
+func (p PollResponse) MarshalJSON() ([]byte, error) {
+	raw := rawPollResponse{ServerNow: p.ServerNow}
+	if p.Order != nil {
+		order, err := withKind(p.Order)
+		if err != nil {
+			return nil, err
+		}
+		raw.Order = &order
+	}
+	return json.Marshal(raw)
+}
+
+func withKind(order Order) (json.RawMessage, error) {
+	data, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	fields["kind"] = json.RawMessage(fmt.Sprintf("%q", order.kind()))
+	return json.Marshal(fields)
+}

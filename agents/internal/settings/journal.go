@@ -1,0 +1,60 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"downlink/agents/internal/diskfile"
+)
+
+// journal is what Restore needs to know, and all of it is on disk before the first change.
+type journal struct {
+	BootID    string  `json:"boot_id"`
+	Namespace string  `json:"namespace"`
+	RunID     string  `json:"run_id"`
+	Entries   []entry `json:"entries"`
+}
+
+type entry struct {
+	Key
+	Old string `json:"old"`
+	New string `json:"new"`
+}
+
+func readJournal(path string) (*journal, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // no journal means that nothing is changed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read settings journal: %w", err)
+	}
+	j := &journal{}
+	if err := json.Unmarshal(content, j); err != nil {
+		return nil, fmt.Errorf("read settings journal %s: %w; compare the host's settings with its contents by hand, then delete it", path, err)
+	}
+	return j, nil
+}
+
+func (j *journal) write(path string) error {
+	content, err := json.MarshalIndent(j, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode settings journal: %w", err)
+	}
+	if err := diskfile.Write(path, content, 0o600); err != nil {
+		return fmt.Errorf("write settings journal: %w", err)
+	}
+	return nil
+}
+
+func (j *journal) touchesHost() bool {
+	for _, e := range j.Entries {
+		if table[e.Name] == ScopeHost {
+			return true
+		}
+	}
+	return false
+}

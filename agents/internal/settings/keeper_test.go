@@ -1,0 +1,249 @@
+package settings
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func place(dir string) Place {
+	return Place{StateDir: dir, LockDir: filepath.Join(dir, "lock"), BootID: "boot-1", Namespace: "net:[1]"}
+}
+
+// makeHost has every setting, with the value "0".
+func makeHost() *FakeHost {
+	h := &FakeHost{Values: map[Key]string{}, ReadOnly: map[Key]bool{}}
+	for _, name := range Names() {
+		h.Values[Key{Name: name}] = "0"
+	}
+	return h
+}
+
+func wanted(values map[string]string) map[Key]string {
+	keyed := map[Key]string{}
+	for name, value := range values {
+		keyed[Key{Name: name}] = value
+	}
+	return keyed
+}
+
+const (
+	hystart = "tcp_cubic.hystart"
+	rmem    = "net.ipv4.tcp_rmem"
+)
+
+func TestSettingsAreChangedAndPutBack(t *testing.T) {
+	h := makeHost()
+	before := maps.Clone(h.Values)
+	k := NewKeeper(h, place(t.TempDir()))
+	require.NoError(t, k.Apply("run", wanted(map[string]string{hystart: "1", rmem: "4096\t131072  33554432"})))
+	require.Equal(t, "1", h.Values[Key{Name: hystart}])
+	require.Equal(t, "4096 131072 33554432", h.Values[Key{Name: rmem}])
+	require.True(t, k.Pending())
+	outcome, err := k.Restore()
+	require.NoError(t, err)
+	require.Equal(t, Outcome{IsRestored: true}, outcome)
+	require.Equal(t, before, h.Values)
+	require.False(t, k.Pending())
+	outcome, err = k.Restore()
+	require.NoError(t, err)
+	require.True(t, outcome.IsRestored, "twice is once")
+}
+
+// crash is what fault points throw.
+type crash struct{}
+
+// crashAt makes a keeper die before its n-th step; it returns the steps that were reached.
+func crashAt(k *Keeper, n int) *[]string {
+	steps := &[]string{}
+	k.fault = func(step string) {
+		*steps = append(*steps, step)
+		if len(*steps) > n {
+			panic(crash{})
+		}
+	}
+	return steps
+}
+
+// survive calls a function that may crash; what a dead process held is let go.
+func survive(k *Keeper, call func()) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			if _, isCrash := thrown.(crash); !isCrash {
+				panic(thrown)
+			}
+			if k.lock != nil {
+				_ = k.lock.file.Close() // the kernel does this for a process that died
+			}
+		}
+	}()
+	call()
+}
+
+func TestAfterACrashAtAnyStepRestoreFindsTheOldValues(t *testing.T) {
+	base := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp(base, "state")
+		require.NoError(t, err)
+		h := makeHost()
+		for key := range h.Values {
+			h.Values[key] = rapid.SampledFrom([]string{"0", "1", "2"}).Draw(t, key.Name)
+		}
+		before := maps.Clone(h.Values)
+		changes := rapid.MapOfN(rapid.SampledFrom(Names()), rapid.SampledFrom([]string{"0", "1", "3"}), 1, 6).Draw(t, "changes")
+
+		dying := NewKeeper(h, place(dir))
+		crashAt(dying, rapid.IntRange(0, 8).Draw(t, "apply survives"))
+		survive(dying, func() { _ = dying.Apply("run", wanted(changes)) })
+		if journal, err := readJournal(dying.path); !maps.Equal(before, h.Values) {
+			require.NoError(t, err)
+			require.NotNil(t, journal, "nothing may change before the journal is there")
+		}
+
+		dyingAgain := NewKeeper(h, place(dir))
+		crashAt(dyingAgain, rapid.IntRange(0, 8).Draw(t, "restore survives"))
+		survive(dyingAgain, func() { _, _ = dyingAgain.Restore() })
+
+		outcome, err := NewKeeper(h, place(dir)).Restore()
+		require.NoError(t, err)
+		require.True(t, outcome.IsRestored)
+		require.Equal(t, before, h.Values)
+		require.False(t, NewKeeper(h, place(dir)).Pending())
+	})
+}
+
+func TestOnlyTheTablesSettingsAreChanged(t *testing.T) {
+	h := makeHost()
+	h.Values[Key{Name: "kernel.panic"}] = "0"
+	k := NewKeeper(h, place(t.TempDir()))
+	err := k.Apply("run", wanted(map[string]string{hystart: "1", "kernel.panic": "1"}))
+	require.ErrorIs(t, err, ErrRefused)
+	require.ErrorContains(t, err, "kernel.panic")
+	require.Equal(t, "0", h.Values[Key{Name: hystart}], "nothing is changed when one setting is refused")
+	require.False(t, k.Pending())
+}
+
+func TestAReadOnlySettingIsRefusedBeforeAnythingChanges(t *testing.T) {
+	h := makeHost()
+	h.ReadOnly[Key{Name: rmem}] = true
+	k := NewKeeper(h, place(t.TempDir()))
+	require.ErrorIs(t, k.Apply("run", wanted(map[string]string{hystart: "1", rmem: "1 2 3"})), ErrRefused)
+	require.Equal(t, "0", h.Values[Key{Name: hystart}])
+	require.NoError(t, k.Apply("run", wanted(map[string]string{rmem: "0"})), "a value that holds already needs no right to change it")
+}
+
+func TestAValueThatTheKernelClampsIsAFailure(t *testing.T) {
+	h := makeHost()
+	h.Normalise = func(key Key, value string) string {
+		if value == "999" {
+			return "100"
+		}
+		return value
+	}
+	k := NewKeeper(h, place(t.TempDir()))
+	err := k.Apply("run", wanted(map[string]string{rmem: "999"}))
+	require.ErrorIs(t, err, ErrFailed)
+	require.ErrorContains(t, err, `"100"`)
+	outcome, err := k.Restore()
+	require.NoError(t, err)
+	require.True(t, outcome.IsRestored)
+	require.Equal(t, "0", h.Values[Key{Name: rmem}])
+}
+
+func TestWhatCannotBePutBackKeepsTheHostBlocked(t *testing.T) {
+	h := makeHost()
+	k := NewKeeper(h, place(t.TempDir()))
+	require.NoError(t, k.Apply("run", wanted(map[string]string{hystart: "1", rmem: "1 2 3"})))
+	h.ReadOnly[Key{Name: hystart}] = true
+	outcome, err := k.Restore()
+	require.Error(t, err)
+	require.False(t, outcome.IsRestored)
+	require.Equal(t, "0", h.Values[Key{Name: rmem}], "the others are put back all the same")
+	require.True(t, k.Pending())
+	require.ErrorIs(t, k.Apply("next", wanted(map[string]string{rmem: "1 2 3"})), ErrPending)
+	h.ReadOnly[Key{Name: hystart}] = false
+	outcome, err = k.Restore()
+	require.NoError(t, err)
+	require.True(t, outcome.IsRestored)
+}
+
+func TestAnotherHandsChangeIsToldAndUndone(t *testing.T) {
+	h := makeHost()
+	k := NewKeeper(h, place(t.TempDir()))
+	require.NoError(t, k.Apply("run", wanted(map[string]string{hystart: "1"})))
+	h.Values[Key{Name: hystart}] = "7"
+	outcome, err := k.Restore()
+	require.NoError(t, err)
+	require.Len(t, outcome.Differences, 1)
+	require.Contains(t, outcome.Differences[0], "another hand")
+	require.Equal(t, "0", h.Values[Key{Name: hystart}])
+}
+
+func TestAfterAReStartOfTheKernelNothingIsPutBack(t *testing.T) {
+	h, dir := makeHost(), t.TempDir()
+	require.NoError(t, NewKeeper(h, place(dir)).Apply("run", wanted(map[string]string{hystart: "1"})))
+	h.Values[Key{Name: hystart}] = "5"
+	rebooted := place(dir)
+	rebooted.BootID = "boot-2"
+	outcome, err := NewKeeper(h, rebooted).Restore()
+	require.NoError(t, err)
+	require.True(t, outcome.IsRestored)
+	require.Equal(t, "5", h.Values[Key{Name: hystart}])
+}
+
+func TestInAnotherNamespaceOnlyHostWideSettingsArePutBack(t *testing.T) {
+	h, dir := makeHost(), t.TempDir()
+	require.NoError(t, NewKeeper(h, place(dir)).Apply("run", wanted(map[string]string{hystart: "1", rmem: "1 2 3"})))
+	elsewhere := place(dir)
+	elsewhere.Namespace = "net:[2]"
+	_, err := NewKeeper(h, elsewhere).Restore()
+	require.NoError(t, err)
+	require.Equal(t, "0", h.Values[Key{Name: hystart}])
+	require.Equal(t, "1 2 3", h.Values[Key{Name: rmem}])
+}
+
+func TestAnUnreadableJournalBlocks(t *testing.T) {
+	dir := t.TempDir()
+	k := NewKeeper(makeHost(), place(dir))
+	require.NoError(t, os.WriteFile(k.path, []byte("{"), 0o600))
+	require.True(t, k.Pending())
+	_, err := k.Restore()
+	require.ErrorContains(t, err, "by hand")
+}
+
+func TestTwoAgentsOfOneKernelDoNotShareHostWideSettings(t *testing.T) {
+	h, locks := makeHost(), t.TempDir()
+	first, second := place(t.TempDir()), place(t.TempDir())
+	first.LockDir, second.LockDir = locks, locks
+	holder, other := NewKeeper(h, first), NewKeeper(h, second)
+	require.NoError(t, holder.Apply("run", wanted(map[string]string{hystart: "1"})))
+	require.ErrorIs(t, other.Apply("run", wanted(map[string]string{"tcp_cubic.beta": "1"})), ErrBusy)
+	require.NoError(t, other.Apply("run", wanted(map[string]string{rmem: "1 2 3"})), "a namespace's own settings disturb nobody")
+	_, err := other.Restore()
+	require.NoError(t, err)
+
+	require.NoError(t, holder.lock.file.Close()) // the holder is killed
+	err = other.Apply("run", wanted(map[string]string{"tcp_cubic.beta": "1"}))
+	require.ErrorIs(t, err, ErrBusy, "its changes still stand")
+	require.ErrorContains(t, err, first.StateDir)
+	_, err = NewKeeper(h, first).Restore()
+	require.NoError(t, err)
+	require.NoError(t, other.Apply("run", wanted(map[string]string{"tcp_cubic.beta": "1"})))
+	_, err = other.Restore()
+	require.NoError(t, err)
+}
+
+func TestASnapshotHasWhatTheHostHas(t *testing.T) {
+	h := makeHost()
+	delete(h.Values, Key{Name: "net.core.rmem_max"})
+	k := NewKeeper(h, place(t.TempDir()))
+	snapshot := k.Snapshot("")
+	require.NotContains(t, snapshot, "net.core.rmem_max")
+	require.Len(t, snapshot, len(Names())-1)
+	require.False(t, slices.Contains(k.Writable(), "net.core.rmem_max"))
+}

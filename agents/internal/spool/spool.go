@@ -1,0 +1,296 @@
+package spool
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"downlink/agents/internal/diskfile"
+)
+
+const (
+	magic       = "DLC1"
+	headerBytes = 12
+	suffix      = ".dlc"
+	badSuffix   = ".bad"
+)
+
+// MaxChunkBytes is the most that the backend accepts as one packed chunk.
+const MaxChunkBytes = 4 << 20
+
+// ErrCorrupt means that a file was not what was written; it has been set aside.
+var ErrCorrupt = errors.New("chunk file is corrupt")
+
+// ErrFull means that the spool's size cap would be exceeded.
+var ErrFull = errors.New("spool is full")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Key names one chunk.
+type Key struct {
+	RunID    string
+	Attempt  int
+	Flow     int
+	End      string
+	Sequence int
+}
+
+func (k Key) fileName() string {
+	return fmt.Sprintf("%d-%s-%d%s", k.Flow, k.End, k.Sequence, suffix)
+}
+
+// Held counts the chunks of one attempt.
+type Held struct {
+	RunID   string
+	Attempt int
+	Chunks  int
+}
+
+// Spool is a folder of chunk files, safe for use by several goroutines.
+type Spool struct {
+	dir      string
+	maxBytes int64
+	// mu keeps a removal from pruning the folder that a Put is about to write into.
+	mu sync.Mutex
+}
+
+// Open makes the folder where needed, and removes what an interrupted Put left behind.
+// maxBytes caps the bytes of all files together; 0 means no cap.
+func Open(dir string, maxBytes int64) (*Spool, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open spool: %w", err)
+	}
+	s := &Spool{dir: dir, maxBytes: maxBytes}
+	return s, s.walk(func(path string, _ fs.DirEntry) error {
+		if strings.HasSuffix(path, ".tmp") {
+			return os.Remove(path)
+		}
+		return nil
+	})
+}
+
+func (s *Spool) attemptDir(runID string, attempt int) string {
+	return filepath.Join(s.dir, runID, strconv.Itoa(attempt))
+}
+
+func (s *Spool) path(k Key) string {
+	return filepath.Join(s.attemptDir(k.RunID, k.Attempt), k.fileName())
+}
+
+// Put stores a chunk so that it survives a crash or power cut once Put has returned.
+func (s *Spool) Put(key Key, payload []byte) error {
+	if len(payload) > MaxChunkBytes {
+		return fmt.Errorf("chunk of %d bytes exceeds the limit of %d", len(payload), MaxChunkBytes)
+	}
+	if !IsPlainName(key.RunID) || !IsPlainName(key.End) {
+		return fmt.Errorf("chunk key %+v does not make a file name", key)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkRoom(int64(len(payload))); err != nil {
+		return err
+	}
+	path := s.path(key)
+	if err := diskfile.MakeDirs(s.dir, filepath.Dir(path)); err != nil {
+		return fmt.Errorf("store chunk: %w", err)
+	}
+	if err := diskfile.Write(path, frame(payload), 0o600); err != nil {
+		return fmt.Errorf("store chunk: %w", err)
+	}
+	return nil
+}
+
+// IsPlainName tells whether a name can name a file here; it keeps a server from naming files outside the spool.
+func IsPlainName(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}
+
+func (s *Spool) checkRoom(extra int64) error {
+	if s.maxBytes == 0 {
+		return nil
+	}
+	used, err := s.usedBytes()
+	if err != nil {
+		return err
+	}
+	if used+extra > s.maxBytes {
+		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, used, s.maxBytes)
+	}
+	return nil
+}
+
+func (s *Spool) usedBytes() (int64, error) {
+	total := int64(0)
+	err := s.walk(func(_ string, entry fs.DirEntry) error {
+		info, err := entry.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total, err
+}
+
+func frame(payload []byte) []byte {
+	out := make([]byte, 0, headerBytes+len(payload))
+	out = append(out, magic...)
+	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(payload, castagnoli))
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(payload))) // bounded by MaxChunkBytes
+	return append(out, payload...)
+}
+
+func unframe(file []byte) ([]byte, error) {
+	if len(file) < headerBytes || string(file[:4]) != magic {
+		return nil, fmt.Errorf("%w: no %s header", ErrCorrupt, magic)
+	}
+	payload := file[headerBytes:]
+	if uint64(len(payload)) != uint64(binary.LittleEndian.Uint32(file[8:])) {
+		return nil, fmt.Errorf("%w: its length does not fit its header", ErrCorrupt)
+	}
+	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(file[4:]) {
+		return nil, fmt.Errorf("%w: its checksum does not fit its content", ErrCorrupt)
+	}
+	return payload, nil
+}
+
+// Get returns a chunk's payload. A corrupt file is set aside and reported as ErrCorrupt.
+func (s *Spool) Get(key Key) ([]byte, error) {
+	file, err := os.ReadFile(s.path(key))
+	if err != nil {
+		return nil, fmt.Errorf("read chunk: %w", err)
+	}
+	payload, err := unframe(file)
+	if err != nil {
+		return nil, errors.Join(err, s.Quarantine(key))
+	}
+	return payload, nil
+}
+
+// Quarantine sets a chunk aside: it is kept for people, and not listed any more.
+func (s *Spool) Quarantine(key Key) error {
+	path := s.path(key)
+	if err := os.Rename(path, path+badSuffix); err != nil {
+		return fmt.Errorf("set chunk aside: %w", err)
+	}
+	return diskfile.SyncDir(filepath.Dir(path))
+}
+
+// Remove forgets an acknowledged chunk; one that is gone already is no error.
+func (s *Spool) Remove(key Key) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove chunk: %w", err)
+	}
+	return s.prune(key.RunID, key.Attempt)
+}
+
+// prune removes the folders of an attempt that holds nothing any more.
+func (s *Spool) prune(runID string, attempt int) error {
+	dir := s.attemptDir(runID, attempt)
+	for _, empty := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Remove(empty); err != nil {
+			return nil //nolint:nilerr // not empty: there is more to keep
+		}
+	}
+	return nil
+}
+
+// Discard forgets all chunks of an attempt, those set aside included.
+func (s *Spool) Discard(runID string, attempt int) error {
+	if !IsPlainName(runID) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.RemoveAll(s.attemptDir(runID, attempt)); err != nil {
+		return fmt.Errorf("discard chunks: %w", err)
+	}
+	return s.prune(runID, attempt)
+}
+
+// Keys lists the chunks of an attempt by flow, end and sequence.
+func (s *Spool) Keys(runID string, attempt int) ([]Key, error) {
+	entries, err := os.ReadDir(s.attemptDir(runID, attempt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list chunks: %w", err)
+	}
+	var keys []Key
+	for _, entry := range entries {
+		if key, ok := parseName(entry.Name()); ok {
+			key.RunID, key.Attempt = runID, attempt
+			keys = append(keys, key)
+		}
+	}
+	sort.Slice(keys, func(i, j int) bool { return less(keys[i], keys[j]) })
+	return keys, nil
+}
+
+func less(a, b Key) bool {
+	if a.Flow != b.Flow {
+		return a.Flow < b.Flow
+	}
+	if a.End != b.End {
+		return a.End < b.End
+	}
+	return a.Sequence < b.Sequence
+}
+
+func parseName(name string) (Key, bool) {
+	stem, isChunk := strings.CutSuffix(name, suffix)
+	parts := strings.Split(stem, "-")
+	if !isChunk || len(parts) != 3 {
+		return Key{}, false
+	}
+	flow, flowErr := strconv.Atoi(parts[0])
+	sequence, sequenceErr := strconv.Atoi(parts[2])
+	return Key{Flow: flow, End: parts[1], Sequence: sequence}, flowErr == nil && sequenceErr == nil
+}
+
+// Held lists the attempts that still have chunks here, in the order of their names.
+func (s *Spool) Held() ([]Held, error) {
+	counts := map[Held]int{}
+	err := s.walk(func(path string, entry fs.DirEntry) error {
+		if _, ok := parseName(entry.Name()); !ok {
+			return nil
+		}
+		dir := filepath.Dir(path)
+		if attempt, err := strconv.Atoi(filepath.Base(dir)); err == nil {
+			counts[Held{RunID: filepath.Base(filepath.Dir(dir)), Attempt: attempt}]++
+		}
+		return nil
+	})
+	held := make([]Held, 0, len(counts))
+	for key, chunks := range counts {
+		key.Chunks = chunks
+		held = append(held, key)
+	}
+	sort.Slice(held, func(i, j int) bool {
+		return held[i].RunID < held[j].RunID || held[i].RunID == held[j].RunID && held[i].Attempt < held[j].Attempt
+	})
+	return held, err
+}
+
+// walk visits all files; those that vanish meanwhile are passed over.
+func (s *Spool) walk(visit func(path string, entry fs.DirEntry) error) error {
+	return filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && entry.IsDir() {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("look through spool: %w", err)
+		}
+		return visit(path, entry)
+	})
+}

@@ -1,0 +1,234 @@
+package tcpinfo
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Block is a run of samples in columns, one column per name.
+type Block struct {
+	Names    []string
+	Columns  [][]int64
+	Sequence int
+}
+
+// Stats tells how well a sampler kept its interval.
+type Stats struct {
+	TCPInfoBytes int
+	Samples      int
+	Blocks       int
+	// Dropped are samples that were due and are not on record.
+	Dropped        uint64
+	FirstUs        int64
+	LastUs         int64
+	LongestGapUs   int64
+	AchievedRateHz float64
+	LatenessMeanUs float64
+	LatenessMaxUs  float64
+}
+
+// rateHz is 0 where no time has passed.
+func (s *Stats) rateHz() float64 {
+	if s.LastUs <= s.FirstUs {
+		return 0
+	}
+	return float64(s.Samples-1) / (float64(s.LastUs-s.FirstUs) / 1e6)
+}
+
+// Sampler reads one connection's state at an interval and gives blocks of samples to a sink.
+type Sampler struct {
+	Conn     syscall.Conn
+	End      Ends
+	Interval time.Duration
+	// Zero is the run's zero; it must carry a monotonic reading.
+	Zero time.Time
+	// AppBytes is what the application has written or read so far.
+	AppBytes *atomic.Int64
+	// BlockSamples is how many samples make a block.
+	BlockSamples int
+	// Sink stores a block. It runs beside the sampling, one call at a time, and must not keep the columns.
+	Sink func(Block) error
+}
+
+// spareBlocks is how many blocks may wait for the sink before the sampler has to allocate another one.
+const spareBlocks = 2
+
+// Run samples until ctx is done, takes one last sample and returns once the sink has every block.
+//
+// Liveness: it returns within one interval of the cancellation plus the time that the sink needs.
+// A connection that can no longer be read ends the sampling without an error: its last state is already recorded.
+func (s *Sampler) Run(ctx context.Context) (Stats, error) {
+	raw, err := s.Conn.SyscallConn()
+	if err != nil {
+		return Stats{}, fmt.Errorf("sample connection: %w", err)
+	}
+	reader := newReader(raw)
+	if err := reader.read(); err != nil {
+		return Stats{}, fmt.Errorf("read TCP_INFO: %w", err)
+	}
+	layout := NewLayout(s.End, reader.length)
+	full := make(chan Block, spareBlocks)
+	free := make(chan Block, spareBlocks+1)
+	for range spareBlocks {
+		free <- s.newBlock(layout)
+	}
+	written := make(chan error, 1)
+	go s.drain(full, free, written)
+	recording := &recording{sampler: s, reader: reader, layout: layout, full: full, free: free}
+	recording.run(ctx)
+	close(full)
+	stats := recording.stats()
+	stats.TCPInfoBytes = reader.length
+	return stats, <-written
+}
+
+func (s *Sampler) newBlock(layout Layout) Block {
+	block := Block{Names: layout.Names(), Columns: make([][]int64, len(layout.fields))}
+	for i := range block.Columns {
+		block.Columns[i] = make([]int64, 0, s.BlockSamples)
+	}
+	return block
+}
+
+// drain hands blocks to the sink; after its first error it only empties the channel.
+func (s *Sampler) drain(full <-chan Block, free chan<- Block, written chan<- error) {
+	var failed error
+	for block := range full {
+		if failed == nil {
+			failed = s.Sink(block)
+		}
+		for i := range block.Columns {
+			block.Columns[i] = block.Columns[i][:0]
+		}
+		select {
+		case free <- block:
+		default:
+		}
+	}
+	written <- failed
+}
+
+// recording is the state of one Run; only the sampling thread touches it.
+type recording struct {
+	sampler *Sampler
+	reader  *reader
+	layout  Layout
+	full    chan<- Block
+	free    chan Block
+
+	row      []int64
+	block    Block
+	zeroNs   int64
+	samples  int
+	blocks   int
+	firstUs  int64
+	lastUs   int64
+	gapUs    int64
+	lateSum  int64
+	lateMax  int64
+	lateSeen int
+}
+
+func (r *recording) run(ctx context.Context) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer preferThread()()
+	r.row = make([]int64, len(r.layout.fields))
+	r.block = r.nextBlock()
+	r.zeroNs = ZeroNs(r.sampler.Zero)
+	interval := r.sampler.Interval.Nanoseconds()
+	due := monotonic()
+	for ctx.Err() == nil && r.sample() {
+		r.noteLateness(r.zeroNs + r.lastUs*1000 - due)
+		due = nextDue(due, monotonic(), interval)
+		sleepUntil(due)
+	}
+	if ctx.Err() != nil {
+		r.sample()
+	}
+	r.flush()
+}
+
+// ZeroNs is a run's zero on CLOCK_MONOTONIC.
+func ZeroNs(zero time.Time) int64 { return monotonic() - time.Since(zero).Nanoseconds() }
+
+// nextDue keeps to the grid of the first sample; ticks that passed meanwhile are left out, not made up for.
+func nextDue(due, now, interval int64) int64 {
+	if now < due+interval {
+		return due + interval
+	}
+	return due + (now-due)/interval*interval + interval
+}
+
+// sample records the connection's state now; false means that it cannot be read any more.
+func (r *recording) sample() bool {
+	if err := r.reader.read(); err != nil {
+		return false
+	}
+	// The read takes the socket's lock and may wait for it: the moment after it is the moment of the state.
+	elapsedUs := (monotonic() - r.zeroNs) / 1000
+	if r.samples > 0 && elapsedUs <= r.lastUs {
+		return true
+	}
+	r.layout.Decode(r.reader.buffer[:], elapsedUs, r.sampler.AppBytes.Load(), r.row)
+	for i, value := range r.row {
+		r.block.Columns[i] = append(r.block.Columns[i], value)
+	}
+	r.note(elapsedUs)
+	if len(r.block.Columns[0]) == r.sampler.BlockSamples {
+		r.flush()
+	}
+	return true
+}
+
+func (r *recording) note(elapsedUs int64) {
+	if r.samples == 0 {
+		r.firstUs = elapsedUs
+	} else {
+		r.gapUs = max(r.gapUs, elapsedUs-r.lastUs)
+	}
+	r.lastUs = elapsedUs
+	r.samples++
+}
+
+func (r *recording) noteLateness(lateNs int64) {
+	r.lateSum += lateNs
+	r.lateMax = max(r.lateMax, lateNs)
+	r.lateSeen++
+}
+
+func (r *recording) flush() {
+	if len(r.block.Columns[0]) == 0 {
+		return
+	}
+	r.full <- r.block
+	r.blocks++
+	r.block = r.nextBlock()
+}
+
+func (r *recording) nextBlock() Block {
+	var block Block
+	select {
+	case block = <-r.free:
+	default:
+		block = r.sampler.newBlock(r.layout)
+	}
+	block.Sequence = r.blocks
+	return block
+}
+
+func (r *recording) stats() Stats {
+	stats := Stats{
+		Samples: r.samples, Blocks: r.blocks, FirstUs: r.firstUs, LastUs: r.lastUs,
+		LongestGapUs: r.gapUs, LatenessMaxUs: float64(r.lateMax) / 1000,
+	}
+	stats.AchievedRateHz = stats.rateHz()
+	if r.lateSeen > 0 {
+		stats.LatenessMeanUs = float64(r.lateSum) / float64(r.lateSeen) / 1000
+	}
+	return stats
+}

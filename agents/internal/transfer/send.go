@@ -1,0 +1,167 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// UnsentBytes is how much a sender leaves in the socket before its first transmission. Without this cap Linux lets a
+// socket hold tens of megabytes that only leave long after a stop by time. It is room for 115 ms at 144 Mb/s, enough
+// to fill a window that several delayed ACKs open at once, and it limits neither the window nor the data in flight.
+const UnsentBytes = 2 << 20
+
+// SendPlan is one flow at its sender.
+type SendPlan struct {
+	Stop   Stop
+	Limits Limits
+	// Begin is the earliest moment of the first byte.
+	Begin time.Time
+	// AppBytes counts what was written.
+	AppBytes *atomic.Int64
+	// MaxBytes breaks the flow off whatever its stop rule says; 0 means no limit.
+	MaxBytes int64
+}
+
+// Send writes data until the stop rule, shuts its side down, and waits for the receiver to close.
+//
+// After a stop by time the samples end at the stop moment: what drains afterwards is no part of the measurement, and
+// a receiver that has not got all of it within the drain limit is cut off. After a stop by bytes the object counts as
+// a whole, so samples go on and the wait lasts until the receiver has everything or the deadline comes.
+func Send(ctx context.Context, conn *net.TCPConn, plan SendPlan, hooks Hooks) Result {
+	s := &sending{connection: newConnection(conn, plan.Limits, plan.AppBytes), plan: plan}
+	s.stillFor = func() time.Duration { return hooks.Silence(conn) }
+	defer func() { _ = conn.Close() }()
+	release := s.closeOnAbort(ctx)
+	defer release()
+	if err := s.open(ctx, hooks); err != nil {
+		s.endByError(ctx, err)
+		s.reset()
+		return s.result
+	}
+	endSamples, waitForSamples := sampling(ctx, hooks, conn)
+	defer waitForSamples()
+	if s.write(ctx) {
+		if plan.Stop.After > 0 {
+			endSamples()
+		}
+		s.drain(ctx)
+	}
+	waitForSamples()
+	return s.result
+}
+
+type sending struct {
+	*connection
+	plan SendPlan
+}
+
+func (s *sending) open(ctx context.Context, hooks Hooks) error {
+	if err := hooks.Open(s.conn); err != nil {
+		return err
+	}
+	return waitUntil(ctx, s.plan.Begin)
+}
+
+// write sends until the stop rule holds; false means that the flow ended otherwise.
+func (s *sending) write(ctx context.Context) bool {
+	s.result.FirstByte = time.Now()
+	stopAt := s.limits.Deadline
+	if s.plan.Stop.After > 0 {
+		stopAt = earlier(stopAt, s.result.FirstByte.Add(s.plan.Stop.After))
+	}
+	if err := s.conn.SetWriteDeadline(stopAt); err != nil {
+		s.endByError(ctx, err)
+		return false
+	}
+	return s.pump(ctx)
+}
+
+func (s *sending) pump(ctx context.Context) bool {
+	buffer := incompressible()
+	for {
+		part := buffer
+		if left := s.plan.Stop.Bytes - s.appBytes.Load(); s.plan.Stop.Bytes > 0 && left < int64(len(part)) {
+			part = part[:left]
+		}
+		if len(part) == 0 {
+			s.end(EndedStopRule, "")
+			return true
+		}
+		if s.plan.MaxBytes > 0 && s.appBytes.Load()+int64(len(part)) > s.plan.MaxBytes {
+			s.end(EndedAborted, fmt.Sprintf("this host's policy allows %d bytes", s.plan.MaxBytes))
+			s.reset()
+			return false
+		}
+		n, err := s.conn.Write(part)
+		s.move(n)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return s.stopByTime()
+		}
+		if err != nil {
+			s.endByError(ctx, err)
+			return false
+		}
+	}
+}
+
+// stopByTime ends the writing at the stop moment or at the deadline, whichever the write was waiting for.
+func (s *sending) stopByTime() bool {
+	isStopRule := s.plan.Stop.After > 0 && !time.Now().Before(s.result.FirstByte.Add(s.plan.Stop.After))
+	if isStopRule && !s.isStalled() {
+		s.end(EndedStopRule, "")
+		return true
+	}
+	s.endByTimeout()
+	s.reset()
+	return false
+}
+
+// drain waits for the receiver's close, which says that it has everything.
+func (s *sending) drain(ctx context.Context) {
+	limit := s.limits.Deadline
+	if s.plan.Stop.After > 0 {
+		limit = earlier(limit, time.Now().Add(s.limits.drainLimit()))
+	}
+	err := errors.Join(s.conn.CloseWrite(), s.conn.SetReadDeadline(limit))
+	if err == nil {
+		_, err = s.conn.Read(make([]byte, 1))
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+	case ctx.Err() != nil:
+		s.endByError(ctx, err)
+	case s.isStalled():
+		s.endByTimeout()
+		s.reset()
+	case s.plan.Stop.After > 0:
+		s.result.Detail = fmt.Sprintf("the receiver had not got everything %s after the stop moment; the rest was dropped", s.limits.drainLimit())
+		s.reset()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		s.endByTimeout()
+		s.reset()
+	default:
+		s.endByError(ctx, err)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// incompressible returns data that no link can shrink; it needs no secrecy and is the same every time.
+func incompressible() []byte {
+	buffer := make([]byte, bufferBytes)
+	source := rand.NewChaCha8([32]byte{})
+	_, _ = source.Read(buffer)
+	return buffer
+}

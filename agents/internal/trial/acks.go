@@ -1,0 +1,79 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+
+	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/tcpinfo"
+)
+
+// ringRateBps is the fastest flow whose records a ring holds until they are read.
+const ringRateBps = 1e9
+
+// watch begins the records of a sender's acknowledgements where the run asks for them. Where this host cannot, the
+// flow is polled, and its outcome says why.
+func (f *flowRun) watch(conn *net.TCPConn) {
+	if f.trial.order.Sampling.Mode != protocol.SamplingPerAck {
+		return
+	}
+	acks, err := f.watchAcks(conn)
+	if err != nil {
+		f.note = fmt.Sprintf("TCP_INFO was polled, because ACKs cannot be recorded here: %v", err)
+		return
+	}
+	f.acks, f.sampling = acks, protocol.SamplingPerAck
+}
+
+func (f *flowRun) watchAcks(conn *net.TCPConn) (*congestion.AckReader, error) {
+	source, err := f.trial.env.Controls.Acks(f.actualCC)
+	if err != nil {
+		return nil, err
+	}
+	cookie, err := congestion.Cookie(conn)
+	if err != nil {
+		return nil, err
+	}
+	return source.Watch(cookie, congestion.RingBytes(ringRateBps))
+}
+
+func (f *flowRun) unwatch() {
+	if f.acks != nil {
+		_ = f.acks.Close() // the kernel forgets the rest when the control is released
+	}
+}
+
+// recordAcks makes the trace of the records until ctx is done.
+func (f *flowRun) recordAcks(ctx context.Context) (tcpinfo.Stats, error) {
+	recorder := tcpinfo.NewRecorder(congestion.AckNames, chunk.MaxSamples, f.keep)
+	rows := congestion.AckRows{ZeroNs: tcpinfo.ZeroNs(f.trial.zero)}
+	var kept error
+	err := f.acks.Run(ctx, func(ack *congestion.Ack) {
+		if kept != nil {
+			return
+		}
+		rows.Row(ack, recorder.Row)
+		if kept = recorder.Add(); kept != nil {
+			f.breakOff(asFailure(kept))
+		}
+	})
+	stats, flushed := recorder.Close()
+	return f.tally(stats), cmp.Or(kept, err, flushed)
+}
+
+// tally adds what the kernel counted, and says so when records are missing.
+func (f *flowRun) tally(stats tcpinfo.Stats) tcpinfo.Stats {
+	stats.TCPInfoBytes, _ = tcpinfo.Length()
+	counted, err := f.acks.Tally()
+	if err != nil {
+		f.note = fmt.Sprintf("how many ACKs are missing is not known: %v", err)
+	}
+	if stats.Dropped = counted.Dropped; counted.Dropped > 0 {
+		f.note = fmt.Sprintf("%d of %d ACKs are not on record: this host was too busy", counted.Dropped, counted.Acks)
+	}
+	return stats
+}

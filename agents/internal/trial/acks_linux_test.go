@@ -1,0 +1,88 @@
+package trial_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/tcpinfo"
+	"downlink/agents/internal/trial"
+)
+
+// transferPerAck carries a flow over loopback whose sender is asked for every ACK.
+func transferPerAck(t *testing.T, controls trial.Controls, cc string) (*rig, protocol.Outcome) {
+	t.Helper()
+	sender, receiver := newRig(t), newRig(t)
+	sender.env.Controls = controls
+	order := makeOrder(protocol.RoleSender)
+	order.Sampling.Mode, order.Flows[0].CC = protocol.SamplingPerAck, cc
+	// Loopback is faster than any ring is made for.
+	order.Flows[0].PacingRateBps = new(int64(200e6))
+	sending, sent := sender.begin(t.Context(), order)
+	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	start := makeGo(*(<-sender.ready).DataAddress)
+	sending.Go(start)
+	receiving.Go(start)
+	require.NoError(t, <-sent)
+	require.NoError(t, <-received)
+	return sender, sender.outcome(t)
+}
+
+func (b *rig) firstChunk(t *testing.T) (chunk.Header, [][]int64) {
+	t.Helper()
+	keys, err := b.env.Spool.Keys(ref.RunID, ref.Attempt)
+	require.NoError(t, err)
+	require.NotEmpty(t, keys)
+	packed, err := b.env.Spool.Get(keys[0])
+	require.NoError(t, err)
+	header, columns, err := chunk.Decode(packed)
+	require.NoError(t, err)
+	return header, columns
+}
+
+func TestEveryAckOfAFlowIsOnRecordWhereTheRunAsksForIt(t *testing.T) {
+	hosttest.NeedRoot(t)
+	for _, cc := range []string{"cubic", "dl_cubic_nohs"} {
+		b, outcome := transferPerAck(t, &congestion.Library{}, cc)
+		require.Equal(t, protocol.SamplingPerAck, outcome.Sampling)
+		require.Zero(t, outcome.DroppedSamples)
+		require.Nil(t, outcome.Detail)
+		header, columns := b.firstChunk(t)
+		require.Equal(t, congestion.AckNames, header.Fields)
+		require.Equal(t, header.Samples, len(columns[0]))
+		require.Greater(t, outcome.Samples, 10)
+		require.Greater(t, columns[0][0], int64(0), "on the run's clock")
+		require.LessOrEqual(t, columns[0][len(columns[0])-1], *outcome.LastByteUs+2e6)
+		require.False(t, isOffered(t, "dl_cubic_nohs"))
+	}
+}
+
+func TestWhereAcksCannotBeRecordedTheFlowIsPolledAndSaysWhy(t *testing.T) {
+	b, outcome := transferPerAck(t, congestion.Controls{}, "cubic")
+	require.Equal(t, protocol.SamplingPolled, outcome.Sampling)
+	require.NotNil(t, outcome.Detail)
+	require.Contains(t, *outcome.Detail, "TCP_INFO was polled, because")
+	header, _ := b.firstChunk(t)
+	require.NotContains(t, header.Fields, "ack_rtt_us")
+	require.Contains(t, header.Fields, "busy_us")
+}
+
+func TestRowsOfAcksHoldDocumentedFieldsOnly(t *testing.T) {
+	var documented []string
+	for _, field := range slices.Concat(tcpinfo.Fields, tcpinfo.AckFields) {
+		documented = append(documented, field.Name)
+	}
+	require.Subset(t, documented, congestion.AckNames)
+}
+
+func TestTheOutcomeTellsWhichBBRItWasAndHystartsExits(t *testing.T) {
+	_, outcome := transferPerAck(t, congestion.Controls{}, "bbr")
+	require.Equal(t, new(1), outcome.CCVersion)
+	require.NotNil(t, outcome.HystartExits)
+	require.GreaterOrEqual(t, outcome.HystartExits.Train, int64(0))
+}

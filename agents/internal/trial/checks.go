@@ -1,0 +1,143 @@
+package trial
+
+import (
+	"slices"
+	"time"
+
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/tcpinfo"
+	"downlink/agents/internal/transfer"
+)
+
+// checkPolicy holds the order against what the host's owner allows.
+func checkPolicy(order *protocol.Prepare, c config.Config) error {
+	for _, role := range order.Roles {
+		if !slices.Contains(c.Roles, string(role)) {
+			return fail(protocol.ReasonPolicyRefused, "this agent may not be a %s; add the role to its configuration to allow it", role)
+		}
+	}
+	for name := range order.Settings {
+		if !c.Policy.AllowsSetting(name) {
+			return fail(protocol.ReasonPolicyRefused, "this host's policy does not let %s be changed", name)
+		}
+	}
+	if err := checkStop(order, c.Policy); err != nil {
+		return err
+	}
+	return checkRates(order, c.Policy)
+}
+
+func checkStop(order *protocol.Prepare, policy config.Policy) error {
+	stop := order.Stop
+	if (stop.Seconds == nil) == (stop.Bytes == nil) || stop.Seconds != nil && *stop.Seconds <= 0 || stop.Bytes != nil && *stop.Bytes <= 0 {
+		return fail(protocol.ReasonPolicyRefused, "the stop rule must be a positive number of seconds or of bytes")
+	}
+	seconds := order.DeadlineS
+	if stop.Seconds != nil {
+		seconds = *stop.Seconds
+	}
+	if policy.MaxSeconds > 0 && seconds > policy.MaxSeconds {
+		return fail(protocol.ReasonPolicyRefused, "the run may last %.0f s and this host's policy allows %.0f s", seconds, policy.MaxSeconds)
+	}
+	if stop.Bytes != nil && policy.MaxBytes > 0 && *stop.Bytes > policy.MaxBytes {
+		return fail(protocol.ReasonPolicyRefused, "the run asks for %d bytes and this host's policy allows %d", *stop.Bytes, policy.MaxBytes)
+	}
+	return nil
+}
+
+// checkRates refuses a rate that is not held down rather than holding it down itself: the run would not be the one
+// that was asked for.
+func checkRates(order *protocol.Prepare, policy config.Policy) error {
+	for _, flow := range order.Flows {
+		rate := flow.PacingRateBps
+		if rate != nil && *rate <= 0 {
+			return fail(protocol.ReasonPolicyRefused, "flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
+		}
+		isSender := flow.Role == protocol.RoleSender
+		if policy.MaxRateBps > 0 && isSender && (rate == nil || *rate > policy.MaxRateBps) {
+			return fail(protocol.ReasonPolicyRefused, "this host's policy allows %d b/s; give flow %d a pacing rate of at most that", policy.MaxRateBps, flow.Flow)
+		}
+	}
+	return nil
+}
+
+const (
+	// sampleBytes is several times what a packed sample of 30 fields takes.
+	sampleBytes = 64
+	// diskReserveBytes stays free whatever a run writes.
+	diskReserveBytes = 64 << 20
+)
+
+// checkDisk estimates what the traces need, so that a run is refused rather than cut short.
+func checkDisk(order *protocol.Prepare, free int64) error {
+	samples := 0.0
+	for _, flow := range order.Flows {
+		samples += order.DeadlineS * rateHz(order, flow.Role)
+	}
+	needed := int64(samples*sampleBytes) + diskReserveBytes
+	if free < needed {
+		return fail(protocol.ReasonDiskFull, "the run may need %d MB of disk and %d MB are free; free some, or upload what waits", needed/1e6, free/1e6)
+	}
+	return nil
+}
+
+// ackRateHz is that of a flow of 250 Mb/s whose receiver acknowledges every second segment.
+const ackRateHz = 10_000
+
+func rateHz(order *protocol.Prepare, role protocol.Role) float64 {
+	if role == protocol.RoleSender && order.Sampling.Mode == protocol.SamplingPerAck {
+		return ackRateHz
+	}
+	return 1 / interval(order, role).Seconds()
+}
+
+func interval(order *protocol.Prepare, role protocol.Role) time.Duration {
+	if role == protocol.RoleSender {
+		return time.Duration(max(order.Sampling.SenderMs, 1)) * time.Millisecond
+	}
+	return time.Duration(max(order.Sampling.ReceiverMs, 1)) * time.Millisecond
+}
+
+// clockTolerance is how unsure of the server's clock an agent may be at the common start. Both ends wait for each
+// other far longer than that; past it, the moments in a run's record would mislead.
+const clockTolerance = 2 * time.Second
+
+func checkClock(clock ServerClock, now time.Time) error {
+	estimate, known := clock.Estimate(now)
+	if !known || estimate.Error > clockTolerance {
+		return fail(protocol.ReasonClockUnsure, "the server's clock is known only within %s here; the control channel is too slow", estimate.Error.Round(time.Millisecond))
+	}
+	return nil
+}
+
+const (
+	// thinRatio is the part of the asked samples below which a trace is thin: at a fifth of 200 Hz a sample still
+	// comes every 25 ms, several in every round trip of a LEO link.
+	thinRatio = 0.2
+	// gapLimit is the pause after which a series has missing bins (docs/method.md).
+	gapLimit = 2 * time.Second
+)
+
+// checkAcks leaves pauses alone: without an acknowledgement there is nothing to record.
+func checkAcks(flow int, stats tcpinfo.Stats) error {
+	if stats.Samples == 0 {
+		return fail(protocol.ReasonNoSamples, "flow %d has no samples: no acknowledgement came", flow)
+	}
+	return nil
+}
+
+// checkTrace tells a trace that can be analysed from one that cannot.
+func checkTrace(flow int, stats tcpinfo.Stats, asked time.Duration, result transfer.Result) error {
+	lasted := result.LastByte.Sub(result.FirstByte)
+	expected := float64(lasted) / float64(asked)
+	switch {
+	case stats.Samples == 0:
+		return fail(protocol.ReasonNoSamples, "flow %d has no samples: the kernel gave no TCP_INFO", flow)
+	case float64(stats.Samples) < thinRatio*expected:
+		return fail(protocol.ReasonThinTrace, "flow %d has %d samples where %.0f were asked for; this host was too busy", flow, stats.Samples, expected)
+	case stats.LongestGapUs > gapLimit.Microseconds():
+		return fail(protocol.ReasonThinTrace, "flow %d has no sample for %.1f s; this host was too busy", flow, float64(stats.LongestGapUs)/1e6)
+	}
+	return nil
+}

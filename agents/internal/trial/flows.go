@@ -1,0 +1,229 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/spool"
+	"downlink/agents/internal/tcpinfo"
+	"downlink/agents/internal/transfer"
+)
+
+// connectSlack is how much longer than the receiver's own patience a sender waits for it, because their clocks differ.
+const connectSlack = 10 * time.Second
+
+// runFlows carries all flows out side by side. The first that fails ends the others.
+func (t *Trial) runFlows(ctx context.Context, port *transfer.Port, peers map[int]string) ([]protocol.Outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	group, ctx := errgroup.WithContext(ctx)
+	outcomes := make([]protocol.Outcome, len(t.order.Flows))
+	for i, flow := range t.order.Flows {
+		run := &flowRun{trial: t, flow: flow, appBytes: t.counter(flow), breakOff: cancel}
+		group.Go(func() (err error) {
+			outcomes[i], err = run.carryOut(ctx, port, peers[flow.Flow])
+			return err
+		})
+	}
+	err := group.Wait()
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	return outcomes, err
+}
+
+func (t *Trial) counter(flow protocol.Flow) *atomic.Int64 {
+	if counter := t.sent[flow.Flow]; flow.Role == protocol.RoleSender {
+		return counter
+	}
+	return new(atomic.Int64)
+}
+
+func (t *Trial) limits() transfer.Limits {
+	return transfer.Limits{Deadline: t.zero.Add(seconds(t.order.DeadlineS)), BaseRTT: seconds(t.order.BaseRTTMs / 1000)}
+}
+
+// stop is the rule for one flow. With seconds a flow that begins later lasts less, so that all end together.
+func (t *Trial) stop(flow protocol.Flow) transfer.Stop {
+	if t.order.Stop.Bytes != nil {
+		return transfer.Stop{Bytes: *t.order.Stop.Bytes}
+	}
+	return transfer.Stop{After: seconds(*t.order.Stop.Seconds - flow.StartS)}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// flowRun is one flow at this end.
+type flowRun struct {
+	trial    *Trial
+	flow     protocol.Flow
+	appBytes *atomic.Int64
+	// breakOff ends the whole run.
+	breakOff context.CancelCauseFunc
+
+	actualCC string
+	stats    tcpinfo.Stats
+	// acks is nil for a flow that is polled.
+	acks     *congestion.AckReader
+	sampling protocol.SamplingMode
+	// ccVersion is BBR's.
+	ccVersion *int
+	before    hystartCount
+	// note is a sentence about the trace for people, empty without one.
+	note string
+}
+
+func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string) (protocol.Outcome, error) {
+	defer f.unwatch()
+	f.before = countHystart()
+	begin := f.trial.zero.Add(seconds(f.flow.StartS))
+	hooks := transfer.Hooks{Open: f.open, Sample: f.sample, Silence: silence}
+	var result transfer.Result
+	var err error
+	if f.flow.Role == protocol.RoleSender {
+		result, err = f.send(ctx, port, begin, hooks)
+	} else {
+		result, err = transfer.Receive(ctx, transfer.ReceivePlan{
+			Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: begin, AppBytes: f.appBytes,
+		}, hooks)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return protocol.Outcome{}, context.Cause(ctx)
+	case errors.Is(err, transfer.ErrNoConnection):
+		return protocol.Outcome{}, fail(protocol.ReasonConnectFailed, "%s: %v", describe(f.flow), err)
+	case err != nil:
+		return protocol.Outcome{}, err
+	}
+	if f.sampling == protocol.SamplingPerAck {
+		return f.outcome(result), checkAcks(f.flow.Flow, f.stats)
+	}
+	return f.outcome(result), checkTrace(f.flow.Flow, f.stats, interval(f.trial.order, f.flow.Role), result)
+}
+
+func (f *flowRun) send(ctx context.Context, port *transfer.Port, begin time.Time, hooks transfer.Hooks) (transfer.Result, error) {
+	limits := f.trial.limits()
+	waitCtx, cancel := context.WithDeadline(ctx, begin.Add(limits.DialLimit()+connectSlack))
+	defer cancel()
+	conn, err := port.Accept(waitCtx, f.flow.Flow)
+	if err != nil && ctx.Err() == nil {
+		return transfer.Result{}, fail(protocol.ReasonConnectFailed, "%s: no receiver came with the ticket within %s; check that this host's data port can be reached", describe(f.flow), limits.DialLimit()+connectSlack)
+	}
+	if err != nil {
+		return transfer.Result{}, err
+	}
+	return transfer.Send(ctx, conn, transfer.SendPlan{
+		Stop: f.trial.stop(f.flow), Limits: limits, Begin: begin, AppBytes: f.appBytes, MaxBytes: f.trial.env.Config.Policy.MaxBytes,
+	}, hooks), nil
+}
+
+// silence is none when it cannot be read: the connection's own error tells more then.
+func silence(conn *net.TCPConn) time.Duration {
+	silence, err := tcpinfo.SinceLastAck(conn)
+	if err != nil {
+		return 0
+	}
+	return silence
+}
+
+// open prepares a connection before its first byte: the sender owns congestion control.
+func (f *flowRun) open(conn *net.TCPConn) (err error) {
+	f.sampling = protocol.SamplingPolled
+	if f.flow.Role == protocol.RoleReceiver {
+		f.actualCC, err = f.trial.env.Controls.Actual(conn)
+		return err
+	}
+	f.actualCC, err = f.trial.env.Controls.Set(conn, f.flow.CC, f.flow.CCOptions)
+	if err != nil {
+		f.breakOff(fail(protocol.ReasonCCUnavailable, "%s: %v", describe(f.flow), err))
+		return err
+	}
+	if f.ccVersion, err = congestion.BBRVersion(conn, f.actualCC); err != nil {
+		return err
+	}
+	if f.flow.PacingRateBps != nil {
+		if err := congestion.LimitPacing(conn, *f.flow.PacingRateBps); err != nil {
+			return err
+		}
+	}
+	if err := congestion.LimitUnsent(conn, transfer.UnsentBytes); err != nil {
+		return err
+	}
+	f.watch(conn)
+	return nil
+}
+
+// sample records the trace; a chunk that cannot be kept ends the run, because a trace with a hole is of no use.
+func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
+	var err error
+	if f.acks != nil {
+		f.stats, err = f.recordAcks(ctx)
+	} else {
+		f.stats, err = f.poll(ctx, conn)
+	}
+	if err != nil {
+		f.breakOff(asFailure(err))
+	}
+}
+
+func (f *flowRun) poll(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, error) {
+	sampler := tcpinfo.Sampler{
+		Conn: conn, End: tcpinfo.Ends(f.flow.Role), Interval: interval(f.trial.order, f.flow.Role), Zero: f.trial.zero,
+		AppBytes: f.appBytes, BlockSamples: chunk.MaxSamples, Sink: f.keep,
+	}
+	return sampler.Run(ctx)
+}
+
+func (f *flowRun) keep(block tcpinfo.Block) error {
+	ref := f.trial.order.RunRef
+	packed, err := chunk.Encode(chunk.Header{
+		Format: chunk.Format, RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, End: string(f.flow.Role),
+		Sequence: block.Sequence, Samples: len(block.Columns[0]), Fields: block.Names,
+	}, block.Columns)
+	if err != nil {
+		return err
+	}
+	key := spool.Key{RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, End: string(f.flow.Role), Sequence: block.Sequence}
+	if err := f.trial.env.Spool.Put(key, packed); err != nil {
+		return fail(protocol.ReasonDiskFull, "%v", err)
+	}
+	return nil
+}
+
+func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
+	outcome := protocol.Outcome{
+		Flow: f.flow.Flow, End: f.flow.Role, AskedCC: f.flow.CC, ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
+		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
+		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer,
+		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
+		Sampling: f.sampling, DroppedSamples: f.stats.Dropped,
+		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
+		Ended: protocol.Ended(result.Ended),
+	}
+	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
+		outcome.Detail = &detail
+	}
+	return outcome
+}
+
+func isEmpty(text string) bool { return text == "" }
+
+// sinceZero returns nil for a moment that never came. A peer whose clock is a little ahead may connect before this
+// end's zero; that counts as at the zero.
+func (f *flowRun) sinceZero(moment time.Time) *int64 {
+	if moment.IsZero() {
+		return nil
+	}
+	elapsed := max(0, moment.Sub(f.trial.zero).Microseconds())
+	return &elapsed
+}

@@ -1,0 +1,66 @@
+package trial
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"downlink/agents/internal/host"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/transfer"
+)
+
+func (t *Trial) head(kind protocol.EventKind) protocol.EventHead {
+	return protocol.EventHead{Kind: kind, Attempt: t.order.Attempt, At: protocol.Moment{Time: time.Now()}}
+}
+
+func (t *Trial) reportReady(before map[string]string, port *transfer.Port) error {
+	ready := protocol.Ready{
+		EventHead: t.head(protocol.KindReady), SettingsBefore: before, SettingsDuring: t.snapshot(), Fingerprint: t.fingerprint(),
+	}
+	if port != nil {
+		address := net.JoinHostPort(t.env.Config.DataHost, strconv.Itoa(port.Port()))
+		ready.DataAddress = &address
+	}
+	return t.env.Report(t.Ref(), ready)
+}
+
+func (t *Trial) fingerprint() protocol.Fingerprint {
+	path := host.ReadPath(t.env.Config.DataHost, t.peerHost())
+	fingerprint := protocol.Fingerprint{
+		Kernel: host.Read().Kernel, BootID: t.env.BootID, Version: t.env.Version,
+		Interface: path.Interface, Qdisc: path.Qdisc, Offloads: path.Offloads,
+	}
+	if estimate, known := t.env.Clock.Estimate(time.Now()); known {
+		fingerprint.ClockOffsetMs = milliseconds(estimate.Offset)
+		fingerprint.ClockErrorMs = milliseconds(estimate.Error)
+	}
+	return fingerprint
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (t *Trial) reportFinished(outcomes []protocol.Outcome) error {
+	return t.env.Report(t.Ref(), protocol.Finished{EventHead: t.head(protocol.KindFinished), Flows: outcomes})
+}
+
+func (t *Trial) reportFailed(failure *Failure) error {
+	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason, Detail: failure.Detail})
+}
+
+func (t *Trial) reportRestored(outcome settings.Outcome) error {
+	return t.env.Report(t.Ref(), RestoredEvent(t.Ref(), outcome, t.snapshot()))
+}
+
+// RestoredEvent says how a host stands after an attempt.
+func RestoredEvent(ref protocol.RunRef, outcome settings.Outcome, after map[string]string) protocol.Restored {
+	differences := outcome.Differences
+	if differences == nil {
+		differences = []string{}
+	}
+	return protocol.Restored{
+		EventHead:     protocol.EventHead{Kind: protocol.KindRestored, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}},
+		SettingsAfter: after, IsRestored: outcome.IsRestored, Differences: differences,
+	}
+}

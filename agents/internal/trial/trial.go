@@ -1,0 +1,265 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"downlink/agents/internal/host"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/transfer"
+)
+
+// Trial is one attempt at one run.
+type Trial struct {
+	env   Env
+	order *protocol.Prepare
+	// status is told of every change of what the trial is doing.
+	status func(protocol.Status)
+	start  chan *protocol.Go
+
+	mu   sync.Mutex
+	zero time.Time
+	sent map[int]*atomic.Int64
+}
+
+// New returns a trial that has not begun.
+func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial {
+	t := &Trial{env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}}
+	for _, flow := range order.Flows {
+		if flow.Role == protocol.RoleSender {
+			t.sent[flow.Flow] = new(atomic.Int64)
+		}
+	}
+	return t
+}
+
+// Ref names the attempt.
+func (t *Trial) Ref() protocol.RunRef { return t.order.RunRef }
+
+// Receives tells whether this agent is at a receiving end of the run.
+func (t *Trial) Receives() bool { return slices.Contains(t.order.Roles, protocol.RoleReceiver) }
+
+// Go gives the run its zero. Only the first call counts.
+func (t *Trial) Go(order *protocol.Go) {
+	select {
+	case t.start <- order:
+	default:
+	}
+}
+
+// Progress is what a sender tells while data flows, and nil otherwise.
+func (t *Trial) Progress(now time.Time) *protocol.Progress {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.zero.IsZero() || len(t.sent) == 0 {
+		return nil
+	}
+	elapsed, bytes := max(0, now.Sub(t.zero).Seconds()), int64(0)
+	for _, counter := range t.sent {
+		bytes += counter.Load()
+	}
+	if bytes == 0 {
+		return nil
+	}
+	return &protocol.Progress{ElapsedS: &elapsed, Bytes: &bytes}
+}
+
+// Run carries the attempt out and puts the host back as it was, whatever happens. The context's cause says why a run
+// is broken off: *Aborted, ErrStopping or ErrLost.
+//
+// It returns nil when the host is restored, and what is wrong otherwise.
+func (t *Trial) Run(ctx context.Context) error {
+	err := t.carryOut(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	t.status(protocol.StatusRestoring)
+	outcome, restoreErr := t.env.Keeper.Restore()
+	restoreErr = errors.Join(restoreErr, t.env.Controls.Release())
+	if reportErr := t.reportEnd(err, outcome); reportErr != nil {
+		return errors.Join(restoreErr, reportErr)
+	}
+	return restoreErr
+}
+
+// reportEnd tells how the attempt ended: a finished or aborted one by what the host is like now, a failed one by its
+// reason.
+func (t *Trial) reportEnd(err error, outcome settings.Outcome) error {
+	var aborted *Aborted
+	switch {
+	case errors.Is(err, ErrLost):
+		return nil
+	case err == nil, errors.As(err, &aborted):
+		return t.reportRestored(outcome)
+	}
+	failure := asFailure(err)
+	if outcome.IsRestored {
+		return t.reportFailed(failure)
+	}
+	failed := t.reportFailed(fail(protocol.ReasonNotRestored, "%s; and then the host's settings could not be put back", failure.Detail))
+	return errors.Join(failed, t.reportRestored(outcome))
+}
+
+func (t *Trial) carryOut(ctx context.Context) error {
+	t.status(protocol.StatusPreparing)
+	if err := t.check(); err != nil {
+		return err
+	}
+	before := t.snapshot()
+	wanted, err := t.wanted()
+	if err != nil {
+		return err
+	}
+	if err := t.env.Keeper.Apply(t.order.RunID, wanted); err != nil {
+		return err
+	}
+	port, err := t.openPort()
+	if err != nil {
+		return err
+	}
+	if port != nil {
+		defer func() { _ = port.Close() }()
+	}
+	if err := t.reportReady(before, port); err != nil {
+		return err
+	}
+	t.status(protocol.StatusReady)
+	peers, err := t.awaitGo(ctx)
+	if err != nil {
+		return err
+	}
+	t.status(protocol.StatusRunning)
+	outcomes, err := t.runFlows(ctx, port, peers)
+	if err != nil {
+		return err
+	}
+	return t.reportFinished(outcomes)
+}
+
+func (t *Trial) check() error {
+	if err := checkPolicy(t.order, t.env.Config); err != nil {
+		return err
+	}
+	free, err := t.env.FreeBytes()
+	if err != nil {
+		return fail(protocol.ReasonDiskFull, "the spool's disk cannot be read: %v", err)
+	}
+	if err := checkDisk(t.order, free); err != nil {
+		return err
+	}
+	if err := checkClock(t.env.Clock, time.Now()); err != nil {
+		return err
+	}
+	for _, flow := range t.order.Flows {
+		if flow.Role != protocol.RoleSender {
+			continue
+		}
+		if err := t.env.Controls.Check(flow.CC, flow.CCOptions); err != nil {
+			return fail(protocol.ReasonCCUnavailable, "%v", err)
+		}
+	}
+	return nil
+}
+
+// wanted are the settings by key: a route setting once for every peer.
+func (t *Trial) wanted() (map[settings.Key]string, error) {
+	wanted := map[settings.Key]string{}
+	for name, value := range t.order.Settings {
+		if name != settings.RouteInitCwnd && name != settings.RouteInitRwnd {
+			wanted[settings.Key{Name: name}] = value
+			continue
+		}
+		for _, flow := range t.order.Flows {
+			if net.ParseIP(flow.PeerHost) == nil {
+				return nil, fail(protocol.ReasonSettingRefused, "%s needs the address of %s; set that agent's data_host to an IP address", name, flow.PeerAgent)
+			}
+			wanted[settings.Key{Name: name, Peer: flow.PeerHost}] = value
+		}
+	}
+	return wanted, nil
+}
+
+func (t *Trial) peerHost() string {
+	for _, flow := range t.order.Flows {
+		return flow.PeerHost
+	}
+	return ""
+}
+
+func (t *Trial) snapshot() map[string]string { return t.env.Keeper.Snapshot(t.peerHost()) }
+
+// openPort returns nil when this agent sends nothing.
+func (t *Trial) openPort() (*transfer.Port, error) {
+	tickets := map[int]string{}
+	for _, flow := range t.order.Flows {
+		if flow.Role == protocol.RoleSender {
+			tickets[flow.Flow] = flow.Ticket
+		}
+	}
+	if len(tickets) == 0 {
+		return nil, nil // no port is a good answer
+	}
+	port, err := transfer.OpenPort(t.listenAddress(), tickets)
+	if err != nil {
+		return nil, fail(protocol.ReasonPortFailed, "%v", err)
+	}
+	return port, nil
+}
+
+// listenAddress is the data host where that is an address of this host; behind a NAT it is not.
+func (t *Trial) listenAddress() string {
+	address := ""
+	if host.HasAddress(t.env.Config.DataHost) {
+		address = t.env.Config.DataHost
+	}
+	return net.JoinHostPort(address, strconv.Itoa(t.env.Config.DataPort))
+}
+
+const (
+	// goLimit is how long a prepared agent keeps its host changed without a word from the server.
+	goLimit = 10 * time.Minute
+	// lateLimit is how much after its moment a run may still begin: the other end waits that long.
+	lateLimit = 10 * time.Second
+)
+
+// awaitGo waits for the start and sets the run's zero.
+func (t *Trial) awaitGo(ctx context.Context) (map[int]string, error) {
+	timer := time.NewTimer(goLimit)
+	defer timer.Stop()
+	select {
+	case order := <-t.start:
+		return order.Peers, t.setZero(order.StartAt.Time)
+	case <-timer.C:
+		return nil, fail(protocol.ReasonLeaseExpired, "no start came within %s after this agent was ready", goLimit)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (t *Trial) setZero(startAt time.Time) error {
+	now := time.Now()
+	estimate, known := t.env.Clock.Estimate(now)
+	if !known {
+		return fail(protocol.ReasonClockUnsure, "the server's clock is not known here any more")
+	}
+	zero := estimate.Local(startAt)
+	if late := now.Sub(zero); late > lateLimit {
+		return fail(protocol.ReasonDeadline, "the start came %s after its moment", late.Round(time.Millisecond))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.zero = zero
+	return nil
+}
+
+func describe(flow protocol.Flow) string {
+	return fmt.Sprintf("flow %d with %s", flow.Flow, flow.PeerAgent)
+}

@@ -1,0 +1,342 @@
+package trial_test
+
+import (
+	"context"
+	"maps"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
+	"downlink/agents/internal/spool"
+	"downlink/agents/internal/trial"
+	"downlink/agents/internal/uplink"
+)
+
+const rmem = "net.ipv4.tcp_rmem"
+
+var ref = protocol.RunRef{RunID: "01890a5d-ac96-774b-bcce-b302099a8058", Attempt: 1}
+
+// rig is one agent's end of a run over loopback: a fake host, everything else real.
+type rig struct {
+	env    trial.Env
+	host   *settings.FakeHost
+	keeper *settings.Keeper
+	free   int64
+
+	mu     sync.Mutex
+	events []protocol.Event
+	ready  chan protocol.Ready
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	b, err := newRigAt(t.TempDir())
+	require.NoError(t, err)
+	return b
+}
+
+func newRigAt(dir string) (*rig, error) {
+	chunks, err := spool.Open(dir+"/spool", 0)
+	if err != nil {
+		return nil, err
+	}
+	b := &rig{
+		host:  &settings.FakeHost{Values: map[settings.Key]string{{Name: rmem}: "1 2 3"}, ReadOnly: map[settings.Key]bool{}},
+		free:  1e12,
+		ready: make(chan protocol.Ready, 1),
+	}
+	b.keeper = settings.NewKeeper(b.host, settings.Place{StateDir: dir, LockDir: dir, BootID: "boot", Namespace: "net"})
+	clock := &uplink.Clock{}
+	now := time.Now()
+	clock.Note(now, now, now)
+	c := config.Default()
+	c.DataHost = "127.0.0.1"
+	b.env = trial.Env{
+		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Controls: congestion.Controls{}, Clock: clock,
+		FreeBytes: func() (int64, error) { return b.free, nil }, Report: b.report,
+	}
+	return b, nil
+}
+
+func (b *rig) report(_ protocol.RunRef, event protocol.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, event)
+	if ready, isReady := event.(protocol.Ready); isReady {
+		b.ready <- ready
+	}
+	return nil
+}
+
+func (b *rig) kinds() (kinds []protocol.EventKind) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, event := range b.events {
+		kinds = append(kinds, event.Head().Kind)
+	}
+	return kinds
+}
+
+// failure returns the failed event, which must be the last one.
+func (b *rig) failure(t *testing.T) protocol.Failed {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.NotEmpty(t, b.events)
+	failed, isFailed := b.events[len(b.events)-1].(protocol.Failed)
+	require.True(t, isFailed, "%v", b.events)
+	return failed
+}
+
+// outcome returns that of the run's first flow, which must have finished.
+func (b *rig) outcome(t *testing.T) protocol.Outcome {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, event := range b.events {
+		if finished, isFinished := event.(protocol.Finished); isFinished {
+			return finished.Flows[0]
+		}
+	}
+	require.Fail(t, "the run did not finish", "%v", b.events)
+	return protocol.Outcome{}
+}
+
+func makeOrder(role protocol.Role) *protocol.Prepare {
+	return &protocol.Prepare{
+		RunRef: ref, Roles: []protocol.Role{role}, Stop: protocol.Stop{Seconds: new(0.3)}, DeadlineS: 10, BaseRTTMs: 1,
+		Settings: map[string]string{rmem: "4 5 6"}, Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10},
+		Flows: []protocol.Flow{{Flow: 1, Role: role, CC: "cubic", Ticket: "dlt_1", PeerAgent: "peer"}},
+	}
+}
+
+// begin starts a trial; what Run returns comes over the channel.
+func (b *rig) begin(ctx context.Context, order *protocol.Prepare) (*trial.Trial, <-chan error) {
+	tr, ended := trial.New(b.env, order, func(protocol.Status) {}), make(chan error, 1)
+	go func() { ended <- tr.Run(ctx) }()
+	return tr, ended
+}
+
+func makeGo(address string) *protocol.Go {
+	return &protocol.Go{RunRef: ref, StartAt: protocol.Moment{Time: time.Now().Add(50 * time.Millisecond)}, Peers: map[int]string{1: address}}
+}
+
+func (b *rig) requireRestored(t *testing.T) {
+	t.Helper()
+	value, err := b.host.Get(settings.Key{Name: rmem})
+	require.NoError(t, err)
+	require.Equal(t, "1 2 3", value)
+	require.False(t, b.keeper.Pending())
+}
+
+func TestARunOverLoopbackIsReportedInOrderAndUndone(t *testing.T) {
+	sender, receiver := newRig(t), newRig(t)
+	sending, sent := sender.begin(t.Context(), makeOrder(protocol.RoleSender))
+	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	address := (<-sender.ready).DataAddress
+	require.NotNil(t, address)
+	during := (<-receiver.ready).SettingsDuring
+	require.Equal(t, "4 5 6", during[rmem])
+	order := makeGo(*address)
+	sending.Go(order)
+	receiving.Go(order)
+	require.NoError(t, <-sent)
+	require.NoError(t, <-received)
+	want := []protocol.EventKind{"ready", "finished", "restored"}
+	require.Equal(t, want, sender.kinds())
+	require.Equal(t, want, receiver.kinds())
+	sender.requireRestored(t)
+	receiver.requireRestored(t)
+	keys, err := receiver.env.Spool.Keys(ref.RunID, ref.Attempt)
+	require.NoError(t, err)
+	require.Len(t, keys, 1)
+}
+
+func TestBothRolesInOneAgent(t *testing.T) {
+	b := newRig(t)
+	order := makeOrder(protocol.RoleSender)
+	order.Roles = []protocol.Role{protocol.RoleSender, protocol.RoleReceiver}
+	back := order.Flows[0]
+	back.Role = protocol.RoleReceiver
+	order.Flows = append(order.Flows, back)
+	running, ended := b.begin(t.Context(), order)
+	ready := <-b.ready
+	running.Go(makeGo(*ready.DataAddress))
+	require.NoError(t, <-ended)
+	require.Equal(t, []protocol.EventKind{"ready", "finished", "restored"}, b.kinds())
+}
+
+func TestWhatTheHostsOwnerForbidsIsRefused(t *testing.T) {
+	for _, example := range []struct {
+		name   string
+		policy config.Policy
+		alter  func(order *protocol.Prepare)
+		want   string
+	}{
+		{"setting", config.Policy{Settings: []string{"tcp_cubic.hystart"}}, nil, rmem},
+		{"seconds", config.Policy{MaxSeconds: 0.1, Settings: []string{"*"}}, nil, "0 s"},
+		{"bytes", config.Policy{MaxBytes: 10, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "11 bytes"},
+		{"duration of a stop by bytes", config.Policy{MaxSeconds: 5, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "10 s"},
+		{"unpaced flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, nil, "pacing"},
+		{"fast flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Flows[0].PacingRateBps = new(int64(2e6)) }, "pacing"},
+		{"no stop", config.Policy{Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{} }, "stop rule"},
+		{"role", config.Policy{Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Roles = append(o.Roles, "relay") }, "relay"},
+	} {
+		t.Run(example.name, func(t *testing.T) {
+			b, order := newRig(t), makeOrder(protocol.RoleSender)
+			b.env.Config.Policy = example.policy
+			if example.alter != nil {
+				example.alter(order)
+			}
+			_, ended := b.begin(t.Context(), order)
+			require.NoError(t, <-ended)
+			require.Equal(t, protocol.ReasonPolicyRefused, b.failure(t).Reason)
+			require.Contains(t, b.failure(t).Detail, example.want)
+		})
+	}
+}
+
+func TestEveryFailureBeforeTheStartHasItsReasonAndLeavesTheHostAsItWas(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
+	for _, example := range []struct {
+		name  string
+		alter func(b *rig, order *protocol.Prepare)
+		want  protocol.Reason
+	}{
+		{"full disk", func(b *rig, _ *protocol.Prepare) { b.free = 1e6 }, protocol.ReasonDiskFull},
+		{"unknown clock", func(b *rig, _ *protocol.Prepare) { b.env.Clock = &uplink.Clock{} }, protocol.ReasonClockUnsure},
+		{"slow control channel", func(b *rig, _ *protocol.Prepare) { b.env.Clock = slowClock() }, protocol.ReasonClockUnsure},
+		{"congestion control", func(_ *rig, o *protocol.Prepare) { o.Flows[0].CC = "nosuchcc" }, protocol.ReasonCCUnavailable},
+		{"unknown setting", func(_ *rig, o *protocol.Prepare) { o.Settings["kernel.panic"] = "1" }, protocol.ReasonSettingRefused},
+		{"route without a peer", func(_ *rig, o *protocol.Prepare) { o.Settings[settings.RouteInitCwnd] = "10" }, protocol.ReasonSettingRefused},
+		{"clamped setting", func(b *rig, _ *protocol.Prepare) { b.host.Normalise = clampOnce() }, protocol.ReasonSettingFailed},
+		{"taken port", func(b *rig, _ *protocol.Prepare) { b.env.Config.DataPort = taken.Addr().(*net.TCPAddr).Port }, protocol.ReasonPortFailed},
+	} {
+		t.Run(example.name, func(t *testing.T) {
+			b, order := newRig(t), makeOrder(protocol.RoleSender)
+			example.alter(b, order)
+			_, ended := b.begin(t.Context(), order)
+			require.NoError(t, <-ended)
+			require.Equal(t, example.want, b.failure(t).Reason, "%s", b.failure(t).Detail)
+			b.requireRestored(t)
+		})
+	}
+}
+
+func slowClock() *uplink.Clock {
+	clock, now := &uplink.Clock{}, time.Now()
+	clock.Note(now.Add(-10*time.Second), now, now)
+	return clock
+}
+
+// clampOnce makes another value of the first one that is written.
+func clampOnce() func(settings.Key, string) string {
+	first := true
+	return func(_ settings.Key, value string) string {
+		if first {
+			first = false
+			return "7 7 7"
+		}
+		return value
+	}
+}
+
+func TestAReceiverThatReachesNobodyFailsToConnect(t *testing.T) {
+	b := newRig(t)
+	receiving, ended := b.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	<-b.ready
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	receiving.Go(makeGo(closed.Addr().String()))
+	require.NoError(t, <-ended)
+	require.Equal(t, protocol.ReasonConnectFailed, b.failure(t).Reason)
+	b.requireRestored(t)
+}
+
+func TestALateStartIsRefused(t *testing.T) {
+	b := newRig(t)
+	receiving, ended := b.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	<-b.ready
+	late := makeGo("127.0.0.1:1")
+	late.StartAt.Time = time.Now().Add(-time.Minute)
+	receiving.Go(late)
+	require.NoError(t, <-ended)
+	require.Equal(t, protocol.ReasonDeadline, b.failure(t).Reason)
+	b.requireRestored(t)
+}
+
+func TestAFullSpoolEndsTheRun(t *testing.T) {
+	sender, receiver := newRig(t), newRig(t)
+	var err error
+	sender.env.Spool, err = spool.Open(t.TempDir(), 1)
+	require.NoError(t, err)
+	sending, sent := sender.begin(t.Context(), makeOrder(protocol.RoleSender))
+	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	order := makeGo(*(<-sender.ready).DataAddress)
+	sending.Go(order)
+	receiving.Go(order)
+	require.NoError(t, <-sent)
+	require.NoError(t, <-received)
+	require.Equal(t, protocol.ReasonDiskFull, sender.failure(t).Reason)
+	sender.requireRestored(t)
+}
+
+func TestTheEndOfABrokenOffRunFollowsFromItsCause(t *testing.T) {
+	for _, example := range []struct {
+		cause error
+		want  []protocol.EventKind
+	}{
+		{&trial.Aborted{Reason: "cancelled"}, []protocol.EventKind{"ready", "restored"}},
+		{trial.ErrStopping, []protocol.EventKind{"ready", "failed"}},
+		{trial.ErrLost, []protocol.EventKind{"ready"}},
+	} {
+		b := newRig(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, ended := b.begin(ctx, makeOrder(protocol.RoleReceiver))
+		<-b.ready
+		cancel(example.cause)
+		require.NoError(t, <-ended)
+		require.Equal(t, example.want, b.kinds())
+		b.requireRestored(t)
+	}
+}
+
+func TestAHostThatCannotBePutBackIsReportedSo(t *testing.T) {
+	b := newRig(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, ended := b.begin(ctx, makeOrder(protocol.RoleReceiver))
+	<-b.ready
+	b.host.ReadOnly[settings.Key{Name: rmem}] = true
+	cancel(trial.ErrStopping)
+	require.Error(t, <-ended)
+	require.Equal(t, []protocol.EventKind{"ready", "failed", "restored"}, b.kinds())
+	restored := b.events[2].(protocol.Restored)
+	require.False(t, restored.IsRestored)
+	require.NotEmpty(t, restored.Differences)
+	require.Equal(t, protocol.ReasonNotRestored, b.events[1].(protocol.Failed).Reason)
+	require.True(t, b.keeper.Pending())
+}
+
+func TestReadyTellsTheSettingsBeforeAndDuring(t *testing.T) {
+	b := newRig(t)
+	before := maps.Clone(b.keeper.Snapshot(""))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, ended := b.begin(ctx, makeOrder(protocol.RoleReceiver))
+	ready := <-b.ready
+	cancel(trial.ErrLost)
+	require.NoError(t, <-ended)
+	require.Equal(t, before, ready.SettingsBefore)
+	require.Nil(t, ready.DataAddress, "a receiver has none")
+	require.NotEmpty(t, ready.Fingerprint.Kernel)
+	require.Equal(t, "lo", ready.Fingerprint.Interface)
+}

@@ -1,0 +1,220 @@
+package uplink
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"downlink/agents/internal/protocol"
+)
+
+const (
+	// replyLimit bounds what a server can make an agent hold.
+	replyLimit = 4 << 20
+	// replyTimeout is the patience beyond what a call may take by itself: proxies, slow links, busy servers.
+	replyTimeout = 30 * time.Second
+	// chunkTimeout lets 4 MiB pass a return channel of 150 kb/s.
+	chunkTimeout = 4 * time.Minute
+)
+
+// ErrRevoked means that the server does not accept this agent's secret any more.
+var ErrRevoked = errors.New("the server does not know this agent's secret any more; enrol the agent again with `downlink-agent join`")
+
+// StatusError is an answer other than success.
+type StatusError struct {
+	Status     int
+	Problem    protocol.Problem
+	RetryAfter time.Duration
+}
+
+func (e *StatusError) Error() string {
+	if e.Problem.Message != "" {
+		return fmt.Sprintf("the server answered %d %s: %s", e.Status, e.Problem.Code, e.Problem.Message)
+	}
+	return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+}
+
+// IsFinal tells whether repeating the call could not help.
+func (e *StatusError) IsFinal() bool {
+	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests && e.Status != http.StatusRequestTimeout
+}
+
+// Client speaks the agent protocol with one server.
+type Client struct {
+	base   string
+	secret string
+	http   *http.Client
+	Clock  *Clock
+}
+
+// NewClient takes http://, https:// and unix:// addresses; the last is a path to a socket. caFile may be empty.
+func NewClient(server, secret, caFile string) (*Client, error) {
+	address, err := url.Parse(server)
+	if err != nil {
+		return nil, fmt.Errorf("read server address: %w", err)
+	}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+		TLSHandshakeTimeout: replyTimeout,
+	}
+	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}}
+	switch address.Scheme {
+	case "unix":
+		client.base = "http://downlink"
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", address.Path)
+		}
+	case "http", "https":
+		client.base = strings.TrimSuffix(server, "/")
+		transport.TLSClientConfig, err = tlsConfig(caFile)
+	default:
+		err = fmt.Errorf("server address %q must begin with https://, http:// or unix://", server)
+	}
+	return client, err
+}
+
+// refuseRedirect keeps the secret from being carried to another place.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func tlsConfig(caFile string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile == "" {
+		return config, nil
+	}
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("read CA file: %w", err)
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("CA file %s holds no certificate in PEM form", caFile)
+	}
+	return config, nil
+}
+
+// Join trades an enrolment token for an identity.
+func (c *Client) Join(ctx context.Context, request protocol.JoinRequest) (protocol.JoinResponse, error) {
+	var response protocol.JoinResponse
+	err := c.postJSON(ctx, "/api/v1/agent/join", request, &response, replyTimeout)
+	if errors.Is(err, ErrRevoked) {
+		return response, errors.New("the enrolment token is unknown, used or expired; make a new one in the dashboard")
+	}
+	return response, err
+}
+
+// Poll says what this agent is doing and returns what it should do next.
+func (c *Client) Poll(ctx context.Context, request protocol.PollRequest) (protocol.PollResponse, error) {
+	var response protocol.PollResponse
+	patience := replyTimeout + time.Duration(request.WaitS*float64(time.Second))
+	sent := time.Now()
+	err := c.postJSON(ctx, "/api/v1/agent/poll", request, &response, patience)
+	if err == nil {
+		c.Clock.Note(sent, time.Now(), response.ServerNow.Time)
+	}
+	return response, err
+}
+
+// PostEvent delivers one encoded event.
+func (c *Client) PostEvent(ctx context.Context, runID string, body []byte) error {
+	path := "/api/v1/agent/runs/" + url.PathEscape(runID) + "/events"
+	return c.call(ctx, http.MethodPost, path, body, nil, nil, replyTimeout)
+}
+
+// Chunk is one chunk on its way.
+type Chunk struct {
+	protocol.RunRef
+	Flow     int
+	End      string
+	Sequence int
+	Body     []byte
+}
+
+// PutChunk uploads one chunk; when it is there already that is success too.
+func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
+	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d", url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(chunk.End), chunk.Sequence)
+	digest := sha256.Sum256(chunk.Body)
+	headers := map[string]string{
+		"Content-Type":     "application/zstd",
+		"X-Content-SHA256": hex.EncodeToString(digest[:]),
+		"X-Attempt":        strconv.Itoa(chunk.Attempt),
+	}
+	return c.call(ctx, http.MethodPut, path, chunk.Body, headers, new(protocol.ChunkReply), chunkTimeout)
+}
+
+// Hush closes the connections that are not in use: even an idle one sends probes.
+func (c *Client) Hush() { c.http.CloseIdleConnections() }
+
+func (c *Client) postJSON(ctx context.Context, path string, request, response any, patience time.Duration) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	return c.call(ctx, http.MethodPost, path, body, nil, response, patience)
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body []byte, headers map[string]string, response any, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if c.secret != "" {
+		request.Header.Set("Authorization", "Bearer "+c.secret)
+	}
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	reply, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("reach the server: %w", err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(reply.Body, replyLimit))
+	if err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	return readReply(reply, content, response)
+}
+
+func readReply(reply *http.Response, content []byte, response any) error {
+	if reply.StatusCode == http.StatusUnauthorized {
+		return ErrRevoked
+	}
+	if reply.StatusCode < 200 || reply.StatusCode > 299 {
+		status := &StatusError{Status: reply.StatusCode, RetryAfter: retryAfter(reply.Header)}
+		_ = json.Unmarshal(content, &status.Problem) // a proxy's answer has no problem in it
+		return status
+	}
+	if response == nil {
+		return nil
+	}
+	if err := json.Unmarshal(content, response); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	return nil
+}
+
+func retryAfter(header http.Header) time.Duration {
+	seconds, err := strconv.Atoi(header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, 10*time.Minute)
+}

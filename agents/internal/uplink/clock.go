@@ -1,0 +1,67 @@
+package uplink
+
+import (
+	"sync"
+	"time"
+)
+
+// recent is how old an exchange may be that the clock estimate rests on: a crystal that is off by 50 parts in a
+// million drifts 30 ms in that time.
+const recent = 10 * time.Minute
+
+// Clock estimates the server's clock from the fastest recent exchange: the shorter the round trip, the less room for
+// the moment at which the server read its clock.
+type Clock struct {
+	mu        sync.Mutex
+	exchanges []exchange
+}
+
+type exchange struct {
+	middle time.Time
+	half   time.Duration
+	server time.Time
+}
+
+// Estimate is the server's clock as seen from here.
+type Estimate struct {
+	// Offset is what must be added to this host's clock to get the server's.
+	Offset time.Duration
+	// Error is half the round trip.
+	Error time.Duration
+
+	best exchange
+}
+
+// Note records one exchange; sent and received must carry monotonic readings.
+func (c *Clock) Note(sent, received, server time.Time) {
+	half := received.Sub(sent) / 2
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := c.exchanges[:0]
+	for _, e := range c.exchanges {
+		// An exchange that is both older and slower than the new one can never be the best again.
+		if received.Sub(e.middle) < recent && e.half < half {
+			kept = append(kept, e)
+		}
+	}
+	kept = append(kept, exchange{middle: sent.Add(half), half: half, server: server})
+	c.exchanges = kept
+}
+
+// Estimate returns false when there was no exchange lately.
+func (c *Clock) Estimate(now time.Time) (Estimate, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.exchanges {
+		// Kept in the order of their arrival, and only while faster than all later ones.
+		if now.Sub(e.middle) < recent {
+			return Estimate{Offset: e.server.Sub(e.middle), Error: e.half, best: e}, true
+		}
+	}
+	return Estimate{}, false
+}
+
+// Local returns the local moment, with a monotonic reading, of a moment on the server's clock.
+func (e Estimate) Local(server time.Time) time.Time {
+	return e.best.middle.Add(server.Sub(e.best.server))
+}

@@ -1,0 +1,285 @@
+package uplink
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"downlink/agents/internal/protocol"
+)
+
+var ref = protocol.RunRef{RunID: "run-1", Attempt: 1}
+
+func event(kind protocol.EventKind) protocol.Uploaded {
+	return protocol.Uploaded{EventHead: protocol.EventHead{Kind: kind, Attempt: 1}}
+}
+
+func openOutbox(t *testing.T, dir string) *Outbox {
+	t.Helper()
+	o, err := OpenOutbox(dir, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return o
+}
+
+// deliver posts until the outbox is empty, and returns the kinds in the order of their arrival.
+func deliver(t *testing.T, o *Outbox, answer func(kind string) error) (kinds []string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	post := func(_ context.Context, _ string, body []byte) error {
+		var head struct{ Kind string }
+		require.NoError(t, json.Unmarshal(body, &head))
+		answered := answer(head.Kind)
+		if answered == nil {
+			kinds = append(kinds, head.Kind)
+		}
+		return answered
+	}
+	done := errors.New("done")
+	ctx, finish := context.WithCancelCause(ctx)
+	go func() {
+		for !o.IsEmpty() && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		finish(done)
+	}()
+	err = o.Deliver(ctx, post, func(protocol.RunRef) {})
+	if errors.Is(err, done) {
+		err = nil
+	}
+	return kinds, err
+}
+
+func TestEventsSurviveARestartAndKeepTheirOrder(t *testing.T) {
+	dir := t.TempDir()
+	first := openOutbox(t, dir)
+	require.NoError(t, first.Add(ref, event("ready")))
+	require.NoError(t, first.Add(ref, event("finished")))
+	second := openOutbox(t, dir)
+	require.NoError(t, second.Add(ref, event("restored")))
+	require.True(t, second.Has(ref))
+	kinds, err := deliver(t, second, func(string) error { return nil })
+	require.NoError(t, err)
+	require.Equal(t, []string{"ready", "finished", "restored"}, kinds)
+	require.True(t, openOutbox(t, dir).IsEmpty(), "what was accepted is gone from the disk")
+}
+
+func TestAnEventIsRepeatedUntilItIsAccepted(t *testing.T) {
+	o := openOutbox(t, t.TempDir())
+	require.NoError(t, o.Add(ref, event("ready")))
+	require.NoError(t, o.Add(ref, event("failed")))
+	failures := 0
+	kinds, err := deliver(t, o, func(kind string) error {
+		if kind == "ready" && failures == 0 {
+			failures++
+			return &StatusError{Status: http.StatusServiceUnavailable}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"ready", "failed"}, kinds, "a later event never overtakes an earlier one")
+}
+
+func TestARunThatWasTakenAwayLosesItsEvents(t *testing.T) {
+	o := openOutbox(t, t.TempDir())
+	other := protocol.RunRef{RunID: "run-2", Attempt: 1}
+	require.NoError(t, o.Add(ref, event("ready")))
+	require.NoError(t, o.Add(ref, event("finished")))
+	require.NoError(t, o.Add(other, event("uploaded")))
+	kinds, err := deliver(t, o, func(kind string) error {
+		if kind == "ready" {
+			return &StatusError{Status: http.StatusConflict}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"uploaded"}, kinds)
+}
+
+func TestARefusedEventDoesNotHoldUpTheNext(t *testing.T) {
+	o := openOutbox(t, t.TempDir())
+	require.NoError(t, o.Add(ref, event("ready")))
+	require.NoError(t, o.Add(ref, event("finished")))
+	kinds, err := deliver(t, o, func(kind string) error {
+		if kind == "ready" {
+			return &StatusError{Status: http.StatusUnprocessableEntity}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"finished"}, kinds)
+}
+
+func TestARevokedSecretEndsTheDelivery(t *testing.T) {
+	o := openOutbox(t, t.TempDir())
+	require.NoError(t, o.Add(ref, event("ready")))
+	_, err := deliver(t, o, func(string) error { return ErrRevoked })
+	require.ErrorIs(t, err, ErrRevoked)
+	require.False(t, o.IsEmpty(), "the event is kept")
+}
+
+func TestATornEventFileIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, openOutbox(t, dir).Add(ref, event("ready")))
+	torn := filepath.Join(dir, "000000000000.json")
+	require.NoError(t, os.WriteFile(torn, []byte(`{"run_id"`), 0o600))
+	kinds, err := deliver(t, openOutbox(t, dir), func(string) error { return nil })
+	require.NoError(t, err)
+	require.Equal(t, []string{"ready"}, kinds)
+	require.FileExists(t, torn+".bad")
+}
+
+// The true offset lies within the error whatever part of the round trip each way takes.
+func TestTheClockEstimateHoldsTheTruth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		start := time.Now()
+		offset := time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"))
+		var clock Clock
+		now, fastest := start, time.Hour
+		for range rapid.IntRange(1, 20).Draw(t, "exchanges") {
+			there := time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "there"))
+			back := time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "back"))
+			clock.Note(now, now.Add(there+back), now.Add(there+offset))
+			fastest = min(fastest, there+back)
+			now = now.Add(there + back + time.Second)
+		}
+		estimate, known := clock.Estimate(now)
+		require.True(t, known)
+		require.LessOrEqual(t, (estimate.Offset - offset).Abs(), estimate.Error+1)
+		require.InDelta(t, float64(fastest/2), float64(estimate.Error), 1, "the fastest exchange decides")
+		moment := now.Add(offset)
+		require.LessOrEqual(t, estimate.Local(moment).Sub(now).Abs(), estimate.Error+1)
+	})
+}
+
+func TestAnOldExchangeSaysNothing(t *testing.T) {
+	var clock Clock
+	now := time.Now()
+	clock.Note(now, now.Add(time.Millisecond), now)
+	_, known := clock.Estimate(now.Add(recent + time.Second))
+	require.False(t, known)
+}
+
+func TestBackoffGrowsIsJitteredAndHeedsTheServer(t *testing.T) {
+	b := &Backoff{First: time.Second, Max: 8 * time.Second}
+	for _, span := range []time.Duration{1, 2, 4, 8, 8} {
+		pause := b.Next(errors.New("down"))
+		require.GreaterOrEqual(t, pause, span*time.Second/2)
+		require.LessOrEqual(t, pause, span*time.Second)
+	}
+	require.GreaterOrEqual(t, b.Next(&StatusError{Status: 503, RetryAfter: time.Minute}), time.Minute)
+	b.Reset()
+	require.LessOrEqual(t, b.Next(nil), time.Second)
+}
+
+func TestAShutGateStopsCallsUnderWayAndHoldsNewOnes(t *testing.T) {
+	g := NewGate()
+	entered, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- g.Pass(t.Context(), func(ctx context.Context) error {
+			close(entered)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+	}()
+	<-entered
+	g.Shut()
+	require.ErrorIs(t, <-ended, errSilence)
+	passed := make(chan struct{})
+	go func() { _ = g.Pass(t.Context(), func(context.Context) error { close(passed); return nil }) }()
+	select {
+	case <-passed:
+		require.Fail(t, "a shut gate let a call through")
+	case <-time.After(20 * time.Millisecond):
+	}
+	g.Open()
+	<-passed
+}
+
+func serve(t *testing.T, handler http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	client, err := NewClient(server.URL+"/", "secret", "")
+	require.NoError(t, err)
+	return client
+}
+
+func TestAChunkCarriesItsDigestAndItsPlace(t *testing.T) {
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut && r.URL.Path == "/api/v1/agent/runs/run-1/traces/2/receiver/7" &&
+			r.Header.Get("X-Attempt") == "1" && r.Header.Get("Authorization") == "Bearer secret" &&
+			// SHA-256 of "abc", FIPS 180-4.
+			r.Header.Get("X-Content-SHA256") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+			_, _ = w.Write([]byte(`{"stored": true}`))
+			return
+		}
+		http.Error(w, "", http.StatusTeapot)
+	})
+	chunk := Chunk{RunRef: ref, Flow: 2, End: "receiver", Sequence: 7, Body: []byte("abc")}
+	require.NoError(t, client.PutChunk(t.Context(), chunk))
+}
+
+func TestAProblemIsToldInItsOwnWords(t *testing.T) {
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusInsufficientStorage)
+		_, _ = w.Write([]byte(`{"code": "disk_full", "message": "No room for chunks."}`))
+	})
+	err := client.PostEvent(t.Context(), "run-1", []byte("{}"))
+	var status *StatusError
+	require.ErrorAs(t, err, &status)
+	require.Equal(t, 7*time.Second, status.RetryAfter)
+	require.False(t, status.IsFinal())
+	require.ErrorContains(t, err, "No room for chunks.")
+}
+
+func TestTheSecretIsNotCarriedToAnotherPlace(t *testing.T) {
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://192.0.2.1/", http.StatusTemporaryRedirect)
+	})
+	_, err := client.Poll(t.Context(), protocol.PollRequest{})
+	var status *StatusError
+	require.ErrorAs(t, err, &status)
+	require.Equal(t, http.StatusTemporaryRedirect, status.Status)
+}
+
+func TestAUsedEnrolmentTokenIsToldPlainly(t *testing.T) {
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusUnauthorized) })
+	_, err := client.Join(t.Context(), protocol.JoinRequest{})
+	require.ErrorContains(t, err, "enrolment token")
+}
+
+func TestAServerAddressOfAnotherKindIsRefused(t *testing.T) {
+	_, err := NewClient("ftp://x", "", "")
+	require.ErrorContains(t, err, "https://")
+}
+
+func TestTheServersCertificateIsCheckedAgainstTheGivenCA(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	defer server.Close()
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	stranger, err := NewClient(server.URL, "", "")
+	require.NoError(t, err)
+	require.ErrorContains(t, stranger.PostEvent(t.Context(), "r", nil), "certificate")
+	caFile := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(caFile, pemOf(server), 0o600))
+	client, err := NewClient(server.URL, "", caFile)
+	require.NoError(t, err)
+	require.NoError(t, client.PostEvent(t.Context(), "r", nil))
+}
+
+func pemOf(server *httptest.Server) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
