@@ -1,0 +1,196 @@
+"""Chunk ingest over HTTP against a bare PUT of the same bytes: same client, same machine, same minutes, in turns.
+
+The real stack takes the chunks of a run that two scripted agents have carried out over HTTP.
+The bare PUT goes to the same HTTP server with a handler that reads the body and answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+import numpy as np
+
+from downlink.codec.chunk import MAX_SAMPLES, ChunkHeader, encode_chunk
+from downlink.domain.sample import TIME_FIELD, End, fields_of
+from downlink.stack.launcher import running
+from downlink.stack.process import Program, wait_until
+from downlink.stack.servers import free_port, is_listening
+from tests.fixtures.scripted_agent import ScriptedAgent, make_host
+
+ROUNDS, CHUNKS_PER_ROUND, CLIENTS = 5, 60, 2
+CAMPAIGN = """
+name: Ingest
+links: [bench]
+stop: {seconds: 1}
+timetable: {cycles: 1}
+conditions: [{name: only}]
+"""
+LINK = {
+    "name": "bench",
+    "orbit": "terrestrial",
+    "nominal_rate_bps": 10**8,
+    "base_rtt_ms": 20,
+    "receiver": "receiver",
+    "senders": ["sender"],
+}
+BARE = """
+import uvicorn
+async def app(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+uvicorn.run(app, port=%d, log_level="error", lifespan="off")
+"""
+Headers = dict[str, str]
+Upload = tuple[str, bytes, Headers]
+
+
+class BenchAgent(ScriptedAgent):
+    """Announces chunks, and leaves the upload to the benchmark."""
+
+    announced = 0
+    is_uploading = False
+
+    def _measure(self, flow: dict[str, Any]) -> dict[str, Any]:
+        return {**super()._measure(flow), "chunks": self.announced, "samples": self.announced * MAX_SAMPLES}
+
+    def _on_upload(self, order: dict[str, Any]) -> None:
+        self.is_uploading = True
+
+
+def make_uploads(agent: BenchAgent, run: str, count: int) -> list[Upload]:
+    """Chunks as large as those of real runs, about 15 bytes a sample: most fields stand still, every fourth wanders."""
+    rng = np.random.default_rng(1)
+    names = [field.name for field in fields_of(End.SENDER)]
+    names.sort(key=lambda name: name != TIME_FIELD)
+    uploads = []
+    for sequence in range(count):
+        columns = {
+            name: 10**6
+            + (np.cumsum(rng.integers(-20, 20, MAX_SAMPLES)) if number % 4 == 0 else np.zeros(MAX_SAMPLES, np.int64))
+            for number, name in enumerate(names)
+        }
+        columns[TIME_FIELD] = (sequence * MAX_SAMPLES + np.arange(MAX_SAMPLES)) * 5000 + rng.integers(
+            0, 900, MAX_SAMPLES
+        )
+        header = ChunkHeader(run, 1, 1, End.SENDER, sequence, MAX_SAMPLES, tuple(names))
+        body = encode_chunk(header, columns)
+        headers = {
+            "Authorization": f"Bearer {agent.secret}",
+            "X-Content-SHA256": hashlib.sha256(body).hexdigest(),
+            "X-Attempt": "1",
+        }
+        uploads.append((f"/api/v1/agent/runs/{run}/traces/1/sender/{sequence}", body, headers))
+    return uploads
+
+
+def put_all(port: int, uploads: Sequence[Upload]) -> float:
+    """PUT every upload over CLIENTS connections; answer the seconds it took."""
+    failures: list[str] = []
+
+    def client(share: Sequence[Upload]) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            for path, body, headers in share:
+                connection.request("PUT", path, body, headers)
+                answer = connection.getresponse()
+                content = answer.read()
+                if answer.status != http.HTTPStatus.OK:
+                    failures.append(content.decode())
+
+    threads = [threading.Thread(target=client, args=(uploads[start::CLIENTS],)) for start in range(CLIENTS)]
+    began = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise RuntimeError(failures[0])
+    return time.perf_counter() - began
+
+
+PutAll = Callable[[Sequence[Upload]], float]
+
+
+def measure(put_chunks: PutAll, put_bare: PutAll, uploads: list[Upload]) -> dict[str, float]:
+    """Medians over rounds in which both take the same uploads, one after the other; then every chunk once more."""
+    seconds: dict[str, list[float]] = {"chunk": [], "bare": [], "repeat": []}
+    for number in range(ROUNDS):
+        share = uploads[number * CHUNKS_PER_ROUND : (number + 1) * CHUNKS_PER_ROUND]
+        seconds["bare"].append(put_bare(share))
+        seconds["chunk"].append(put_chunks(share))
+        seconds["repeat"].append(put_chunks(share))
+    return {kind: CHUNKS_PER_ROUND / median(values) for kind, values in seconds.items()}
+
+
+def join(api: httpx.Client, name: str) -> BenchAgent:
+    agent = BenchAgent(
+        httpx.Client(base_url=api.base_url.copy_with(path="/"), trust_env=False), name, utc_now, make_host(name)
+    )
+    agent.join(api.post("/agents/enrolments", json={}).raise_for_status().json()["token"])
+    return agent
+
+
+def carry_out(sender: BenchAgent, receiver: BenchAgent) -> str:
+    """Take the run to the point where its chunks are wanted; answer its id."""
+    while not (sender.is_uploading and receiver.is_uploading):
+        for agent in (sender, receiver):
+            if not agent.is_uploading:
+                agent.act()
+        time.sleep(0.05)
+    assert sender.run
+    return str(sender.run["run_id"])
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder, running(Path(folder), None) as stack:
+        bearer = {"Authorization": f"Bearer {stack.token}"}
+        api = httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, trust_env=False)
+        sender, receiver = join(api, "sender"), join(api, "receiver")
+        sender.announced = ROUNDS * CHUNKS_PER_ROUND
+        api.post("/links", json=LINK).raise_for_status()
+        campaign = api.post("/campaigns", json={"source": CAMPAIGN}).raise_for_status().json()["id"]
+        api.post(f"/campaigns/{campaign}/launch").raise_for_status()
+        run = carry_out(sender, receiver)
+        uploads = make_uploads(sender, run, sender.announced)
+
+        bare_port = free_port()
+        stack.supervisor.start(Program("bare", [sys.executable, "-c", BARE % bare_port]))
+        wait_until(lambda: is_listening(bare_port), timeout_s=10)
+        port = httpx.URL(stack.address).port or 80
+        rates = measure(lambda share: put_all(port, share), lambda share: put_all(bare_port, share), uploads)
+
+    size = sum(len(body) for _, body, _ in uploads) / len(uploads)
+    rows = [
+        (
+            "chunk ingest",
+            rates["chunk"],
+            "chunks/s",
+            f"{rates['chunk'] * MAX_SAMPLES / 1e6:.2f} M samples/s, {size / 1e3:.0f} kB a chunk",
+        ),
+        ("chunk ingest, repeated", rates["repeat"], "chunks/s", "a no-op"),
+        ("bare PUT", rates["bare"], "chunks/s", f"chunk ingest is {rates['chunk'] / rates['bare']:.2f} of it"),
+    ]
+    for name, value, unit, remark in rows:
+        print(json.dumps({"name": name, "value": round(value, 1), "unit": unit, "remark": remark}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One function per verb, called by the API and by jobs alike."""

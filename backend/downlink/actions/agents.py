@@ -1,0 +1,69 @@
+"""Agents join and are revoked."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from downlink.actions.secrets import AGENT, ENROLMENT, hash_secret, make_secret
+from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
+from downlink.storage import access, runs
+from downlink.storage import agents as rows
+from downlink.storage.events import add_event
+from downlink.storage.tables import Agent, Enrolment
+from downlink.storage.unit import Unit
+
+
+def create_enrolment(unit: Unit, minutes: int, now: datetime, *, actor: str) -> tuple[Enrolment, str]:
+    """A single-use token to join with."""
+    token = make_secret(ENROLMENT)
+    row = access.add_enrolment(unit, hash_secret(token), now, now + timedelta(minutes=minutes))
+    access.audit(unit, now, actor, "create_enrolment", str(row.id))
+    return row, token
+
+
+def join(unit: Unit, token: str, name: str, version: str, host: dict[str, Any], now: datetime) -> tuple[Agent, str]:
+    """Enrol an agent; a revoked agent's name may be taken again, and its links find it under it."""
+    if not access.use_enrolment(unit, hash_secret(token), now):
+        raise DeniedError(
+            "enrolment_wrong", "This enrolment token is used, expired or unknown; make another one on the agents page."
+        )
+    agent = rows.find_by_name(unit, name)
+    if agent is not None and agent.revoked_at is None:
+        raise ConflictError(
+            "agent_name_taken", f"There is an agent {name} already; choose another name, or revoke it first."
+        )
+    secret = make_secret(AGENT)
+    facts = {"secret_hash": hash_secret(secret), "version": version, "host": host, "boot_id": host["boot_id"]}
+    if agent is None:
+        agent = Agent(name=name, created_at=now, status="unknown", spool=[], **facts)
+        rows.add_agent(unit, agent)
+    for key, value in {**facts, "revoked_at": None, "status": "unknown", "run_id": None, "spool": []}.items():
+        setattr(agent, key, value)
+    access.audit(unit, now, name, "join", str(agent.id))
+    add_event(unit, now, "agent", {"agent": name, "agent_status": "unknown"})
+    return agent, secret
+
+
+def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: str) -> None:
+    """Its next call is refused. A run in its hands must be cancelled first."""
+    agent = rows.find_agent(unit, agent_id, is_locked=True)
+    if agent is None or agent.revoked_at is not None:
+        raise NotFoundError("agent_not_found", f"There is no agent {agent_id}.")
+    if runs.run_of_agent(unit, agent.name):
+        raise ConflictError("agent_busy", f"{agent.name} is in a run; cancel the run or wait for its end.")
+    agent.revoked_at = now
+    access.audit(unit, now, actor, "revoke_agent", agent.name)
+    add_event(unit, now, "agent", {"agent": agent.name, "agent_status": "unknown", "detail": "revoked"})
+
+
+def authenticate(unit: Unit, secret: str, *, is_locked: bool = False) -> Agent:
+    """The agent of this secret. DeniedError tells a revoked one to stop.
+
+    is_locked: for whoever will change the agent and its run: the agent's row comes first, so that no two wait for each other.
+    """
+    agent = rows.find_by_secret(unit, hash_secret(secret), is_locked=is_locked)
+    if agent is None:
+        raise DeniedError("agent_unknown", "This agent's secret is not valid (any more); it must join anew.")
+    return agent

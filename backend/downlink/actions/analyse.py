@@ -1,0 +1,137 @@
+"""A sealed run's traces become series and metrics, and the run ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from downlink.actions import runs
+from downlink.actions.exits import Judged, judge_columns, store_judged
+from downlink.analysis import ANALYSIS_VERSION
+from downlink.analysis.intervals import plain
+from downlink.analysis.objects import object_times_s
+from downlink.analysis.phases import run_metrics
+from downlink.analysis.series import QUANTITIES, FlowSeries, sender_series
+from downlink.analysis.steady import time_to_steady_s
+from downlink.analysis.validity import Fault, find_fault
+from downlink.codec.parquet import Columns, trace_columns
+from downlink.domain.campaign import Phases
+from downlink.domain.run import Reason, RunState
+from downlink.domain.sample import End
+from downlink.storage import campaigns, reports, traces
+from downlink.storage import runs as rows
+from downlink.storage.tables import Run, RunFlow
+from downlink.storage.unit import Unit
+
+
+@dataclass(frozen=True)
+class FlowResult:
+    """What one flow's traces say."""
+
+    flow: RunFlow
+    series: FlowSeries
+    object_times_s: list[float]
+    exits: Judged
+
+
+def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
+    """Compute what the traces hold, store it, and end the run. Safe to run twice: the lock comes after the computing."""
+    run = rows.get_run(unit, run_id)
+    if run.needs != "analyse":
+        return
+    phases = Phases(**campaigns.find_campaign(unit, run.campaign_id).spec["phases"])
+    flows = rows.flows_of(unit, run_id)
+    results = [result for flow in flows if (result := _analyse_flow(unit, run, flow))]
+    fault = next(_faults(unit, run, flows), None)
+    run = rows.get_run(unit, run_id, is_locked=True)
+    if run.needs == "analyse":
+        _store(unit, run, results, phases)
+        _end(unit, run, fault, now)
+
+
+def _columns(unit: Unit, run_id: UUID, flow: int, end: End) -> Columns:
+    return trace_columns(list(traces.sealed_chunks(unit, run_id, flow, end)))
+
+
+def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
+    """None for a flow that never sent a byte, or whose sender's trace is not there."""
+    columns = _columns(unit, run.id, flow.flow, End.SENDER)
+    first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
+    if first_byte_us is None or not columns:
+        return None
+    seconds = run.stop.get("seconds")
+    series = sender_series(columns, first_byte_us, seconds - flow.start_s if seconds is not None else None)
+    times = (
+        object_times_s(columns["elapsed_us"], columns["acked_bytes"], first_byte_us) if "acked_bytes" in columns else ()
+    )
+    return FlowResult(flow, series, [float(each) for each in times], judge_columns(flow, columns))
+
+
+def _faults(unit: Unit, run: Run, flows: Iterable[RunFlow]) -> Iterator[Fault]:
+    """Why a trace must not count, for each that must not."""
+    for flow in flows:
+        for end in End:
+            outcome = getattr(flow, f"{end}_outcome") or {}
+            if outcome.get("first_byte_us") is not None and outcome.get("last_byte_us") is not None:
+                columns = _columns(unit, run.id, flow.flow, end)
+                if fault := find_fault(columns, outcome["first_byte_us"], outcome["last_byte_us"]):
+                    yield Fault(fault.reason, f"Flow {flow.flow} at the {end}: {fault.detail}")
+
+
+def _store(unit: Unit, run: Run, results: list[FlowResult], phases: Phases) -> None:
+    run.analysis_version = ANALYSIS_VERSION
+    found = run_metrics(
+        [result.series for result in results], [result.flow.start_s for result in results], phases, run.nominal_rate_bps
+    )
+    reports.replace_series(unit, run.id, [row for result in results for row in _bins(result)])
+    metrics = [
+        {"flow": result.flow.flow, "phase": phase, **values}
+        for result, by_phase in zip(results, found, strict=True)
+        for phase, values in by_phase.items()
+    ]
+    reports.replace_metrics(unit, run.id, metrics)
+    store_judged(unit, run.id, [result.exits for result in results])
+    for result, by_phase in zip(results, found, strict=True):
+        steady_bps = by_phase["steady"]["throughput_bps"]
+        throughput = result.series.column("throughput_bps")
+        result.flow.time_to_steady_s = None if steady_bps is None else plain(time_to_steady_s(throughput, steady_bps))
+        result.flow.object_times_s = result.object_times_s
+
+
+def _bins(result: FlowResult) -> Iterator[dict[str, Any]]:
+    for bin_s, values in enumerate(plain(result.series.values.T)):
+        yield {"flow": result.flow.flow, "bin_s": bin_s, **dict(zip(QUANTITIES, values, strict=True))}
+
+
+def _end(unit: Unit, run: Run, fault: Fault | None, now: datetime) -> None:
+    """As it was condemned to; else by what is missing, or wrong with the traces; else complete."""
+    missing = {(trace.flow, trace.end): trace.missing for trace in traces.traces_of(unit, run.id) if trace.missing}
+    if run.verdict:
+        runs.finish(unit, run, RunState(run.verdict), now, run.reason, run.detail)
+    elif missing:
+        told = "; ".join(
+            f"flow {flow} at the {end}: {_some(numbers)}" for (flow, end), numbers in sorted(missing.items())
+        )
+        runs.finish(unit, run, RunState.INCOMPLETE, now, Reason.UPLOAD_TIMEOUT, f"Chunks are missing: {told}.")
+    elif fault:
+        runs.finish(unit, run, RunState.FAILED, now, fault.reason, fault.detail)
+    else:
+        runs.finish(unit, run, RunState.COMPLETE, now, *_remark(unit, run))
+
+
+def _some(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:10])) + (f" and {len(numbers) - 10} more" if len(numbers) > 10 else "")
+
+
+def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:
+    """A complete run's measurement stands even where a host was not restored; that must be seen all the same."""
+    unrestored = [host.agent for host in rows.hosts_of(unit, run.id) if host.is_restored is False]
+    if not unrestored:
+        return None, None
+    return (
+        Reason.NOT_RESTORED,
+        f"Measured in full, but {' and '.join(unrestored)} could not be restored to its earlier settings.",
+    )

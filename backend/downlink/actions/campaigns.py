@@ -1,0 +1,163 @@
+"""Campaigns: preview, create, and the verbs that change their state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from downlink.actions import runs
+from downlink.actions.planning import add_planned_run
+from downlink.codec.campaign_file import parse_campaign
+from downlink.domain.campaign import Campaign
+from downlink.domain.campaign_reading import campaign_from_dict
+from downlink.domain.conflict import Booking
+from downlink.domain.errors import ConflictError
+from downlink.domain.link import Link
+from downlink.domain.plan import Plan, plan_campaign
+from downlink.storage import campaigns as rows
+from downlink.storage import links, tables
+from downlink.storage import runs as run_rows
+from downlink.storage.agents import agents_by_name
+from downlink.storage.events import add_event
+from downlink.storage.unit import Unit
+
+ENDED = ("complete", "cancelled")
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A campaign and what would come of it."""
+
+    campaign: Campaign
+    plan: Plan
+
+
+def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> Preview:
+    """Parse and plan as if launched now; nothing is saved. InvalidError says what is wrong with the file."""
+    parsed = parse_campaign(source) if source is not None else campaign_from_dict(campaign or {})
+    return Preview(parsed, _plan(unit, parsed, now, links.domain_links(unit, parsed.links)))
+
+
+def create_campaign(
+    unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime
+) -> tables.Campaign:
+    """Save a draft with its text as it was given."""
+    made = preview(unit, source, campaign, now)
+    row = tables.Campaign(
+        name=made.campaign.name,
+        notes=made.campaign.notes,
+        state="draft",
+        is_recorded=False,
+        source=source if source is not None else orjson.dumps(campaign, option=orjson.OPT_INDENT_2).decode(),
+        spec=made.campaign.to_dict(),
+        estimate=asdict(made.plan.estimate),
+        created_at=now,
+        report_wanted=0,
+    )
+    rows.add_campaign(unit, row)
+    add_event(unit, now, "campaign", {"campaign_state": "draft"}, row.id)
+    return row
+
+
+def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
+    row = rows.find_campaign(unit, campaign_id, is_locked=True)
+    if row.state not in ("draft", *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
+        raise ConflictError(
+            "campaign_under_way", "This campaign is under way; cancel it, and wait until its hosts are restored."
+        )
+    rows.delete_campaign(unit, campaign_id)
+
+
+def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Plan anew, from what the links are now, and start. ConflictError when an agent that is needed has not joined."""
+    row = _in_state(unit, campaign_id, "draft")
+    campaign = campaign_from_dict(row.spec)
+    known = links.domain_links(unit, campaign.links)
+    plan = _plan(unit, campaign, now, known)
+    if not plan.is_launchable:
+        blocking = [conflict.message for conflict in plan.conflicts if conflict.is_blocking]
+        raise ConflictError(
+            "plan_blocked", " ".join(blocking) or "This campaign plans no run.", {"conflicts": blocking}
+        )
+    _check_agents(unit, known)
+    conditions = {condition.name: condition for condition in campaign.conditions}
+    for planned in plan.runs:
+        add_planned_run(unit, row.id, conditions[planned.condition], known[planned.link], planned, now)
+    row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
+    _set_state(unit, row, "running", now)
+
+
+def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    row = _in_state(unit, campaign_id, "running")
+    row.paused_at = now
+    _set_state(unit, row, "paused", now)
+
+
+def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Go on; what is still planned moves by the length of the pause."""
+    planned = run_rows.planned_runs(unit, campaign_id)  # runs before their campaign: everyone locks in this order
+    row = _in_state(unit, campaign_id, "paused")
+    pause = now - (row.paused_at or now)
+    for run in planned:
+        run.due_at += pause
+    row.paused_at, row.resumed_at = None, now
+    _set_state(unit, row, "running", now)
+
+
+def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Every run that has not ended is stopped; runs whose samples are in are still analysed."""
+    row = rows.find_campaign(unit, campaign_id)
+    if row.state not in ("running", "paused"):
+        raise ConflictError("campaign_state", f"A campaign that is {row.state} cannot be cancelled.")
+    # Runs first, campaign after: the order in which every run that ends takes its locks.
+    unfinished = run_rows.unfinished_runs(unit, campaign_id)
+    row = _in_state(unit, campaign_id, "running", "paused")
+    row.ended_at = now
+    _set_state(unit, row, "cancelled", now)
+    for run in unfinished:
+        runs.stop(unit, run, now)
+
+
+def _in_state(unit: Unit, campaign_id: UUID, *states: str) -> tables.Campaign:
+    row = rows.find_campaign(unit, campaign_id, is_locked=True)
+    if row.state not in states:
+        raise ConflictError(
+            "campaign_state", f"This campaign is {row.state}; it would have to be {' or '.join(states)}."
+        )
+    return row
+
+
+def _set_state(unit: Unit, row: tables.Campaign, state: str, now: datetime) -> None:
+    row.state = state
+    add_event(unit, now, "campaign", {"campaign_state": state}, row.id)
+
+
+def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Link]) -> Plan:
+    """The plan beside what other campaigns have planned."""
+    bookings = [
+        Booking(
+            label=f"campaign {label}",
+            link=run.link,
+            agents=frozenset(agents),
+            is_host_wide=run.is_host_wide,
+            start_s=max(0.0, (run.due_at - now).total_seconds()),
+            end_s=max(0.0, (run.due_at - now).total_seconds()) + run.expected_s,
+        )
+        for label, run, agents in run_rows.booked_runs(unit)
+    ]
+    wanted = {agent for link in known.values() for agent in link.agents}
+    wanted.update(agent for booking in bookings for agent in booking.agents)
+    hosts = {name: agent.boot_id for name, agent in agents_by_name(unit, wanted).items()}
+    return plan_campaign(campaign, known, bookings, hosts)
+
+
+def _check_agents(unit: Unit, known: Mapping[str, Link]) -> None:
+    wanted = {agent for link in known.values() for agent in link.agents}
+    missing = sorted(wanted - set(agents_by_name(unit, wanted)))
+    if missing:
+        raise ConflictError("agent_missing", f"{' and '.join(missing)} must join again before this campaign can start.")

@@ -1,0 +1,150 @@
+"""What agents say is written down, and answered with what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from ipaddress import ip_address
+from typing import Any
+from uuid import UUID
+
+from downlink.actions import runs
+from downlink.domain.agent import (
+    AgentReport,
+    AgentStatus,
+    Assignment,
+    Order,
+    OrderKind,
+    decide_order,
+    phase_after_restart,
+)
+from downlink.domain.campaign import Sampling
+from downlink.domain.run import ACTIVE, HostPhase, Reason, RunState, Verdict
+from downlink.storage import runs as rows
+from downlink.storage.agents import agents_by_name
+from downlink.storage.events import add_event
+from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
+from downlink.storage.unit import Unit
+
+
+@dataclass(frozen=True)
+class OrderFacts:
+    """An order with the rows that its message is made of; run is None for runs that are no longer known."""
+
+    order: Order
+    attempt: int
+    reason: str
+    run: Run | None = None
+    host: RunHost | None = None
+    flows: Sequence[RunFlow] = ()
+    addresses: dict[str, str | None] = field(default_factory=dict)
+    peer_hosts: dict[str, str] = field(default_factory=dict)
+    sampling: Sampling = Sampling.POLLED
+
+
+def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], now: datetime) -> None:
+    """Note a poll: status, progress, host facts. said: detail, progress, spool, host as the agent sent them."""
+    if said["host"] is not None:
+        agent.host, agent.boot_id = said["host"], said["host"]["boot_id"]
+    if (agent.status, agent.run_id, agent.detail) != (report.status, report.run_id, said["detail"]):
+        data = {"agent": agent.name, "agent_status": report.status, "detail": said["detail"]}
+        add_event(unit, now, "agent", data)
+    agent.status, agent.run_id, agent.detail = report.status, report.run_id, said["detail"]
+    agent.progress, agent.spool, agent.last_seen_at = said["progress"], said["spool"], now
+    found = locked_run(unit, agent)
+    if found:
+        _hear_of_run(unit, *found, report, said["progress"], now)
+
+
+def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:
+    unit.session.flush()
+    found = rows.run_of_agent(unit, agent.name)
+    if found is None:
+        return None
+    run = rows.get_run(unit, found[0].id, is_locked=True)
+    host = rows.find_host(unit, run.id, agent.name)
+    return (run, host) if host and run.state in ACTIVE and run.released_at is None else None
+
+
+def _hear_of_run(
+    unit: Unit, run: Run, host: RunHost, report: AgentReport, progress: dict[str, Any] | None, now: datetime
+) -> None:
+    host.heard_at = now
+    phase = phase_after_restart(report, _assignment(run, host))
+    if phase is not None:
+        host.phase = phase
+        if phase is HostPhase.DONE:
+            detail = f"The agent {host.agent} was restarted during the run; it has restored its host."
+            runs.condemn(unit, run, Verdict(RunState.FAILED, Reason.AGENT_RESTARTED, detail))
+    elif report.status is AgentStatus.PREPARING and report.run_id == run.id and host.phase == HostPhase.ASSIGNED:
+        host.phase = HostPhase.PREPARING
+    if progress and report.run_id == run.id:
+        _note_progress(unit, run, host, report, progress, now)
+    runs.advance(unit, run, now)
+
+
+def _note_progress(
+    unit: Unit, run: Run, host: RunHost, report: AgentReport, progress: dict[str, Any], now: datetime
+) -> None:
+    """Live figures: a run's bytes are the sum over its senders, as each was heard last."""
+    data: dict[str, Any] = {"agent": host.agent, **progress}
+    if report.status is AgentStatus.RUNNING and "bytes" in progress:
+        by_agent = {**(run.live or {}).get("by_agent", {}), host.agent: progress["bytes"]}
+        run.live = {"elapsed_s": progress["elapsed_s"], "bytes": sum(by_agent.values()), "by_agent": by_agent}
+        data = {"elapsed_s": run.live["elapsed_s"], "bytes": run.live["bytes"]}
+    add_event(unit, now, "progress", data, run.campaign_id, run.id)
+
+
+def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> OrderFacts | None:
+    """The order that follows from the agent's report and its run's state. Cheap: asked again while a poll is held."""
+    found = rows.run_of_agent(unit, agent.name)
+    assignment = _assignment(*found) if found else None
+    spool_or_run = bool(report.spool or report.run_id)
+    order = decide_order(report, assignment, rows.awaited_run_ids(unit, agent.name) if spool_or_run else ())
+    return _facts(unit, agent, order, now) if order else None
+
+
+def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
+    run = unit.session.get(Run, order.run_id)
+    if run is None:
+        return OrderFacts(order, _spooled_attempt(agent, order.run_id), Reason.LEASE_EXPIRED)
+    reason = run.reason or Reason.LEASE_EXPIRED
+    host = rows.find_host(unit, run.id, agent.name)
+    if order.kind is OrderKind.PREPARE and host and host.phase == HostPhase.ASSIGNED:
+        locked = locked_run(unit, agent)
+        if locked:
+            locked[1].phase, locked[1].heard_at = HostPhase.PREPARING, now
+            runs.advance(unit, locked[0], now)
+    flows = [flow for flow in rows.flows_of(unit, run.id) if agent.name in (flow.sender, flow.receiver)]
+    addresses = {peer.agent: peer.data_address for peer in rows.hosts_of(unit, run.id)}
+    data_hosts, sampling = _data_hosts(unit, addresses), _sampling(unit, run)
+    return OrderFacts(order, run.attempt, reason, run, host, flows, addresses, data_hosts, sampling)
+
+
+def _sampling(unit: Unit, run: Run) -> Sampling:
+    """Campaigns from before there was a choice are polled."""
+    campaign = unit.session.get(Campaign, run.campaign_id)
+    return Sampling(campaign.spec.get("sampling", Sampling.POLLED)) if campaign else Sampling.POLLED
+
+
+def _data_hosts(unit: Unit, names: Iterable[str]) -> dict[str, str]:
+    """Agent to the IP address of its data path, where it told one: route settings need the peer's."""
+    told = {name: str(agent.host.get("data_host", "")) for name, agent in agents_by_name(unit, names).items()}
+    return {name: address for name, address in told.items() if _is_address(address)}
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _spooled_attempt(agent: Agent, run_id: UUID) -> int:
+    return next((entry["attempt"] for entry in agent.spool if entry["run_id"] == str(run_id)), 1)
+
+
+def _assignment(run: Run, host: RunHost) -> Assignment:
+    return Assignment(run.id, RunState(run.state), HostPhase(host.phase), is_condemned=run.verdict is not None)

@@ -1,0 +1,125 @@
+"""Chunks come in, and traces are sealed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from downlink.actions import runs
+from downlink.codec.chunk import Columns, decode_chunk
+from downlink.codec.parquet import columns_to_parquet
+from downlink.domain.errors import ConflictError, InvalidError
+from downlink.domain.run import HostPhase, RunState
+from downlink.domain.sample import TIME_FIELD, End
+from downlink.storage import runs as rows
+from downlink.storage import traces
+from downlink.storage.tables import Agent, Chunk, Run, RunFlow
+from downlink.storage.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a chunk belongs."""
+
+    run_id: UUID
+    attempt: int
+    flow: int
+    end: End
+    sequence: int
+
+
+def check_chunk(body: bytes, sha256_hex: str, place: Place) -> tuple[bytes, int]:
+    """Digest and number of samples of a sound chunk. InvalidError says what is wrong. No database is touched."""
+    digest = hashlib.sha256(body)
+    if digest.hexdigest() != sha256_hex.lower():
+        raise InvalidError("chunk_damaged", "The chunk's SHA-256 is not the one of X-Content-SHA256; send it again.")
+    header, _ = decode_chunk(body)
+    said = Place(UUID(header.run_id), header.attempt, header.flow, header.end, header.sequence)
+    if said != place:
+        raise InvalidError("chunk_misplaced", f"The chunk says it is {said}, its address says {place}.")
+    return digest.digest(), header.samples
+
+
+def accept_chunk(
+    unit: Unit, agent: Agent, place: Place, body: bytes, digest: bytes, samples: int, now: datetime
+) -> bool:
+    """Store a checked chunk; False when it is there already.
+
+    ConflictError when the run is not this agent's, does not want chunks now, or holds another content in this place.
+    """
+    host = rows.find_host(unit, place.run_id, agent.name)
+    if host is None:
+        raise ConflictError("not_your_run", f"Run {place.run_id} is not leased to {agent.name}.")
+    run = rows.get_run(unit, place.run_id)
+    flow = next((flow for flow in rows.flows_of(unit, run.id) if flow.flow == place.flow), None)
+    if flow is None or getattr(flow, place.end) != agent.name or run.attempt != place.attempt:
+        raise ConflictError(
+            "not_your_run", f"{agent.name} is not the {place.end} of flow {place.flow} in this attempt of the run."
+        )
+    _refuse_surplus(flow, place)
+    row = Chunk(
+        run_id=place.run_id, flow=place.flow, end=place.end.value, sequence=place.sequence,
+        sha256=digest, samples=samples, packed=body, parquet=None, stored_at=now,
+    )  # fmt: skip
+    is_wanted = run.state == RunState.UPLOADING and run.released_at is None and host.phase == HostPhase.RESTORED
+    if not is_wanted:
+        return _repeat(unit, row, run)
+    host.heard_at = agent.last_seen_at = now
+    return traces.store_chunk(unit, row)
+
+
+def _repeat(unit: Unit, row: Chunk, run: Run) -> bool:
+    """A late repeat of a stored chunk is fine; a new chunk is not."""
+    if traces.stored_digest(unit, row) == row.sha256:
+        return False
+    raise ConflictError("chunk_unwanted", f"The run is {run.state} and takes no chunks now; poll for an order.")
+
+
+def _refuse_surplus(flow: RunFlow, place: Place) -> None:
+    outcome = getattr(flow, f"{place.end}_outcome")
+    announced = outcome["chunks"] if outcome else 0
+    if place.sequence >= announced:
+        raise InvalidError(
+            "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` told of {announced} chunks."
+        )
+
+
+def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
+    """Turn a released run's uploads into sealed traces, and want it analysed. Safe to run twice."""
+    run = rows.get_run(unit, run_id, is_locked=True)
+    if run.needs != "seal":
+        return
+    there = traces.chunk_sequences(unit, run_id)
+    for flow in rows.flows_of(unit, run_id):
+        for end in End:
+            _seal_trace(unit, run, flow, end, there.get((flow.flow, end.value), []), now)
+    runs.need(unit, run, "analyse")
+
+
+def _seal_trace(unit: Unit, run: Run, flow: RunFlow, end: End, there: Sequence[int], now: datetime) -> None:
+    """Chunks that do not continue the trace are dropped and count as missing."""
+    outcome = getattr(flow, f"{end}_outcome")
+    announced = outcome["chunks"] if outcome else 0
+    if not announced and not there:
+        return
+    last: Columns | None = None
+    bad: set[int] = set()
+    for sequence, packed in traces.packed_chunks(unit, run.id, flow.flow, end.value):
+        _, columns = decode_chunk(packed)
+        if last is not None and not _continues(last, columns):
+            bad.add(sequence)
+            traces.drop_chunk(unit, run.id, flow.flow, end.value, sequence)
+            continue
+        traces.seal_chunk(unit, run.id, flow.flow, end.value, sequence, columns_to_parquet(columns))
+        last = columns
+    good = set(there) - bad
+    missing = sorted(set(range(announced)) - good)
+    traces.add_trace(unit, run.id, flow.flow, end.value, missing, len(good), now)
+
+
+def _continues(before: Columns, after: Columns) -> bool:
+    """One list of fields per trace, and time that goes on (docs/data-format.md section 1)."""
+    return list(before) == list(after) and bool(after[TIME_FIELD][0] > before[TIME_FIELD][-1])

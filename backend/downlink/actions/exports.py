@@ -1,0 +1,170 @@
+"""Tables and traces to take away. Streamed: a generator holds its own read-only unit while it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Literal
+from uuid import UUID
+
+import orjson
+
+from downlink.codec.parquet import join_parquet, parquet_to_columns
+from downlink.codec.tables import Cell, columns_to_csv, csv_pieces
+from downlink.domain.errors import NotFoundError
+from downlink.storage import campaigns, exits, reports, runs, traces
+from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
+from downlink.storage.tables import Run
+from downlink.storage.unit import Unit, UnitFactory
+
+TableName = Literal["series", "summary", "runs", "metrics", "exits"]
+Rows = Iterator[Sequence[Cell]]
+RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
+TIMES = ("cg_us", "ex_us", "dp_us", "hr_us", "is_success")
+VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "is_decidable", "timing")
+STATISTICS = ("mean", "low", "high", "sd", "n")
+
+
+def campaign_csv(units: UnitFactory, campaign_id: UUID, table: TableName) -> tuple[str, Iterator[bytes]]:
+    """The campaign's name and the table as pieces of CSV. NotFoundError before the first piece, never within."""
+    with units(is_read_only=True) as unit:
+        name = campaigns.find_campaign(unit, campaign_id).name
+    header, rows = _TABLES[table]
+
+    def pieces() -> Iterator[bytes]:
+        with units(is_read_only=True) as unit:
+            for piece in csv_pieces(header, rows(unit, campaign_id)):
+                yield piece.encode()
+
+    return name, pieces()
+
+
+def _run_cells(run: Run) -> tuple[Cell, ...]:
+    return (str(run.id), run.link, run.condition, run.cycle, run.position, run.attempt, run.state, run.reason)
+
+
+def _runs(unit: Unit, campaign_id: UUID) -> Rows:
+    for row in runs.all_runs(unit, campaign_id):
+        run = row.run
+        moments = (run.due_at, run.start_at, run.ended_at)
+        yield (*_run_cells(run), run.detail, *moments, row.throughput_bps, row.goodput_bps, run.analysis_version)
+
+
+def _series(unit: Unit, campaign_id: UUID) -> Rows:
+    """Every bin of every flow; a flow without any has one row that says how its run ended."""
+    flows = reports.flow_rows(unit, campaign_id)
+    found = reports.series_rows(unit, {run.id for run, _ in flows})
+    bins = {key: list(rows) for key, rows in groupby(found, key=lambda row: (row.run_id, row.flow))}
+    for run, flow in flows:
+        own = (*_run_cells(run), flow.flow, flow.cc)
+        for row in bins.get((run.id, flow.flow), [(None, None, None, *(None for _ in SERIES_COLUMNS))]):
+            yield (*own, *row[2:])
+
+
+def _metrics(unit: Unit, campaign_id: UUID) -> Rows:
+    """Every phase of every flow; a flow without any has one row that says how its run ended."""
+    flows = reports.flow_rows(unit, campaign_id)
+    found = reports.metric_rows(unit, {run.id for run, _ in flows})
+    phases = {key: list(rows) for key, rows in groupby(found, key=lambda row: (row.run_id, row.flow))}
+    for run, flow in flows:
+        own = (*_run_cells(run), flow.flow, flow.asked_cc, flow.cc)
+        for row in phases.get((run.id, flow.flow), [None]):
+            values = (getattr(row, name, None) for name in METRIC_COLUMNS)
+            yield (*own, flow.time_to_steady_s, row.phase if row else None, *values)
+
+
+def _exits(unit: Unit, campaign_id: UUID) -> Rows:
+    """Every detector on every flow; a flow that was not judged has one row that says how its run ended."""
+    flows = reports.flow_rows(unit, campaign_id)
+    ids = {run.id for run, _ in flows}
+    times = {(row.run_id, row.flow): row for row in exits.slow_start_rows(unit, ids)}
+    found = groupby(exits.exit_rows(unit, ids), key=lambda row: (row.run_id, row.flow))
+    verdicts = {key: list(rows) for key, rows in found}
+    for run, flow in flows:
+        key = (run.id, flow.flow)
+        own = (*_run_cells(run), flow.flow, flow.cc, *(getattr(times.get(key), name, None) for name in TIMES))
+        for row in verdicts.get(key, [None]):
+            said = row.reason if row else getattr(times.get(key), "refusal", None)
+            texts = (_json(row.parameters), _json(row.quantities)) if row else (None, None)
+            yield (*own, *(getattr(row, name, None) for name in VERDICT), said, *texts)
+
+
+def _json(value: dict[str, Any]) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _summary(unit: Unit, campaign_id: UUID) -> Rows:
+    """Means and 95 % intervals over runs: per phase, then per second. Empty until there is a report."""
+    report = reports.find_report(unit, campaign_id)
+    for group in orjson.loads(report.body)["groups"] if report else ():
+        own = (group["link"], group["condition"], group["flow"], group["cc"], group["runs"])
+        for phase, metrics in group["metrics"].items():
+            for metric, value in metrics.items():
+                yield (*own, phase, None, metric, *(value[key] for key in STATISTICS))
+        steady = group["time_to_steady_s"]
+        yield (*own, "overall", None, "time_to_steady_s", *(steady[key] for key in STATISTICS))
+        yield from _seconds(own, group["series"])
+
+
+def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Rows:
+    for metric in SERIES_COLUMNS:
+        band = series[metric]
+        for bin_s, mean, low, high, n in zip(
+            series["bin_s"], band["mean"], band["low"], band["high"], band["n"], strict=True
+        ):
+            yield (*own, None, bin_s, metric, mean, low, high, None, n)
+
+
+_TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
+    "runs": (
+        (
+            *RUN_COLUMNS,
+            "detail",
+            "due_at",
+            "started_at",
+            "ended_at",
+            "throughput_bps",
+            "goodput_bps",
+            "analysis_version",
+        ),
+        _runs,
+    ),
+    "series": ((*RUN_COLUMNS, "flow", "cc", "bin_s", *SERIES_COLUMNS), _series),
+    "metrics": (
+        (*RUN_COLUMNS, "flow", "asked_cc", "actual_cc", "time_to_steady_s", "phase", *METRIC_COLUMNS),
+        _metrics,
+    ),
+    "exits": (
+        (*RUN_COLUMNS, "flow", "cc", *TIMES, *VERDICT, "verdict", "parameters", "quantities"),
+        _exits,
+    ),
+    "summary": (("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric", *STATISTICS), _summary),
+}
+
+
+def trace_parquet(units: UnitFactory, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
+    """A sealed trace as one Parquet file."""
+    with units(is_read_only=True) as unit:
+        _check_trace(unit, run_id, flow, end)
+        return iter([join_parquet(list(traces.sealed_chunks(unit, run_id, flow, end)))])
+
+
+def trace_csv(units: UnitFactory, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
+    """A sealed trace as CSV, a chunk at a time."""
+    with units(is_read_only=True) as unit:
+        _check_trace(unit, run_id, flow, end)
+
+    def pieces() -> Iterator[bytes]:
+        with units(is_read_only=True) as unit:
+            for number, chunk in enumerate(traces.sealed_chunks(unit, run_id, flow, end)):
+                text = columns_to_csv(parquet_to_columns(chunk))
+                yield text if number == 0 else text.partition(b"\r\n")[2]
+
+    return pieces()
+
+
+def _check_trace(unit: Unit, run_id: UUID, flow: int, end: str) -> None:
+    trace = traces.find_trace(unit, run_id, flow, end)
+    if trace is None or trace.chunks == 0:
+        message = f"Run {run_id} has no sealed trace of flow {flow} at the {end}; the run's page says how far it is."
+        raise NotFoundError("trace_not_found", message)

@@ -1,0 +1,72 @@
+"""Links are made, changed and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
+from downlink.storage import leases
+from downlink.storage import links as rows
+from downlink.storage.agents import agents_by_name
+from downlink.storage.tables import Link
+from downlink.storage.unit import Unit, lock
+
+
+def create_link(unit: Unit, values: Mapping[str, Any], now: datetime) -> Link:
+    """InvalidError for a link no run could use, ConflictError for a name in use."""
+    link = Link(created_at=now, **values)
+    _check(unit, link, is_renamed=True)
+    rows.add_link(unit, link)
+    return link
+
+
+def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
+    """Change the given values; not while a run holds the link, and not its name while a campaign under way counts on it."""
+    link = _get(unit, link_id)
+    is_renamed = values.get("name", link.name) != link.name
+    if is_renamed:
+        _refuse_when_used(unit, link)
+    if leases.is_held(unit, rows.LINK_RESOURCE + link.name):
+        raise ConflictError("link_busy", f"A run holds {link.name}; wait for its end or cancel it.")
+    for key, value in values.items():
+        if value is None and key not in ("allowance_bytes", "profile"):
+            raise InvalidError("link_invalid", f"{key} cannot be null.")
+        setattr(link, key, value)
+    with unit.session.no_autoflush:
+        _check(unit, link, is_renamed=is_renamed)
+    unit.session.flush()
+    return link
+
+
+def delete_link(unit: Unit, link_id: UUID) -> None:
+    link = _get(unit, link_id)
+    _refuse_when_used(unit, link)
+    rows.delete_link(unit, link_id)
+
+
+def _get(unit: Unit, link_id: UUID) -> Link:
+    link = rows.find_link(unit, link_id)
+    if link is None:
+        raise NotFoundError("link_not_found", f"There is no link {link_id}.")
+    return link
+
+
+def _refuse_when_used(unit: Unit, link: Link) -> None:
+    if rows.is_in_use(unit, link.name):
+        raise ConflictError("link_in_use", f"A campaign under way uses {link.name}; wait for its end or cancel it.")
+
+
+def _check(unit: Unit, link: Link, *, is_renamed: bool) -> None:
+    lock(unit, "link names")
+    domain_link = rows.to_domain(link)
+    if is_renamed and rows.has_name(unit, link.name):
+        raise ConflictError("link_name_taken", f"There is a link {link.name} already.")
+    known = agents_by_name(unit, domain_link.agents)
+    unknown = [name for name in domain_link.agents if name not in known]
+    if unknown:
+        raise NotFoundError(
+            "agent_not_found", f"No agent is called {' or '.join(unknown)}; let it join first.", {"agents": unknown}
+        )

@@ -1,0 +1,96 @@
+"""A campaign's report: load series and metrics, compute, store."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import orjson
+
+from downlink.analysis import ANALYSIS_VERSION
+from downlink.analysis.report import FlowRecord, Report, build_report
+from downlink.analysis.series import FlowSeries
+from downlink.domain.campaign import Phases
+from downlink.domain.errors import NotFoundError
+from downlink.domain.run import RunState
+from downlink.storage import campaigns, reports
+from downlink.storage import runs as run_rows
+from downlink.storage.events import add_event
+from downlink.storage.reports import SERIES_COLUMNS
+from downlink.storage.tables import Campaign, Run, RunFlow
+from downlink.storage.unit import Unit
+
+
+def run_series(unit: Unit, run_id: UUID) -> dict[str, Any]:
+    """A run's flows with their one-second bins, column by column."""
+    run_rows.get_run(unit, run_id)
+    bins = {flow: list(rows) for flow, rows in groupby(reports.series_rows(unit, [run_id]), key=lambda row: row.flow)}
+    flows = []
+    for flow in run_rows.flows_of(unit, run_id):
+        found = bins.get(flow.flow, [])
+        columns = {name: [getattr(row, name) for row in found] for name in ("bin_s", *SERIES_COLUMNS)}
+        flows.append({"flow": flow.flow, "cc": flow.asked_cc, **columns})
+    return {"run_id": run_id, "flows": flows}
+
+
+def stored_report(unit: Unit, campaign_id: UUID) -> bytes:
+    """The report as it is sent. NotFoundError until there is one."""
+    campaign = campaigns.find_campaign(unit, campaign_id)
+    report = reports.find_report(unit, campaign_id)
+    if report is None:
+        raise NotFoundError("report_not_ready", "There is no report yet: it is made when the first cycle ends.")
+    is_current = report.version >= campaign.report_wanted and report.analysis_version == ANALYSIS_VERSION
+    head = {"campaign_id": campaign_id, "computed_at": report.computed_at, "is_current": is_current}
+    # The body is an encoded object: its members follow the head's.
+    return orjson.dumps(head)[:-1] + b"," + report.body[1:]
+
+
+def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Make the report that the campaign wants, unless it is there. Safe to run twice and at once."""
+    campaign = campaigns.find_campaign(unit, campaign_id)
+    wanted = campaign.report_wanted
+    there = reports.find_report(unit, campaign_id)
+    if there is not None and there.version >= wanted:
+        return
+    report = _build(unit, campaign)
+    body = orjson.dumps(report.to_dict())
+    reports.store_report(unit, campaign_id, wanted, report.analysis_version, body, now)
+    add_event(unit, now, "report", {}, campaign_id)
+
+
+def _build(unit: Unit, campaign: Campaign) -> Report:
+    """The statistics over the campaign's complete runs, from their stored series."""
+    flows = [(run, flow) for run, flow in reports.flow_rows(unit, campaign.id) if run.state == RunState.COMPLETE]
+    found = reports.series_rows(unit, {run.id for run, _ in flows})
+    series = {key: _series(list(rows)) for key, rows in groupby(found, key=lambda row: (row.run_id, row.flow))}
+    return build_report(
+        [_record(run, flow, series[run.id, flow.flow]) for run, flow in flows if (run.id, flow.flow) in series],
+        conditions=[condition["name"] for condition in campaign.spec["conditions"]],
+        phases=Phases(**campaign.spec["phases"]),
+        nominal_rate_bps={run.link: float(run.nominal_rate_bps) for run, _ in flows},
+        seed=campaign.spec["timetable"]["seed"],
+    )
+
+
+def _record(run: Run, flow: RunFlow, series: FlowSeries) -> FlowRecord:
+    times = flow.object_times_s
+    return FlowRecord(
+        run=str(run.id),
+        link=run.link,
+        condition=run.condition,
+        cycle=run.cycle,
+        flow=flow.flow,
+        cc=flow.cc,
+        start_s=flow.start_s,
+        series=series,
+        object_times_s=None if times is None else np.asarray(times, dtype=np.float64),
+    )
+
+
+def _series(rows: list[Any]) -> FlowSeries:
+    """Rows are (run, flow, bin, quantities...), one for each bin from 0; NULL becomes NaN."""
+    values = np.array([row[3:] for row in rows], dtype=np.float64)
+    return FlowSeries(values.T)

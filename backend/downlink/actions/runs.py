@@ -1,0 +1,176 @@
+"""A run goes on: the deciders' steps are carried out here, in the transaction of whatever made them due."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from downlink.actions.secrets import TICKET, make_secret
+from downlink.domain.errors import ConflictError
+from downlink.domain.run import (
+    FINAL,
+    Condemn,
+    Finish,
+    HostPhase,
+    Move,
+    Reason,
+    Release,
+    RunState,
+    Start,
+    Step,
+    Verdict,
+    decide,
+    is_retried,
+    may_follow,
+)
+from downlink.storage import campaigns, leases
+from downlink.storage import runs as rows
+from downlink.storage.events import add_event
+from downlink.storage.tables import Campaign, Run, RunFlow, RunHost
+from downlink.storage.unit import Unit
+
+PLANNED_COLUMNS = (
+    "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
+    "nominal_rate_bps", "is_host_wide",
+)  # fmt: skip
+# Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
+BUSY_PAUSE = timedelta(seconds=60)
+CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
+# What one end sees as a lost link, the other may explain.
+_CAUSES = frozenset({Reason.AGENT_RESTARTED, Reason.AGENT_LOST, Reason.DISK_FULL})
+log = structlog.get_logger()
+
+
+def advance(unit: Unit, run: Run, now: datetime) -> None:
+    """Carry out every step that is due. The run must be locked."""
+    unit.session.flush()
+    while (step := decide(rows.view(unit, run), now)) is not None:
+        _apply(unit, run, step, now)
+        unit.session.flush()
+
+
+def _apply(unit: Unit, run: Run, step: Step, now: datetime) -> None:
+    match step:
+        case Move(state):
+            set_state(unit, run, state, now)
+        case Start(start_at):
+            run.start_at = start_at
+            set_state(unit, run, RunState.RUNNING, now)
+        case Condemn(verdict, given_up):
+            condemn(unit, run, verdict, given_up)
+        case Release():
+            _release(unit, run, now)
+            need(unit, run, "seal")
+        case Finish(verdict):
+            finish(unit, run, verdict.state, now, verdict.reason, verdict.detail)
+
+
+def set_state(unit: Unit, run: Run, state: RunState, now: datetime) -> None:
+    """The one place where a run changes its state. ConflictError for a change that is not legal."""
+    if not may_follow(RunState(run.state), state):
+        raise ConflictError("run_state", f"A {run.state} run cannot become {state}.")
+    run.state, run.state_at = state, now
+    data = {"run_state": state, "reason": run.reason, "detail": run.detail}
+    add_event(unit, now, "run", data, run.campaign_id, run.id)
+    log.info("run_state", run_id=str(run.id), state=str(state), reason=run.reason, attempt=run.attempt)
+
+
+def condemn(unit: Unit, run: Run, verdict: Verdict, given_up: tuple[str, ...] = ()) -> None:
+    """Settle how the run will end. The first verdict stands, but a cause replaces its symptom at the other end.
+
+    Hosts that never began have nothing to undo.
+    """
+    if run.verdict is None or (run.reason == Reason.LINK_LOST and verdict.reason in _CAUSES):
+        run.verdict, run.reason, run.detail = verdict.state, verdict.reason, verdict.detail
+        log.info("run_condemned", run_id=str(run.id), verdict=str(verdict.state), reason=str(verdict.reason))
+    for host in rows.hosts_of(unit, run.id):
+        if host.agent in given_up:
+            host.phase = HostPhase.LOST
+        elif host.phase == HostPhase.ASSIGNED:
+            host.phase = HostPhase.DONE
+
+
+def need(unit: Unit, run: Run, job: str) -> None:
+    """Note that a job is due and send it after the commit; the tick sends it again when it is lost."""
+    run.needs, run.needs_sent_at = job, None
+    unit.enqueue(job, run.id)
+
+
+def _release(unit: Unit, run: Run, now: datetime) -> None:
+    run.released_at = run.released_at or now
+    leases.release(unit, run.id)
+    for flow in rows.flows_of(unit, run.id):
+        flow.ticket = None
+
+
+def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | None, detail: str | None) -> None:
+    """End the run; try it again where that may help; ask for a report where a cycle has closed."""
+    run.reason, run.detail, run.ended_at, run.needs, run.live = reason, detail, now, None, None
+    _release(unit, run, now)
+    set_state(unit, run, state, now)
+    # The lock orders runs that end together: the last one sees that it closes the cycle.
+    campaign = campaigns.find_campaign(unit, run.campaign_id, is_locked=True)
+    if campaign.state != "cancelled" and is_retried(state, reason, run.attempt, campaign.spec["limits"]["attempts"]):
+        retry(unit, run, now)
+    unit.session.flush()
+    close(unit, run, campaign, now)
+
+
+def retry(unit: Unit, run: Run, now: datetime) -> Run:
+    """Plan the same place once more; the run that failed stays as it is."""
+    kept = {key: getattr(run, key) for key in PLANNED_COLUMNS}
+    again = Run(
+        **{key: getattr(run, key) for key in kept},
+        attempt=run.attempt + 1,
+        state=RunState.PLANNED,
+        state_at=now,
+        tries=0,
+    )
+    if run.reason == Reason.HOST_BUSY:
+        again.due_at = now + BUSY_PAUSE
+    unit.session.add(again)
+    unit.session.flush()
+    for flow in rows.flows_of(unit, run.id):
+        asked = ("flow", "sender", "receiver", "asked_cc", "cc_options", "start_s", "pacing_rate_bps")
+        unit.session.add(
+            RunFlow(run_id=again.id, ticket=make_secret(TICKET), **{key: getattr(flow, key) for key in asked})
+        )
+    for host in rows.hosts_of(unit, run.id):
+        asked_host = {"agent": host.agent, "roles": host.roles, "settings_asked": host.settings_asked}
+        unit.session.add(RunHost(run_id=again.id, phase=HostPhase.ASSIGNED, differences=[], **asked_host))
+    detail = f"Tried again (attempt {again.attempt})."
+    add_event(unit, now, "run", {"run_state": RunState.PLANNED, "detail": detail}, again.campaign_id, again.id)
+    return again
+
+
+def close(unit: Unit, run: Run, campaign: Campaign, now: datetime) -> None:
+    """A closed cycle wants a report; the last run's end is the campaign's."""
+    if rows.unfinished_in_cycle(unit, run) == 0:
+        campaigns.want_report(unit, campaign.id)
+    if campaign.state in ("running", "paused") and rows.unfinished_in_campaign(unit, campaign.id) == 0:
+        campaign.state, campaign.ended_at = "complete", now
+        add_event(unit, now, "campaign", {"campaign_state": "complete"}, campaign.id)
+        log.info("campaign_complete", campaign_id=str(campaign.id))
+
+
+def cancel_run(unit: Unit, run_id: UUID, now: datetime) -> None:
+    """Cancel one run: at once when it is only planned, else by stopping it and restoring its hosts."""
+    run = rows.get_run(unit, run_id, is_locked=True)
+    if run.state in FINAL:
+        raise ConflictError("run_ended", f"This run has ended already: {run.state}.")
+    if run.released_at is not None:
+        raise ConflictError(
+            "run_measured", "This run is measured and its samples are in; there is nothing left to cancel."
+        )
+    stop(unit, run, now)
+
+
+def stop(unit: Unit, run: Run, now: datetime) -> None:
+    """Cancel a locked run that has not been released."""
+    if run.state == RunState.PLANNED:
+        finish(unit, run, CANCELLED.state, now, CANCELLED.reason, CANCELLED.detail)
+    elif run.released_at is None:
+        condemn(unit, run, CANCELLED)
+        advance(unit, run, now)

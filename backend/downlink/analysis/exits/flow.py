@@ -1,0 +1,137 @@
+"""All verdicts on one flow of a run, and the curves behind them, thinned out for a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from downlink.analysis.exits.best import Best, packet_pairs
+from downlink.analysis.exits.bins import too_coarse
+from downlink.analysis.exits.outcomes import Timing, timing_of
+from downlink.analysis.exits.panel import judge_all
+from downlink.analysis.exits.rounds import not_by_ack
+from downlink.analysis.exits.sliding import CAPACITY_NORM, ExitTimes, Search10, exit_times, sliding_curves
+from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, NO_RTT, AckTrace, trace_from_fields
+from downlink.analysis.exits.verdict import Verdict
+from downlink.analysis.intervals import plain
+
+YARDSTICK = "first_loss"
+PACKET_PAIR_ROUNDS = 5
+PUBLISHED = Search10()
+
+
+@dataclass(frozen=True)
+class FlowExits:
+    """verdicts: of every detector, in the panel's order. times: paper 002's, None where the trace does not allow them.
+
+    origin_us: time of the trace's first row on the clock of its samples; all other times count from there.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    times: ExitTimes | None
+    origin_us: int
+
+    def timing(self, verdict: Verdict) -> Timing | None:
+        """Early, good, late or open; None where nothing can be said, and for the loss that the others are measured by."""
+        if self.times is None or not verdict.is_decidable or verdict.detector == YARDSTICK:
+            return None
+        return timing_of(verdict.exit_us, self.times)
+
+
+def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None, first_byte_us: int = 0) -> AckTrace:
+    """The trace of a flow from its first data byte on. A column `ack_rtt_us` says that every ACK is there.
+
+    Raises InvalidError `trace_invalid` where a column that is needed is missing or the trace has no rows from there on.
+    """
+    held = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
+    is_after = held["elapsed_us"] >= first_byte_us
+    held = {name: column[is_after] for name, column in held.items()}
+    is_per_ack = "ack_rtt_us" in held
+    if not is_per_ack and "rtt_us" in held:
+        # A poll says 0 before the kernel has measured.
+        held["rtt_us"] = np.where(held["rtt_us"] > 0, held["rtt_us"], NO_RTT)
+    return trace_from_fields(held, is_per_ack=is_per_ack, congestion_control=congestion_control)
+
+
+def judge_flow(trace: AckTrace) -> FlowExits:
+    """Every detector on the trace, and paper 002's times."""
+    times = None if _why_no_curves(trace) else exit_times(trace, sliding_curves(trace))
+    return FlowExits(tuple(judge_all(trace)), times, trace.origin_us)
+
+
+def _why_no_curves(trace: AckTrace) -> str | None:
+    return "the trace does not say what was sent" if trace.snd_nxt_bytes is None else too_coarse(trace, PUBLISHED.clock)
+
+
+def plot_curves(trace: AckTrace, from_us: int, to_us: int, points: int) -> dict[str, Any] | None:
+    """SEARCH 1.0's curves within [from_us, to_us], at most `points` of them; None where the trace does not allow any."""
+    if _why_no_curves(trace):
+        return None
+    curves = sliding_curves(trace)
+    kept = _thinned(curves.time_us, from_us, to_us, points)
+    columns = (
+        "time_us", "sent_bytes", "delivered_bytes", "norm_ratio", "best_sent_bytes", "best_norm_ratio", "error_ratio",
+    )  # fmt: skip
+    return {
+        "bin_us": curves.bin_us,
+        "window_us": curves.bin_us * PUBLISHED.bins,
+        "threshold_ratio": PUBLISHED.threshold_ratio,
+        "capacity_ratio": CAPACITY_NORM,
+        **{name: plain(getattr(curves, name)[kept]) for name in columns},
+    }
+
+
+def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> dict[str, Any]:
+    """What the sender saw within [from_us, to_us]; a quantity that the trace lacks is None, an ssthresh never set is null."""
+    kept = _thinned(trace.time_us, from_us, to_us, points)
+    ssthresh = trace.ssthresh_segments
+    return {
+        "time_us": plain(trace.time_us[kept]),
+        "cwnd_segments": _picked(trace.cwnd_segments, kept),
+        "ssthresh_segments": _picked(ssthresh, kept, _is_at_least(ssthresh, INFINITE_SSTHRESH_SEGMENTS)),
+        "rtt_us": _picked(trace.rtt_us, kept, trace.rtt_us == NO_RTT),
+        "acked_bytes": plain(trace.acked_bytes[kept]),
+        "new_sent_bytes": _picked(trace.snd_nxt_bytes, kept),
+        "lost_segments": _picked(trace.lost_segments, kept),
+    }
+
+
+def plot_packet_pairs(trace: AckTrace) -> list[dict[str, Any]] | None:
+    """The estimates of rounds 1 to 5 in arrival order, Mb/s; None where rows are not ACKs."""
+    if not_by_ack(trace):
+        return None
+    found = packet_pairs(trace, Best(), rounds=PACKET_PAIR_ROUNDS)
+    return [
+        {
+            "round": each.number,
+            "opened_us": int(trace.time_us[each.opening_row]),
+            "estimates_mbps": plain(np.round(each.rate_bps / 1e6, 3)),
+        }
+        for each in found
+    ]
+
+
+def _thinned(time_us: NDArray[np.int64], from_us: int, to_us: int, points: int) -> NDArray[np.int64]:
+    """Positions within the span, the first and the last among them, spread evenly."""
+    first, stop = np.searchsorted(time_us, from_us, side="left"), np.searchsorted(time_us, to_us, side="right")
+    if stop - first <= points:
+        return np.arange(first, stop)
+    return np.unique(np.linspace(first, stop - 1, points).round().astype(np.int64))
+
+
+def _is_at_least(values: NDArray[np.int64] | None, limit: int) -> NDArray[np.bool_] | None:
+    return None if values is None else values >= limit
+
+
+def _picked(
+    values: NDArray[np.int64] | None, kept: NDArray[np.int64], is_missing: NDArray[np.bool_] | None = None
+) -> list[Any] | None:
+    if values is None:
+        return None
+    if is_missing is None:
+        return list(plain(values[kept]))
+    return list(plain(np.where(is_missing, np.nan, values)[kept]))

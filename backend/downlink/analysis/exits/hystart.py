@@ -1,0 +1,185 @@
+"""HyStart of Linux CUBIC, replayed: the ACK train and the delay detector, per round.
+
+Three lines of kernels: up to 5.4 (millisecond clock), 5.10, and 6.x (rounds turn before the ACK is judged). `docs/exits.md` has the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from downlink.analysis.exits.rounds import ENDLESS_US, hooked_round_openings, not_by_ack, smallest_rtt_so_far
+from downlink.analysis.exits.trace import AckTrace, Ints
+from downlink.analysis.exits.verdict import Rule, Verdict
+
+TRAIN, DELAY = 1, 2
+GSO_MAX_BYTES = 65_536
+CUSHION_US = 1_000
+
+
+class Kernel(StrEnum):
+    """Lines of kernels whose HyStart differs in its decisions."""
+
+    UP_TO_5_4 = "<=5.4"
+    V5_10 = "5.10"
+    V6 = "6.x"
+
+
+@dataclass(frozen=True)
+class HyStart:
+    """Parameters. detect: bit 1 ACK train, bit 2 delay. low_window: cwnd in segments from which it looks at all.
+
+    ack_delta_us: spacing within a train. delay_low_us and delay_high_us clamp min RTT / 8. is_paced: fq or a pacing control sends.
+    """
+
+    kernel: Kernel = Kernel.V6
+    detect: int = TRAIN | DELAY
+    low_window: int = 16
+    min_samples: int = 8
+    ack_delta_us: int = 2_000
+    delay_low_us: int = 4_000
+    delay_high_us: int = 16_000
+    is_paced: bool = False
+
+
+@dataclass(frozen=True)
+class Hit:
+    """The row at which a detector fires, its name, and measured value against allowed value, both in microseconds."""
+
+    row: int
+    detector: str
+    measured_us: int
+    allowed_us: int
+
+
+@dataclass(frozen=True)
+class _Clocked:
+    """A trace in the units of one kernel line: microseconds, or milliseconds with RTTs in eighths of one.
+
+    rtt_units: RTT units in a unit of time. unit_us: a unit of time in microseconds.
+    """
+
+    trace: AckTrace
+    asked: HyStart
+    now: Ints
+    rtt: Ints
+    min_rtt: Ints
+    ack_delta: int
+    cushion: Ints
+    low: int
+    high: int
+    rtt_units: int
+    unit_us: int
+
+    def allowed_train(self, rows: Ints) -> Ints:
+        """How long a train may last, at each of the rows."""
+        in_time_units = self.min_rtt[rows] // self.rtt_units + self.cushion[rows]
+        return in_time_units if self.asked.is_paced and self.asked.kernel != Kernel.UP_TO_5_4 else in_time_units // 2
+
+    def allowed_delay(self, rows: Ints) -> Ints:
+        """How large a round's smallest RTT may be, at each of the rows."""
+        min_rtt = self.min_rtt[rows]
+        return min_rtt + np.clip(min_rtt // 8, self.low, self.high)
+
+
+def judge_hystart(trace: AckTrace, parameters: HyStart | None = None) -> Verdict:
+    """The exit that this HyStart would have chosen on these ACKs. Needs every ACK."""
+    asked = parameters or HyStart()
+    rule = Rule("hystart", asked.kernel.value, {key: value for key, value in asdict(asked).items() if key != "kernel"})
+    if why := not_by_ack(trace):
+        return rule.undecidable(why)
+    clocked = _millisecond_clock(trace, asked) if asked.kernel == Kernel.UP_TO_5_4 else _microsecond_clock(trace, asked)
+    seen = 0
+    for opening, rows in _rounds(trace, asked):
+        seen += 1
+        hits = [hit for hit in (_train(clocked, opening, rows), _delay(clocked, rows)) if hit]
+        if hits:
+            return _exit(rule, trace, min(hits, key=lambda hit: hit.row), opening, seen)
+    return rule.without_exit(trace, "no train and no delay was long enough", {"rounds": seen})
+
+
+def _exit(rule: Rule, trace: AckTrace, hit: Hit, opening: int, number: int) -> Verdict:
+    quantities = {
+        "signal": hit.detector,
+        "round": number,
+        "round_start_us": int(trace.time_us[opening]),
+        "measured_us": hit.measured_us,
+        "allowed_us": hit.allowed_us,
+    }
+    return rule.exit_at(trace, hit.row, f"{hit.detector}: {hit.measured_us} us > {hit.allowed_us} us", quantities)
+
+
+def _microsecond_clock(trace: AckTrace, asked: HyStart) -> _Clocked:
+    cushion = np.full(trace.rows, CUSHION_US)
+    if trace.pacing_rate_bps is not None:
+        rate = trace.pacing_rate_bps // 8
+        whole = 4 * GSO_MAX_BYTES * 1_000_000 // np.maximum(rate, 1)
+        cushion = np.where(rate > 0, np.minimum(whole, CUSHION_US), 0)
+    return _Clocked(
+        trace, asked, trace.time_us, np.maximum(trace.rtt_us, 1), smallest_rtt_so_far(trace.rtt_us),
+        asked.ack_delta_us, cushion, asked.delay_low_us, asked.delay_high_us, 1, 1,
+    )  # fmt: skip
+
+
+def _millisecond_clock(trace: AckTrace, asked: HyStart) -> _Clocked:
+    eighths = np.where(trace.rtt_us < 0, -1, np.maximum(trace.rtt_us * 8 // 1_000, 1))
+    return _Clocked(
+        trace, asked, trace.time_us // 1_000, eighths, smallest_rtt_so_far(eighths),
+        asked.ack_delta_us // 1_000, np.zeros(trace.rows, np.int64), asked.delay_low_us // 125, asked.delay_high_us // 125, 8, 1_000,
+    )  # fmt: skip
+
+
+def _rounds(trace: AckTrace, asked: HyStart) -> Iterator[tuple[int, Ints]]:
+    """Each round's opening row and the rows judged within it.
+
+    6.x turns the round before it judges the ACK that opens it, and only on rows with an RTT sample; earlier kernels turn it
+    afterwards and on any new ACK, so that the opening row still belongs to the round before.
+    """
+    is_judged = (trace.rtt_us >= 0) & (trace.slow_start_cwnd_segments >= asked.low_window)
+    if asked.kernel == Kernel.V6:
+        hooked = np.flatnonzero(trace.rtt_us >= 0)
+        openings = hooked[hooked_round_openings(trace, hooked)]
+        firsts = openings
+    else:
+        openings = hooked_round_openings(trace, np.arange(trace.rows))
+        firsts = openings + 1
+    for opening, first, stop in zip(openings, firsts, np.append(firsts[1:], trace.rows), strict=True):
+        yield int(opening), first + np.flatnonzero(is_judged[first:stop])
+
+
+def _train(clocked: _Clocked, opening: int, rows: Ints) -> Hit | None:
+    """ACKs close behind each other since the round's start, for longer than allowed. One wide gap ends the train for the round."""
+    if not clocked.asked.detect & TRAIN or rows.size == 0:
+        return None
+    length = clocked.now[rows] - clocked.now[opening]
+    if length[-1] <= clocked.min_rtt[rows[-1]] // clocked.rtt_units // 2:
+        return None  # The whole round is shorter than any train that counts.
+    wide = np.flatnonzero(np.diff(length, prepend=0) > clocked.ack_delta)
+    length = length[: wide[0] if wide.size else None]
+    allowed = clocked.allowed_train(rows[: length.size])
+    late = np.flatnonzero(length > allowed)
+    if late.size == 0:
+        return None
+    us = clocked.unit_us
+    return Hit(int(rows[late[0]]), "train", int(length[late[0]]) * us, int(allowed[late[0]]) * us)
+
+
+def _delay(clocked: _Clocked, rows: Ints) -> Hit | None:
+    """A round's smallest RTT far above the connection's; the ninth sample is the first that can say so."""
+    counted = clocked.asked.min_samples
+    if not clocked.asked.detect & DELAY or rows.size <= counted:
+        return None
+    if clocked.asked.kernel == Kernel.UP_TO_5_4:
+        # Up to 5.4 later samples are compared with, but never lower, the minimum of the first eight.
+        smallest = np.full(rows.size - counted, clocked.rtt[rows[:counted]].min(initial=ENDLESS_US))
+    else:
+        smallest = np.minimum.accumulate(clocked.rtt[rows])[counted:]
+    allowed = clocked.allowed_delay(rows[counted:])
+    late = np.flatnonzero(smallest > allowed)
+    if late.size == 0:
+        return None
+    us, at = clocked.unit_us // clocked.rtt_units, late[0]
+    return Hit(int(rows[counted + at]), "delay", int(smallest[at]) * us, int(allowed[at]) * us)

@@ -1,0 +1,171 @@
+"""Paper 002's quantities: bytes sent one RTT ago against bytes delivered now, over a long sliding window (SEARCH 1.0).
+
+Times in microseconds since the first row. Window = factor x first RTT, split into bins; `docs/exits.md` says what the paper leaves open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from downlink.analysis.exits.bins import BinClock, hook_rows, too_coarse
+from downlink.analysis.exits.trace import AckTrace, Ints
+from downlink.analysis.exits.verdict import Rule, Verdict
+
+Floats = NDArray[np.float64]
+
+TOTAL_BINS = 25
+CAPACITY_NORM = 0.10
+
+
+@dataclass(frozen=True)
+class Search10:
+    """Parameters of version 1.0. threshold_ratio: of the sent bytes, exceeded strictly."""
+
+    window_factor: int = 35
+    bins: int = 10
+    threshold_ratio: float = 0.25
+
+    @property
+    def clock(self) -> BinClock:
+        return BinClock(self.window_factor, self.bins, is_strict=True)
+
+
+@dataclass(frozen=True)
+class SlidingCurves:
+    """The curves of Figures 4 to 7, one value per closed bin. NaN where a window does not fit yet.
+
+    sent_bytes, norm_ratio: out of the bins. best_*: out of every row. delivered_bytes: the same for both, as a bin ends now.
+    error_ratio: |norm - best norm|. rows: the row at which the bin was found to be full.
+    """
+
+    bin_us: int
+    rows: Ints
+    time_us: Ints
+    sent_bytes: Floats
+    delivered_bytes: Floats
+    norm_ratio: Floats
+    best_sent_bytes: Floats
+    best_norm_ratio: Floats
+
+    @property
+    def error_ratio(self) -> Floats:
+        return np.abs(self.norm_ratio - self.best_norm_ratio)
+
+    def first_above(self, ratio: float) -> int | None:
+        """Position of the first bin whose norm exceeds the ratio."""
+        hits = np.flatnonzero(self.norm_ratio > ratio)
+        return int(hits[0]) if hits.size else None
+
+
+@dataclass(frozen=True)
+class ExitTimes:
+    """One row of material for Table I, in microseconds; None when it never happened.
+
+    cg_us: capacity reached (norm above 0.10). ex_us: SEARCH leaves slow start. dp_us: first loss. hr_us: headroom, dp - ex.
+    is_success: cg <= ex < dp; a run that lost nothing counts as an endless dp.
+    """
+
+    cg_us: int | None
+    ex_us: int | None
+    dp_us: int | None
+
+    @property
+    def hr_us(self) -> int | None:
+        return None if self.ex_us is None or self.dp_us is None else self.dp_us - self.ex_us
+
+    @property
+    def is_success(self) -> bool:
+        if self.ex_us is None or self.cg_us is None:
+            return False
+        return self.cg_us <= self.ex_us and (self.dp_us is None or self.ex_us < self.dp_us)
+
+
+def sliding_curves(trace: AckTrace, parameters: Search10 | None = None) -> SlidingCurves:
+    """All curves over the whole trace. The trace must know what was sent and be fine enough (see `too_coarse`)."""
+    asked = parameters or Search10()
+    if trace.snd_nxt_bytes is None:
+        raise ValueError("the sliding window needs the bytes sent")
+    hooked = hook_rows(trace)
+    time_us = trace.time_us[hooked]
+    bin_us = asked.clock.bin_us(int(trace.rtt_us[hooked[0]]))
+    # Closed bins, by the row that finds them closed; a row after a silence closes several and judges the newest.
+    indices = (time_us - time_us[0] - 1) // bin_us
+    closing = np.flatnonzero(np.diff(indices, prepend=0) > 0)
+    bins, rtt_us = indices[closing], np.maximum(trace.rtt_us[hooked[closing]], 1)
+    ends_us = time_us[0] + bins * bin_us
+    sent, acked = trace.snd_nxt_bytes[hooked], trace.acked_bytes[hooked]
+    window = _Window(time_us, bin_us, asked.bins)
+
+    sent_window = window.binned(sent, bins, rtt_us)
+    delivered_window = window.growth(acked, ends_us)
+    best_sent = window.growth(sent, ends_us - rtt_us)
+    return SlidingCurves(
+        bin_us, hooked[closing], time_us[closing],
+        sent_window, delivered_window, _norm(sent_window, delivered_window),
+        best_sent, _norm(best_sent, delivered_window),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A window of `bins` bins over rows at time_us."""
+
+    time_us: Ints
+    bin_us: int
+    bins: int
+
+    def growth(self, counter: Ints, ends_us: Ints) -> Floats:
+        """Growth of a counter over each (end - window, end]; NaN where the window begins before the trace."""
+        starts_us = ends_us - self.bins * self.bin_us
+        late = counter[np.searchsorted(self.time_us, ends_us, side="right") - 1]
+        early = counter[np.searchsorted(self.time_us, starts_us, side="right") - 1]
+        return np.where(starts_us >= self.time_us[0], late - early, np.nan)
+
+    def binned(self, counter: Ints, closed: Ints, ago_us: Ints) -> Floats:
+        """The same of the window that ended `ago_us` before a bin closed, out of whole bins; a part of a bin counts in proportion."""
+        earlier, part = closed - ago_us // self.bin_us, ago_us % self.bin_us / self.bin_us
+        newer = self.growth(counter, self.time_us[0] + earlier * self.bin_us)
+        older = self.growth(counter, self.time_us[0] + (earlier - 1) * self.bin_us)
+        is_held = closed - earlier + self.bins < TOTAL_BINS - 1
+        return np.where(is_held, newer * (1 - part) + older * part, np.nan)
+
+
+def _norm(sent: Floats, delivered: Floats) -> Floats:
+    return np.divide(sent - delivered, sent, out=np.full_like(sent, np.nan), where=sent > 0)
+
+
+def exit_times(trace: AckTrace, curves: SlidingCurves, threshold_ratio: float = 0.25) -> ExitTimes:
+    """cg, ex and dp of one run."""
+
+    def when(position: int | None) -> int | None:
+        return None if position is None else int(curves.time_us[position])
+
+    dp_us = None if trace.first_loss_row is None else int(trace.time_us[trace.first_loss_row])
+    return ExitTimes(when(curves.first_above(CAPACITY_NORM)), when(curves.first_above(threshold_ratio)), dp_us)
+
+
+def judge_search_10(trace: AckTrace, parameters: Search10 | None = None) -> Verdict:
+    """SEARCH 1.0 as paper 002 describes it, with the history of the later versions."""
+    asked = parameters or Search10()
+    rule = Rule("search", "1.0", asdict(asked))
+    if trace.snd_nxt_bytes is None:
+        return rule.undecidable("the trace does not say what was sent")
+    if why := too_coarse(trace, asked.clock):
+        return rule.undecidable(why)
+    curves = sliding_curves(trace, asked)
+    times = exit_times(trace, curves, asked.threshold_ratio)
+    quantities = {**asdict(times), "hr_us": times.hr_us, "is_success": times.is_success, "bin_us": curves.bin_us}
+    hit = curves.first_above(asked.threshold_ratio)
+    if hit is None:
+        return rule.without_exit(trace, f"the norm never exceeded {asked.threshold_ratio:g}", quantities)
+    norm = float(curves.norm_ratio[hit])
+    sums = {
+        "norm_ratio": norm,
+        "sent_bytes": float(curves.sent_bytes[hit]),
+        "delivered_bytes": float(curves.delivered_bytes[hit]),
+    }
+    reason = f"norm {norm:.3f} > {asked.threshold_ratio:g}"
+    return rule.exit_at(trace, int(curves.rows[hit]), reason, {**quantities, **sums})

@@ -1,0 +1,99 @@
+"""Means with 95 % confidence intervals, over runs and over paired differences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+Floats = NDArray[np.float64]
+CONFIDENCE = 0.95
+RESAMPLES = 4_000
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Statistics of many quantities at once: every field has one value per quantity.
+
+    low, high: the interval by Student's t with n - 1 degrees of freedom, NaN for n < 2, as is the sample deviation sd.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    sd: Floats
+    n: NDArray[np.int64]
+
+    def __getitem__(self, index: Any) -> Intervals:
+        return Intervals(self.mean[index], self.low[index], self.high[index], self.sd[index], self.n[index])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able: numbers or lists of them, null where missing."""
+        return {name: plain(getattr(self, name)) for name in ("mean", "low", "high", "n", "sd")}
+
+
+def mean_intervals(values: ArrayLike, axis: int = 0) -> Intervals:
+    """Mean and interval along an axis (the runs), leaving missing values (NaN) out."""
+    data = np.asarray(values, dtype=np.float64)
+    is_there = ~np.isnan(data)
+    n = is_there.sum(axis=axis)
+    total = np.where(is_there, data, 0).sum(axis=axis)
+    mean = _divide(total, n)
+    deviation = np.where(is_there, data - np.expand_dims(mean, axis), 0)
+    sd = np.sqrt(_divide((deviation**2).sum(axis=axis), n - 1))
+    half = _quantile_t(n) * _divide(sd, np.sqrt(n))
+    return Intervals(mean, mean - half, mean + half, sd, n)
+
+
+def bootstrap_interval(values: ArrayLike, seed: int, resamples: int = RESAMPLES) -> tuple[Floats, Floats]:
+    """The percentile bootstrap interval of the mean along the first axis: low and high, NaN for n < 2.
+
+    values: (n,) or (n, quantities); missing values are left out. The same seed draws the same resamples.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    bounds = np.full((2, math.prod(data.shape[1:])), np.nan)
+    columns = data.reshape(len(data), bounds.shape[1])
+    is_there = ~np.isnan(columns)
+    # Quantities that lack the same runs share their resamples, which turns the means into one matrix product.
+    for pattern in np.unique(is_there, axis=1).T:
+        n = int(pattern.sum())
+        if n > 1:
+            alike = (is_there == pattern[:, None]).all(axis=0)
+            means = _resample_weights(n, seed, resamples) @ columns[np.ix_(pattern, alike)]
+            bounds[:, alike] = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
+    low, high = bounds.reshape(2, *data.shape[1:])
+    return low, high
+
+
+@lru_cache(maxsize=4)
+def _resample_weights(n: int, seed: int, resamples: int) -> Floats:
+    """How often each of n values is drawn in each resample, over n: (resamples, n)."""
+    weights: Floats = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) / n
+    weights.flags.writeable = False
+    return weights
+
+
+def _quantile_t(n: NDArray[np.int64]) -> Floats:
+    degrees = np.where(n > 1, n - 1, 1)
+    quantile: Floats = np.where(n > 1, stdtrit(degrees, (1 + CONFIDENCE) / 2), np.nan)
+    return quantile
+
+
+def _divide(above: ArrayLike, below: ArrayLike) -> Floats:
+    """above / below, NaN where below is not above zero."""
+    numerator, denominator = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
+    ratio: Floats = np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator > 0)
+    return ratio
+
+
+def plain(values: ArrayLike) -> Any:
+    """Numbers as JSON has them: NaN becomes null."""
+    data = np.asarray(values)
+    as_objects = data.astype(object)
+    as_objects[~np.isfinite(data)] = None
+    return as_objects.tolist()

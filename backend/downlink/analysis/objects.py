@@ -1,0 +1,25 @@
+"""Download times of objects of 1, 2, ... MB, read off one long download."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+MB = 1_000_000
+
+
+def object_times_s(elapsed_us: NDArray[np.int64], acked_bytes: NDArray[np.int64], first_byte_us: int) -> Floats:
+    """When the cumulative goodput first reached 1, 2, ... MB, in seconds from the flow's first data byte.
+
+    The counter rises linearly between samples, and counts from its first sample. Element N - 1 belongs to N MB.
+    """
+    if len(acked_bytes) < 2:
+        return np.zeros(0)
+    sizes = np.arange(MB, acked_bytes[-1] - acked_bytes[0] + 1, MB) + acked_bytes[0]
+    after = np.searchsorted(acked_bytes, sizes)
+    before = after - 1
+    share = (sizes - acked_bytes[before]) / (acked_bytes[after] - acked_bytes[before])
+    reached_us = elapsed_us[before] + share * (elapsed_us[after] - elapsed_us[before])
+    times_s: Floats = (reached_us - first_byte_us) / 1e6
+    return times_s

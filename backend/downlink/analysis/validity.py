@@ -1,0 +1,56 @@
+"""Reasons for which a flow's trace must not count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from downlink.analysis.series import MAX_GAP_US, Columns
+from downlink.domain.sample import FieldKind, fields
+
+MIN_COVERED_RATIO = 0.9
+MIN_RATE_HZ = 10.0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """reason: a code of `docs/agent-protocol.md` section 7. detail: a sentence for people."""
+
+    reason: str
+    detail: str
+
+
+def find_fault(columns: Columns, first_byte_us: int, last_byte_us: int) -> Fault | None:
+    """Why this trace cannot stand for its flow, or None when it can.
+
+    columns: the fields of one trace. first_byte_us, last_byte_us: the transfer on the clock of the samples. A trace must
+    hold samples, cover 90 % of the transfer (time in gaps over 2 s is not covered), average 10 samples a second, and no
+    counter may fall.
+    """
+    time_us = columns.get("elapsed_us", np.zeros(0, np.int64))
+    within = time_us[(time_us >= first_byte_us) & (time_us <= last_byte_us)]
+    length_us = max(1, last_byte_us - first_byte_us)
+    if not len(within):
+        return Fault("no_samples", "There is no sample of the transfer.")
+    if fallen := [name for name, values in columns.items() if _falls(name, values)]:
+        return Fault("internal", f"Counters fell, as if two sockets were mixed: {', '.join(fallen)}.")
+    covered = 1 - _in_gaps_us(within, first_byte_us, last_byte_us) / length_us
+    if covered < MIN_COVERED_RATIO:
+        return Fault(
+            "thin_trace", f"Samples cover {covered:.0%} of the transfer; {MIN_COVERED_RATIO:.0%} is the least."
+        )
+    rate_hz = len(within) * 1e6 / length_us
+    if rate_hz < MIN_RATE_HZ:
+        return Fault("thin_trace", f"{rate_hz:.1f} samples a second were taken; {MIN_RATE_HZ:g} is the least.")
+    return None
+
+
+def _falls(name: str, values: NDArray[np.int64]) -> bool:
+    return fields()[name].kind is FieldKind.COUNTER and bool((np.diff(values) < 0).any())
+
+
+def _in_gaps_us(within: NDArray[np.int64], first_byte_us: int, last_byte_us: int) -> int:
+    gaps_us = np.diff(within, prepend=first_byte_us, append=last_byte_us)
+    return int(gaps_us[gaps_us > MAX_GAP_US].sum())

@@ -1,0 +1,1 @@
+"""HTTP only: parse, call one action, shape the answer."""

@@ -1,0 +1,80 @@
+"""From an order and its rows to the protocol's message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from downlink.actions.channel import OrderFacts
+from downlink.domain.agent import OrderKind
+from downlink.protocol.messages import (
+    AbortOrder,
+    AnyOrder,
+    DiscardOrder,
+    FlowOrder,
+    GoOrder,
+    PrepareOrder,
+    Role,
+    Sampling,
+    UploadOrder,
+)
+from downlink.storage.tables import RunFlow
+
+SENDER_MS, RECEIVER_MS = 5, 10
+
+
+def order_message(facts: OrderFacts) -> AnyOrder:
+    run_id, attempt = facts.order.run_id, facts.attempt
+    match facts.order.kind:
+        case OrderKind.PREPARE:
+            return _prepare(facts)
+        case OrderKind.GO:
+            return _go(facts)
+        case OrderKind.ABORT:
+            return AbortOrder(run_id=run_id, attempt=attempt, reason=facts.reason)
+        case OrderKind.UPLOAD:
+            return UploadOrder(run_id=run_id, attempt=attempt)
+        case OrderKind.DISCARD:
+            return DiscardOrder(run_id=run_id, attempt=attempt, reason=facts.reason)
+
+
+def _prepare(facts: OrderFacts) -> PrepareOrder:
+    run, host = facts.run, facts.host
+    if run is None or host is None:
+        raise ValueError("a run that is prepared has a row")
+    return PrepareOrder(
+        run_id=run.id,
+        attempt=run.attempt,
+        roles=cast(list[Role], host.roles),
+        stop=run.stop,
+        deadline_s=run.deadline_s,
+        base_rtt_ms=run.base_rtt_ms,
+        settings=host.settings_asked,
+        sampling=Sampling(mode=facts.sampling.value, sender_ms=SENDER_MS, receiver_ms=RECEIVER_MS),
+        flows=[_flow(flow, host.agent, facts.peer_hosts) for flow in facts.flows],
+    )
+
+
+def _flow(flow: RunFlow, agent: str, peer_hosts: Mapping[str, str]) -> FlowOrder:
+    role: Role = "sender" if flow.sender == agent else "receiver"
+    peer = flow.receiver if role == "sender" else flow.sender
+    return FlowOrder(
+        flow=flow.flow,
+        role=role,
+        cc=flow.asked_cc,
+        cc_options=flow.cc_options,
+        start_s=flow.start_s,
+        pacing_rate_bps=flow.pacing_rate_bps,
+        ticket=flow.ticket or "",
+        peer_agent=peer,
+        peer_host=peer_hosts.get(peer),
+    )
+
+
+def _go(facts: OrderFacts) -> GoOrder:
+    run, addresses = facts.run, facts.addresses
+    if run is None or run.start_at is None or facts.host is None:
+        raise ValueError("a run that starts has a row and a zero")
+    receiving = [flow for flow in facts.flows if flow.receiver == facts.host.agent]
+    peers = {str(flow.flow): addresses[flow.sender] or "" for flow in receiving}
+    return GoOrder(run_id=run.id, attempt=run.attempt, start_at=run.start_at, peers=peers)

@@ -1,0 +1,72 @@
+"""The HTTP application: routers, one problem shape for every error, security headers, the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from downlink.api import (
+    access,
+    agent_channel,
+    agents,
+    archives,
+    campaigns,
+    docs_page,
+    exits,
+    health,
+    links,
+    live,
+    reports,
+    runs,
+)
+from downlink.api.dashboard import mount_dashboard
+from downlink.api.deps import read_clock
+from downlink.api.headers import SecurityHeaders
+from downlink.api.observe import Figures, Observe
+from downlink.api.problems import add_problem_handlers
+from downlink.settings import Settings
+from downlink.storage.unit import open_units
+
+PREFIX = "/api/v1"
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application over one database. It sends no jobs: rows say what is due, and the tick finds them within a second."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        app.state.units.close()
+
+    app = FastAPI(
+        title="Downlink",
+        version="1",
+        description="Plans TCP download experiments over satellite links, runs them, and reports on them.",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.settings = settings
+    app.state.units = open_units(settings.database_url.get_secret_value(), settings.database_pool)
+    app.state.clock = read_clock
+    app.state.figures = Figures()
+    app.state.is_stopping = False
+    for module in (access, agents, links, campaigns, runs, reports, exits, archives, live, agent_channel):
+        app.include_router(module.router, prefix=PREFIX)
+    app.include_router(docs_page.router, prefix=PREFIX)
+    app.include_router(health.router)
+    add_problem_handlers(app)
+    mount_dashboard(app, settings)
+    app.add_middleware(SecurityHeaders, is_https=settings.is_https)
+    app.add_middleware(Observe, figures=app.state.figures)
+    return app
+
+
+def openapi_document() -> dict[str, Any]:
+    """The machine-readable contract; no server and no database is needed."""
+    return create_app(Settings()).openapi()

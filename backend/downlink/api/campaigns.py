@@ -1,0 +1,88 @@
+"""Campaigns: preview, create, list, and the verbs that change their state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from downlink.actions import campaigns
+from downlink.api import present
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.schemas.campaigns import (
+    Campaign,
+    CampaignBody,
+    CampaignDetail,
+    CampaignList,
+    CampaignPreview,
+    CampaignStateName,
+)
+from downlink.storage import campaigns as rows
+
+router = APIRouter(tags=["campaigns"])
+
+
+@router.post("/campaigns/preview", responses=problems(401, 403))
+def preview_campaign(body: CampaignBody, caller: Reader, unit: ReadUnit, now: Now) -> CampaignPreview:
+    """Parse and plan; nothing is saved."""
+    return present.preview(campaigns.preview(unit, body.source, body.campaign, now))
+
+
+@router.get("/campaigns", responses=problems(401))
+def list_campaigns(
+    caller: Reader,
+    unit: ReadUnit,
+    state: Annotated[CampaignStateName | None, Query(description="Only those in this state")] = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> CampaignList:
+    """Newest first."""
+    found, total = rows.list_campaigns(unit, state, limit, offset)
+    return CampaignList(items=[present.campaign(row) for row in found], total=total)
+
+
+@router.post("/campaigns", status_code=201, responses=problems(401, 403))
+def create_campaign(body: CampaignBody, caller: Writer, unit: UnitOfWork, now: Now) -> CampaignDetail:
+    """Save a draft; `launch` starts it."""
+    created = campaigns.create_campaign(unit, body.source, body.campaign, now)
+    return present.campaign_detail(rows.get_overview(unit, created.id))
+
+
+@router.get("/campaigns/{campaign_id}", responses=problems(401, 404))
+def get_campaign(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignDetail:
+    return present.campaign_detail(rows.get_overview(unit, campaign_id))
+
+
+@router.delete("/campaigns/{campaign_id}", status_code=204, responses=problems(401, 403, 404, 409))
+def delete_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork) -> None:
+    """Delete a draft or an ended campaign with its runs and traces."""
+    campaigns.delete_campaign(unit, campaign_id)
+
+
+@router.post("/campaigns/{campaign_id}/launch", responses=problems(401, 403, 404, 409))
+def launch_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+    """Plan its runs from now on and start."""
+    campaigns.launch_campaign(unit, campaign_id, now)
+    return present.campaign(rows.get_overview(unit, campaign_id))
+
+
+@router.post("/campaigns/{campaign_id}/pause", responses=problems(401, 403, 404, 409))
+def pause_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+    """Start no further run; one under way goes on to its end."""
+    campaigns.pause_campaign(unit, campaign_id, now)
+    return present.campaign(rows.get_overview(unit, campaign_id))
+
+
+@router.post("/campaigns/{campaign_id}/resume", responses=problems(401, 403, 404, 409))
+def resume_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+    """Go on; runs still planned are moved by the length of the pause."""
+    campaigns.resume_campaign(unit, campaign_id, now)
+    return present.campaign(rows.get_overview(unit, campaign_id))
+
+
+@router.post("/campaigns/{campaign_id}/cancel", responses=problems(401, 403, 404, 409))
+def cancel_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+    """Cancel every run that has not ended; hosts are restored."""
+    campaigns.cancel_campaign(unit, campaign_id, now)
+    return present.campaign(rows.get_overview(unit, campaign_id))

@@ -1,0 +1,55 @@
+"""The session cookie and the same-origin rule for requests that it vouches for."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from downlink.domain.errors import DeniedError
+from downlink.settings import Settings
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def cookie_name(settings: Settings) -> str:
+    """`__Host-` binds the cookie to host, path / and https (RFC 6265bis 4.1.3.2); plain http cannot carry it."""
+    return "__Host-downlink" if settings.is_https else "downlink"
+
+
+def set_session(response: Response, settings: Settings, secret: str) -> None:
+    response.set_cookie(
+        cookie_name(settings),
+        secret,
+        max_age=settings.session_hours * 3600,
+        path="/",
+        secure=settings.is_https,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def clear_session(response: Response, settings: Settings) -> None:
+    response.delete_cookie(cookie_name(settings), path="/", secure=settings.is_https, httponly=True, samesite="strict")
+
+
+def check_origin(request: Request, settings: Settings) -> None:
+    """DeniedError when a browser on another site makes this request with our cookie.
+
+    Sec-Fetch-Site decides where a browser sends it (it does over https and on loopback); else Origin must be ours.
+    """
+    if request.method in SAFE_METHODS:
+        return
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    own = {settings.origin, f"{request.url.scheme}://{request.headers.get('host', '')}"}
+    if site is not None and site not in ("same-origin", "none"):
+        raise _cross_site()
+    if origin is not None and origin not in own:
+        raise _cross_site()
+    if site is None and origin is None:
+        raise DeniedError(
+            "origin_missing", "A request with the session cookie must carry Origin; scripts use an API token."
+        )
+
+
+def _cross_site() -> DeniedError:
+    return DeniedError("cross_site", "This request came from another site; open the dashboard at its own address.")

@@ -1,0 +1,104 @@
+"""What endpoints ask for: a unit of work, the time, the caller, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Request
+
+from downlink.actions import access
+from downlink.actions.access import Caller
+from downlink.api.cookies import check_origin, cookie_name
+from downlink.api.schemas.base import Problem
+from downlink.domain.errors import DeniedError
+from downlink.settings import Settings
+from downlink.storage.unit import Unit, UnitFactory
+
+
+def read_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _clock(request: Request) -> Callable[[], datetime]:
+    clock: Callable[[], datetime] = request.app.state.clock
+    return clock
+
+
+Clock = Annotated[Callable[[], datetime], Depends(_clock)]
+
+
+def _now(clock: Clock) -> datetime:
+    return clock()
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def unit_factory(request: Request) -> UnitFactory:
+    units: UnitFactory = request.app.state.units
+    return units
+
+
+def _unit(units: Annotated[UnitFactory, Depends(unit_factory)]) -> Iterator[Unit]:
+    with units() as unit:
+        yield unit
+
+
+def _read_unit(units: Annotated[UnitFactory, Depends(unit_factory)]) -> Iterator[Unit]:
+    with units(is_read_only=True) as unit:
+        yield unit
+
+
+Config = Annotated[Settings, Depends(_settings)]
+Units = Annotated[UnitFactory, Depends(unit_factory)]
+Now = Annotated[datetime, Depends(_now)]
+# scope "function": committed, and its jobs sent, before the answer leaves
+UnitOfWork = Annotated[Unit, Depends(_unit, scope="function")]
+ReadUnit = Annotated[Unit, Depends(_read_unit, scope="function")]
+
+
+def _caller(request: Request, units: Units, settings: Config, now: Now) -> Caller:
+    """The one who asks, by bearer token or by session cookie. DeniedError (401) for anyone else."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    with units() as unit:
+        if scheme.lower() == "bearer" and secret:
+            return access.token_caller(unit, secret.strip(), now)
+        if cookie := request.cookies.get(cookie_name(settings)):
+            check_origin(request, settings)
+            return access.session_caller(unit, cookie, now)
+    raise DeniedError("not_signed_in", "Sign in, or send an API token as `Authorization: Bearer dlk_…`.")
+
+
+def _reader(caller: Annotated[Caller, Depends(_caller, scope="function")]) -> Caller:
+    return access.require_scope(caller, "read")
+
+
+def _writer(caller: Annotated[Caller, Depends(_caller, scope="function")]) -> Caller:
+    return access.require_scope(caller, "write")
+
+
+Reader = Annotated[Caller, Depends(_reader)]
+Writer = Annotated[Caller, Depends(_writer)]
+Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
+Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]
+
+
+def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI entries for the error answers of a route."""
+    said = {
+        400: "The request cannot be read",
+        401: "Not signed in",
+        403: "Not allowed",
+        404: "No such thing",
+        409: "Its state does not allow this",
+        413: "Too large",
+        422: "The input is wrong; `details` says where",
+        429: "Too many tries",
+        503: "A part is away; try again",
+        507: "No room",
+    }
+    return {code: {"model": Problem, "description": said[code]} for code in (400, *codes, 422, 503)}

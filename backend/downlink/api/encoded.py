@@ -1,0 +1,24 @@
+"""Answers that are encoded once and sent as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+from fastapi import Response
+from fastapi.responses import StreamingResponse
+
+
+def json_response(content: Any) -> Response:
+    """orjson, numpy included: a thousand points cost a tenth of a checked model (docs/decisions)."""
+    body = content if isinstance(content, bytes) else orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
+    return Response(body, media_type="application/json")
+
+
+def download(chunks: Iterable[bytes], filename: str, media_type: str) -> StreamingResponse:
+    """Stream a file under a name of ours: no character of it needs quoting (RFC 6266)."""
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", filename).strip("-.") or "download"
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"', "Cache-Control": "no-store"}
+    return StreamingResponse(iter(chunks), media_type=media_type, headers=headers)

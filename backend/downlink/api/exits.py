@@ -1,0 +1,32 @@
+"""When slow start ended, and when each detector would have ended it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from downlink.actions import exits
+from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.encoded import json_response
+from downlink.api.schemas.exits import CampaignExits, RunExits
+
+router = APIRouter(tags=["exits"])
+Second = Annotated[float, Query(ge=0, le=1e6, description="Curves from here on, seconds after the trace's first row")]
+LastSecond = Annotated[float | None, Query(ge=0, le=1e6, description="Curves up to here")]
+Points = Annotated[int, Query(ge=2, le=10_000, description="Points per curve at most")]
+
+
+@router.get("/runs/{run_id}/exits", response_model=RunExits, responses=problems(401, 404))
+def get_run_exits(
+    run_id: UUID, caller: Reader, unit: ReadUnit, from_s: Second = 0.0, to_s: LastSecond = None, points: Points = 1_000
+) -> Response:
+    """Every detector's verdict on every judged flow, and the curves behind them."""
+    return json_response(exits.run_exits(unit, run_id, from_s, to_s, points))
+
+
+@router.get("/campaigns/{campaign_id}/exits", response_model=CampaignExits, responses=problems(401, 404))
+def get_campaign_exits(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """Table I, exit times and shares over the complete runs."""
+    return json_response(exits.campaign_exits(unit, campaign_id))

@@ -1,0 +1,60 @@
+"""What the service says of itself: one log line for each request worth one, and Prometheus figures."""
+
+from __future__ import annotations
+
+import time
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SLOW_S = 1.0
+HELD = ("/api/v1/agent/poll", "/api/v1/events")  # long by design
+log = structlog.get_logger()
+
+
+class Figures:
+    """The request figures of one application."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "downlink_requests", "Requests by route and status", ["method", "route", "status"], registry=self.registry
+        )
+        self.seconds = Histogram(
+            "downlink_request_seconds", "Time to answer, long polls left out", ["route"], registry=self.registry
+        )
+
+
+class Observe:
+    """ASGI middleware. The log is quiet: failures and slow answers only, by route, never with a query or a header."""
+
+    def __init__(self, app: ASGIApp, *, figures: Figures) -> None:
+        self._app = app
+        self._figures = figures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status, started = 500, time.monotonic()
+
+        async def note_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note_status)
+        finally:
+            self._note(scope, status, time.monotonic() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "other")
+        self._figures.requests.labels(scope["method"], route, str(status)).inc()
+        is_held = scope["path"] in HELD
+        if not is_held:
+            self._figures.seconds.labels(route).observe(seconds)
+        if status >= 500 or (seconds > SLOW_S and not is_held):
+            log.warning("request", method=scope["method"], path=scope["path"], status=status, seconds=round(seconds, 3))

@@ -1,0 +1,145 @@
+"""From rows to the shapes that the API gives."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from downlink.actions.campaigns import Preview
+from downlink.api.schemas import agents as agent_shapes
+from downlink.api.schemas import campaigns as campaign_shapes
+from downlink.api.schemas import links as link_shapes
+from downlink.api.schemas import runs as run_shapes
+from downlink.domain.agent import AgentStatus, is_online
+from downlink.domain.sample import End
+from downlink.storage.campaigns import Overview
+from downlink.storage.runs import RunDetails, RunRow
+from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
+
+# Silent by design until its settings are restored.
+_MEASURING = frozenset({AgentStatus.READY, AgentStatus.RUNNING, AgentStatus.RESTORING})
+
+
+def agent(row: Agent, links: list[str], now: datetime) -> agent_shapes.Agent:
+    facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
+    online = row.revoked_at is None and (
+        is_online(row.last_seen_at, now) or (row.status in _MEASURING and row.run_id is not None)
+    )
+    return agent_shapes.Agent.model_validate({**facts, "links": links, "is_online": online})
+
+
+def link(row: Link, run_id: UUID | None) -> link_shapes.Link:
+    return link_shapes.Link.model_validate({**_columns(row), "run_id": run_id})
+
+
+def campaign(overview: Overview) -> campaign_shapes.Campaign:
+    return campaign_shapes.Campaign.model_validate(_campaign(overview))
+
+
+def campaign_detail(overview: Overview) -> campaign_shapes.CampaignDetail:
+    row = overview.campaign
+    return campaign_shapes.CampaignDetail.model_validate(
+        {**_campaign(overview), "spec": row.spec, "source": row.source, "estimate": row.estimate}
+    )
+
+
+def _campaign(overview: Overview) -> dict[str, Any]:
+    row = overview.campaign
+    return {
+        **{
+            key: getattr(row, key)
+            for key in ("id", "name", "notes", "state", "is_recorded", "created_at", "launched_at", "ended_at")
+        },
+        "links": row.spec["links"],
+        "conditions": [condition["name"] for condition in row.spec["conditions"]],
+        # A draft has no runs yet: its plan says how many there will be.
+        "runs_total": overview.places or row.estimate["runs"],
+        "runs_ended": overview.places_ended,
+        "counts": overview.counts,
+        "next_due_at": overview.next_due_at if row.state == "running" else None,
+        "report_at": overview.report_at,
+    }
+
+
+def run_summary(row: RunRow) -> run_shapes.RunSummary:
+    rates = {"throughput_bps": row.throughput_bps, "goodput_bps": row.goodput_bps}
+    return run_shapes.RunSummary.model_validate({**_columns(row.run), **rates})
+
+
+def run(details: RunDetails) -> run_shapes.Run:
+    overall = [metric for metric in details.metrics if metric.phase == "overall"]
+    return run_shapes.Run.model_validate(
+        {
+            **_columns(details.run),
+            "started_at": details.run.start_at,
+            "throughput_bps": _total([metric.throughput_bps for metric in overall]),
+            "goodput_bps": _total([metric.goodput_bps for metric in overall]),
+            "flows": [_flow(row, details) for row in details.flows],
+            "hosts": [_columns(row) for row in details.hosts],
+            "events": [
+                {"at": event.at, "kind": event.data.get("run_state") or event.kind, "detail": event.data.get("detail")}
+                for event in details.events
+            ],
+            "metrics": [_metrics(row.flow, details.metrics) for row in details.flows],
+        }
+    )
+
+
+def _columns(row: Any) -> dict[str, Any]:
+    """The row's columns that are loaded; the moment a run's zero was set is called started_at outside."""
+    columns = {column.key: getattr(row, column.key) for column in row.__table__.columns}
+    return {**columns, "started_at": columns["start_at"]} if "start_at" in columns else columns
+
+
+def _total(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
+    sender, receiver = row.sender_outcome or {}, row.receiver_outcome or {}
+    overall = next(
+        (metric for metric in details.metrics if metric.flow == row.flow and metric.phase == "overall"), None
+    )
+    return {
+        **_columns(row),
+        "actual_cc": sender.get("actual_cc"),
+        "throughput_bps": overall.throughput_bps if overall else None,
+        "goodput_bps": overall.goodput_bps if overall else None,
+        "app_bytes": receiver.get("app_bytes", sender.get("app_bytes")),
+        "first_byte_us": sender.get("first_byte_us"),
+        "ended": sender.get("ended") or receiver.get("ended"),
+        "detail": sender.get("detail") or receiver.get("detail"),
+        "traces": {end.value: _trace(row, end, details) for end in End},
+    }
+
+
+def _trace(row: RunFlow, end: End, details: RunDetails) -> dict[str, Any]:
+    """What the end announced, and once the trace is sealed what is there."""
+    outcome = getattr(row, f"{end}_outcome") or {}
+    sealed: Trace | None = next(
+        (trace for trace in details.traces if (trace.flow, trace.end) == (row.flow, end.value)), None
+    )
+    state = "expected" if not outcome else "open"
+    if sealed:
+        state = "incomplete" if sealed.missing or not sealed.chunks else "sealed"
+    return {
+        "state": state,
+        "samples": sealed.samples if sealed else outcome.get("samples", 0),
+        "chunks": sealed.chunks if sealed else outcome.get("chunks", 0),
+        "missing_chunks": sealed.missing if sealed else [],
+        **{key: outcome.get(key) for key in ("achieved_rate_hz", "lateness_mean_us", "lateness_max_us")},
+    }
+
+
+def _metrics(flow: int, metrics: Any) -> dict[str, Any]:
+    by_phase: dict[str, Metric] = {metric.phase: metric for metric in metrics if metric.flow == flow}
+    return {"flow": flow, **{phase: by_phase.get(phase) for phase in ("startup", "steady", "overall")}}
+
+
+def preview(made: Preview) -> campaign_shapes.CampaignPreview:
+    plan = made.plan
+    return campaign_shapes.CampaignPreview.model_validate(
+        {"campaign": made.campaign.to_dict(), "runs": plan.runs, "estimate": plan.estimate, "conflicts": plan.conflicts}
+    )

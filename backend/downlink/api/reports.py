@@ -1,0 +1,62 @@
+"""A campaign's report and its exports; a run's traces."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+
+from downlink.actions import evidence, exports, reports
+from downlink.api.deps import Reader, ReadUnit, Units, problems
+from downlink.api.encoded import download, json_response
+from downlink.api.schemas.reports import Report
+from downlink.api.schemas.statistics import CampaignStatistics
+
+router = APIRouter(tags=["reports"])
+CSV = "text/csv; charset=utf-8; header=present"
+PARQUET = "application/vnd.apache.parquet"
+End = Literal["sender", "receiver"]
+
+
+def _file(media_type: str) -> dict[str, Any]:
+    body = {"schema": {"type": "string", "format": "binary" if media_type == PARQUET else "csv"}}
+    return {
+        "responses": {200: {"content": {media_type.split(";", maxsplit=1)[0]: body}, "description": "The file"}}
+        | problems(401, 404)
+    }
+
+
+@router.get("/campaigns/{campaign_id}/report", response_model=Report, responses=problems(401, 404))
+def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """404 with `report_not_ready` until the first cycle has ended."""
+    return json_response(reports.stored_report(unit, campaign_id))
+
+
+@router.get("/campaigns/{campaign_id}/statistics", response_model=CampaignStatistics, responses=problems(401, 404))
+def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """What the cycles can show, whether distributions differ, which values stand out; over the complete runs."""
+    return json_response(evidence.campaign_statistics(unit, campaign_id))
+
+
+@router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
+def export_campaign(campaign_id: UUID, table: exports.TableName, caller: Reader, units: Units) -> StreamingResponse:
+    """One-second series, statistics per condition, every run, every flow's metrics, or every detector's verdict.
+
+    Failed and missed runs are included.
+    """
+    name, chunks = exports.campaign_csv(units, campaign_id, table)
+    return download(chunks, f"{name}-{table}.csv", CSV)
+
+
+@router.get("/runs/{run_id}/traces/{flow}/{end}.parquet", response_class=StreamingResponse, **_file(PARQUET))
+def export_trace_parquet(run_id: UUID, flow: int, end: End, caller: Reader, units: Units) -> StreamingResponse:
+    """A sealed trace, every sample of it."""
+    return download(exports.trace_parquet(units, run_id, flow, end), f"{run_id}-{flow}-{end}.parquet", PARQUET)
+
+
+@router.get("/runs/{run_id}/traces/{flow}/{end}.csv", response_class=StreamingResponse, **_file(CSV))
+def export_trace_csv(run_id: UUID, flow: int, end: End, caller: Reader, units: Units) -> StreamingResponse:
+    """A sealed trace, every sample of it."""
+    return download(exports.trace_csv(units, run_id, flow, end), f"{run_id}-{flow}-{end}.csv", CSV)

@@ -1,0 +1,49 @@
+"""Runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from downlink.actions import reports, runs
+from downlink.api import present
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.encoded import json_response
+from downlink.api.schemas.runs import Run, RunList, RunSeries, RunStateName
+from downlink.storage import runs as rows
+
+router = APIRouter(tags=["runs"])
+
+
+@router.get("/campaigns/{campaign_id}/runs", responses=problems(401, 404))
+def list_runs(
+    campaign_id: UUID,
+    caller: Reader,
+    unit: ReadUnit,
+    state: Annotated[RunStateName | None, Query(description="Only those in this state")] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> RunList:
+    """In the order of the plan; further attempts after the first."""
+    found, total = rows.list_runs(unit, campaign_id, state, limit, offset)
+    return RunList(items=[present.run_summary(row) for row in found], total=total)
+
+
+@router.get("/runs/{run_id}", responses=problems(401, 404))
+def get_run(run_id: UUID, caller: Reader, unit: ReadUnit) -> Run:
+    return present.run(rows.get_run_details(unit, run_id))
+
+
+@router.get("/runs/{run_id}/series", response_model=RunSeries, responses=problems(401, 404))
+def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """Its flows' one-second series."""
+    return json_response(reports.run_series(unit, run_id))
+
+
+@router.post("/runs/{run_id}/cancel", responses=problems(401, 403, 404, 409))
+def cancel_run(run_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Run:
+    """Stop it; hosts are restored, then the run ends as cancelled."""
+    runs.cancel_run(unit, run_id, now)
+    return present.run(rows.get_run_details(unit, run_id))

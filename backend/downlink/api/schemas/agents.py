@@ -1,0 +1,54 @@
+"""Agents and enrolments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from downlink.api.schemas.base import Body, Moment, Shape
+
+AgentStatus = Literal[
+    "idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked", "unknown"
+]
+
+
+class SpoolEntry(Shape):
+    run_id: UUID
+    attempt: int
+    chunks: int
+
+
+class Agent(Shape):
+    id: UUID
+    name: str
+    version: str
+    status: AgentStatus = Field(description="What the agent said last; `unknown` before its first poll")
+    is_online: bool = Field(description="Heard within the last minute, or measuring and silent by design")
+    detail: str | None
+    run_id: UUID | None
+    progress: dict[str, float] | None = Field(description="`{elapsed_s, bytes}` or `{chunks_done, chunks_total}`")
+    spool: list[SpoolEntry] = Field(description="Runs with chunks not yet uploaded")
+    host: dict[str, Any] | None = Field(description="Facts and capabilities, as in the agent protocol's join request")
+    links: list[str] = Field(description="Names of the links this agent stands at")
+    last_seen_at: Moment | None
+    created_at: Moment
+    revoked_at: Moment | None
+
+
+class AgentList(Shape):
+    items: list[Agent]
+    total: int
+
+
+class EnrolmentBody(Body):
+    expires_in_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
+
+
+class Enrolment(Shape):
+    """A single-use right to join; the token is shown this once."""
+
+    token: str
+    command: str = Field(description="What to type on the host")
+    expires_at: Moment

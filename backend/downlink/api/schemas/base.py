@@ -1,0 +1,53 @@
+"""Parts that every schema shares: the problem shape, lists, text that people may have typed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+
+
+def _refuse_controls(text: str) -> str:
+    if any((ord(c) < 32 and c not in "\n\t") or ord(c) == 127 for c in text):
+        raise ValueError("control characters are not allowed")
+    return text
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_refuse_controls)]
+Text = Annotated[str, Field(max_length=4000), AfterValidator(_refuse_controls)]
+Moment = Annotated[datetime, PlainSerializer(_iso, when_used="json", return_type=str)]
+
+
+class Body(BaseModel):
+    """A request: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Shape(BaseModel):
+    """An answer, read from domain objects or rows."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Problem(Shape):
+    """The one shape of every error."""
+
+    code: str = Field(description="Stable, for programs: `campaign_not_found`", examples=["campaign_not_found"])
+    message: str = Field(description="A sentence for people that says what to do")
+    details: dict[str, Any] = Field(default_factory=dict, description="Facts behind the sentence")
+
+
+class Interval(Shape):
+    """A mean over runs with its 95 % interval (Student's t); the interval and sd are null when n = 1."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+    sd: float | None

@@ -1,0 +1,153 @@
+"""Campaigns, their preview and their state. The campaign itself has the shape of the campaign file (docs/campaign-file.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from downlink.api.schemas.base import Body, Moment, Shape
+
+CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
+MAX_SOURCE_CHARS = 200_000
+
+
+class CampaignBody(Body):
+    """Either the text of a campaign file or the same thing as an object."""
+
+    source: Annotated[str, Field(max_length=MAX_SOURCE_CHARS, description="YAML or JSON text")] | None = None
+    campaign: dict[str, Any] | None = Field(default=None, description="The campaign file as an object")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> CampaignBody:
+        if (self.source is None) == (self.campaign is None):
+            raise ValueError("give either source (text) or campaign (object)")
+        return self
+
+
+class StopRule(Shape):
+    """Exactly one is set."""
+
+    seconds: float | None = None
+    bytes: int | None = None
+
+
+class Phases(Shape):
+    startup_s: float
+    steady_s: float
+
+
+class Timetable(Shape):
+    """Either cycles with a pause between them, or duration_h with a run on each link every every_s."""
+
+    cycles: int | None = None
+    duration_h: float | None = None
+    every_s: float | None = None
+    pause_s: float = 0
+    order: Literal["interleaved", "shuffled"]
+    seed: int
+
+
+class Limits(Shape):
+    attempts: int
+    bytes: int | None
+
+
+class FlowSpec(Shape):
+    cc: str
+    sender: int = Field(description="Which of the link's senders, from 1")
+    start_s: float
+    options: dict[str, Any]
+    pacing_rate_bps: int | None
+
+
+class Condition(Shape):
+    name: str
+    flows: list[FlowSpec]
+    sender: dict[str, str] = Field(description="Settings of every sending host")
+    receiver: dict[str, str] = Field(description="Settings of the receiver")
+    stop: StopRule
+
+
+class CampaignSpec(Shape):
+    """The parsed campaign, defaults merged in."""
+
+    name: str
+    notes: str
+    links: list[str]
+    phases: Phases
+    timetable: Timetable
+    limits: Limits
+    conditions: list[Condition]
+
+
+class PlannedRun(Shape):
+    link: str
+    condition: str
+    cycle: int
+    position: int
+    due_s: float = Field(description="Seconds from launch")
+    duration_s: float = Field(description="How long the link is expected to be held")
+
+
+class Estimate(Shape):
+    runs: int
+    bytes: int
+    duration_s: float
+
+
+class Conflict(Shape):
+    code: str
+    message: str
+    is_blocking: bool = Field(description="The campaign cannot be launched; otherwise its runs wait")
+
+
+class CampaignPreview(Shape):
+    campaign: CampaignSpec
+    runs: list[PlannedRun]
+    estimate: Estimate
+    conflicts: list[Conflict] = Field(description="What stands in the way of a launch, or will make runs wait")
+
+
+class RunCounts(Shape):
+    planned: int = 0
+    leased: int = 0
+    preparing: int = 0
+    running: int = 0
+    restoring: int = 0
+    uploading: int = 0
+    complete: int = 0
+    incomplete: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    missed: int = 0
+
+
+class Campaign(Shape):
+    id: UUID
+    name: str
+    notes: str
+    state: CampaignStateName
+    is_recorded: bool = Field(description="Shipped with the software to explore, not measured here")
+    links: list[str]
+    conditions: list[str]
+    runs_total: int = Field(description="Planned places: cycles x conditions x links; further attempts are not counted")
+    runs_ended: int = Field(description="Places whose last attempt has ended")
+    counts: RunCounts = Field(description="Runs by state, every attempt counted")
+    created_at: Moment
+    launched_at: Moment | None
+    ended_at: Moment | None
+    next_due_at: Moment | None
+    report_at: Moment | None = Field(description="When the report was last computed")
+
+
+class CampaignDetail(Campaign):
+    spec: CampaignSpec
+    source: str = Field(description="The campaign file as it was given")
+    estimate: Estimate
+
+
+class CampaignList(Shape):
+    items: list[Campaign]
+    total: int

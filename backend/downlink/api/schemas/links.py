@@ -1,0 +1,67 @@
+"""Links."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from downlink.api.schemas.base import Body, Moment, Name, Shape
+
+OrbitName = Literal["GEO", "MEO", "LEO", "terrestrial"]
+Rate = Annotated[int, Field(gt=0, le=10**13)]
+Rtt = Annotated[float, Field(gt=0, le=60_000)]
+Volume = Annotated[int, Field(gt=0, le=10**18)]
+Senders = Annotated[
+    list[Name], Field(min_length=1, max_length=16, description="Agents by name, counted from 1 by campaigns")
+]
+
+
+class LinkBody(Body):
+    name: Name
+    orbit: OrbitName
+    operator: Annotated[str, Field(max_length=100)] = ""
+    nominal_rate_bps: Rate
+    base_rtt_ms: Rtt
+    receiver: Name = Field(description="The agent behind the terminal, by name")
+    senders: Senders
+    allowance_bytes: Volume | None = None
+    is_emulated: bool = False
+    profile: Name | None = None
+
+
+class LinkChange(Body):
+    """Only the keys given are changed. A link is not changed while a run holds it."""
+
+    name: Name | None = None
+    orbit: OrbitName | None = None
+    operator: Annotated[str, Field(max_length=100)] | None = None
+    nominal_rate_bps: Rate | None = None
+    base_rtt_ms: Rtt | None = None
+    receiver: Name | None = None
+    senders: Senders | None = None
+    allowance_bytes: Volume | None = None
+    is_emulated: bool | None = None
+    profile: Name | None = None
+
+
+class Link(Shape):
+    id: UUID
+    name: str
+    orbit: OrbitName
+    operator: str
+    nominal_rate_bps: int
+    base_rtt_ms: float
+    receiver: str
+    senders: list[str]
+    allowance_bytes: int | None
+    is_emulated: bool
+    profile: str | None
+    run_id: UUID | None = Field(description="The run that holds the link now")
+    created_at: Moment
+
+
+class LinkList(Shape):
+    items: list[Link]
+    total: int

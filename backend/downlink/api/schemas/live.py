@@ -1,0 +1,28 @@
+"""The data of a server-sent event."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from downlink.api.schemas.agents import AgentStatus
+from downlink.api.schemas.base import Shape
+from downlink.api.schemas.campaigns import CampaignStateName
+from downlink.api.schemas.runs import RunStateName
+
+
+class LiveEvent(Shape):
+    """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
+    `campaign` campaign_state; `report` campaign_id alone; `agent` agent, agent_status and detail. Absent keys do not apply."""
+
+    campaign_id: UUID | None = None
+    run_id: UUID | None = None
+    run_state: RunStateName | None = None
+    campaign_state: CampaignStateName | None = None
+    reason: str | None = None
+    detail: str | None = None
+    elapsed_s: float | None = None
+    bytes: int | None = None
+    chunks_done: int | None = None
+    chunks_total: int | None = None
+    agent: str | None = None
+    agent_status: AgentStatus | None = None

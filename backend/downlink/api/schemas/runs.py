@@ -1,0 +1,150 @@
+"""Runs, their flows and their hosts: asked and actual side by side."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from downlink.api.schemas.base import Moment, Shape
+
+RunStateName = Literal[
+    "planned", "leased", "preparing", "running", "restoring", "uploading",
+    "complete", "incomplete", "failed", "cancelled", "missed",
+]  # fmt: skip
+
+
+class Live(Shape):
+    elapsed_s: float
+    bytes: int
+
+
+class TraceFacts(Shape):
+    state: Literal["expected", "open", "sealed", "incomplete"]
+    samples: int
+    chunks: int
+    missing_chunks: list[int]
+    achieved_rate_hz: float | None
+    lateness_mean_us: float | None
+    lateness_max_us: float | None
+
+
+class Traces(Shape):
+    sender: TraceFacts
+    receiver: TraceFacts
+
+
+class RunFlow(Shape):
+    flow: int
+    sender: str
+    receiver: str
+    asked_cc: str
+    actual_cc: str | None
+    cc_options: dict[str, Any]
+    start_s: float
+    pacing_rate_bps: int | None
+    throughput_bps: float | None = Field(description="Mean over the whole run")
+    goodput_bps: float | None
+    app_bytes: int | None = Field(description="Bytes the receiver read; what the sender wrote where only that is known")
+    first_byte_us: int | None
+    ended: str | None
+    detail: str | None
+    time_to_steady_s: float | None
+    traces: Traces
+
+
+class RunHost(Shape):
+    agent: str
+    roles: list[str]
+    phase: str
+    settings_asked: dict[str, str]
+    settings_before: dict[str, str] | None
+    settings_during: dict[str, str] | None
+    settings_after: dict[str, str] | None
+    is_restored: bool | None
+    differences: list[Any]
+    fingerprint: dict[str, Any] | None
+
+
+class RunEvent(Shape):
+    at: Moment
+    kind: str
+    detail: str | None
+
+
+class RunSummary(Shape):
+    """A run as a row of a table."""
+
+    id: UUID
+    campaign_id: UUID
+    link: str
+    condition: str
+    cycle: int
+    position: int
+    attempt: int
+    state: RunStateName
+    reason: str | None
+    detail: str | None
+    due_at: Moment
+    started_at: Moment | None
+    ended_at: Moment | None
+    throughput_bps: float | None = Field(description="Sum over the flows of the mean throughput")
+    goodput_bps: float | None
+    live: Live | None
+
+
+class RunList(Shape):
+    items: list[RunSummary]
+    total: int
+
+
+class PhaseValues(Shape):
+    """A flow's means over a phase; null where the trace does not give one."""
+
+    throughput_bps: float | None
+    goodput_bps: float | None
+    rtt_ms: float | None
+    rwnd_bytes: float | None
+    cwnd_bytes: float | None
+    retransmission_percent: float | None
+    in_flight_bytes: float | None
+    utilisation_ratio: float | None
+
+
+class FlowMetrics(Shape):
+    flow: int
+    startup: PhaseValues | None
+    steady: PhaseValues | None
+    overall: PhaseValues | None
+
+
+class Run(RunSummary):
+    flows: list[RunFlow]
+    hosts: list[RunHost]
+    events: list[RunEvent]
+    metrics: list[FlowMetrics]
+    analysis_version: str | None
+
+
+Column = list[float | None]
+
+
+class FlowSeries(Shape):
+    """One-second bins from the flow's first data byte; null where there is no value."""
+
+    flow: int
+    cc: str
+    bin_s: list[int]
+    throughput_bps: Column
+    goodput_bps: Column
+    rtt_ms: Column
+    rwnd_bytes: Column
+    cwnd_bytes: Column
+    retransmission_percent: Column
+    in_flight_bytes: Column
+
+
+class RunSeries(Shape):
+    run_id: UUID
+    flows: list[FlowSeries]

@@ -1,0 +1,63 @@
+"""`downlink agents`: the hosts that measure."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from downlink.cli.lookup import connect, pick
+from downlink.cli.output import AsJson, Column, Row, moment, print_json, say, show
+
+app = typer.Typer(help="The agents: list them, let one join, revoke one.", no_args_is_help=True)
+
+
+def _doing(agent: Row) -> str:
+    progress: dict[str, Any] = agent["progress"] or {}
+    if "chunks_total" in progress:
+        return f"{agent['status']} {progress['chunks_done']:g} of {progress['chunks_total']:g}"
+    return str(agent["status"])
+
+
+COLUMNS: list[Column] = [
+    ("name", lambda a: a["name"]),
+    ("status", _doing),
+    ("online", lambda a: "yes" if a["is_online"] else "no"),
+    ("links", lambda a: ", ".join(a["links"])),
+    ("version", lambda a: a["version"]),
+    ("last seen", lambda a: moment(a["last_seen_at"])),
+    ("detail", lambda a: a["detail"]),
+]
+
+
+@app.command("list")
+def list_agents(as_json: AsJson = False) -> None:
+    """Agents, what each is doing, and when it was last heard."""
+    show(
+        connect().items("/agents"),
+        COLUMNS,
+        as_json,
+        "No agents yet: `downlink agents enrol` prints the command to type on a host.",
+    )
+
+
+@app.command()
+def enrol(
+    minutes: Annotated[int, typer.Option(min=1, max=1440, help="How long the right to join lasts.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Print the command that lets one host join, once."""
+    enrolment = connect().post("/agents/enrolments", {"expires_in_minutes": minutes})
+    if as_json:
+        print_json(enrolment)
+    else:
+        say(enrolment["command"])
+
+
+@app.command()
+def revoke(name: str) -> None:
+    """Take an agent's access away. It puts its host back and stops."""
+    client = connect()
+    agent = pick(client.items("/agents"), name, "agent")
+    client.delete(f"/agents/{agent['id']}")
+    say(f"{agent['name']} is revoked.")

@@ -1,0 +1,183 @@
+"""`downlink campaigns`: from a file to a report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from downlink.cli.client import Client
+from downlink.cli.lookup import campaign_id, connect
+from downlink.cli.output import AsJson, Column, duration, megabytes, moment, note, print_json, print_table, say, show
+from downlink.domain.errors import InvalidError
+
+app = typer.Typer(help="The campaigns: preview, create, launch, watch, export.", no_args_is_help=True)
+
+COLUMNS: list[Column] = [
+    ("campaign", lambda c: c["id"]),
+    ("name", lambda c: c["name"]),
+    ("state", lambda c: c["state"]),
+    ("runs", lambda c: f"{c['runs_ended']} of {c['runs_total']}"),
+    ("links", lambda c: ", ".join(c["links"])),
+    ("launched", lambda c: moment(c["launched_at"])),
+    ("kind", lambda c: "recorded example" if c["is_recorded"] else ""),
+]
+
+File = Annotated[
+    Path, typer.Argument(help="Campaign file, YAML or JSON (docs/campaign-file.md); - reads standard input")
+]
+Which = Annotated[str, typer.Argument(help="Id, start of the id, or name")]
+
+
+def _read(file: Path) -> str:
+    if str(file) == "-":
+        return sys.stdin.read()
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidError(
+            "file_unreadable", f"Cannot read {file}: {error}. Examples are in docs/examples/."
+        ) from error
+
+
+@app.command("list")
+def list_campaigns(as_json: AsJson = False) -> None:
+    """Campaigns with state and progress."""
+    show(
+        connect().items("/campaigns"), COLUMNS, as_json, "No campaigns yet: `downlink campaigns create FILE` makes one."
+    )
+
+
+@app.command("show")
+def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
+    """One campaign."""
+    client = connect()
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
+    if as_json:
+        print_json(found)
+        return
+    print_table([found], COLUMNS)
+    say(f"\n{found['source'].rstrip()}")
+
+
+@app.command()
+def preview(file: File, as_json: AsJson = False) -> None:
+    """Show what a campaign file would do; nothing is saved. Status 1 when conflicts stand in the way."""
+    found = connect().post("/campaigns/preview", {"source": _read(file)})
+    if as_json:
+        print_json(found)
+    else:
+        _print_preview(found)
+    if found["conflicts"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def create(
+    file: File,
+    is_launched: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
+    is_watched: Annotated[bool, typer.Option("--watch", help="Launch it and follow it to its end.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Save a campaign file as a draft; print its id."""
+    client = connect()
+    made = client.post("/campaigns", {"source": _read(file)})
+    if is_launched or is_watched:
+        made = client.post(f"/campaigns/{made['id']}/launch") or made
+    if as_json:
+        print_json(made)
+    else:
+        say(made["id"])
+    if is_watched:
+        _follow(client, made["id"], is_plain=as_json)
+
+
+@app.command()
+def launch(campaign: Which) -> None:
+    """Begin: the runs get their due times."""
+    _change(campaign, "launch", "is launched")
+
+
+@app.command()
+def pause(campaign: Which) -> None:
+    """Start no further run; the one under way goes on to its end."""
+    _change(campaign, "pause", "is paused")
+
+
+@app.command()
+def resume(campaign: Which) -> None:
+    """Go on after a pause."""
+    _change(campaign, "resume", "goes on")
+
+
+@app.command()
+def cancel(campaign: Which) -> None:
+    """End it now. What was measured stays."""
+    _change(campaign, "cancel", "is cancelled")
+
+
+@app.command()
+def delete(campaign: Which) -> None:
+    """Delete a draft or an ended campaign with all its data."""
+    client = connect()
+    client.delete(f"/campaigns/{campaign_id(client, campaign)}")
+    say("Deleted.")
+
+
+@app.command()
+def watch(
+    campaign: Which, is_plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a bar.")] = False
+) -> None:
+    """Follow a campaign to its end. Status 0 only if every planned run is complete."""
+    client = connect()
+    _follow(client, campaign_id(client, campaign), is_plain)
+
+
+@app.command()
+def export(
+    campaign: Which,
+    to: Annotated[Path | None, typer.Option(help="Folder for the CSV files and the report")] = None,
+    archive: Annotated[Path | None, typer.Option(help="One zip file with everything, traces too")] = None,
+) -> None:
+    """Download series, summary, runs, metrics and report; with --archive also every trace, for `downlink seed`."""
+    from downlink.cli.export import export_archive, export_folder
+
+    client = connect()
+    identity = campaign_id(client, campaign)
+    if archive:
+        note(f"{archive}: {export_archive(client, identity, archive):,} bytes")
+    if to or not archive:
+        for file in export_folder(client, identity, to or Path(identity)):
+            say(str(file))
+
+
+def _change(campaign: str, verb: str, done: str) -> None:
+    client = connect()
+    identity = campaign_id(client, campaign)
+    client.post(f"/campaigns/{identity}/{verb}")
+    say(f"Campaign {identity} {done}.")
+
+
+def _follow(client: Client, identity: str, is_plain: bool) -> None:
+    from downlink.cli.watch import all_complete, follow
+
+    if not all_complete(follow(client, identity, is_plain)):
+        raise typer.Exit(1)
+
+
+def _print_preview(found: dict[str, Any]) -> None:
+    estimate = found["estimate"]
+    print_table(
+        found["runs"],
+        [
+            ("due", lambda r: f"+{duration(r['due_s'])}"),
+            ("link", lambda r: r["link"]),
+            ("cycle", lambda r: r["cycle"]),
+            ("condition", lambda r: r["condition"]),
+        ],
+    )
+    say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
+    for conflict in found["conflicts"]:
+        note(f"conflict: {conflict['message']}")

@@ -1,0 +1,135 @@
+"""`downlink exits` judges a trace file, `downlink import` checks files of other tools. Neither needs a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from downlink.cli.output import AsJson, Column, note, print_json, print_table
+from downlink.domain.errors import InvalidError, NotFoundError
+
+if TYPE_CHECKING:
+    from downlink.importers.model import ImportedFlow, ImportedTrace
+
+VERDICT_COLUMNS: list[Column] = [
+    ("flow", lambda v: v["flow"]),
+    ("detector", lambda v: v["detector"]),
+    ("version", lambda v: v["version"]),
+    ("detect", lambda v: v["parameters"].get("detect")),
+    ("exit", lambda v: None if v["exit_us"] is None else f"{v['exit_us'] / 1e6:.6f} s"),
+    ("cwnd", lambda v: v["cwnd_segments"]),
+    ("reason", lambda v: v["reason"]),
+]
+FLOW_COLUMNS: list[Column] = [
+    ("file", lambda f: f["file"]),
+    ("source", lambda f: f["source"]),
+    ("flow", lambda f: f["flow"]),
+    ("end", lambda f: f["end"]),
+    ("control", lambda f: f["congestion_control"]),
+    ("samples", lambda f: f["samples"]),
+    ("duration", lambda f: f"{f['duration_s']:.1f} s"),
+    ("per ACK", lambda f: "yes" if f["is_per_ack"] else "no"),
+]
+
+
+def exits_command(
+    file: Annotated[
+        Path, typer.Argument(help="Per-ACK CSV, M-Lab tcp-info, ndt7, iperf3 or flent file, plain or packed")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Say when slow start ended in a trace, and when each detector would have ended it. Works without a server."""
+    verdicts = list(_verdicts(_load(file)))
+    if as_json:
+        print_json(verdicts)
+    else:
+        print_table(verdicts, VERDICT_COLUMNS)
+
+
+def import_command(
+    files: Annotated[list[Path], typer.Argument(help="Files of iperf3, ndt7, tcp-info, flent, or per-ACK CSV")],
+    campaign: Annotated[str | None, typer.Option(help="The campaign the runs would belong to")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check files of other tools and show what would be imported: all of them or, when one is refused, none."""
+    rows = [row for trace in _load_all(files) for row in _flow_rows(trace, campaign)]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows, FLOW_COLUMNS)
+        note(f"{len(files)} files, {len(rows)} traces, nothing was stored: this command only checks.")
+
+
+def _load(file: Path) -> ImportedTrace:
+    from downlink.importers.files import import_file
+
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise NotFoundError("file_unreadable", f"{file.name} cannot be read: {error.strerror}.") from error
+    return import_file(file.name, content)
+
+
+def _load_all(files: list[Path]) -> list[ImportedTrace]:
+    loaded, refusals = [], []
+    for file in files:
+        try:
+            loaded.append(_load(file))
+        except (InvalidError, NotFoundError) as error:
+            refusals.append(error.message)
+    if refusals:
+        raise InvalidError("import_refused", "\n".join([*refusals, "Nothing was imported."]), {"refused": refusals})
+    return loaded
+
+
+def _verdicts(trace: ImportedTrace) -> Iterator[dict[str, Any]]:
+    """One object per flow and detector; only a sender's view can be judged."""
+    from downlink.domain.sample import End
+
+    senders = [flow for flow in trace.flows if flow.end is End.SENDER]
+    if not senders:
+        raise InvalidError(
+            "no_sender", f"{trace.name} holds no sender's view of a flow, without which no exit can be seen."
+        )
+    for flow in senders:
+        yield from _verdicts_of(flow)
+
+
+def _verdicts_of(flow: ImportedFlow) -> Iterator[dict[str, Any]]:
+    from downlink.analysis.exits.panel import judge_all
+    from downlink.analysis.exits.trace import trace_from_fields
+
+    ack_trace = trace_from_fields(flow.columns, is_per_ack=flow.is_per_ack, congestion_control=flow.congestion_control)
+    for verdict in judge_all(ack_trace):
+        yield {
+            "flow": flow.flow,
+            "detector": verdict.detector,
+            "version": verdict.version,
+            "exit_us": verdict.exit_us,
+            "cwnd_segments": verdict.cwnd_segments,
+            "parameters": dict(verdict.parameters),
+            "reason": verdict.reason,
+            "quantities": dict(verdict.quantities),
+        }
+
+
+def _flow_rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]]:
+    for flow in trace.flows:
+        yield {
+            "file": trace.name,
+            "sha256": trace.sha256,
+            "source": trace.kind.value,
+            "campaign": campaign,
+            "started_at": None if trace.started_at is None else trace.started_at.isoformat(),
+            "flow": flow.flow,
+            "end": flow.end.value,
+            "congestion_control": flow.congestion_control,
+            "samples": flow.samples,
+            "duration_s": flow.duration_s,
+            "is_per_ack": flow.is_per_ack,
+            "fields": list(flow.columns),
+            "metadata": dict(trace.metadata),
+        }

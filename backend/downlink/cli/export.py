@@ -1,0 +1,29 @@
+"""A campaign as files: tables and report for reading, or one archive that holds everything (docs/data-format.md, section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from downlink.cli.client import Client
+
+TABLES = ("series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv")
+
+
+def export_folder(client: Client, campaign: str, folder: Path) -> Iterator[Path]:
+    """Write the campaign's tables and report into `folder`, file by file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in TABLES:
+        with (folder / table).open("wb") as out:
+            client.download(f"/campaigns/{campaign}/{table}", out)
+        yield folder / table
+    report = folder / "report.json"
+    report.write_text(json.dumps(client.get(f"/campaigns/{campaign}/report"), indent=1))
+    yield report
+
+
+def export_archive(client: Client, campaign: str, file: Path) -> int:
+    """Write everything of the campaign, traces too, into one zip; answer its size in bytes."""
+    with file.open("wb") as out:
+        return client.download(f"/campaigns/{campaign}/archive.zip", out)

@@ -1,0 +1,106 @@
+"""`downlink runs`: single measurements and their traces."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from downlink.cli.lookup import campaign_id, connect
+from downlink.cli.output import AsJson, Column, megabits, moment, note, print_json, print_table, say, show
+
+app = typer.Typer(help="The runs of a campaign: list, show, cancel, download a trace.", no_args_is_help=True)
+
+COLUMNS: list[Column] = [
+    ("run", lambda r: r["id"]),
+    ("cycle", lambda r: r["cycle"]),
+    ("condition", lambda r: r["condition"]),
+    ("link", lambda r: r["link"]),
+    ("attempt", lambda r: r["attempt"]),
+    ("state", lambda r: r["state"]),
+    ("started", lambda r: moment(r["started_at"])),
+    ("throughput", lambda r: megabits(r["throughput_bps"])),
+    ("reason", lambda r: r["reason"]),
+    ("detail", lambda r: r["detail"]),
+]
+
+FLOW_COLUMNS: list[Column] = [
+    ("flow", lambda f: f["flow"]),
+    ("sender", lambda f: f["sender"]),
+    ("receiver", lambda f: f["receiver"]),
+    ("asked", lambda f: f["asked_cc"]),
+    ("actual", lambda f: f["actual_cc"]),
+    ("throughput", lambda f: megabits(f["throughput_bps"])),
+    ("goodput", lambda f: megabits(f["goodput_bps"])),
+    ("ended", lambda f: f["ended"]),
+    ("sender samples", lambda f: f["traces"]["sender"]["samples"]),
+    ("receiver samples", lambda f: f["traces"]["receiver"]["samples"]),
+]
+
+
+@app.command("list")
+def list_runs(campaign: str, as_json: AsJson = False) -> None:
+    """Every run of a campaign with its state and reason."""
+    client = connect()
+    rows = client.items(f"/campaigns/{campaign_id(client, campaign)}/runs")
+    show(rows, COLUMNS, as_json, "No runs yet: `downlink campaigns launch` plans them.")
+
+
+@app.command("show")
+def show_run(run: str, as_json: AsJson = False) -> None:
+    """One run: flows, settings before, during and after, events."""
+    found = connect().get(f"/runs/{run}")
+    if as_json:
+        print_json(found)
+    else:
+        _print_run(found)
+
+
+@app.command()
+def cancel(run: str) -> None:
+    """Stop a run; its hosts are put back."""
+    connect().post(f"/runs/{run}/cancel")
+    say("Cancelled; the hosts are being put back.")
+
+
+@app.command()
+def trace(
+    run: str,
+    flow: Annotated[int, typer.Option(min=1)] = 1,
+    end: Annotated[Literal["sender", "receiver"], typer.Option()] = "sender",
+    form: Annotated[Literal["parquet", "csv"], typer.Option("--format")] = "parquet",
+    to: Annotated[Path | None, typer.Option(help="File to write; named after the run when left out")] = None,
+) -> None:
+    """Download the samples of one flow at one end."""
+    file = to or Path(f"{run}-{flow}-{end}.{form}")
+    with file.open("wb") as out:
+        size = connect().download(f"/runs/{run}/traces/{flow}/{end}.{form}", out)
+    note(f"{file}: {size:,} bytes")
+
+
+def _print_run(run: dict[str, Any]) -> None:
+    print_table([run], COLUMNS)
+    say("")
+    print_table(run["flows"], FLOW_COLUMNS)
+    for host in run["hosts"]:
+        say(f"\n{host['agent']} ({', '.join(host['roles'])}), restored: {_yes_no(host['is_restored'])}")
+        print_table(_settings(host), [(key, itemgetter(key)) for key in SETTING_KEYS])
+    say("")
+    print_table(
+        run["events"], [("at", lambda e: e["at"]), ("event", lambda e: e["kind"]), ("detail", lambda e: e["detail"])]
+    )
+
+
+SETTING_KEYS = ("setting", "asked", "before", "during", "after")
+
+
+def _settings(host: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = {key: host[f"settings_{key}"] or {} for key in SETTING_KEYS[1:]}
+    names = sorted(set().union(*columns.values()))
+    return [{"setting": name, **{key: values.get(name) for key, values in columns.items()}} for name in names]
+
+
+def _yes_no(value: bool | None) -> str:
+    return "not yet known" if value is None else "yes" if value else "NO"

@@ -1,0 +1,102 @@
+"""Following a campaign: a bar on a terminal, a line per change in a pipe. Both read the same two addresses once a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from downlink.cli.client import Client
+from downlink.cli.output import megabits, say
+from downlink.domain.errors import UnavailableError
+
+PERIOD_S = 1.0
+PATIENCE_S = 120.0  # how long the server may be away: a restart is no reason to stop following
+ENDED = ("complete", "cancelled")
+ACTIVE = ("leased", "preparing", "running", "restoring", "uploading")
+
+State = tuple[dict[str, Any], list[dict[str, Any]]]
+Report = Callable[[], None]
+
+
+def states(client: Client, campaign: str) -> Iterator[State]:
+    """The campaign and its runs once a second, until it has ended."""
+    heard = time.monotonic()
+    while True:
+        try:
+            found = client.get(f"/campaigns/{campaign}"), client.items(f"/campaigns/{campaign}/runs")
+        except UnavailableError:
+            if time.monotonic() - heard > PATIENCE_S:
+                raise
+        else:
+            heard = time.monotonic()
+            yield found
+            if found[0]["state"] in ENDED:
+                return
+        time.sleep(PERIOD_S)
+
+
+def follow(client: Client, campaign: str, is_plain: bool = False, check: Report = lambda: None) -> dict[str, Any]:
+    """Show progress until the campaign has ended; answer it as it is then.
+
+    check: called once a second; may raise to stop following.
+    """
+    show = _lines if is_plain or not sys.stdout.isatty() else _bar
+    last: dict[str, Any] = {}
+    for found, _ in show(states(client, campaign)):
+        last = found
+        check()
+    say(_verdict(last))
+    return last
+
+
+def all_complete(campaign: dict[str, Any]) -> bool:
+    """Whether every planned place ended in a complete run (a failed attempt that was made good does not count against it)."""
+    return bool(campaign["state"] == "complete" and campaign["counts"]["complete"] == campaign["runs_total"])
+
+
+def describe(run: dict[str, Any]) -> str:
+    """One run as a line: where it stands, and how fast it goes or why it ended."""
+    head = f"cycle {run['cycle']}, {run['condition']}"
+    if run["attempt"] > 1:
+        head += f", attempt {run['attempt']}"
+    live = run["live"]
+    if run["state"] == "running" and live and live["elapsed_s"] > 0:
+        return f"{head}: {live['elapsed_s']:.0f} s, {megabits(live['bytes'] * 8 / live['elapsed_s'])}"
+    if run["state"] == "complete":
+        return f"{head}: complete, {megabits(run['throughput_bps']) or 'being analysed'}"
+    return f"{head}: {run['state']}" + (f" ({run['reason']}): {run['detail']}" if run["reason"] else "")
+
+
+def _verdict(campaign: dict[str, Any]) -> str:
+    others = {state: n for state, n in campaign["counts"].items() if n and state != "complete"}
+    rest = "".join(f", {n} {state}" for state, n in others.items())
+    return f"{campaign['name']}: {campaign['counts']['complete']} of {campaign['runs_total']} runs complete{rest}"
+
+
+def _lines(source: Iterator[State]) -> Iterator[State]:
+    seen: dict[str, str] = {}
+    for campaign, runs in source:
+        for run in runs:
+            if seen.get(run["id"], "planned") != run["state"]:
+                say(describe(run))
+            seen[run["id"]] = run["state"]
+        yield campaign, runs
+
+
+def _bar(source: Iterator[State]) -> Iterator[State]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns) as progress:
+        total = progress.add_task("campaign", total=None)
+        seen: dict[str, str] = {}
+        for campaign, runs in source:
+            for run in runs:
+                if run["state"] not in ("planned", *ACTIVE) and seen.get(run["id"]) != run["state"]:
+                    progress.console.print(describe(run), highlight=False, markup=False)
+                seen[run["id"]] = run["state"]
+            now = next((describe(run) for run in runs if run["state"] in ACTIVE), campaign["state"])
+            progress.update(total, description=now, completed=campaign["runs_ended"], total=campaign["runs_total"])
+            yield campaign, runs

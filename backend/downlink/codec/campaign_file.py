@@ -1,0 +1,100 @@
+"""The text of a campaign file, YAML or JSON, to a checked campaign. Problems are told with their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from downlink.domain.campaign import Campaign
+from downlink.domain.campaign_reading import campaign_error, read_campaign
+from downlink.domain.errors import InvalidError
+
+MAX_TEXT_BYTES = 256 * 2**10
+MAX_DEPTH = 20
+
+
+def parse_campaign(text: str) -> Campaign:
+    """The campaign that the text describes.
+
+    Raises InvalidError `campaign_invalid`; its details hold `problems`, a list of {place, message} with `line` (from 1)
+    where it is known.
+    """
+    if len(text.encode()) > MAX_TEXT_BYTES:
+        raise _refusal(f"A campaign file holds at most {MAX_TEXT_BYTES // 1024} KiB.")
+    data, lines = _load(text)
+    campaign, problems = read_campaign(data)
+    if campaign is None:
+        found = [{"place": each.place, "line": _line(lines, each.place), "message": each.message} for each in problems]
+        raise campaign_error(found)
+    return campaign
+
+
+def _refusal(message: str, line: int | None = None, place: str = "") -> InvalidError:
+    return campaign_error([{"place": place, "line": line, "message": message}])
+
+
+def _load(text: str) -> tuple[Any, dict[str, int]]:
+    """The data and the line of every place in it. JSON is YAML too, apart from its tabs."""
+    try:
+        loader = _Loader(text.replace("\t", " ") if text.lstrip().startswith("{") else text)
+        node = loader.get_single_node()
+        if node is None:
+            raise _refusal("The campaign file is empty.")
+        lines = dict(_places(node))
+        return loader.construct_document(node), lines
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise _refusal(f"This text is neither YAML nor JSON: {error.problem}.", line) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise _refusal("This text is neither YAML nor JSON: its characters or its nesting.") from error
+
+
+def _places(node: yaml.Node, place: str = "", depth: int = 0) -> Iterator[tuple[str, int]]:
+    """Every place with its line. Refuses what a campaign file has no use for: depth, and keys that are twice there."""
+    line = node.start_mark.line + 1
+    if depth > MAX_DEPTH:
+        raise _refusal(f"nested deeper than {MAX_DEPTH} levels.", line, place)
+    yield place, line
+    if isinstance(node, yaml.SequenceNode):
+        for index, part in enumerate(node.value):
+            yield from _places(part, f"{place}[{index}]", depth + 1)
+    elif isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else None
+            if name is None or name in seen:
+                why = "a key must be a plain text" if name is None else "this key stands here twice"
+                raise _refusal(f"{why}.", key.start_mark.line + 1, f"{place}.{name}".strip(".") if name else place)
+            seen.add(name)
+            yield from _places(value, f"{place}.{name}" if place else name, depth + 1)
+
+
+def _line(lines: dict[str, int], place: str) -> int | None:
+    """The line of a place, or of the nearest thing around it that the text holds."""
+    while place and place not in lines:
+        place = place[: max(place.rfind("."), place.rfind("["), 0)]
+    return lines.get(place)
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain data with the scalars of YAML 1.2: `on` is a text, 1e9 a number. No aliases: defaults say what is shared."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - pyyaml's own name
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            message = "aliases (*name) are not allowed; write under defaults what conditions share"
+            raise yaml.MarkedYAMLError(problem=message, problem_mark=self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        return super().compose_node(parent, index)
+
+
+for _tag, _pattern in {
+    "null": r"~|null|",
+    "bool": r"true|false",
+    "int": r"[-+]?(0|[1-9][0-9]*)",
+    "float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?",
+}.items():
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"({_pattern})$"), None)

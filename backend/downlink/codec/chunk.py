@@ -1,0 +1,142 @@
+"""The chunk `dl-chunk/1` (`docs/data-format.md` section 1): one zstd frame with a line of JSON and delta-encoded columns."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from downlink.domain.errors import InvalidError
+from downlink.domain.sample import TIME_FIELD, End, fields_of
+
+FORMAT = "dl-chunk/1"
+MAX_PACKED_BYTES = 4 * 2**20
+MAX_UNPACKED_BYTES = 32 * 2**20
+MAX_SAMPLES = 5_000
+MAX_HEADER_BYTES = 64 * 2**10
+MAX_ATTEMPT = 1_000
+MAX_FLOW = 1_000
+MAX_SEQUENCE = 1_000_000
+
+Columns = dict[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkHeader:
+    """What a chunk says of itself. fields: the columns in their order, `elapsed_us` first."""
+
+    run_id: str
+    attempt: int
+    flow: int
+    end: End
+    sequence: int
+    samples: int
+    fields: tuple[str, ...]
+
+
+def decode_chunk(packed: bytes) -> tuple[ChunkHeader, Columns]:
+    """The header and its columns, each `samples` 64-bit integers.
+
+    Never unpacks more than MAX_UNPACKED_BYTES. Raises InvalidError `chunk_invalid` that names what is wrong.
+    """
+    unpacked = _unpack(packed)
+    end = unpacked.find(b"\n", 0, MAX_HEADER_BYTES)
+    if end < 0:
+        raise _invalid(f"no header line within the first {MAX_HEADER_BYTES} bytes")
+    header = _header(unpacked[:end])
+    return header, _columns(header, memoryview(unpacked)[end + 1 :])
+
+
+def encode_chunk(header: ChunkHeader, columns: Mapping[str, NDArray[np.int64]]) -> bytes:
+    """The chunk as an agent would write it. Raises InvalidError when decode_chunk would refuse it."""
+    line = json.dumps({"format": FORMAT, **asdict(header)}).encode() + b"\n"
+    stacked = np.stack([np.asarray(columns[name], dtype="<i8") for name in header.fields])
+    packed = zstandard.compress(line + np.diff(stacked, axis=1, prepend=0).tobytes())
+    decode_chunk(packed)
+    return packed
+
+
+def _invalid(what: str) -> InvalidError:
+    return InvalidError("chunk_invalid", f"This chunk cannot be read: {what}.")
+
+
+def _unpack(packed: bytes) -> bytes:
+    if len(packed) > MAX_PACKED_BYTES:
+        raise _invalid(f"{len(packed)} bytes packed, at most {MAX_PACKED_BYTES} are allowed")
+    try:
+        # A size announced in the frame overrules max_output_size, so that it is checked first.
+        announced = zstandard.frame_content_size(packed)
+        if announced > MAX_UNPACKED_BYTES:
+            raise _invalid(f"{announced} bytes unpacked, at most {MAX_UNPACKED_BYTES} are allowed")
+        decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_UNPACKED_BYTES)
+        return decompressor.decompress(packed, max_output_size=MAX_UNPACKED_BYTES, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise _invalid(f"not one whole zstd frame of at most {MAX_UNPACKED_BYTES} bytes ({error})") from error
+
+
+def _header(line: bytes) -> ChunkHeader:
+    try:
+        data = json.loads(line.decode())
+    except (ValueError, RecursionError) as error:
+        raise _invalid("the header line is not JSON") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise _invalid(f"the header must be an object with format {FORMAT!r}")
+    expected = {"format", *ChunkHeader.__dataclass_fields__}
+    if set(data) != expected:
+        raise _invalid(f"the header must hold exactly {', '.join(sorted(expected))}")
+    if not isinstance(data["run_id"], str) or not re.fullmatch(r"[0-9a-f-]{36}", data["run_id"]):
+        raise _invalid("run_id must be a UUID")
+    end = _end(data["end"])
+    return ChunkHeader(
+        run_id=data["run_id"],
+        attempt=_integer(data, "attempt", 1, MAX_ATTEMPT),
+        flow=_integer(data, "flow", 1, MAX_FLOW),
+        end=end,
+        sequence=_integer(data, "sequence", 0, MAX_SEQUENCE),
+        samples=_integer(data, "samples", 1, MAX_SAMPLES),
+        fields=_fields(data["fields"], end),
+    )
+
+
+def _end(value: Any) -> End:
+    if value not in list(End):
+        raise _invalid("end must be sender or receiver")
+    return End(value)
+
+
+def _integer(data: Mapping[str, Any], key: str, least: int, most: int) -> int:
+    value = data[key]
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        return value
+    raise _invalid(f"{key} must be a whole number from {least} to {most}")
+
+
+def _fields(names: Any, end: End) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise _invalid("fields must be a list of names")
+    known = {field.name for field in fields_of(end)}
+    strange = sorted(set(names) - known)
+    if strange:
+        raise _invalid(f"no field of the {end.value} end: {', '.join(strange)[:200]}")
+    if names[:1] != [TIME_FIELD] or len(set(names)) != len(names):
+        raise _invalid(f"fields must begin with {TIME_FIELD} and name each field once")
+    return tuple(names)
+
+
+def _columns(header: ChunkHeader, body: memoryview) -> Columns:
+    expected = len(header.fields) * header.samples * 8
+    if len(body) != expected:
+        raise _invalid(f"{len(body)} bytes of columns where {expected} are announced")
+    deltas = np.frombuffer(body, dtype="<i8").reshape(len(header.fields), header.samples)
+    # numpy adds int64 with wrap-around: the inverse of the writer's wrapping differences.
+    values = np.cumsum(deltas, axis=1, dtype=np.int64)
+    elapsed_us = values[0]
+    if elapsed_us[0] < 0 or not np.all(elapsed_us[1:] > elapsed_us[:-1]):
+        raise _invalid(f"{TIME_FIELD} must not be negative and must rise from sample to sample")
+    return dict(zip(header.fields, values, strict=True))

@@ -1,0 +1,78 @@
+"""Columns of 64-bit integers as Parquet: how a sealed trace is kept and handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from downlink.domain.errors import InvalidError
+
+Columns = dict[str, NDArray[np.int64]]
+
+
+def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
+    """One Parquet file of int64 columns of equal length, delta-encoded and zstd-compressed."""
+    sink = pa.BufferOutputStream()
+    with _writer(sink, _table(columns).schema) as writer:
+        writer.write_table(_table(columns))
+    return bytes(sink.getvalue())
+
+
+def parquet_to_columns(data: bytes, names: Sequence[str] | None = None) -> Columns:
+    """The columns called names (all when None); one that the file does not hold is left out.
+
+    Raises InvalidError `parquet_invalid` for bytes that are not such a file.
+    """
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        wanted = (
+            file.schema_arrow.names if names is None else [name for name in names if name in file.schema_arrow.names]
+        )
+        table = file.read(columns=wanted, use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidError("parquet_invalid", f"These bytes are no Parquet file: {error}") from error
+    return {name: table.column(name).to_numpy() for name in wanted}
+
+
+def join_columns(parts: Sequence[Columns]) -> Columns:
+    """The parts one after the other. All must have the same columns; no parts make no columns."""
+    if not parts:
+        return {}
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def trace_columns(chunks: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
+    """The columns of a whole trace from its Parquet chunks in their order."""
+    return join_columns([parquet_to_columns(chunk, names) for chunk in chunks])
+
+
+def join_parquet(chunks: Sequence[bytes]) -> bytes:
+    """One Parquet file with a row group for each chunk: a trace to hand out. Needs at least one chunk."""
+    tables = [pq.read_table(pa.BufferReader(chunk), use_threads=False) for chunk in chunks]
+    sink = pa.BufferOutputStream()
+    with _writer(sink, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _table(columns: Mapping[str, NDArray[np.int64]]) -> pa.Table:
+    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in columns])
+    return pa.table([pa.array(values, pa.int64()) for values in columns.values()], schema=schema)
+
+
+def _writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+    # Statistics and dictionaries cost more here than they save: a chunk is always read whole.
+    return pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=False,
+        write_statistics=False,
+        column_encoding="DELTA_BINARY_PACKED",
+    )

@@ -1,0 +1,73 @@
+"""CSV as `docs/data-format.md` section 3 describes it: RFC 4180, UTF-8, texts that no spreadsheet takes for a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+
+Cell = str | int | float | bool | datetime | None
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_LINES_PER_PIECE = 1_000
+
+
+def csv_pieces(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """The table in pieces of up to 1,000 lines, the header once in the first; for streamed answers."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(header)
+    for count, row in enumerate(rows, start=1):
+        writer.writerow([cell_text(cell) for cell in row])
+        if count % _LINES_PER_PIECE == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """The whole table as one text."""
+    return "".join(csv_pieces(header, rows))
+
+
+def columns_to_csv(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
+    """Integer columns of equal length as CSV: a trace to hand out."""
+    sink = pa.BufferOutputStream()
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    pa_csv.write_csv(table, sink, pa_csv.WriteOptions(include_header=False))
+    header = ",".join(columns) + "\n"
+    # pyarrow ends lines with LF; cells are digits alone, so that every LF is the end of a line.
+    return (header.encode() + bytes(sink.getvalue())).replace(b"\n", b"\r\n")
+
+
+def cell_text(cell: Cell) -> str:
+    """One cell: empty for a missing value (None, NaN, infinity), numbers exact, moments in UTC, texts made safe."""
+    if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, datetime):
+        return moment_text(cell)
+    if isinstance(cell, str):
+        return safe_text(cell)
+    # numpy's scalars print their type with repr.
+    return repr(cell.item() if isinstance(cell, np.generic) else cell)
+
+
+def moment_text(moment: datetime) -> str:
+    """ISO 8601 UTC in milliseconds, `2026-01-02T03:04:05.678Z`. The moment must know its offset."""
+    if moment.tzinfo is None:
+        raise ValueError("a moment without an offset has no place in a table")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def safe_text(text: str) -> str:
+    """The text, with a leading apostrophe when a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

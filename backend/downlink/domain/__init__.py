@@ -1,0 +1,1 @@
+"""Words and rules of Downlink: frozen dataclasses, enums, deciders. Standard library only."""

@@ -1,0 +1,126 @@
+"""What an agent says of itself, and the one thing that it should do next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from downlink.domain.run import FINAL, HostPhase, RunState
+
+ONLINE_S = 60.0  # two long polls of 25 s and some slack
+
+
+class AgentStatus(StrEnum):
+    IDLE = "idle"
+    PREPARING = "preparing"
+    READY = "ready"
+    RUNNING = "running"
+    RESTORING = "restoring"
+    RESTORED = "restored"
+    UPLOADING = "uploading"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+
+
+class OrderKind(StrEnum):
+    PREPARE = "prepare"
+    GO = "go"
+    ABORT = "abort"
+    UPLOAD = "upload"
+    DISCARD = "discard"
+
+
+_WORKING = frozenset({AgentStatus.PREPARING, AgentStatus.READY, AgentStatus.RUNNING})
+_HOLDING = frozenset({AgentStatus.RESTORED, AgentStatus.UPLOADING})
+_FREE = frozenset({AgentStatus.IDLE, AgentStatus.RESTORED})
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReport:
+    """What a poll says. spool: runs with chunks that were not acknowledged."""
+
+    status: AgentStatus
+    run_id: UUID | None
+    spool: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The run that an agent is leased to, and how far the agent is with it."""
+
+    run_id: UUID
+    state: RunState
+    phase: HostPhase
+    is_condemned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    kind: OrderKind
+    run_id: UUID
+
+
+def decide_order(report: AgentReport, assignment: Assignment | None, wanted: Collection[UUID] = ()) -> Order | None:
+    """What the agent should do next, or None. wanted: runs whose chunks are still awaited; all other spooled chunks are forgotten.
+
+    Follows from state alone, so that asking twice gives the same order and every order is safe to receive twice.
+    """
+    own = assignment.run_id if assignment else None
+    if report.run_id is not None and report.run_id != own:
+        return _dismiss(report)
+    order = _order_of(report, assignment) if assignment else None
+    if order is None and report.status in _FREE:
+        stale = next((run_id for run_id in report.spool if run_id != own and run_id not in wanted), None)
+        order = Order(OrderKind.DISCARD, stale) if stale else None
+    return order
+
+
+def _dismiss(report: AgentReport) -> Order | None:
+    """The agent is busy with a run that is not, or no longer, its own."""
+    assert report.run_id is not None  # noqa: S101  (the caller has looked)
+    if report.status in _WORKING:
+        return Order(OrderKind.ABORT, report.run_id)
+    return Order(OrderKind.DISCARD, report.run_id) if report.status in _HOLDING else None
+
+
+def _order_of(report: AgentReport, run: Assignment) -> Order | None:
+    is_over = run.phase in (HostPhase.DONE, HostPhase.LOST) or run.state in FINAL
+    if (run.is_condemned and run.phase in (HostPhase.PREPARING, HostPhase.READY)) or is_over:
+        return _dismiss(report) if report.run_id else None
+    match run.state, report.status:
+        case ((RunState.LEASED | RunState.PREPARING), AgentStatus.IDLE) if run.phase in (
+            HostPhase.ASSIGNED,
+            HostPhase.PREPARING,
+        ):
+            return Order(OrderKind.PREPARE, run.run_id)
+        case RunState.RUNNING, AgentStatus.READY:
+            return Order(OrderKind.GO, run.run_id)
+        case RunState.UPLOADING, (AgentStatus.RESTORED | AgentStatus.IDLE) if run.phase is HostPhase.RESTORED:
+            return Order(OrderKind.UPLOAD, run.run_id)
+    return None
+
+
+def phase_after_restart(report: AgentReport, run: Assignment) -> HostPhase | None:
+    """The phase of a host whose agent has forgotten the run: it was restarted, and restored its host before it polled.
+
+    None when the report does not show that. A repeated `prepare` heals a restart before `ready`.
+    """
+    if report.status is not AgentStatus.IDLE or report.run_id is not None:
+        return None
+    if run.phase is HostPhase.FINISHED:
+        return HostPhase.RESTORED
+    if run.phase is HostPhase.READY or (run.phase is HostPhase.PREPARING and run.is_condemned):
+        return HostPhase.DONE
+    return None
+
+
+def is_online(last_seen_at: datetime | None, now: datetime) -> bool:
+    return last_seen_at is not None and now - last_seen_at < timedelta(seconds=ONLINE_S)
+
+
+def is_free(status: AgentStatus, last_seen_at: datetime | None, now: datetime) -> bool:
+    """Whether a run may be given to this agent."""
+    return status is AgentStatus.IDLE and is_online(last_seen_at, now)

@@ -1,0 +1,148 @@
+"""A campaign as its author writes it (`docs/campaign-file.md`), complete and checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from downlink.domain.setting import is_host_wide
+
+Scalar = str | int | float | bool
+
+
+class Order(StrEnum):
+    """The order of the conditions within a cycle."""
+
+    INTERLEAVED = "interleaved"
+    SHUFFLED = "shuffled"
+
+
+class Sampling(StrEnum):
+    """How senders record a flow: TCP_INFO polled at an interval, or the state at every ACK where the host allows it."""
+
+    POLLED = "polled"
+    PER_ACK = "per_ack"
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """When a run's flows stop: after `seconds`, or when each has written `bytes`. Exactly one is set."""
+
+    seconds: float | None = None
+    bytes: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"seconds": self.seconds} if self.bytes is None else {"bytes": self.bytes}
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Start-up is the first startup_s of a run, steady state its last steady_s."""
+
+    startup_s: float = 15.0
+    steady_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`."""
+
+    cycles: int | None = None
+    duration_h: float | None = None
+    every_s: float | None = None
+    pause_s: float = 0.0
+    order: Order = Order.INTERLEAVED
+    seed: int = 1
+
+    def runs_per_link(self, conditions: int) -> int:
+        """How many runs each link carries; with a duration the last cycle may stay incomplete."""
+        if self.cycles is not None:
+            return self.cycles * conditions
+        return int((self.duration_h or 0) * 3600 / (self.every_s or math.inf) + 1e-9)
+
+    def to_dict(self) -> dict[str, Any]:
+        shape = (
+            {"cycles": self.cycles, "pause_s": self.pause_s}
+            if self.cycles is not None
+            else {"duration_h": self.duration_h, "every_s": self.every_s}
+        )
+        return {**shape, "order": self.order.value, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """attempts: tries per run. bytes: the campaign's data volume, None for no limit."""
+
+    attempts: int = 2
+    bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """One flow of a condition. sender: the place in the link's senders, from 1. start_s: offset from the run's zero."""
+
+    cc: str = "cubic"
+    sender: int = 1
+    start_s: float = 0.0
+    options: Mapping[str, Scalar] = field(default_factory=dict)
+    pacing_rate_bps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One combination of settings. sender and receiver: setting name to value, defaults merged in."""
+
+    name: str
+    sender: Mapping[str, str]
+    receiver: Mapping[str, str]
+    flows: tuple[FlowPlan, ...]
+    stop: StopRule
+
+    @property
+    def senders(self) -> tuple[int, ...]:
+        """The places of the senders that take part, rising, each once."""
+        return tuple(sorted({flow.sender for flow in self.flows}))
+
+    @property
+    def is_host_wide(self) -> bool:
+        """Whether a run of this condition changes something that other runs on its hosts would feel."""
+        return any(map(is_host_wide, (*self.sender, *self.receiver)))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "sender": dict(self.sender),
+            "receiver": dict(self.receiver),
+            "flows": [asdict(flow) for flow in self.flows],
+            "stop": self.stop.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A named study. Conditions are complete: the defaults and the common stop rule are merged into each."""
+
+    name: str
+    notes: str
+    links: tuple[str, ...]
+    phases: Phases
+    timetable: Timetable
+    limits: Limits
+    conditions: tuple[Condition, ...]
+    sampling: Sampling = Sampling.POLLED
+
+    def to_dict(self) -> dict[str, Any]:
+        """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
+        return {
+            "name": self.name,
+            "notes": self.notes,
+            "links": list(self.links),
+            "phases": asdict(self.phases),
+            "timetable": self.timetable.to_dict(),
+            "limits": asdict(self.limits),
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "sampling": self.sampling.value,
+        }

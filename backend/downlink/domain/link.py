@@ -1,0 +1,58 @@
+"""A link: one path under test, with the agents at its ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from downlink.domain.errors import InvalidError
+
+MAX_SENDERS = 16
+
+
+class Orbit(StrEnum):
+    GEO = "GEO"
+    MEO = "MEO"
+    LEO = "LEO"
+    TERRESTRIAL = "terrestrial"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One receiver behind a terminal and the senders that reach it. Agents are named, `senders` in the order campaigns count them from 1.
+
+    allowance_bytes: the plan's data volume, None for unlimited. profile: the name of an emulated link's profile.
+    """
+
+    name: str
+    orbit: Orbit
+    operator: str
+    nominal_rate_bps: int
+    base_rtt_ms: float
+    receiver: str
+    senders: tuple[str, ...]
+    allowance_bytes: int | None = None
+    is_emulated: bool = False
+    profile: str | None = None
+
+    def __post_init__(self) -> None:
+        check_link(self)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Every agent of the link, the receiver first."""
+        return (self.receiver, *self.senders)
+
+
+def check_link(link: Link) -> None:
+    """Raise InvalidError for a link that no run could use."""
+    if not link.name.strip():
+        raise InvalidError("link_invalid", "A link needs a name.")
+    if link.nominal_rate_bps <= 0 or link.base_rtt_ms <= 0:
+        raise InvalidError("link_invalid", f"Link {link.name}: nominal_rate_bps and base_rtt_ms must be above zero.")
+    if not 1 <= len(link.senders) <= MAX_SENDERS:
+        raise InvalidError("link_invalid", f"Link {link.name}: name 1 to {MAX_SENDERS} senders.")
+    if len(set(link.agents)) != len(link.agents):
+        raise InvalidError("link_invalid", f"Link {link.name}: each agent may stand at one end and one place only.")
+    if link.allowance_bytes is not None and link.allowance_bytes <= 0:
+        raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")

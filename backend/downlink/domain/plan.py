@@ -1,0 +1,224 @@
+"""From a campaign to its runs. Pure: times are seconds from launch, chance comes from the campaign's seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from downlink.domain.campaign import Campaign, Condition, Order
+from downlink.domain.conflict import Booking, Conflict, find_overlaps
+from downlink.domain.link import Link
+
+SETUP_S = 5.0
+"""Prepare, common go, restore and upload, apart from the round trips they take."""
+SETUP_ROUND_TRIPS = 10
+WIRE_RATIO = 1500 / 1448
+"""Bytes on the link per byte of payload: IPv4, TCP and timestamps in a 1500-byte packet."""
+INITIAL_WINDOW_BYTES = 10 * 1448
+"""RFC 6928."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One condition in one cycle on one link. cycle and position (its place in the cycle) count from 1.
+
+    due_s: from launch. duration_s: how long the link is expected to be held.
+    """
+
+    link: str
+    condition: str
+    cycle: int
+    position: int
+    due_s: float
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """bytes: the most that the runs carry over their links. duration_s: from launch to the end of the last run."""
+
+    runs: int
+    bytes: int
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The runs in the order in which they are due."""
+
+    runs: tuple[PlannedRun, ...]
+    estimate: Estimate
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def is_launchable(self) -> bool:
+        """Whether nothing stands in the way; what only makes runs wait does not."""
+        return bool(self.runs) and not any(conflict.is_blocking for conflict in self.conflicts)
+
+
+def plan_campaign(
+    campaign: Campaign,
+    links: Mapping[str, Link],
+    bookings: Collection[Booking] = (),
+    hosts: Mapping[str, str] | None = None,
+) -> Plan:
+    """The runs of a campaign, what they will take, and what speaks against them.
+
+    links: by name; a link that is not there, or lacks a sender that a condition wants, gets no runs and a conflict.
+    bookings: what others have planned, in seconds from this launch. hosts: agent to host (boot id); an agent that is
+    not named there is a host of its own.
+    """
+    usable = [links[name] for name in campaign.links if name in links and not _missing_senders(campaign, links[name])]
+    conditions = {condition.name: condition for condition in campaign.conditions}
+    slots = _spaced(campaign, usable) if campaign.timetable.cycles is None else _in_turn(campaign, usable)
+    runs = tuple(sorted(slots, key=lambda run: run.due_s))
+    own = [_booking(run, links[run.link], conditions[run.condition]) for run in runs]
+    volumes = _volumes(runs, links, conditions)
+    conflicts = (
+        *_missing(campaign, links),
+        *_too_long(campaign, usable),
+        *_too_much(campaign, links, volumes),
+        *find_overlaps(own, bookings, hosts or {}),
+    )
+    end_s = max((run.due_s + run.duration_s for run in runs), default=0.0)
+    return Plan(runs, Estimate(len(runs), sum(volumes.values()), end_s), conflicts)
+
+
+def cycle_order(campaign: Campaign, link: str, cycle: int) -> list[Condition]:
+    """The conditions in the order of one cycle on one link. Another link or cycle does not change it."""
+    order = list(campaign.conditions)
+    if campaign.timetable.order is Order.SHUFFLED:
+        Random(f"{campaign.timetable.seed}/{link}/{cycle}").shuffle(order)  # noqa: S311 - repeatable, not secret
+    return order
+
+
+def run_duration_s(condition: Condition, link: Link) -> float:
+    """How long one run is expected to hold its link, set-up and upload included."""
+    round_trip_s = link.base_rtt_ms / 1000
+    overhead_s = SETUP_S + SETUP_ROUND_TRIPS * round_trip_s
+    if condition.stop.seconds is not None:
+        return condition.stop.seconds + overhead_s
+    start_up_s = round_trip_s * _slow_start_rounds(link)
+    last_start_s = max(flow.start_s for flow in condition.flows)
+    return last_start_s + start_up_s + _run_bytes(condition, link) * 8 / link.nominal_rate_bps + overhead_s
+
+
+def _slow_start_rounds(link: Link) -> float:
+    """Doublings from the initial window to the bandwidth-delay product."""
+    bdp_bytes = link.nominal_rate_bps / 8 * link.base_rtt_ms / 1000
+    return max(0.0, math.log2(bdp_bytes / INITIAL_WINDOW_BYTES))
+
+
+def _run_bytes(condition: Condition, link: Link) -> int:
+    """What one run carries over the link at most: a full link for seconds, each flow's payload for bytes."""
+    if condition.stop.bytes is None:
+        return round(link.nominal_rate_bps / 8 * (condition.stop.seconds or 0))
+    return round(condition.stop.bytes * len(condition.flows) * WIRE_RATIO)
+
+
+def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, Condition]]:
+    """(cycle, position, condition) of every run of one link, in order."""
+    size = len(campaign.conditions)
+    for index in range(campaign.timetable.runs_per_link(size)):
+        cycle, place = divmod(index, size)
+        if place == 0:
+            order = cycle_order(campaign, link.name, cycle + 1)
+        yield cycle + 1, place + 1, order[place]
+
+
+def _spaced(campaign: Campaign, links: Sequence[Link]) -> Iterator[PlannedRun]:
+    """A run on each link every every_s; the links take turns within that time, since they may share agents."""
+    every_s = campaign.timetable.every_s or 0.0
+    for turn, link in enumerate(links):
+        for index, (cycle, position, condition) in enumerate(_slots(campaign, link)):
+            due_s = (index + turn / len(links)) * every_s
+            yield PlannedRun(link.name, condition.name, cycle, position, due_s, run_duration_s(condition, link))
+
+
+def _in_turn(campaign: Campaign, links: Sequence[Link]) -> Iterator[PlannedRun]:
+    """One run after the other on each link. Links that share an agent take turns, others go on side by side."""
+    free_s: dict[str, float] = {}
+    for turns in zip(*(_slots(campaign, link) for link in links), strict=True):
+        for link, (cycle, position, condition) in zip(links, turns, strict=True):
+            users = (f"link {link.name}", *_agents(link, condition))
+            is_new_cycle = position == 1 and cycle > 1
+            pause_s = campaign.timetable.pause_s if is_new_cycle else 0.0
+            due_s = max(free_s.get(users[0], 0.0) + pause_s, *(free_s.get(user, 0.0) for user in users[1:]))
+            run = PlannedRun(link.name, condition.name, cycle, position, due_s, run_duration_s(condition, link))
+            free_s.update(dict.fromkeys(users, due_s + run.duration_s))
+            yield run
+
+
+def _agents(link: Link, condition: Condition) -> tuple[str, ...]:
+    return (link.receiver, *(link.senders[place - 1] for place in condition.senders))
+
+
+def _booking(run: PlannedRun, link: Link, condition: Condition) -> Booking:
+    return Booking(
+        label=f"link {link.name}",
+        link=link.name,
+        agents=frozenset(_agents(link, condition)),
+        is_host_wide=condition.is_host_wide,
+        start_s=run.due_s,
+        end_s=run.due_s + run.duration_s,
+    )
+
+
+def _volumes(
+    runs: Sequence[PlannedRun], links: Mapping[str, Link], conditions: Mapping[str, Condition]
+) -> dict[str, int]:
+    """Bytes per link."""
+    volumes: dict[str, int] = {}
+    for run in runs:
+        volumes[run.link] = volumes.get(run.link, 0) + _run_bytes(conditions[run.condition], links[run.link])
+    return volumes
+
+
+def _missing_senders(campaign: Campaign, link: Link) -> list[int]:
+    wanted = {place for condition in campaign.conditions for place in condition.senders}
+    return sorted(place for place in wanted if place > len(link.senders))
+
+
+def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict]:
+    for name in campaign.links:
+        if name not in links:
+            yield Conflict("unknown_link", f"There is no link called {name}; make it first, or mend its name.", True)
+        elif missing := _missing_senders(campaign, links[name]):
+            has = len(links[name].senders)
+            yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True)
+
+
+def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:
+    every_s = campaign.timetable.every_s
+    if every_s is None:
+        return
+    for link in links:
+        longest_s, name = max((run_duration_s(condition, link), condition.name) for condition in campaign.conditions)
+        if longest_s > every_s:
+            yield Conflict(
+                "run_longer_than_spacing",
+                f"On {link.name} a run of {name} takes about {longest_s:.0f} s, but one is due every {every_s:g} s: "
+                "raise every_s or shorten the run.",
+                True,
+            )
+
+
+def _too_much(campaign: Campaign, links: Mapping[str, Link], volumes: Mapping[str, int]) -> Iterator[Conflict]:
+    for name, volume in volumes.items():
+        allowance = links[name].allowance_bytes
+        if allowance is not None and volume > allowance:
+            yield Conflict(
+                "allowance_exceeded",
+                f"Up to {_megabytes(volume)} would go over {name}, whose allowance is {_megabytes(allowance)}.",
+            )
+    total, limit = sum(volumes.values()), campaign.limits.bytes
+    if limit is not None and total > limit:
+        yield Conflict(
+            "limit_exceeded", f"Up to {_megabytes(total)} would be sent; the campaign's limit is {_megabytes(limit)}."
+        )
+
+
+def _megabytes(volume: int) -> str:
+    return f"{volume / 1e6:,.0f} MB"

@@ -1,0 +1,79 @@
+"""The measured fields, read from the one list of them (`fields.csv`, a twin of `docs/fields.csv`)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+
+class End(StrEnum):
+    """Which host of a flow took a sample."""
+
+    SENDER = "sender"
+    RECEIVER = "receiver"
+
+
+class FieldKind(StrEnum):
+    """TIME increases strictly, a COUNTER never falls, a GAUGE is a state of the moment."""
+
+    TIME = "time"
+    COUNTER = "counter"
+    GAUGE = "gauge"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One measured quantity.
+
+    ends: where it is sampled. min_kernel: first Linux that reports it, None when every kernel does.
+    tcp_info_end: least length of `struct tcp_info` that holds it, None when it does not come from there.
+    """
+
+    name: str
+    unit: str
+    kind: FieldKind
+    ends: frozenset[End]
+    min_kernel: tuple[int, int] | None
+    tcp_info_end: int | None
+    description: str
+
+
+TIME_FIELD = "elapsed_us"
+NEVER_SET_SSTHRESH = 2_147_483_647
+"""`ssthresh_segments` of a flow that has never left its first slow start (TCP_INFINITE_SSTHRESH)."""
+
+
+@cache
+def fields() -> Mapping[str, Field]:
+    """Every field by name, in the order of the list."""
+    text = resources.files(__package__).joinpath("fields.csv").read_text(encoding="utf-8")
+    return MappingProxyType({row["name"]: _field(row) for row in csv.DictReader(text.splitlines())})
+
+
+def fields_of(end: End) -> tuple[Field, ...]:
+    """The fields that samples of this end may hold, in the order of the list."""
+    return tuple(field for field in fields().values() if end in field.ends)
+
+
+def _field(row: Mapping[str, str]) -> Field:
+    return Field(
+        name=row["name"],
+        unit=row["unit"],
+        kind=FieldKind(row["kind"]),
+        ends=frozenset(End) if row["ends"] == "both" else frozenset({End(row["ends"])}),
+        min_kernel=_kernel(row["min_kernel"]),
+        tcp_info_end=int(row["tcp_info_end"]) if row["tcp_info_end"] else None,
+        description=row["description"],
+    )
+
+
+def _kernel(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    major, minor = text.split(".")
+    return int(major), int(minor)

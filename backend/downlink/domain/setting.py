@@ -1,0 +1,110 @@
+"""The host settings an agent may change: their scope and the shape of their values.
+
+The table is section 4 of `docs/agent-protocol.md`; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+MAX_INT = 2**31 - 1
+
+
+class Scope(StrEnum):
+    """What a setting reaches: one network namespace, the whole host, or one route."""
+
+    NAMESPACE = "namespace"
+    HOST = "host"
+    ROUTE = "route"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. accepts(text) tells whether the kernel would take text; allowed says so in words."""
+
+    name: str
+    scope: Scope
+    allowed: str
+    accepts: Callable[[str], bool]
+
+
+def settings() -> Mapping[str, Setting]:
+    """Every setting by name."""
+    return _SETTINGS
+
+
+def is_host_wide(name: str) -> bool:
+    """Whether a change reaches every namespace of the host, so that two runs may not share it."""
+    return _SETTINGS[name].scope is Scope.HOST
+
+
+def _integer(least: int, most: int = MAX_INT) -> tuple[str, Callable[[str], bool]]:
+    def accepts(text: str) -> bool:
+        return re.fullmatch(r"[0-9]{1,10}", text) is not None and least <= int(text) <= most
+
+    return f"a whole number from {least} to {most}", accepts
+
+
+def _triple() -> tuple[str, Callable[[str], bool]]:
+    def accepts(text: str) -> bool:
+        parts = text.split(" ")
+        if len(parts) != 3 or not all(re.fullmatch(r"[0-9]{1,10}", part) for part in parts):
+            return False
+        low, middle, high = map(int, parts)
+        return 0 < low <= middle <= high <= MAX_INT
+
+    return "three whole numbers, rising: least, start, most", accepts
+
+
+def _word() -> tuple[str, Callable[[str], bool]]:
+    # A qdisc name is at most 15 characters (IFNAMSIZ).
+    return "a name of a queueing discipline", lambda text: re.fullmatch(r"[a-z][a-z0-9_]{0,14}", text) is not None
+
+
+_SWITCH = _integer(0, 1)
+
+_TABLE: Mapping[Scope, Mapping[str, tuple[str, Callable[[str], bool]]]] = {
+    Scope.NAMESPACE: {
+        "net.ipv4.tcp_rmem": _triple(),
+        "net.ipv4.tcp_wmem": _triple(),
+        "net.ipv4.tcp_moderate_rcvbuf": _SWITCH,
+        # A threshold cached from an earlier run to the same peer would end slow start early.
+        "net.ipv4.tcp_no_metrics_save": ("1 only", lambda text: text == "1"),
+        "net.ipv4.tcp_slow_start_after_idle": _SWITCH,
+        "net.ipv4.tcp_window_scaling": _SWITCH,
+        "net.ipv4.tcp_sack": _SWITCH,
+        "net.ipv4.tcp_timestamps": _integer(0, 2),
+        "net.ipv4.tcp_ecn": _integer(0, 5),
+    },
+    Scope.HOST: {
+        "net.ipv4.tcp_mem": _triple(),
+        "net.core.rmem_max": _integer(2304),
+        "net.core.wmem_max": _integer(4608),
+        "net.core.default_qdisc": _word(),
+        "tcp_cubic.hystart": _SWITCH,
+        "tcp_cubic.hystart_detect": _integer(0, 3),
+        "tcp_cubic.hystart_low_window": _integer(0),
+        "tcp_cubic.hystart_ack_delta_us": _integer(0),
+        # Out of BICTCP_BETA_SCALE = 1024 in tcp_cubic.c.
+        "tcp_cubic.beta": _integer(1, 1023),
+        "tcp_cubic.fast_convergence": _SWITCH,
+        "tcp_cubic.tcp_friendliness": _SWITCH,
+        "tcp_cubic.initial_ssthresh": _integer(0),
+    },
+    Scope.ROUTE: {
+        "route.initcwnd": _integer(1, 65_535),
+        "route.initrwnd": _integer(1, 65_535),
+    },
+}
+
+_SETTINGS: Mapping[str, Setting] = MappingProxyType(
+    {
+        name: Setting(name, scope, allowed, accepts)
+        for scope, names in _TABLE.items()
+        for name, (allowed, accepts) in names.items()
+    }
+)

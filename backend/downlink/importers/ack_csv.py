@@ -1,0 +1,156 @@
+"""Per-ACK sender logs as CSV (one row per ACK, columns by header), and our own exported traces.
+
+The clock and the sequence numbers are 32 bits wide and wrap.
+"""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+
+from downlink.domain.sample import End
+from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
+from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns
+
+NEEDED = ("now_us", "bytes_acked", "mss", "rtt_us")
+PLAIN = {
+    "mss": "snd_mss_bytes",
+    "bytes_acked": "acked_bytes",
+    "tp_delivered": "delivered_segments",
+    "lost_pkt": "lost_total_segments",
+    "total_retrans_pkt": "total_retrans_segments",
+    "app_limited": "delivery_rate_app_limited",
+    "snd_cwnd": "cwnd_segments",
+    "snd_ssthresh": "ssthresh_segments",
+}
+# The same authors' kernel log of a flow: its names, and the names above that mean the same.
+KERNEL_LOG = {"total_delv_B": "bytes_acked", "cwnd_pkt": "snd_cwnd", "ssthresh_pkt": "snd_ssthresh"}
+KERNEL_NEEDED = ("now_us", "rtt_us", "cwnd_MB", "total_sent_B", *KERNEL_LOG)
+BYTES_PER_MB = 1_000_000
+WRAP = 2**32
+UNPACED = WRAP - 1
+INITIAL_WINDOW_SEGMENTS = 10
+
+Table = dict[str, NDArray[np.float64]]
+
+
+def header_of(content: bytes) -> list[str]:
+    """The column names of the first line."""
+    line = content[: content.find(b"\n") if b"\n" in content[:65_536] else 65_536]
+    return [name.strip() for name in line.decode("utf-8-sig", errors="replace").strip().split(",")]
+
+
+def is_ack_csv(header: list[str]) -> bool:
+    return set(NEEDED) <= set(header) or set(KERNEL_NEEDED) <= set(header)
+
+
+def is_downlink_csv(header: list[str]) -> bool:
+    return header[0] == "elapsed_us"
+
+
+def read_ack_csv(content: bytes) -> Content:
+    """One flow with every ACK. Sent bytes count from the flow's first byte. A further column with holes is left out and named."""
+    table = _as_ack_log(_table(content, header_of(content)))
+    left_out = [name for name, column in table.items() if name not in NEEDED and not np.all(np.isfinite(column))]
+    table = {name: column for name, column in table.items() if name not in left_out}
+    columns = {ours: _whole(table[theirs], theirs) for theirs, ours in PLAIN.items() if theirs in table}
+    columns["elapsed_us"] = _elapsed_us(_whole(table["now_us"], "now_us"))
+    rtt_us = _whole(table["rtt_us"], "rtt_us")
+    # A sample that was negative in the kernel arrives as a huge unsigned number.
+    columns["ack_rtt_us"] = np.where((rtt_us < 0) | (rtt_us >= WRAP // 2), -1, rtt_us)
+    if "snd_nxt" in table:
+        columns["snd_nxt_bytes"] = _sent_bytes(table, columns)
+    elif "total_sent_B" in table:
+        columns["snd_nxt_bytes"] = np.maximum.accumulate(_whole(table["total_sent_B"], "total_sent_B"))
+    if "sk_pacing_rate" in table:
+        rate = _whole(table["sk_pacing_rate"], "sk_pacing_rate")
+        columns["pacing_rate_bps"] = np.where(rate >= UNPACED, -1, rate * 8)
+    _check(columns)
+    flow = ImportedFlow(1, End.SENDER, checked_columns(columns, is_per_ack=True), is_per_ack=True)
+    return Content((flow,), metadata={"left_out": left_out})
+
+
+def read_downlink_csv(content: bytes) -> Content:
+    """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll."""
+    table = _table(content, header_of(content))
+    columns = checked_columns({name: _whole(column, name) for name, column in table.items() if name})
+    end = End.SENDER if "cwnd_segments" in columns else End.RECEIVER
+    return Content((ImportedFlow(1, end, columns),))
+
+
+def _table(content: bytes, header: list[str]) -> Table:
+    if len(set(header)) < len(header):
+        raise UnreadableError("a column name appears twice")
+    if content.count(b"\n") > MAX_SAMPLES:
+        raise UnreadableError(f"it has more than {MAX_SAMPLES} rows")
+    body = _filled(content.partition(b"\n")[2])
+    if not body.strip():
+        raise UnreadableError("it has a header and no rows")
+    try:
+        rows = np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
+    except ValueError as error:
+        raise UnreadableError(f"a row cannot be read ({error})") from error
+    if rows.shape[0] == 0:
+        raise UnreadableError("it has a header and no rows")
+    if rows.shape[1] != len(header):
+        raise UnreadableError(f"the header names {len(header)} columns and the rows have {rows.shape[1]}")
+    return dict(zip(header, rows.T, strict=True))
+
+
+def _as_ack_log(table: Table) -> Table:
+    """A kernel log under the names of an ACK log. Its MSS is what a window of so many megabytes and segments comes to."""
+    if not set(KERNEL_LOG) <= set(table) or "mss" in table:
+        return table
+    renamed = {KERNEL_LOG.get(name, name): column for name, column in table.items()}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        renamed["mss"] = np.rint(table["cwnd_MB"] * BYTES_PER_MB / table["cwnd_pkt"])
+    return renamed
+
+
+def _filled(body: bytes) -> bytes:
+    """Empty cells as `nan`, which the number reader knows."""
+    body = body.replace(b"\r\n", b"\n")
+    if b",," in body:
+        body = body.replace(b",,", b",nan,").replace(b",,", b",nan,")
+    return body.replace(b",\n", b",nan\n") if b",\n" in body else body
+
+
+def _whole(column: NDArray[np.float64], name: str) -> Ints:
+    if not np.all(np.isfinite(column)) or np.any(np.abs(column) > LARGEST):
+        raise UnreadableError(f"column {name} holds something that is no sensible number")
+    return column.astype(np.int64)
+
+
+def unwrapped(values: Ints) -> Ints:
+    """A 32-bit counter as it would be without its width, from 0 on. A step back of less than half the range stays a step back."""
+    steps = (np.diff(values) + WRAP // 2) % WRAP - WRAP // 2
+    return np.concatenate(([0], np.cumsum(steps)))
+
+
+def _elapsed_us(now_us: Ints) -> Ints:
+    """Time since the first ACK; a clock beyond 32 bits does not wrap."""
+    return now_us - now_us[0] if np.any(now_us >= WRAP) else unwrapped(now_us)
+
+
+def _sent_bytes(table: Table, columns: dict[str, Ints]) -> Ints:
+    """New bytes sent since the flow's start. Without snd_una a full initial window is taken to be out at the first ACK."""
+    snd_nxt = _whole(table["snd_nxt"], "snd_nxt")
+    acked = int(columns["acked_bytes"][0])
+    if "snd_una" in table:
+        first = acked + (int(snd_nxt[0]) - int(table["snd_una"][0])) % WRAP
+    else:
+        first = max(INITIAL_WINDOW_SEGMENTS * int(columns["snd_mss_bytes"][0]), acked)
+    return np.maximum.accumulate(first + unwrapped(snd_nxt))
+
+
+def _check(columns: dict[str, Ints]) -> None:
+    if np.any(columns["snd_mss_bytes"] <= 0):
+        raise UnreadableError("column mss holds a value that is not above 0")
+    falls = np.flatnonzero(np.diff(columns["acked_bytes"]) < 0)
+    if falls.size:
+        raise UnreadableError(f"bytes_acked falls at row {int(falls[0]) + 3}, so that it is not one flow")
+    for name, column in columns.items():
+        if name not in {"ack_rtt_us", "pacing_rate_bps"} and np.any(column < 0):
+            raise UnreadableError(f"{name} is negative somewhere")

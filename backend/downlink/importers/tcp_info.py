@@ -1,0 +1,83 @@
+"""M-Lab tcp-info archives: one connection's inet_diag snapshots, a JSON object per line."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from downlink.domain.sample import End
+from downlink.importers.model import Content, ImportedFlow, UnreadableError
+from downlink.importers.reading import checked_columns, ints, mapping, moment
+from downlink.importers.tcp_fields import decode_structs
+
+INFO, CONGESTION_CONTROL = 2, 4
+SHORTEST_STRUCT_BYTES = 104
+MICROSECONDS = 1_000_000
+
+
+def is_tcp_info(first_line: object) -> bool:
+    return (
+        isinstance(first_line, Mapping)
+        and "Timestamp" in first_line
+        and ("Metadata" in first_line or "RawIDM" in first_line)
+    )
+
+
+def read_tcp_info(content: bytes) -> Content:
+    """One flow. The end that acknowledged more than it received is the sender's."""
+    identity: Mapping[str, Any] = {}
+    stamps: list[datetime] = []
+    structs: list[bytes] = []
+    control: str | None = None
+    for line_number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        snapshot = _line(line, line_number)
+        identity = identity or snapshot.get("Metadata") or {}
+        if (struct := _attribute(snapshot, INFO, line_number)) is None:
+            continue
+        stamps.append(_stamp(snapshot, line_number))
+        structs.append(struct)
+        if name := _attribute(snapshot, CONGESTION_CONTROL, line_number):
+            control = name.rstrip(b"\0").decode("ascii", errors="replace")
+    if not structs:
+        raise UnreadableError("no line holds a tcp_info")
+    columns = decode_structs(structs)
+    columns["elapsed_us"] = ints([int((stamp - stamps[0]).total_seconds() * MICROSECONDS) for stamp in stamps])
+    end = End.RECEIVER if columns.get("received_bytes", [0])[-1] > columns.get("acked_bytes", [0])[-1] else End.SENDER
+    flow = ImportedFlow(
+        1, end, checked_columns(columns), congestion_control=control, metadata={"uuid": identity.get("UUID")}
+    )
+    return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))})
+
+
+def _line(line: bytes, line_number: int) -> Mapping[str, Any]:
+    try:
+        return mapping(orjson.loads(line), f"line {line_number}")
+    except orjson.JSONDecodeError as error:
+        raise UnreadableError(f"line {line_number} is not JSON ({error})") from error
+
+
+def _attribute(snapshot: Mapping[str, Any], index: int, line_number: int) -> bytes | None:
+    attributes = snapshot.get("Attributes")
+    if not isinstance(attributes, list) or len(attributes) <= index or not attributes[index]:
+        return None
+    try:
+        value = base64.b64decode(attributes[index], validate=True)
+    except (binascii.Error, TypeError, ValueError) as error:
+        raise UnreadableError(f"line {line_number} holds an attribute that is not base64") from error
+    if index == INFO and len(value) < SHORTEST_STRUCT_BYTES:
+        raise UnreadableError(f"line {line_number} holds a tcp_info of only {len(value)} bytes")
+    return value
+
+
+def _stamp(snapshot: Mapping[str, Any], line_number: int) -> datetime:
+    stamp = moment(snapshot.get("Timestamp"))
+    if stamp is None:
+        raise UnreadableError(f"line {line_number} has no readable Timestamp")
+    return stamp

@@ -1,0 +1,1 @@
+"""Celery only: ids in, open a unit, call one action."""

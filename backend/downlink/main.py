@@ -1,0 +1,155 @@
+"""The command `downlink`: the server's processes, the launcher, and the client.
+
+Each command imports what it needs when it runs, so that `downlink --help` and the client start fast.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from downlink.cli import agents, campaigns, links, runs
+from downlink.cli.exits import exits_command, import_command
+from downlink.cli.output import note, print_json, say
+from downlink.domain.errors import (
+    ConflictError,
+    DeniedError,
+    DownlinkError,
+    InvalidError,
+    NotFoundError,
+    UnavailableError,
+)
+from downlink.stack import commands as stack_commands
+
+if TYPE_CHECKING:
+    from downlink.settings import Settings
+    from downlink.storage.unit import Unit
+
+EXIT_STATUS: dict[type[DownlinkError], int] = {
+    InvalidError: 2,
+    DeniedError: 3,
+    NotFoundError: 4,
+    ConflictError: 5,
+    UnavailableError: 6,
+}
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Plans TCP download experiments over satellite links, runs them, and shows what happened.",
+)
+app.add_typer(campaigns.app, name="campaigns", rich_help_panel="Client")
+app.add_typer(runs.app, name="runs", rich_help_panel="Client")
+app.add_typer(agents.app, name="agents", rich_help_panel="Client")
+app.add_typer(links.app, name="links", rich_help_panel="Client")
+app.command("exits", rich_help_panel="Traces")(exits_command)
+app.command("import", rich_help_panel="Traces")(import_command)
+app.add_typer(stack_commands.app, name="stack", rich_help_panel="Server")
+tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_help=True)
+app.add_typer(tokens, name="token", rich_help_panel="Server")
+
+
+def _settings() -> Settings:
+    from downlink.settings import Settings
+
+    return Settings()
+
+
+@contextmanager
+def _unit() -> Iterator[Unit]:
+    """A unit of work of its own on the server's database."""
+    from downlink.storage.unit import open_units
+
+    units = open_units(_settings().database_url.get_secret_value(), pool_size=1)
+    try:
+        with units() as unit:
+            yield unit
+    finally:
+        units.close()
+
+
+@app.command(rich_help_panel="Server")
+def api() -> None:
+    """Serve the REST API and the dashboard."""
+    from downlink.api.server import serve
+
+    serve(_settings())
+
+
+@app.command(rich_help_panel="Server")
+def worker(concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time")] = 2) -> None:
+    """Work off the queue: seal, analyse, report."""
+    from downlink.jobs.app import run_worker
+
+    run_worker(_settings(), concurrency)
+
+
+@app.command(rich_help_panel="Server")
+def beat() -> None:
+    """Send the tick that leases due runs, once a second. One is enough."""
+    from downlink.jobs.app import run_beat
+
+    run_beat(_settings())
+
+
+@app.command(rich_help_panel="Server")
+def migrate() -> None:
+    """Bring the database to this version's tables."""
+    from downlink.storage.migrate import upgrade
+
+    upgrade(_settings())
+
+
+@app.command(rich_help_panel="Server")
+def openapi() -> None:
+    """Print the API's OpenAPI document."""
+    from downlink.api.app import openapi_document
+
+    print_json(openapi_document())
+
+
+@app.command(rich_help_panel="Server")
+def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink campaigns export --archive`")]) -> None:
+    """Load a recorded campaign; one that is there already is left as it is."""
+    from downlink.actions.archive import load_archive
+
+    with _unit() as unit:
+        campaign, is_new = load_archive(unit, archive.read_bytes())
+    note(f"{campaign} {'is loaded' if is_new else 'is there already'}.")
+
+
+@app.command("setup-link", rich_help_panel="Server")
+def setup_link() -> None:
+    """Print the link under which the admin is made, once; empty when there is an admin already."""
+    from downlink.actions.access import setup_link
+
+    say(setup_link(_settings()) or "")
+
+
+@tokens.command("create")
+def create_token(name: str) -> None:
+    """Make an API token that may read and write; print its secret, this once."""
+    from downlink.actions.access import create_token
+
+    say(create_token(_settings(), name))
+
+
+def run() -> None:
+    """Entry point: expected failures become a sentence on standard error and an exit status (docs/cli.md)."""
+    try:
+        app()
+    except DownlinkError as error:
+        typer.echo(f"downlink: {error.message}", err=True)
+        sys.exit(EXIT_STATUS.get(type(error), 1))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,1 @@
+"""Messages exchanged with agents (docs/agent-protocol.md); no behaviour."""

@@ -1,0 +1,278 @@
+"""The agent protocol's messages. What agents write is bounded, and control characters in it are refused."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, PlainSerializer
+
+from downlink.domain.run import Reason
+
+MAX_LIST = 256
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def _refuse_controls(text: str) -> str:
+    if _CONTROLS.search(text):
+        raise ValueError("control characters are not allowed")
+    return text
+
+
+def _iso_us(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _plain(value: Any, depth: int = 3) -> Any:
+    """A bounded tree of plain values, for facts whose shape is the agent's own."""
+    match value:
+        case dict() if depth and len(value) <= MAX_LIST:
+            return {_text(key): _plain(item, depth - 1) for key, item in value.items()}
+        case list() if depth and len(value) <= MAX_LIST:
+            return [_plain(item, depth - 1) for item in value]
+        case str():
+            return _text(value)
+        case None | bool() | int() | float():
+            return value
+    raise ValueError("too deep, too long, or no plain value")
+
+
+def _text(text: str) -> str:
+    if len(text) > 1000:
+        raise ValueError("a text is longer than 1000 characters")
+    return _refuse_controls(text)
+
+
+Word = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_refuse_controls)]
+Sentence = Annotated[str, Field(max_length=2000), AfterValidator(_refuse_controls)]
+Address = Annotated[
+    str, Field(min_length=3, max_length=100, pattern=r"^(\[[0-9a-fA-F:.%a-z0-9]+\]|[A-Za-z0-9.-]+):\d{1,5}$")
+]
+Moment = Annotated[datetime, PlainSerializer(_iso_us, when_used="json", return_type=str)]
+SettingValues = Annotated[
+    dict[Word, Annotated[str, Field(max_length=200), AfterValidator(_refuse_controls)]], Field(max_length=64)
+]
+Facts = Annotated[dict[str, Any], AfterValidator(_plain)]
+Count = Annotated[int, Field(ge=0, le=2**62)]
+Attempt = Annotated[int, Field(ge=1, le=1000)]
+Measure = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
+Status = Literal["idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked"]
+End = Literal["sender", "receiver"]
+Role = Literal["sender", "receiver"]
+
+
+class Message(BaseModel):
+    """Unknown keys are ignored, so that a newer agent can speak to this backend."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Host(BaseModel):
+    """Facts of a host. Facts that only a newer agent knows are kept as they are."""
+
+    model_config = ConfigDict(extra="allow")
+    boot_id: Word
+    hostname: Word
+    kernel: Word
+    os: Sentence
+    arch: Word
+    cpus: Annotated[int, Field(ge=1, le=100_000)]
+    roles: Annotated[list[Role], Field(max_length=2)]
+    congestion_controls: Annotated[list[Word], Field(max_length=MAX_LIST)]
+    controls_unavailable: Annotated[dict[Word, Sentence], Field(max_length=64)] = Field(
+        default={}, description="The agent's own controls that this host cannot run, each with the reason"
+    )
+    settings: SettingValues
+    settings_writable: Annotated[list[Word], Field(max_length=64)]
+    tcp_info_bytes: Count
+    data_host: Word
+    spool_free_bytes: Count
+
+    def model_post_init(self, _context: Any) -> None:
+        _plain(dict(self.model_extra or {}))
+
+
+class JoinRequest(Message):
+    token: Annotated[str, Field(max_length=200)]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    version: Word
+    host: Host
+
+
+class JoinResponse(Message):
+    agent_id: UUID
+    secret: str
+    server_now: Moment
+
+
+class SpoolEntry(Message):
+    run_id: UUID
+    attempt: Attempt
+    chunks: Count
+
+
+class RunProgress(Message):
+    elapsed_s: Measure
+    bytes: Count
+
+
+class UploadProgress(Message):
+    chunks_done: Count
+    chunks_total: Count
+
+
+class PollRequest(Message):
+    status: Status
+    run_id: UUID | None
+    attempt: Attempt | None = None
+    detail: Sentence | None
+    progress: RunProgress | UploadProgress | None
+    spool: Annotated[list[SpoolEntry], Field(max_length=10_000)]
+    host: Host | None
+    wait_s: Annotated[float, Field(ge=0, le=25)]
+
+
+SamplingMode = Literal["polled", "per_ack"]
+
+
+class Sampling(Message):
+    mode: SamplingMode
+    sender_ms: int
+    receiver_ms: int
+
+
+class FlowOrder(Message):
+    flow: int
+    role: Role
+    cc: str
+    cc_options: dict[str, Any]
+    start_s: float
+    pacing_rate_bps: int | None
+    ticket: str
+    peer_agent: str
+    peer_host: Annotated[str | None, Field(exclude_if=lambda host: host is None)] = None
+
+
+class PrepareOrder(Message):
+    kind: Literal["prepare"] = "prepare"
+    run_id: UUID
+    attempt: int
+    roles: list[Role]
+    stop: dict[str, float | int]
+    deadline_s: float
+    base_rtt_ms: float
+    settings: dict[str, str]
+    sampling: Sampling
+    flows: list[FlowOrder]
+
+
+class GoOrder(Message):
+    kind: Literal["go"] = "go"
+    run_id: UUID
+    attempt: int
+    start_at: Moment
+    peers: dict[str, str] = Field(description="Flow number to the sender's data address")
+
+
+class AbortOrder(Message):
+    kind: Literal["abort"] = "abort"
+    run_id: UUID
+    attempt: int
+    reason: str
+
+
+class UploadOrder(Message):
+    kind: Literal["upload"] = "upload"
+    run_id: UUID
+    attempt: int
+
+
+class DiscardOrder(Message):
+    kind: Literal["discard"] = "discard"
+    run_id: UUID
+    attempt: int
+    reason: str
+
+
+AnyOrder = Annotated[PrepareOrder | GoOrder | AbortOrder | UploadOrder | DiscardOrder, Discriminator("kind")]
+
+
+class PollResponse(Message):
+    server_now: Moment
+    order: AnyOrder | None
+
+
+class Event(Message):
+    attempt: Attempt
+    at: Moment
+
+
+class ReadyEvent(Event):
+    kind: Literal["ready"] = "ready"
+    data_address: Address | None
+    settings_before: SettingValues
+    settings_during: SettingValues
+    fingerprint: Facts
+
+
+class FailedEvent(Event):
+    kind: Literal["failed"] = "failed"
+    reason: Reason
+    detail: Sentence
+
+
+class HystartExits(Message):
+    """Of all sockets beside the flow on its host."""
+
+    train: int
+    delay: int
+
+
+class FlowOutcome(Message):
+    flow: Annotated[int, Field(ge=1, le=1000)]
+    end: End
+    asked_cc: Annotated[str, Field(max_length=100), AfterValidator(_refuse_controls)]
+    actual_cc: Annotated[str, Field(max_length=100), AfterValidator(_refuse_controls)]
+    cc_version: Count | None = None
+    hystart_exits: HystartExits | None = None
+    started_us: Count | None
+    first_byte_us: Count | None
+    last_byte_us: Count | None
+    app_bytes: Count
+    local_address: Sentence
+    peer_address: Sentence
+    tcp_info_bytes: Count
+    samples: Count
+    chunks: Annotated[int, Field(ge=0, le=1_000_000)]
+    sampling: SamplingMode = "polled"
+    dropped_samples: Count = 0
+    achieved_rate_hz: Measure
+    lateness_mean_us: Measure
+    lateness_max_us: Measure
+    ended: Literal["stop_rule", "peer_closed", "link_lost", "aborted", "deadline"]
+    detail: Sentence | None
+
+
+class FinishedEvent(Event):
+    kind: Literal["finished"] = "finished"
+    flows: Annotated[list[FlowOutcome], Field(max_length=64)]
+
+
+class RestoredEvent(Event):
+    kind: Literal["restored"] = "restored"
+    settings_after: SettingValues
+    is_restored: bool
+    differences: Annotated[list[Any], Field(max_length=64), AfterValidator(_plain)]
+
+
+class UploadedEvent(Event):
+    kind: Literal["uploaded"] = "uploaded"
+
+
+AnyEvent = Annotated[ReadyEvent | FailedEvent | FinishedEvent | RestoredEvent | UploadedEvent, Discriminator("kind")]
+
+
+class ChunkStored(Message):
+    stored: bool

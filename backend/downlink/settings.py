@@ -1,0 +1,60 @@
+"""Everything that can be set from outside: environment variables DOWNLINK_…, read once in main."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, computed_field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Field `x` is the variable DOWNLINK_X."""
+
+    model_config = SettingsConfigDict(env_prefix="DOWNLINK_", frozen=True)
+
+    database_url: SecretStr = Field(
+        default=SecretStr("postgresql+psycopg:///downlink"),
+        description="PostgreSQL, as a SQLAlchemy URL (driver psycopg)",
+    )
+    redis_url: SecretStr = Field(
+        default=SecretStr("redis://127.0.0.1:6379/0"), description="The queue; may be emptied at any moment"
+    )
+    host: str = Field(default="127.0.0.1", description="Address the api listens on")
+    port: Annotated[int, Field(ge=0, le=65535)] = 8000
+    uds: Path | None = Field(default=None, description="A unix socket to listen on as well, for agents on this host")
+    base_url: str | None = Field(
+        default=None, description="Where browsers and agents reach the api; default http://host:port"
+    )
+    agent_url: str | None = Field(default=None, description="Where agents reach the api, when not at base_url")
+    dashboard_dir: Path | None = Field(default=None, description="The built dashboard to serve at /")
+    is_metrics_served: bool = Field(default=False, description="Serve Prometheus metrics at /metrics")
+    forwarded_allow_ips: str = Field(
+        default="127.0.0.1", description="Proxies whose X-Forwarded-… headers count, comma separated"
+    )
+    session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
+    database_pool: Annotated[int, Field(ge=1, le=100)] = 16
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def public_url(self) -> str:
+        """Address for people and agents, without a final slash."""
+        return (self.base_url or f"http://{_bracketed(self.host)}:{self.port}").rstrip("/")
+
+    @property
+    def is_https(self) -> bool:
+        return urlsplit(self.public_url).scheme == "https"
+
+    @property
+    def origin(self) -> str:
+        """scheme://host[:port] as browsers send it in Origin."""
+        parts = urlsplit(self.public_url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

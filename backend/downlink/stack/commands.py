@@ -1,0 +1,75 @@
+"""`downlink stack`: everything on one machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from downlink.stack.demo import run_demo
+from downlink.stack.launcher import Stack, command, running, stop_signals_interrupt
+from downlink.stack.rig import check_host
+
+app = typer.Typer(help="The whole stack on this machine (what `make up` and `make demo` run).", no_args_is_help=True)
+
+Home = Annotated[Path, typer.Option(help="Folder for data, logs and the access file")]
+Dashboard = Annotated[Path, typer.Option(help="The built dashboard")]
+
+
+@app.command()
+def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist")) -> None:
+    """Start servers, api, worker and beat; stay until Ctrl-C."""
+    with _until_interrupted(), running(home, dashboard) as stack:
+        greet(stack)
+        _stay(stack)
+
+
+@app.command()
+def demo(
+    home: Home = Path(".demo"),
+    dashboard: Dashboard = Path("frontend/dist"),
+    profile: Annotated[str, typer.Option(help="Link profile to emulate; the link bears its name")] = "geo-viasat",
+    campaign: Annotated[Path | None, typer.Option(help="Campaign file instead of the demo's own")] = None,
+) -> None:
+    """Start the stack, an emulated link with its agents, and the demo campaign; stay until Ctrl-C.
+
+    With DEMO_EXIT=1 it ends when the campaign does, with status 0 only if every run is complete.
+    """
+    check_host()
+    with _until_interrupted(), running(home, dashboard) as stack:
+        greet(stack)
+        is_complete = run_demo(stack, profile, campaign)
+        if not os.environ.get("DEMO_EXIT"):
+            _stay(stack)
+        elif not is_complete:
+            raise typer.Exit(1)
+
+
+def greet(stack: Stack) -> None:
+    """Say where the dashboard is; on the first start, under which link the admin is made."""
+    typer.echo(f"\n  Downlink runs at  {stack.address}")
+    first = command(stack.env, "setup-link")
+    if first:
+        typer.echo(f"  First visit       {first}")
+    typer.echo(f"  Command line      {os.path.relpath(stack.home / 'env')} holds server and token\n")
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[None]:
+    stop_signals_interrupt()
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("\nStopped; nothing is left running.")
+
+
+def _stay(stack: Stack) -> None:
+    typer.echo("Ctrl-C stops everything; the data stays for the next time.")
+    while True:
+        stack.supervisor.check()
+        time.sleep(1)

@@ -1,0 +1,162 @@
+"""One machine's stack in order: servers, tables, api, worker, beat; and the address and token to reach it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from downlink.domain.errors import ConflictError, UnavailableError
+from downlink.stack.process import Program, Supervisor
+from downlink.stack.servers import free_port, socket_folder, start_postgres, start_valkey
+
+DEFAULT_PORT = 8400
+ACCESS_FILE = "env"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A running stack. `env` is what its processes were started with."""
+
+    supervisor: Supervisor
+    address: str
+    token: str
+    env: Mapping[str, str]
+
+    @property
+    def home(self) -> Path:
+        return self.supervisor.home
+
+    @property
+    def socket(self) -> Path:
+        """The api's unix socket, for agents that share no network with it."""
+        return Path(self.env["DOWNLINK_UDS"])
+
+
+@contextlib.contextmanager
+def running(home: Path, dashboard: Path | None) -> Iterator[Stack]:
+    """Start everything under `home`, yield it, and stop it in reverse order whatever happens."""
+    home = home.resolve()
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _only_one(home), Supervisor(home) as supervisor:
+        port = free_port(
+            int(os.environ.get("DOWNLINK_PORT") or DEFAULT_PORT), tries=1 if "DOWNLINK_PORT" in os.environ else 100
+        )
+        env = {**_servers(supervisor), **_api_settings(home, port, dashboard)}
+        command(env, "migrate")
+        start_services(supervisor, env)
+        address = f"http://127.0.0.1:{port}"
+        token = _access_token(home, env, address)
+        yield Stack(supervisor, address, token, env)
+
+
+def start_services(supervisor: Supervisor, env: Mapping[str, str]) -> None:
+    """Start api, worker and beat, and wait until the api says that it is ready."""
+    for name in ("api", "worker", "beat"):
+        start_service(supervisor, env, name)
+    supervisor.wait_ready("api", lambda: _is_ready(env["DOWNLINK_UDS"]), timeout_s=60)
+
+
+def start_service(supervisor: Supervisor, env: Mapping[str, str], name: str) -> None:
+    supervisor.start(Program(name, [_executable(), name], env))
+
+
+def command(env: Mapping[str, str], *arguments: str) -> str:
+    """Run a `downlink` command to its end with the stack's settings; answer what it printed."""
+    done = subprocess.run(
+        [_executable(), *arguments], env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise UnavailableError("command_failed", f"`downlink {' '.join(arguments)}` failed:\n{done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def stop_signals_interrupt() -> None:
+    """Let SIGTERM and SIGHUP end the launcher the way Ctrl-C does: through its tidy-up."""
+
+    def interrupt(*_: object) -> None:
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(sig, signal.SIG_IGN)  # the tidy-up is bounded in time; do not break it off half-way
+        raise KeyboardInterrupt
+
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, interrupt)
+
+
+def _executable() -> str:
+    return str(Path(sys.executable).with_name("downlink"))
+
+
+@contextlib.contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    with (home / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConflictError(
+                "already_running", f"A stack is already running on {home}; stop it first (Ctrl-C where it was started)."
+            ) from None
+        yield
+
+
+def _servers(supervisor: Supervisor) -> dict[str, str]:
+    """The database and the queue: those the environment names, else private ones."""
+    database = os.environ.get("DOWNLINK_DATABASE_URL") or start_postgres(supervisor, supervisor.home / "postgres")
+    queue = os.environ.get("DOWNLINK_REDIS_URL") or start_valkey(supervisor, supervisor.home / "valkey")
+    return {"DOWNLINK_DATABASE_URL": database, "DOWNLINK_REDIS_URL": queue}
+
+
+def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, str]:
+    settings = {
+        "DOWNLINK_HOST": "127.0.0.1",
+        "DOWNLINK_PORT": str(port),
+        "DOWNLINK_UDS": str(socket_folder(home) / "api.sock"),
+    }
+    if dashboard and (dashboard / "index.html").exists():
+        settings["DOWNLINK_DASHBOARD_DIR"] = str(dashboard.resolve())
+    return settings
+
+
+def _is_ready(socket: str) -> bool:
+    """Asked through our own socket: the port may have gone to another stack that started at the same moment."""
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(uds=socket), timeout=2) as client:
+            return client.get("http://api/readyz").status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
+def _access_token(home: Path, env: Mapping[str, str], address: str) -> str:
+    """The token in the access file if the server still takes it, else a new one. The file is for this user alone."""
+    file = home / ACCESS_FILE
+    token = _known_token(file)
+    if not token or not _is_accepted(address, token):
+        token = command(env, "token", "create", "launcher")
+    with contextlib.suppress(FileNotFoundError):
+        file.unlink()
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        out.write(f"DOWNLINK_SERVER={address}\nDOWNLINK_TOKEN={token}\n")
+    return token
+
+
+def _known_token(file: Path) -> str | None:
+    if not file.exists():
+        return None
+    pairs = dict(line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
+    return pairs.get("DOWNLINK_TOKEN")
+
+
+def _is_accepted(address: str, token: str) -> bool:
+    answer = httpx.get(
+        f"{address}/api/v1/session", headers={"Authorization": f"Bearer {token}"}, timeout=5, trust_env=False
+    )
+    return answer.status_code == httpx.codes.OK

@@ -1,0 +1,1 @@
+"""The only SQL: tables, unit of work, and queries per noun."""

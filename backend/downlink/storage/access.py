@@ -1,0 +1,112 @@
+"""Users, sessions, API tokens, enrolments, and the audit of their changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, exists, func, select, update
+
+from downlink.storage.tables import ApiToken, Audit, Enrolment, LoginFailure, Session, SetupToken, User
+from downlink.storage.unit import Unit
+
+
+def has_user(unit: Unit) -> bool:
+    return bool(unit.session.scalar(select(exists().select_from(User))))
+
+
+def find_user(unit: Unit, username: str) -> User | None:
+    return unit.session.scalar(select(User).where(User.username == username))
+
+
+def add_user(unit: Unit, username: str, password_hash: str, now: datetime) -> User:
+    user = User(username=username, password_hash=password_hash, created_at=now)
+    unit.session.add(user)
+    unit.session.flush()
+    return user
+
+
+def replace_setup_token(unit: Unit, token_hash: bytes, expires_at: datetime) -> None:
+    """Store the one set-up token; an earlier one stops working."""
+    unit.session.execute(delete(SetupToken))
+    unit.session.add(SetupToken(token_hash=token_hash, expires_at=expires_at))
+
+
+def use_setup_token(unit: Unit, token_hash: bytes, now: datetime) -> bool:
+    """Remove the token; whether it was there and valid."""
+    used = delete(SetupToken).where(SetupToken.token_hash == token_hash, SetupToken.expires_at > now)
+    return unit.session.execute(used.returning(SetupToken.token_hash)).scalar_one_or_none() is not None
+
+
+def add_session(unit: Unit, user_id: UUID, secret_hash: bytes, now: datetime, expires_at: datetime) -> None:
+    unit.session.execute(delete(Session).where(Session.expires_at <= now))
+    unit.session.add(Session(user_id=user_id, secret_hash=secret_hash, created_at=now, expires_at=expires_at))
+
+
+def find_session(unit: Unit, secret_hash: bytes, now: datetime) -> tuple[Session, User] | None:
+    query = select(Session, User).join(User, User.id == Session.user_id)
+    row = unit.session.execute(query.where(Session.secret_hash == secret_hash, Session.expires_at > now)).one_or_none()
+    return (row[0], row[1]) if row else None
+
+
+def end_session(unit: Unit, secret_hash: bytes) -> None:
+    unit.session.execute(delete(Session).where(Session.secret_hash == secret_hash))
+
+
+def count_failures(unit: Unit, keys: Sequence[str], since: datetime) -> int:
+    """The most failures that any of these keys has since then."""
+    query = select(func.count()).where(LoginFailure.key.in_(keys), LoginFailure.at > since).group_by(LoginFailure.key)
+    return max(unit.session.scalars(query), default=0)
+
+
+def add_failure(unit: Unit, keys: Sequence[str], now: datetime, keep: timedelta) -> None:
+    unit.session.execute(delete(LoginFailure).where(LoginFailure.at < now - keep))
+    unit.session.add_all(LoginFailure(key=key, at=now) for key in keys)
+
+
+def list_tokens(unit: Unit) -> Sequence[ApiToken]:
+    return unit.session.scalars(select(ApiToken).order_by(ApiToken.created_at)).all()
+
+
+def add_token(unit: Unit, token: ApiToken) -> None:
+    unit.session.add(token)
+    unit.session.flush()
+
+
+def find_token(unit: Unit, secret_hash: bytes) -> ApiToken | None:
+    return unit.session.scalar(select(ApiToken).where(ApiToken.secret_hash == secret_hash))
+
+
+def touch_token(unit: Unit, token_id: UUID, now: datetime) -> None:
+    """Note its use, once a minute at most: a row written on every request would be locked by every request."""
+    stale = (ApiToken.last_used_at.is_(None)) | (ApiToken.last_used_at < now - timedelta(minutes=1))
+    unit.session.execute(update(ApiToken).where(ApiToken.id == token_id, stale).values(last_used_at=now))
+
+
+def delete_token(unit: Unit, token_id: UUID) -> str | None:
+    """Remove it; its name, or None when there is none."""
+    gone = delete(ApiToken).where(ApiToken.id == token_id).returning(ApiToken.name)
+    return unit.session.execute(gone).scalar_one_or_none()
+
+
+def add_enrolment(unit: Unit, token_hash: bytes, now: datetime, expires_at: datetime) -> Enrolment:
+    row = Enrolment(token_hash=token_hash, created_at=now, expires_at=expires_at)
+    unit.session.add(row)
+    unit.session.flush()
+    return row
+
+
+def use_enrolment(unit: Unit, token_hash: bytes, now: datetime) -> bool:
+    """Mark it used; whether it was there, unused and in time."""
+    used = (
+        update(Enrolment)
+        .where(Enrolment.token_hash == token_hash, Enrolment.used_at.is_(None), Enrolment.expires_at > now)
+        .values(used_at=now)
+        .returning(Enrolment.id)
+    )
+    return unit.session.execute(used).scalar_one_or_none() is not None
+
+
+def audit(unit: Unit, now: datetime, actor: str, action: str, subject: str) -> None:
+    unit.session.add(Audit(at=now, actor=actor, action=action, subject=subject))

@@ -1,0 +1,58 @@
+"""Agents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, select
+
+from downlink.storage.tables import Agent, Link
+from downlink.storage.unit import Unit
+
+
+def list_agents(unit: Unit, limit: int, offset: int) -> tuple[Sequence[Agent], int]:
+    total = unit.session.scalar(select(func.count()).select_from(Agent)) or 0
+    return unit.session.scalars(select(Agent).order_by(Agent.name).limit(limit).offset(offset)).all(), total
+
+
+def find_agent(unit: Unit, agent_id: UUID, *, is_locked: bool = False) -> Agent | None:
+    query = select(Agent).where(Agent.id == agent_id)
+    return unit.session.scalar(query.with_for_update() if is_locked else query)
+
+
+def find_by_name(unit: Unit, name: str) -> Agent | None:
+    return unit.session.scalar(select(Agent).where(Agent.name == name).with_for_update())
+
+
+def find_by_secret(unit: Unit, secret_hash: bytes, *, is_locked: bool = False) -> Agent | None:
+    query = select(Agent).where(Agent.secret_hash == secret_hash, Agent.revoked_at.is_(None))
+    return unit.session.scalar(query.with_for_update() if is_locked else query)
+
+
+def agents_by_name(unit: Unit, names: Iterable[str]) -> dict[str, Agent]:
+    """Those of the named agents that exist and are not revoked."""
+    query = select(Agent).where(Agent.name.in_(set(names)), Agent.revoked_at.is_(None))
+    return {agent.name: agent for agent in unit.session.scalars(query)}
+
+
+def add_agent(unit: Unit, agent: Agent) -> None:
+    unit.session.add(agent)
+    unit.session.flush()
+
+
+def links_by_agent(unit: Unit) -> dict[str, list[str]]:
+    """Agent name to the names of the links it stands at."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, receiver, senders in unit.session.execute(
+        select(Link.name, Link.receiver, Link.senders).order_by(Link.name)
+    ):
+        for agent in (receiver, *senders):
+            found[agent].append(name)
+    return found
+
+
+def mark_seen(agent: Agent, now: datetime) -> None:
+    agent.last_seen_at = now

@@ -1,0 +1,111 @@
+"""Campaigns with what their list and page show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, func, or_, select, update
+
+from downlink.domain.errors import NotFoundError
+from downlink.storage.runs import FINAL_NAMES
+from downlink.storage.tables import Campaign, Report, Run
+from downlink.storage.unit import Unit
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A campaign with counts over its runs. places: planned places, whatever the number of attempts."""
+
+    campaign: Campaign
+    counts: dict[str, int]
+    places: int
+    places_ended: int
+    next_due_at: datetime | None
+    report_at: datetime | None
+
+
+def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> Campaign:
+    """NotFoundError when there is none. Locked campaigns are read anew."""
+    query = select(Campaign).where(Campaign.id == campaign_id)
+    if is_locked:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    campaign = unit.session.scalar(query)
+    if campaign is None:
+        raise NotFoundError("campaign_not_found", f"There is no campaign {campaign_id}.")
+    return campaign
+
+
+def get_overview(unit: Unit, campaign_id: UUID) -> Overview:
+    return _overviews(unit, [find_campaign(unit, campaign_id)])[0]
+
+
+def list_campaigns(unit: Unit, state: str | None, limit: int, offset: int) -> tuple[list[Overview], int]:
+    """Newest first."""
+    where = Campaign.state == state if state else Campaign.id.is_not(None)
+    total = unit.session.scalar(select(func.count()).select_from(Campaign).where(where)) or 0
+    query = select(Campaign).where(where).order_by(Campaign.created_at.desc(), Campaign.id).limit(limit).offset(offset)
+    return _overviews(unit, unit.session.scalars(query).all()), total
+
+
+def _overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
+    unit.session.flush()
+    ids = [campaign.id for campaign in campaigns]
+    counts: dict[UUID, dict[str, int]] = defaultdict(dict)
+    grouped = select(Run.campaign_id, Run.state, func.count()).where(Run.campaign_id.in_(ids))
+    for campaign_id, state, count in unit.session.execute(grouped.group_by(Run.campaign_id, Run.state)):
+        counts[campaign_id][state] = count
+    places = _places(unit, ids)
+    due = select(Run.campaign_id, func.min(Run.due_at)).where(Run.campaign_id.in_(ids), Run.state == "planned")
+    next_due = {row[0]: row[1] for row in unit.session.execute(due.group_by(Run.campaign_id))}
+    computed = select(Report.campaign_id, Report.computed_at).where(Report.campaign_id.in_(ids))
+    report_at = {row[0]: row[1] for row in unit.session.execute(computed)}
+    return [
+        Overview(
+            campaign,
+            counts[campaign.id],
+            *places.get(campaign.id, (0, 0)),
+            next_due.get(campaign.id),
+            report_at.get(campaign.id),
+        )
+        for campaign in campaigns
+    ]
+
+
+def _places(unit: Unit, ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
+    """Per campaign: how many places its plan has, and at how many the last attempt has ended."""
+    place = (Run.campaign_id, Run.link, Run.cycle, Run.position)
+    has_ended = func.bool_and(Run.state.in_(FINAL_NAMES)).label("has_ended")
+    grouped = select(Run.campaign_id, has_ended).where(Run.campaign_id.in_(ids)).group_by(*place).subquery()
+    query = select(grouped.c.campaign_id, func.count(), func.count().filter(grouped.c.has_ended))
+    return {row[0]: (row[1], row[2]) for row in unit.session.execute(query.group_by(grouped.c.campaign_id))}
+
+
+def add_campaign(unit: Unit, campaign: Campaign) -> None:
+    unit.session.add(campaign)
+    unit.session.flush()
+
+
+def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
+    unit.session.execute(delete(Campaign).where(Campaign.id == campaign_id))
+
+
+def want_report(unit: Unit, campaign_id: UUID) -> None:
+    """Ask for a fresh report; several asks before it is made are one."""
+    wanted = (
+        update(Campaign)
+        .where(Campaign.id == campaign_id)
+        .values(report_wanted=Campaign.report_wanted + 1, report_sent_at=None)
+    )
+    unit.session.execute(wanted)
+
+
+def stale_reports(unit: Unit, now: datetime, resend: timedelta) -> Sequence[Campaign]:
+    """Campaigns whose report is behind and not being made."""
+    query = select(Campaign).outerjoin(Report, Report.campaign_id == Campaign.id)
+    query = query.where(Campaign.report_wanted > func.coalesce(Report.version, 0))
+    unsent = or_(Campaign.report_sent_at.is_(None), Campaign.report_sent_at < now - resend)
+    return unit.session.scalars(query.where(unsent).with_for_update(of=Campaign, skip_locked=True)).all()

@@ -1,0 +1,90 @@
+"""The log of what happened.
+
+Transactions commit in another order than they draw numbers, so `id > last seen` would skip late ones. A reader therefore
+goes by transaction number, and only up to the oldest transaction still under way: nothing can appear before its cursor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, or_, select, text
+
+from downlink.storage.tables import Event
+from downlink.storage.unit import Unit
+
+KEEP_PROGRESS = timedelta(hours=1)
+_SELECT = """
+    SELECT xact::text, id, kind, data FROM events
+    WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact < pg_snapshot_xmin(pg_current_snapshot())
+      AND (CAST(:campaign AS uuid) IS NULL OR campaign_id IS NULL OR campaign_id = CAST(:campaign AS uuid))
+    ORDER BY xact, id LIMIT :limit
+"""
+_NEWEST = "SELECT xact::text, id FROM events WHERE xact < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY xact DESC, id DESC LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in the log, written `transaction.id`."""
+
+    xact: int = 0
+    id: int = 0
+
+    @classmethod
+    def parse(cls, value: str | None) -> Cursor | None:
+        """The cursor a client sends back, or None for nothing that is one."""
+        found = re.fullmatch(r"(\d{1,18})\.(\d{1,18})", value or "")
+        return cls(int(found[1]), int(found[2])) if found else None
+
+    def __str__(self) -> str:
+        return f"{self.xact}.{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    cursor: Cursor
+    kind: str
+    data: dict[str, Any]
+
+
+def add_event(
+    unit: Unit,
+    now: datetime,
+    kind: str,
+    data: Mapping[str, Any],
+    campaign_id: UUID | None = None,
+    run_id: UUID | None = None,
+) -> None:
+    """Log an event; ids and empty values need not be in data."""
+    ids = {"campaign_id": str(campaign_id) if campaign_id else None, "run_id": str(run_id) if run_id else None}
+    full = {key: value for key, value in {**ids, **data}.items() if value is not None}
+    unit.session.add(Event(at=now, kind=kind, data=full, campaign_id=campaign_id, run_id=run_id))
+
+
+def newest(unit: Unit) -> Cursor:
+    row = unit.session.execute(text(_NEWEST)).one_or_none()
+    return Cursor(int(row[0]), row[1]) if row else Cursor()
+
+
+def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> list[Entry]:
+    """Up to limit events after the cursor, oldest first: all of them, or one campaign's and those of agents."""
+    values = {"xact": str(cursor.xact), "id": cursor.id, "campaign": campaign_id, "limit": limit}
+    rows = unit.session.execute(text(_SELECT), values)
+    return [Entry(Cursor(int(xact), id_), kind, data) for xact, id_, kind, data in rows]
+
+
+def run_events(unit: Unit, run_id: UUID) -> Sequence[Event]:
+    """A run's record, oldest first; progress is left out."""
+    query = select(Event).where(Event.run_id == run_id, Event.kind != "progress").order_by(Event.id)
+    return unit.session.scalars(query).all()
+
+
+def prune(unit: Unit, now: datetime) -> None:
+    """Forget old progress and agents' status changes; what runs and campaigns did is kept."""
+    fleeting = or_(Event.kind == "progress", Event.kind == "agent")
+    unit.session.execute(delete(Event).where(fleeting, Event.at < now - KEEP_PROGRESS))

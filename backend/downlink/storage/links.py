@@ -1,0 +1,72 @@
+"""Links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from sqlalchemy import delete, func, select
+
+from downlink.domain.link import Link as DomainLink
+from downlink.domain.link import Orbit
+from downlink.storage.tables import Campaign, Lease, Link
+from downlink.storage.unit import Unit
+
+LINK_RESOURCE = "link:"
+
+
+def list_links(unit: Unit, limit: int, offset: int) -> tuple[Sequence[Link], int]:
+    total = unit.session.scalar(select(func.count()).select_from(Link)) or 0
+    return unit.session.scalars(select(Link).order_by(Link.name).limit(limit).offset(offset)).all(), total
+
+
+def find_link(unit: Unit, link_id: UUID) -> Link | None:
+    return unit.session.scalar(select(Link).where(Link.id == link_id).with_for_update())
+
+
+def has_name(unit: Unit, name: str) -> bool:
+    return unit.session.scalar(select(Link.id).where(Link.name == name)) is not None
+
+
+def add_link(unit: Unit, link: Link) -> None:
+    unit.session.add(link)
+    unit.session.flush()
+
+
+def delete_link(unit: Unit, link_id: UUID) -> None:
+    unit.session.execute(delete(Link).where(Link.id == link_id))
+
+
+def runs_on_links(unit: Unit) -> dict[str, UUID]:
+    """Link name to the run that holds it."""
+    query = select(Lease.resource, Lease.run_id).where(Lease.resource.startswith(LINK_RESOURCE))
+    return {resource.removeprefix(LINK_RESOURCE): run_id for resource, run_id in unit.session.execute(query)}
+
+
+def is_in_use(unit: Unit, name: str) -> bool:
+    """Whether a campaign under way names this link."""
+    under_way = select(Campaign.id).where(
+        Campaign.state.in_(("running", "paused")), Campaign.spec["links"].has_key(name)
+    )
+    return unit.session.scalar(under_way.limit(1)) is not None
+
+
+def domain_links(unit: Unit, names: Iterable[str] | None = None) -> dict[str, DomainLink]:
+    """Links by name (all when None), as the planner takes them."""
+    query = select(Link) if names is None else select(Link).where(Link.name.in_(list(names)))
+    return {row.name: to_domain(row) for row in unit.session.scalars(query)}
+
+
+def to_domain(row: Link) -> DomainLink:
+    return DomainLink(
+        name=row.name,
+        orbit=Orbit(row.orbit),
+        operator=row.operator,
+        nominal_rate_bps=row.nominal_rate_bps,
+        base_rtt_ms=row.base_rtt_ms,
+        receiver=row.receiver,
+        senders=tuple(row.senders),
+        allowance_bytes=row.allowance_bytes,
+        is_emulated=row.is_emulated,
+        profile=row.profile,
+    )

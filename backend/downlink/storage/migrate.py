@@ -1,0 +1,27 @@
+"""Bring a database to this version's tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+
+from downlink.settings import Settings
+
+
+def alembic_config(database_url: str) -> Config:
+    """Alembic over the migrations folder beside the package, or the one in the package's parent."""
+    config = Config()
+    config.set_main_option("script_location", str(_folder()))
+    config.attributes["database_url"] = database_url
+    return config
+
+
+def upgrade(settings: Settings) -> None:
+    """Run every migration that is missing; safe to repeat and to run twice at once."""
+    command.upgrade(alembic_config(settings.database_url.get_secret_value()), "head")
+
+
+def _folder() -> Path:
+    return Path(__file__).resolve().parents[3] / "migrations"

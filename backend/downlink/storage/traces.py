@@ -1,0 +1,112 @@
+"""Chunks and traces: as uploaded, then sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from downlink.domain.errors import ConflictError
+from downlink.storage.tables import Chunk, Trace
+from downlink.storage.unit import Unit
+
+
+def store_chunk(unit: Unit, chunk: Chunk) -> bool:
+    """Store it; False when it is there already. ConflictError when another content stands in its place."""
+    row = {column.key: getattr(chunk, column.key) for column in Chunk.__table__.columns}
+    stored = insert(Chunk).values(row).on_conflict_do_nothing().returning(Chunk.sequence)
+    if unit.session.execute(stored).scalar_one_or_none() is not None:
+        return True
+    if stored_digest(unit, chunk) != chunk.sha256:
+        raise ConflictError(
+            "chunk_differs",
+            f"Chunk {chunk.sequence} of flow {chunk.flow}, {chunk.end}, is stored with another content.",
+        )
+    return False
+
+
+def stored_digest(unit: Unit, chunk: Chunk) -> bytes | None:
+    """The SHA-256 of what stands in this chunk's place."""
+    place = (
+        Chunk.run_id == chunk.run_id,
+        Chunk.flow == chunk.flow,
+        Chunk.end == chunk.end,
+        Chunk.sequence == chunk.sequence,
+    )
+    return unit.session.scalar(select(Chunk.sha256).where(*place))
+
+
+def packed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[int, bytes]]:
+    """The chunks of one trace that are not sealed yet, in their order."""
+    query = select(Chunk.sequence, Chunk.packed).where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end)
+    for sequence, packed in unit.session.execute(query.where(Chunk.packed.is_not(None)).order_by(Chunk.sequence)):
+        if packed is not None:
+            yield sequence, packed
+
+
+def seal_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int, parquet: bytes) -> None:
+    """Put Parquet in the place of the upload. The sha256 of the upload stays, so that a late repeat is still known."""
+    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence == sequence)
+    unit.session.execute(update(Chunk).where(*place, Chunk.packed.is_not(None)).values(parquet=parquet, packed=None))
+
+
+def drop_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int) -> None:
+    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence == sequence)
+    unit.session.execute(delete(Chunk).where(*place))
+
+
+def chunk_sequences(unit: Unit, run_id: UUID) -> dict[tuple[int, str], list[int]]:
+    """(flow, end) to the sequence numbers that are there, rising."""
+    found: dict[tuple[int, str], list[int]] = {}
+    query = select(Chunk.flow, Chunk.end, Chunk.sequence).where(Chunk.run_id == run_id)
+    for flow, end, sequence in unit.session.execute(query.order_by(Chunk.flow, Chunk.end, Chunk.sequence)):
+        found.setdefault((flow, end), []).append(sequence)
+    return found
+
+
+def count_samples(unit: Unit, run_id: UUID, flow: int, end: str) -> int:
+    query = select(func.coalesce(func.sum(Chunk.samples), 0)).where(
+        Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end
+    )
+    return int(unit.session.scalar(query) or 0)
+
+
+def add_trace(unit: Unit, run_id: UUID, flow: int, end: str, missing: list[int], chunks: int, now: datetime) -> None:
+    """Note what sealing found; a repeat changes nothing."""
+    samples = count_samples(unit, run_id, flow, end)
+    row = {
+        "run_id": run_id,
+        "flow": flow,
+        "end": end,
+        "samples": samples,
+        "chunks": chunks,
+        "missing": missing,
+        "sealed_at": now,
+    }
+    unit.session.execute(insert(Trace).values(row).on_conflict_do_nothing())
+
+
+def find_trace(unit: Unit, run_id: UUID, flow: int, end: str) -> Trace | None:
+    return unit.session.get(Trace, (run_id, flow, end))
+
+
+def traces_of(unit: Unit, run_id: UUID) -> Sequence[Trace]:
+    return unit.session.scalars(select(Trace).where(Trace.run_id == run_id).order_by(Trace.flow, Trace.end)).all()
+
+
+def sealed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
+    """The Parquet of one trace, chunk by chunk in their order; fetched a few at a time."""
+    query = select(Chunk.parquet).where(
+        Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.parquet.is_not(None)
+    )
+    streamed = unit.session.execute(query.order_by(Chunk.sequence), execution_options={"yield_per": 16})
+    for (parquet,) in streamed:
+        if parquet is not None:
+            yield parquet
+
+
+def add_sealed_chunk(unit: Unit, chunk: Chunk) -> None:
+    unit.session.add(chunk)

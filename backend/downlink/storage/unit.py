@@ -1,0 +1,118 @@
+"""The unit of work: one session, one commit at the edge, jobs sent after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm import Session
+
+from downlink.domain.errors import UnavailableError
+
+Job = tuple[str, UUID]
+SendJobs = Callable[[Sequence[Job]], None]
+log = structlog.get_logger()
+
+
+def drop_jobs(_jobs: Sequence[Job]) -> None:
+    """Leave the jobs to the tick, which finds them by the rows' states."""
+
+
+@dataclass
+class Unit:
+    """What an action works with. It never commits; whoever opened the unit does."""
+
+    session: Session
+    jobs: list[Job] = field(default_factory=list)
+
+    def enqueue(self, name: str, subject: UUID) -> None:
+        """Send this job once the unit is committed; dropped when it is rolled back."""
+        if (name, subject) not in self.jobs:
+            self.jobs.append((name, subject))
+
+
+class UnitFactory:
+    """Opens units on one database: `with units() as unit: …` commits at the end, or rolls back on any exception."""
+
+    def __init__(self, engine: Engine, send: SendJobs) -> None:
+        self.engine = engine
+        self._send = send
+
+    @contextmanager
+    def __call__(self, *, is_read_only: bool = False) -> Iterator[Unit]:
+        with _away_is_unavailable(), Session(self._engine_for(is_read_only), expire_on_commit=False) as session:
+            unit = Unit(session)
+            yield unit
+            session.commit()
+        self._send_jobs(unit.jobs)
+
+    def _engine_for(self, is_read_only: bool) -> Engine:
+        return self.engine.execution_options(postgresql_readonly=True) if is_read_only else self.engine
+
+    def _send_jobs(self, jobs: Sequence[Job]) -> None:
+        """The rows are committed and say what is due: a queue that is away costs a second, not a job."""
+        if not jobs:
+            return
+        try:
+            self._send(jobs)
+        except Exception:
+            log.warning("jobs_not_sent", jobs=[name for name, _ in jobs], exc_info=True)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+@contextmanager
+def _away_is_unavailable() -> Iterator[None]:
+    try:
+        yield
+    except PoolTimeoutError as error:
+        raise UnavailableError(
+            "database_busy", "The database has no free connection; try again in some seconds."
+        ) from error
+    except DBAPIError as error:
+        if error.connection_invalidated or isinstance(error, OperationalError):
+            raise UnavailableError(
+                "database_away", "The database does not answer; try again in some seconds."
+            ) from error
+        raise
+
+
+def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFactory:
+    """A factory with a connection pool; no connection is made before the first unit."""
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=4,
+        pool_timeout=10,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c lock_timeout=20s"},
+    )
+    return UnitFactory(engine, send)
+
+
+def try_lock(unit: Unit, name: str) -> bool:
+    """Take a named lock until the end of the transaction; False when another holds it."""
+    query = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 0))")
+    return bool(unit.session.execute(query, {"name": name}).scalar_one())
+
+
+def lock(unit: Unit, name: str) -> None:
+    """Wait for a named lock and hold it until the end of the transaction."""
+    unit.session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
+
+
+def is_reachable(units: UnitFactory) -> bool:
+    """Whether the database answers."""
+    try:
+        with units(is_read_only=True) as unit:
+            unit.session.execute(text("SELECT 1"))
+    except UnavailableError:
+        return False
+    return True

@@ -1,0 +1,140 @@
+"""A campaign leaves one database and enters another whole; a damaged archive does not."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from downlink.actions.archive import load_archive
+from downlink.domain.errors import InvalidError
+from downlink.storage.unit import UnitFactory
+from tests.fixtures.lab import API, Lab
+
+
+@pytest.fixture
+def campaign(lab: Lab) -> str:
+    """A campaign that scripted agents have carried out."""
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+    campaign = lab.launch()
+    lab.drive(campaign, agents)
+    return campaign
+
+
+def archive_of(lab: Lab, campaign: str) -> bytes:
+    answer = lab.client.get(f"{API}/campaigns/{campaign}/archive.zip", headers={"Authorization": f"Bearer {lab.token}"})
+    assert answer.headers["content-type"] == "application/zip"
+    return answer.content
+
+
+def everything(lab: Lab, campaign: str) -> dict[str, Any]:
+    """The campaign as the API shows it, traces and all."""
+    shown = {
+        "campaign": lab.call("GET", f"/campaigns/{campaign}"),
+        "report": lab.call("GET", f"/campaigns/{campaign}/report"),
+    }
+    for table in ("series", "summary", "runs", "metrics", "exits"):
+        shown[table] = lab.call("GET", f"/campaigns/{campaign}/{table}.csv")
+    for run in lab.runs(campaign):
+        shown[run["id"]] = lab.call("GET", f"/runs/{run['id']}")
+        shown[run["id"] + " exits"] = lab.call("GET", f"/runs/{run['id']}/exits")
+        shown[run["id"] + " trace"] = lab.call("GET", f"/runs/{run['id']}/traces/1/sender.csv")
+    return shown
+
+
+def test_an_archived_campaign_comes_back_the_same_and_marked(lab: Lab, units: UnitFactory, campaign: str) -> None:
+    packed, before = archive_of(lab, campaign), everything(lab, campaign)
+    lab.call("DELETE", f"/campaigns/{campaign}")
+    with units() as unit:
+        assert load_archive(unit, packed) == (UUID(campaign), True)
+    after = everything(lab, campaign)
+    assert after["campaign"].pop("is_recorded") is True
+    assert before["campaign"].pop("is_recorded") is False
+    assert after == before
+    assert len(before) > 8
+
+
+def test_loading_twice_changes_nothing(lab: Lab, units: UnitFactory, campaign: str) -> None:
+    packed = archive_of(lab, campaign)
+    with units() as unit:
+        assert load_archive(unit, packed) == (UUID(campaign), False)
+    assert lab.call("GET", f"/campaigns/{campaign}")["is_recorded"] is False
+
+
+def test_an_archive_holds_no_secrets(lab: Lab, units: UnitFactory, campaign: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(archive_of(lab, campaign))) as archive:
+        rows = archive.read("rows.json").decode()
+    assert "dlt_" not in rows
+    assert "ticket" not in rows
+
+
+def rewritten(packed: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def without_exits(members: dict[str, bytes]) -> None:
+    """As archives were before exits were judged."""
+    rows = json.loads(members["rows.json"])
+    assert rows.pop("exits")
+    assert rows.pop("slow_starts")
+    members["rows.json"] = json.dumps(rows).encode()
+    manifest = json.loads(members["manifest.json"])
+    manifest["sha256"]["rows.json"] = hashlib.sha256(members["rows.json"]).hexdigest()
+    members["manifest.json"] = json.dumps(manifest).encode()
+
+
+def test_exits_that_an_archive_lacks_are_judged_from_its_traces(lab: Lab, units: UnitFactory, campaign: str) -> None:
+    packed, before = archive_of(lab, campaign), everything(lab, campaign)
+    lab.call("DELETE", f"/campaigns/{campaign}")
+    with units() as unit:
+        load_archive(unit, rewritten(packed, without_exits))
+    after = everything(lab, campaign)
+    assert {key: after[key] for key in before if key.endswith("exits")} == {
+        key: before[key] for key in before if key.endswith("exits")
+    }
+
+
+def cut_rows(members: dict[str, bytes]) -> None:
+    members["rows.json"] = members["rows.json"][:-1]
+
+
+def drop_trace(members: dict[str, bytes]) -> None:
+    del members[next(name for name in members if name.startswith("traces/"))]
+
+
+def other_format(members: dict[str, bytes]) -> None:
+    members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), "format": "dl-archive/9"}).encode()
+
+
+def no_manifest(members: dict[str, bytes]) -> None:
+    del members["manifest.json"]
+
+
+@pytest.mark.parametrize("change", [cut_rows, drop_trace, other_format, no_manifest])
+def test_a_damaged_archive_is_refused_whole(
+    lab: Lab, units: UnitFactory, campaign: str, change: Callable[[dict[str, bytes]], None]
+) -> None:
+    packed = rewritten(archive_of(lab, campaign), change)
+    lab.call("DELETE", f"/campaigns/{campaign}")
+    with pytest.raises(InvalidError, match="archive"), units() as unit:
+        load_archive(unit, packed)
+    assert lab.call("GET", "/campaigns")["total"] == 0
+
+
+def test_what_is_no_archive_is_refused(units: UnitFactory) -> None:
+    with pytest.raises(InvalidError, match="no campaign archive"), units() as unit:
+        load_archive(unit, b"not a zip")

@@ -1,0 +1,260 @@
+"""What goes wrong is named, its hosts are let go, and the run is tried again where that may help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fixtures.lab import Lab
+from tests.fixtures.scripted_agent import ScriptedAgent
+
+ONE = {"conditions": [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}]}
+
+
+def pair(lab: Lab) -> tuple[ScriptedAgent, ScriptedAgent]:
+    client, server = lab.join("client"), lab.join("server")
+    lab.link()
+    return client, server
+
+
+def until(lab: Lab, campaign: str, agents: list[ScriptedAgent], state: str) -> dict[str, Any]:
+    """Act in turns until the newest run is in this state."""
+    for _ in range(40):
+        lab.tick()
+        for agent in [None, *agents]:
+            if agent:
+                agent.act()
+            run = lab.runs(campaign)[-1]
+            if run["state"] == state:
+                return run
+    raise AssertionError(f"never {state}: {lab.runs(campaign)}")
+
+
+def test_an_agent_that_cannot_fails_the_run_once_with_its_own_words(lab: Lab) -> None:
+    client, server = pair(lab)
+    server.fails_with = {
+        "reason": "cc_unavailable",
+        "detail": 'congestion control "hybla" is not available on this host',
+    }
+    runs = lab.drive(lab.launch(**ONE), [client, server])
+    assert [(run["state"], run["reason"], run["attempt"]) for run in runs] == [("failed", "cc_unavailable", 1)]
+    assert "server: congestion control" in runs[0]["detail"]
+    assert client.status == "idle"
+
+
+def test_a_run_on_a_busy_host_is_tried_again_a_while_later(lab: Lab) -> None:
+    client, server = pair(lab)
+    server.fails_with = {"reason": "host_busy", "detail": "host-wide settings are held by another agent"}
+    campaign = lab.launch(**ONE)
+    assert until(lab, campaign, [client, server], "planned")["attempt"] == 2
+    server.fails_with = None
+    lab.tick()
+    assert lab.runs(campaign)[-1]["state"] == "planned", "the other agent may still be at it"
+    lab.wait(61)
+    runs = lab.drive(campaign, [client, server])
+    assert [(run["state"], run["reason"]) for run in runs] == [("failed", "host_busy"), ("complete", None)]
+
+
+def test_a_restarted_sender_fails_the_run_and_the_next_attempt_completes(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "running")
+    server.act()
+    server.forget()
+    runs = lab.drive(campaign, [server, client])
+    assert [(run["attempt"], run["state"], run["reason"]) for run in runs] == [
+        (1, "failed", "agent_restarted"),
+        (2, "complete", None),
+    ]
+    assert "server was restarted" in runs[0]["detail"]
+    assert not client.spool
+
+
+def test_the_cause_replaces_the_symptom_at_the_other_end(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "running")
+    client.act()
+    client.ends_with = "link_lost"  # what a receiver sees of a sender that was killed
+    client.act()
+    client.act()
+    assert lab.runs(campaign)[0]["reason"] == "link_lost"
+    client.ends_with = None
+    server.forget()
+    server.act()
+    assert lab.runs(campaign)[0]["reason"] == "agent_restarted"
+
+
+def test_an_agent_restarted_after_its_transfer_still_uploads(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "running")
+    client.act()
+    server.act()
+    server.status = "restored"  # as if it had died between `finished` and `restored`
+    outcomes = [server._measure(flow) for flow in server.run["flows"]] if server.run else []
+    assert server.event("finished", flows=outcomes).status_code == 204
+    server.forget()
+    runs = lab.drive(campaign, [server, client])
+    assert [(run["attempt"], run["state"]) for run in runs] == [(1, "complete")]
+
+
+def test_a_sender_that_never_comes_back_is_named_and_its_hosts_are_let_go(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE, limits={"attempts": 1})
+    until(lab, campaign, [client, server], "running")
+    lab.wait(600)
+    lab.tick()
+    client.act()
+    lab.wait(600)
+    lab.tick()
+    run = lab.runs(campaign)[0]
+    assert (run["state"], run["reason"]) == ("failed", "agent_lost")
+    assert "server" in run["detail"]
+    assert lab.call("GET", "/links")["items"][0]["run_id"] is None
+
+
+def test_a_long_transfer_without_a_word_is_no_failure(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE, stop={"seconds": 120})
+    until(lab, campaign, [client, server], "running")
+    lab.wait(119)
+    runs = lab.drive(campaign, [client, server])
+    assert [run["state"] for run in runs] == ["complete"]
+
+
+def test_chunks_that_never_come_leave_the_run_incomplete_with_their_numbers(lab: Lab) -> None:
+    client, server = pair(lab)
+    server.loses_chunks = {1}
+    campaign = lab.launch(**ONE)
+    runs = lab.drive(campaign, [client, server])
+    assert runs[0]["state"] == "incomplete"
+    assert "flow 1 at the sender: 1" in runs[0]["detail"]
+    flow = lab.call("GET", f"/runs/{runs[0]['id']}")["flows"][0]
+    assert flow["traces"]["sender"] | {"samples": 0} == {
+        **flow["traces"]["sender"], "state": "incomplete", "missing_chunks": [1], "samples": 0
+    }  # fmt: skip
+    assert flow["traces"]["receiver"]["state"] == "sealed"
+
+
+def test_an_upload_that_stops_ends_the_run_incomplete(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "uploading")
+    client.act()
+    lab.wait(400)
+    lab.tick()
+    while lab.work():
+        pass
+    run = lab.runs(campaign)[0]
+    assert (run["state"], run["reason"]) == ("incomplete", "upload_timeout")
+    assert "server did not upload" in run["detail"]
+    server.act()
+    assert server.orders[-1] == "discard"
+    assert not server.spool
+
+
+def test_an_agent_given_up_during_prepare_is_told_to_abort(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE, limits={"attempts": 1})
+    until(lab, campaign, [client], "preparing")
+    lab.wait(120)
+    lab.tick()
+    assert lab.runs(campaign)[0]["reason"] == "agent_lost"
+    client.act()
+    assert client.orders == ["prepare", "abort"]
+    server.act()
+    assert server.orders == []
+    lab.tick()
+    assert lab.runs(campaign)[0]["state"] == "failed"
+
+
+def test_cancelling_stops_restores_and_forgets(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    run = until(lab, campaign, [client, server], "running")
+    client.act()
+    assert lab.call("POST", f"/runs/{run['id']}/cancel")["state"] == "restoring"
+    runs = lab.drive(campaign, [client, server])
+    assert [(run["state"], run["reason"]) for run in runs] == [("cancelled", "cancelled")]
+    assert client.orders[-1] == server.orders[-1] == "abort"
+
+
+def test_cancel_works_in_every_state_and_lets_everything_go(lab: Lab) -> None:
+    client, server = pair(lab)
+    for state in ("planned", "leased", "preparing", "running", "restoring", "uploading"):
+        campaign = lab.launch(**ONE)
+        if state != "planned":
+            until(lab, campaign, [client, server], state) if state not in ("leased", "restoring") else _into(
+                lab, campaign, client, server, state
+            )
+        lab.call("POST", f"/campaigns/{campaign}/cancel")
+        runs = lab.drive(campaign, [client, server])
+        for _ in range(6):
+            client.act()
+            server.act()
+            lab.tick()
+        assert [run["state"] for run in lab.runs(campaign)] == ["cancelled"], (state, runs)
+        assert (client.status, server.status, client.spool, server.spool) == ("idle", "idle", {}, {}), state
+        assert lab.call("GET", "/links")["items"][0]["run_id"] is None
+
+
+def _into(lab: Lab, campaign: str, client: ScriptedAgent, server: ScriptedAgent, state: str) -> None:
+    if state == "leased":
+        lab.tick()
+    else:
+        until(lab, campaign, [client, server], "running")
+        client.act()
+        client.act()
+        server.act()
+        outcomes = [server._measure(flow) for flow in server.run["flows"]] if server.run else []
+        assert server.event("finished", flows=outcomes).status_code == 204
+    assert lab.runs(campaign)[-1]["state"] == state
+
+
+def test_a_run_whose_hour_has_gone_by_is_missed_and_says_who_was_away(lab: Lab) -> None:
+    client, _ = pair(lab)
+    campaign = lab.launch(**ONE)
+    for _ in range(2):
+        lab.wait(2000)
+        client.act()
+        lab.tick()
+    run = lab.runs(campaign)[0]
+    assert (run["state"], run["reason"]) == ("missed", "agent_lost")
+    assert run["detail"] == "server was not heard from."
+    assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete"
+
+
+def test_a_campaign_stops_when_its_data_volume_is_used_up(lab: Lab) -> None:
+    client, server = pair(lab)
+    runs = lab.drive(lab.launch(limits={"bytes": 1_000_000}), [client, server])
+    assert [(run["state"], run["reason"]) for run in runs] == [("complete", None), ("missed", "policy_refused")]
+
+
+def test_pause_holds_what_is_planned_and_resume_moves_it(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch()
+    lab.call("POST", f"/campaigns/{campaign}/pause")
+    due_at = lab.runs(campaign)[0]["due_at"]
+    lab.wait(5000)
+    client.act()
+    server.act()
+    lab.tick()
+    assert {run["state"] for run in lab.runs(campaign)} == {"planned"}
+    lab.call("POST", f"/campaigns/{campaign}/resume")
+    assert lab.runs(campaign)[0]["due_at"] > due_at
+    assert {run["state"] for run in lab.drive(campaign, [client, server])} == {"complete"}
+
+
+def test_a_job_that_always_fails_ends_its_run_with_a_sentence(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "uploading")
+    for _ in range(3):
+        client.act()
+        server.act()
+    for _ in range(6):  # sent again and again, and nobody works
+        lab.tick()
+        lab.wait(31)
+    run = lab.runs(campaign)[0]
+    assert (run["state"], run["reason"]) == ("incomplete", "internal")
+    assert "`seal` failed 5 times" in run["detail"]

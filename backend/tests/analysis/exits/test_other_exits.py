@@ -1,0 +1,241 @@
+"""The sliding window of paper 002, BEST, what was observed, and what is made of many runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from downlink.analysis.exits.best import Best, judge_best, packet_pairs
+from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.outcomes import Timing, shares, table_row, timing_of
+from downlink.analysis.exits.panel import judge_all
+from downlink.analysis.exits.search import Search31
+from downlink.analysis.exits.sensitivity import grid, rates, sweep, until_loss
+from downlink.analysis.exits.sliding import ExitTimes, exit_times, judge_search_10, sliding_curves
+from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
+from downlink.domain.errors import InvalidError
+from tests.fixtures.exit_traces import MSS_BYTES, make_trace, random_trace
+
+BIN_US = 35_000
+
+
+def saturating_flow(*, loss_at_us: int | None = None) -> AckTrace:
+    """An ACK every millisecond. 100 bytes are sent per ms all the time; from 700 ms on only 60 of them arrive."""
+    time_us = np.arange(1_500) * 1_000
+    acked = np.cumsum(np.where(time_us < 700_000, 100, 60))
+    others = {} if loss_at_us is None else {"lost_total_segments": (time_us >= loss_at_us).astype(int)}
+    return make_trace(time_us, acked, 100_000, 10_000 + np.arange(1_500) * 100, **others)
+
+
+def test_norm_is_the_share_of_sent_bytes_that_did_not_arrive() -> None:
+    curves = sliding_curves(saturating_flow())
+    before, after = curves.time_us < 700_000, curves.time_us > 700_000 + 10 * BIN_US
+    assert np.allclose(np.nan_to_num(curves.norm_ratio[before]), 0, atol=0.02)
+    assert np.allclose(curves.norm_ratio[after], 0.4, atol=0.01)
+
+
+def test_ten_bins_follow_the_full_window_closely() -> None:
+    curves = sliding_curves(saturating_flow())
+    assert np.nanmax(curves.error_ratio) < 0.02
+    assert np.count_nonzero(~np.isnan(curves.error_ratio)) > 20
+
+
+def test_capacity_comes_before_the_exit_and_both_before_the_loss() -> None:
+    trace = saturating_flow(loss_at_us=1_400_000)
+    times = exit_times(trace, sliding_curves(trace))
+    # 10 % and 25 % of the bytes are missing when a quarter and five eighths of the window of 350 ms lie past 700 ms.
+    assert times.cg_us == pytest.approx(700_000 + 350_000 / 4, abs=BIN_US + 1_000)
+    assert times.ex_us == pytest.approx(700_000 + 350_000 * 5 / 8, abs=BIN_US + 1_000)
+    assert (times.dp_us, times.is_success) == (1_400_000, True)
+    assert judge_search_10(trace).exit_us == times.ex_us
+    early = exit_times(saturating_flow(loss_at_us=800_000), sliding_curves(saturating_flow()))
+    assert not early.is_success
+    late = judge_search_10(saturating_flow(loss_at_us=800_000))
+    assert late.exit_us == times.ex_us
+    assert late.quantities["is_too_late"]
+
+
+def spaced_rounds(gaps_us: list[int], acks: int = 20) -> AckTrace:
+    """Rounds of evenly spaced ACKs, a full MSS each, one spacing per round; RTT 100 ms."""
+    time_us = np.concatenate([100_000 * n + np.arange(acks) * gap for n, gap in enumerate(gaps_us)])
+    acked = 50_000 + np.arange(1, len(time_us) + 1) * MSS_BYTES
+    sent = 50_000 + np.repeat(np.arange(1, len(gaps_us) + 1) * acks, acks) * MSS_BYTES
+    return make_trace(time_us, acked, 100_000, sent)
+
+
+def test_packet_pairs_turn_spacing_into_a_rate() -> None:
+    estimates = packet_pairs(spaced_rounds([1_000, 500, 250]))
+    assert [float(np.median(e.rate_bps)) for e in estimates] == [8e6, 16e6, 32e6]
+    assert [e.number for e in packet_pairs(spaced_rounds([1_000, 500, 250]), rounds=2)] == [1, 2]
+
+
+def test_best_sets_ssthresh_at_the_fourth_round_from_the_third() -> None:
+    verdict = judge_best(spaced_rounds([1_000, 1_000, 800, 1_000, 1_000]))
+    assert (verdict.quantities["estimate_mbps"], verdict.quantities["round"]) == (10, 4)
+    # 10 Mb/s x 100 ms = 125,000 bytes.
+    assert verdict.quantities["ssthresh_segments"] == 125
+    assert verdict.quantities["ssthresh_set_us"] == 300_000
+    assert verdict.cwnd_segments == 125
+
+
+def test_an_estimate_below_the_window_ends_slow_start_at_once() -> None:
+    assert judge_best(spaced_rounds([4_000] * 5)).exit_us == 300_000
+
+
+def test_bunched_acks_count_as_one_only_when_asked() -> None:
+    time_us = np.sort(np.concatenate([np.arange(30) * 10_000, np.arange(30) * 10_000 + 10]))
+    trace = make_trace(time_us, 50_000 + np.arange(1, 61) * MSS_BYTES, 100_000, np.full(60, 10**6))
+    assert set(packet_pairs(trace)[0].rate_bps) == {8e8, MSS_BYTES * 8e6 / 9_990}
+    assert set(packet_pairs(trace, Best(merge_us=50))[0].rate_bps) == {2 * MSS_BYTES * 8e6 / 10_000}
+
+
+def test_at_most_three_hundred_estimates_are_kept_and_same_microsecond_gives_none() -> None:
+    rows = 1_000
+    trace = make_trace(np.zeros(rows, int), 50_000 + np.arange(rows), 100_000, np.full(rows, 10**6))
+    assert packet_pairs(trace)[0].rate_bps.tolist() == [0.0] * 300
+    assert judge_best(trace).exit_us is None
+
+
+def test_the_first_finite_ssthresh_is_the_observed_exit() -> None:
+    ssthresh = np.full(10, INFINITE_SSTHRESH_SEGMENTS)
+    ssthresh[6:] = 40
+    trace = make_trace(
+        np.arange(10) * 100, np.arange(10), 100, ssthresh_segments=ssthresh, cwnd_segments=np.arange(10) + 20
+    )
+    verdict = judge_observed_exit(trace)
+    assert (verdict.exit_us, verdict.cwnd_segments, verdict.quantities["ssthresh_segments"]) == (600, 26, 40)
+    assert judge_observed_exit(make_trace([0, 1], [0, 1], 9, ssthresh_segments=ssthresh[:2])).exit_us is None
+
+
+def test_bbr_has_no_observed_exit_by_ssthresh() -> None:
+    trace = make_trace([0, 1], [0, 1], 9, ssthresh_segments=[INFINITE_SSTHRESH_SEGMENTS, 5], congestion_control="bbr")
+    assert judge_observed_exit(trace).exit_us is None
+
+
+def test_the_first_loss_is_the_first_rise_of_either_counter() -> None:
+    trace = make_trace(
+        [0, 10, 20, 30], [0, 1, 2, 3], 9, lost_total_segments=[1, 1, 1, 2], total_retrans_segments=[0, 0, 3, 3]
+    )
+    verdict = judge_first_loss(trace)
+    # The row's own start value is no rise: it may be a lost SYN. Only the lost counter ends slow start.
+    assert (verdict.exit_us, dict(verdict.quantities), trace.loss_row) == (
+        20,
+        {"lost_us": 30, "retransmitted_us": 20},
+        3,
+    )
+
+
+def test_recorded_windows_count_only_while_slow_start_lasted() -> None:
+    ssthresh = [INFINITE_SSTHRESH_SEGMENTS, INFINITE_SSTHRESH_SEGMENTS, 50]
+    trace = make_trace([0, 1, 2], [1_000, 2_000, 3_000], 9, cwnd_segments=[20, 21, 22], ssthresh_segments=ssthresh)
+    assert trace.slow_start_cwnd_segments.tolist() == [20, 21, 12]
+    assert [trace.is_cwnd_recorded(row) for row in range(3)] == [True, True, False]
+    assert make_trace([0, 1], [1_000, 2_000], 9).slow_start_cwnd_segments.tolist() == [10, 11]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"acked_bytes": [2, 1]}, "acked_bytes falls"),
+        ({"elapsed_us": [1, 0]}, "time_us falls"),
+        ({"snd_mss_bytes": [0, 1]}, "snd_mss_bytes must be above 0"),
+        ({"ack_rtt_us": [1]}, "not all equally long"),
+        ({"elapsed_us": []}, "no rows"),
+    ],
+)
+def test_what_is_no_flow_is_refused(change: dict[str, list[int]], said: str) -> None:
+    columns = {"elapsed_us": [0, 1], "acked_bytes": [0, 1], "snd_mss_bytes": [1, 1], "ack_rtt_us": [1, 1]} | change
+    with pytest.raises(InvalidError, match=said):
+        trace_from_fields(columns, is_per_ack=True)
+
+
+def test_a_missing_quantity_is_named() -> None:
+    with pytest.raises(InvalidError, match="snd_mss_bytes"):
+        trace_from_fields({"elapsed_us": [0], "acked_bytes": [0]}, is_per_ack=True)
+    assert "ssthresh_segments" in make_trace([0], [0], 1).absent
+
+
+def test_every_detector_speaks_once_per_parameter_set() -> None:
+    verdicts = list(judge_all(random_trace(3)))
+    names = [(v.detector, v.version, v.parameters.get("detect")) for v in verdicts]
+    assert len(set(names)) == len(names) == 16
+    assert all(v.reason for v in verdicts)
+    assert all((v.exit_us is None) == (v.cwnd_segments is None) for v in verdicts)
+
+
+RUNS = [
+    ExitTimes(10, 20, 30),
+    ExitTimes(10, 20, None),
+    ExitTimes(None, 20, 30),
+    ExitTimes(10, 40, 30),
+    ExitTimes(10, None, 30),
+]
+
+
+def test_timing_of_an_exit() -> None:
+    assert [timing_of(run.ex_us, run) for run in RUNS] == [
+        Timing.GOOD,
+        Timing.GOOD,
+        Timing.EARLY,
+        Timing.LATE,
+        Timing.LATE,
+    ]
+    assert timing_of(5, RUNS[0]) is Timing.EARLY
+    assert timing_of(None, RUNS[1]) is Timing.OPEN
+
+
+def test_table_i_gives_shares_and_means_with_their_intervals() -> None:
+    runs = [ExitTimes(cg * 10**6, (cg + 1) * 10**6, (cg + 4) * 10**6) for cg in (9, 10, 14)] + [
+        ExitTimes(None, None, 2 * 10**6)
+    ]
+    row = table_row(runs)
+    assert (row.runs, row.success_percent.value) == (4, 75)
+    assert row.cg_s is not None
+    low, high = stats.t.interval(0.95, 2, loc=11, scale=stats.sem([9, 10, 14]))
+    assert (row.cg_s.value, row.cg_s.low, row.cg_s.high, row.cg_s.n) == pytest.approx((11, low, high, 3))
+    assert row.hr_s is not None
+    assert (row.hr_s.value, row.hr_s.n) == (3, 3)
+    alone = table_row(runs[:1])
+    assert alone.cg_s is not None
+    assert (alone.cg_s.low, alone.cg_s.high) == (None, None)
+
+
+def test_shares_sum_to_one() -> None:
+    found = shares([Timing.GOOD, Timing.GOOD, Timing.LATE])
+    assert sum(share.value for share in found.values()) == pytest.approx(1)
+    assert found[Timing.GOOD].low is not None
+    assert found[Timing.GOOD].low < 2 / 3 < (found[Timing.GOOD].high or 0)
+
+
+def test_a_lower_threshold_never_exits_later() -> None:
+    trace = saturating_flow(loss_at_us=1_400_000)
+    sets = grid(Search31(), threshold_percent=[20, 35, 45, 60])
+    exits = [outcome.exit_us for outcome in sweep(trace, sets)]
+    reached = [at for at in exits if at is not None]
+    assert reached == sorted(reached)
+    # More than half of twice the earlier deliveries can only be missing once they stop altogether.
+    assert exits[-1] is None
+
+
+def test_sweeping_judges_each_set_as_it_would_alone_and_reads_nothing_past_the_loss() -> None:
+    trace = saturating_flow(loss_at_us=1_400_000)
+    assert trace.loss_row == 1_400
+    assert until_loss(trace).rows == 1_401
+    outcome = sweep(trace, [Search31()])[0]
+    assert outcome.timing is Timing.EARLY
+    assert outcome.hr_us == 1_400_000 - (outcome.exit_us or 0)
+    summary = rates([outcome, outcome])
+    assert (summary.n, summary.shares[Timing.EARLY].value, summary.hr_s) == (2, 1, None)
+
+
+def test_polled_traces_do_not_count_in_the_rates() -> None:
+    coarse = make_trace(np.arange(30) * 10**6, np.arange(30), 100_000, np.arange(30), is_per_ack=False)
+    outcomes = sweep(coarse, [Search31()])
+    assert (outcomes[0].timing, rates(outcomes).n) == (None, 0)
+
+
+def test_a_grid_names_unknown_parameters() -> None:
+    with pytest.raises(ValueError, match="no parameter thresh"):
+        grid(Search31(), thresh=[1])
+    assert [s.bins for s in grid(Search31(), alpha=[1, 2], bins=[5, 6])] == [5, 6, 5, 6]

@@ -1,0 +1,138 @@
+"""Exits from the traces of scripted agents to the API and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from downlink.analysis.exits.flow import flow_trace
+from downlink.analysis.exits.panel import judge_all
+from downlink.api.schemas.exits import CampaignExits, RunExits
+from downlink.codec.parquet import parquet_to_columns
+from tests.fixtures.lab import API, Lab
+from tests.fixtures.scripted_agent import draw_slow_start, draw_steady
+
+LOSS_US = 7_600_000
+
+
+@pytest.fixture
+def campaign(lab: Lab) -> str:
+    """Two cycles of a slow start over a GEO link that ends with a loss."""
+    client, server = lab.join("client"), lab.join("server")
+    lab.link()
+    server.draws = draw_slow_start
+    launched = lab.launch(timetable={"cycles": 2}, stop={"seconds": 9}, conditions=[{"name": "on"}])
+    lab.drive(launched, [client, server])
+    return launched
+
+
+def one_run(lab: Lab, campaign: str, **query: Any) -> tuple[str, dict[str, Any]]:
+    run = lab.runs(campaign)[0]["id"]
+    shown = lab.call("GET", f"/runs/{run}/exits", params=query)
+    assert RunExits.model_validate(shown)
+    return run, shown["flows"][0]
+
+
+def test_a_run_shows_what_the_detectors_say_of_its_trace(lab: Lab, campaign: str) -> None:
+    run, flow = one_run(lab, campaign)
+    headers = {"Authorization": f"Bearer {lab.token}"}
+    parquet = lab.client.get(f"{API}/runs/{run}/traces/1/sender.parquet", headers=headers).content
+    expected = list(judge_all(flow_trace(parquet_to_columns(parquet), "cubic")))
+    assert [(v["detector"], v["version"], v["exit_us"], v["reason"]) for v in flow["verdicts"]] == [
+        (v.detector, v.version, v.exit_us, v.reason) for v in expected
+    ]
+    by_name = {v["detector"]: v for v in reversed(flow["verdicts"])}  # of several versions the first
+    assert by_name["first_loss"]["exit_us"] == LOSS_US
+    assert (by_name["search"]["version"], by_name["search"]["timing"]) == ("1.0", "good")
+    assert by_name["best"]["is_decidable"] is False
+    times = flow["times"]
+    # The link is full from 6.45 s on, an RTT after what filled it was sent.
+    assert 6_450_000 < times["cg_us"] < times["ex_us"] < times["dp_us"] == LOSS_US
+    assert times["hr_us"] == LOSS_US - times["ex_us"]
+    assert times["is_success"] is True
+
+
+def test_curves_cross_the_threshold_at_the_exit(lab: Lab, campaign: str) -> None:
+    _, flow = one_run(lab, campaign)
+    curves = flow["curves"]
+    assert curves["bin_us"] == 210_000
+    assert curves["window_us"] == 2_100_000
+    above = [
+        at
+        for at, norm in zip(curves["time_us"], curves["norm_ratio"], strict=True)
+        if norm is not None and norm > curves["threshold_ratio"]
+    ]
+    assert above[0] == flow["times"]["ex_us"]
+    window = flow["window"]
+    assert window["time_us"][-1] == 9_000_000
+    assert set(window["ssthresh_segments"]) == {None}  # never set
+    assert window["lost_segments"] is None  # the trace has no such field
+    assert flow["packet_pairs"] is None  # rows are polls
+
+
+def test_curves_can_be_asked_for_closely(lab: Lab, campaign: str) -> None:
+    _, flow = one_run(lab, campaign, from_s=6, to_s=8, points=50)
+    at_us = flow["window"]["time_us"]
+    assert (at_us[0], at_us[-1], len(at_us)) == (6_000_000, 8_000_000, 50)
+    assert all(6_000_000 <= each <= 8_000_000 for each in flow["curves"]["time_us"])
+
+
+def test_a_campaign_sums_up_its_complete_runs(lab: Lab, campaign: str) -> None:
+    shown = lab.call("GET", f"/campaigns/{campaign}/exits")
+    assert CampaignExits.model_validate(shown)
+    (group,) = shown["groups"]
+    assert (group["link"], group["condition"], group["flow"], group["runs"]) == ("geo", "on", 1, 2)
+    assert group["table"]["success_percent"]["value"] == 100
+    assert group["table"]["dp_s"] == {"value": 7.6, "low": 7.6, "high": 7.6, "n": 2}
+    search = next(each for each in group["detectors"] if (each["detector"], each["version"]) == ("search", "1.0"))
+    assert (search["decidable"], len(search["exits_s"])) == (2, 2)
+    assert search["shares"]["good"]["value"] == 1
+    masks = [each["detect"] for each in group["detectors"] if each["detector"].startswith("hystart") and each["detect"]]
+    assert masks == [3, 1, 2] * 3
+    hystart = next(each for each in group["detectors"] if each["detect"] == 3)
+    assert (hystart["decidable"], hystart["undecidable"], hystart["exits_s"], hystart["shares"]) == (0, 2, [], None)
+
+
+def test_every_verdict_is_a_line_of_the_table(lab: Lab, campaign: str) -> None:
+    run, flow = one_run(lab, campaign)
+    lines = list(csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/exits.csv"))))
+    own = [line for line in lines if line["run_id"] == run]
+    assert len(lines) == 2 * len(own) == 2 * len(flow["verdicts"])
+    assert [line["exit_us"] for line in own] == [
+        "" if v["exit_us"] is None else str(v["exit_us"]) for v in flow["verdicts"]
+    ]
+    assert {line["dp_us"] for line in own} == {str(LOSS_US)}
+
+
+def test_a_trace_that_cannot_be_judged_says_why_and_the_run_is_complete(lab: Lab) -> None:
+    def draw(t_us: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        return {name: column for name, column in draw_steady(t_us).items() if name != "snd_mss_bytes"}
+
+    client, server = lab.join("client"), lab.join("server")
+    lab.link()
+    server.draws = draw
+    campaign = lab.launch(conditions=[{"name": "on"}])
+    (run,) = lab.drive(campaign, [client, server])
+    assert run["state"] == "complete"
+    _, flow = one_run(lab, campaign)
+    assert "snd_mss_bytes" in flow["refusal"]
+    assert (flow["verdicts"], flow["times"], flow["curves"]) == ([], None, None)
+    assert lab.call("GET", f"/campaigns/{campaign}/exits")["groups"][0]["table"] is None
+    (line,) = csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/exits.csv")))
+    assert "snd_mss_bytes" in line["verdict"]
+
+
+def test_a_run_that_is_not_analysed_yet_has_no_flows(lab: Lab) -> None:
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    campaign = lab.launch()
+    lab.tick()
+    run = lab.runs(campaign)[0]["id"]
+    assert lab.call("GET", f"/runs/{run}/exits")["flows"] == []
+    assert lab.call("GET", f"/campaigns/{campaign}/exits")["groups"] == []

@@ -1,0 +1,176 @@
+"""Every route: who may use it, which headers it answers with, how it says no; and the document that describes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+from pydantic import SecretStr
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from downlink.api.app import create_app, openapi_document
+from downlink.settings import Settings
+from tests.fixtures.lab import API, Lab
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
+OPEN = {("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login")}
+NOWHERE = "00000000-0000-0000-0000-000000000000"
+PROBLEM = {"code", "message", "details"}
+
+
+def routes(*, for_agents: bool) -> list[tuple[str, str]]:
+    return [
+        (verb.upper(), path)
+        for path, verbs in openapi_document()["paths"].items()
+        for verb in verbs
+        if path.startswith(f"{API}/agent/") is for_agents and (verb.upper(), path) not in OPEN
+    ]
+
+
+def fill(path: str) -> str:
+    values = {"flow": "1", "end": "sender", "sequence": "0", "table": "runs"}
+    for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", *values):
+        path = path.replace("{" + name + "}", values.get(name, NOWHERE))
+    return path
+
+
+def test_the_document_is_current() -> None:
+    assert json.loads(DOCUMENT.read_text()) == openapi_document(), (
+        "write it anew: downlink openapi > backend/openapi.json"
+    )
+
+
+def test_there_are_routes_to_test() -> None:
+    assert len(routes(for_agents=False)) > 30
+    assert len(routes(for_agents=True)) == 4
+
+
+def test_strangers_read_nothing_and_readers_change_nothing(lab: Lab) -> None:
+    reader = {"Authorization": f"Bearer {lab.call('POST', '/tokens', {'name': 'r', 'scopes': ['read']})['secret']}"}
+    for verb, path in routes(for_agents=False):
+        refused = lab.client.request(verb, fill(path), json={})
+        assert (refused.status_code, set(refused.json())) == (401, PROBLEM), (verb, path)
+        assert refused.headers["www-authenticate"] == "Bearer"
+        if verb != "GET" and not path.endswith(("/preview", "/logout")):
+            answer = lab.client.request(verb, fill(path), json={}, headers=reader)
+            assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing"), (verb, path)
+
+
+def test_api_tokens_do_not_open_the_agents_channel(lab: Lab) -> None:
+    poll = {"status": "idle", "run_id": None, "detail": None, "progress": None, "spool": [], "host": None, "wait_s": 0}
+    event = {"kind": "uploaded", "attempt": 1, "at": "2026-01-01T00:00:00Z"}
+    headers = {"Authorization": f"Bearer {lab.token}", "X-Content-SHA256": "0" * 64, "X-Attempt": "1"}
+    for verb, path in routes(for_agents=True):
+        if not path.endswith("/join"):  # that one needs an enrolment token
+            body = event if path.endswith("/events") else poll
+            answer = lab.client.request(verb, fill(path), headers=headers, json=body)
+            assert (answer.status_code, answer.json()["code"]) == (401, "agent_unknown"), path
+
+
+def test_what_is_not_there_is_a_problem_with_a_sentence(lab: Lab) -> None:
+    for verb, path in routes(for_agents=False):
+        if "{" in path:
+            body = {} if verb == "PATCH" else None
+            answer = lab.client.request(verb, fill(path), headers={"Authorization": f"Bearer {lab.token}"}, json=body)
+            assert answer.status_code == 404, (verb, path, answer.text)
+            assert set(answer.json()) == PROBLEM
+            assert answer.json()["message"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "options", "status", "code"),
+    [
+        ("GET", f"{API}/nothing", {}, 404, "not_found"),
+        ("PUT", f"{API}/links", {}, 405, "method_not_allowed"),
+        (
+            "POST",
+            f"{API}/links",
+            {"content": b"{", "headers": {"Content-Type": "application/json"}},
+            400,
+            "request_unreadable",
+        ),
+        ("POST", f"{API}/links", {"json": {"nmae": "x"}}, 422, "request_invalid"),
+        ("GET", f"{API}/runs/not-a-uuid", {}, 422, "request_invalid"),
+        ("GET", f"{API}/links?limit=0", {}, 422, "request_invalid"),
+        ("POST", f"{API}/campaigns/preview", {"json": {}}, 422, "request_invalid"),
+        ("POST", f"{API}/campaigns/preview", {"json": {"source": "name: ["}}, 422, "campaign_invalid"),
+    ],
+)
+def test_every_error_has_one_shape(
+    lab: Lab, verb: str, path: str, options: dict[str, Any], status: int, code: str
+) -> None:
+    headers = {"Authorization": f"Bearer {lab.token}", **options.pop("headers", {})}
+    answer = lab.client.request(verb, path, headers=headers, **options)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert set(answer.json()) == PROBLEM
+
+
+@pytest.mark.parametrize("path", ["/", "/campaigns/1", f"{API}/session", f"{API}/docs", "/healthz", f"{API}/nothing"])
+def test_security_headers_are_on_every_answer(lab: Lab, path: str) -> None:
+    headers = lab.client.get(path).headers
+    assert "script-src 'self';" in headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "strict-transport-security" not in headers  # plain http here
+
+
+def test_the_dashboard_answers_its_own_pages_and_nothing_else(lab: Lab) -> None:
+    for page in ("/", "/campaigns", "/campaigns/1"):
+        assert "<title>Downlink</title>" in lab.client.get(page).text
+    assert "immutable" in lab.client.get("/assets/app-1a2b.js").headers["cache-control"]
+    assert lab.client.get("/").headers["cache-control"] == "no-cache"
+    for path in ("/assets/gone-1.js", "/favicon.svg", f"{API}/gone"):
+        assert lab.client.get(path).json()["code"] == "not_found"
+    assert lab.client.get("/..%2f..%2fetc/passwd").status_code in (200, 404)
+    assert "root:" not in lab.client.get("/..%2f..%2fetc/passwd").text
+
+
+def test_ready_needs_database_and_queue(lab: Lab, settings: Settings) -> None:
+    assert lab.client.get("/readyz").json() == {"status": "ready"}
+    lab.app.state.settings = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:1/0")})
+    answer = lab.client.get("/readyz")
+    assert (answer.status_code, answer.json()["details"]) == (503, {"away": ["queue"]})
+
+
+def test_figures_are_served_only_where_they_are_wanted(lab: Lab, settings: Settings) -> None:
+    assert lab.client.get("/metrics").status_code == 404
+    lab.app.state.settings = settings.model_copy(update={"is_metrics_served": True})
+    lab.call("GET", "/links")
+    assert "downlink_requests_total" in lab.client.get("/metrics").text
+
+
+def test_the_page_of_the_api_names_every_route(lab: Lab) -> None:
+    page = lab.client.get(f"{API}/docs").text
+    assert all(path in page for path in openapi_document()["paths"])
+
+
+def test_drawn_requests_get_documented_answers(lab: Lab) -> None:
+    """Schemathesis draws requests to every route: no answer is a server error or of an undocumented status or shape."""
+    schema = schemathesis.openapi.from_asgi(f"{API}/openapi.json", lab.app)
+    checks = [not_a_server_error, status_code_conformance, response_schema_conformance]
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if operation.path != f"{API}/events":  # endless by design: test_live.py
+            draw(operation, {"Authorization": f"Bearer {lab.token}"}, checks)
+
+
+def draw(operation: Any, headers: dict[str, str], checks: list[Any]) -> None:
+    @hypothesis_settings(max_examples=4, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @given(case=operation.as_strategy())
+    def check(case: Any) -> None:
+        case.call_and_validate(headers=headers, checks=checks)
+
+    check()
+
+
+def test_a_settings_object_names_no_secret(settings: Settings) -> None:
+    shown = repr(settings.model_copy(update={"database_url": SecretStr("postgresql://u:hunter2@h/d")}))
+    assert "hunter2" not in shown
+    assert create_app(settings).title == "Downlink"

@@ -1,0 +1,93 @@
+"""`downlink exits` and `downlink import` without a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from downlink.domain.errors import DownlinkError
+from downlink.main import app
+from tests.fixtures.exit_traces import random_trace
+
+DATA = Path(__file__).parents[1] / "importers" / "data"
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def ack_file(tmp_path: Path) -> Path:
+    trace = random_trace(7)
+    columns = [trace.time_us, trace.acked_bytes, trace.mss_bytes, trace.rtt_us, trace.snd_nxt_bytes]
+    file = tmp_path / "acks.csv"
+    header = "now_us,bytes_acked,mss,rtt_us,snd_nxt"
+    np.savetxt(
+        file,
+        np.stack([c for c in columns if c is not None], axis=1),
+        fmt="%d",
+        delimiter=",",
+        header=header,
+        comments="",
+    )
+    return file
+
+
+def test_exits_as_json_has_one_object_per_detector(ack_file: Path) -> None:
+    verdicts = json.loads(run("exits", ack_file, "--json"))
+    assert {"detector", "version", "exit_us", "cwnd_segments", "parameters", "reason"} <= set(verdicts[0])
+    names = [(v["detector"], v["version"], v["parameters"].get("detect")) for v in verdicts]
+    assert len(set(names)) == len(names)
+    assert {name for name, _, _ in names} == {"observed_exit", "first_loss", "search", "hystart", "hystart++", "best"}
+    assert any(v["exit_us"] is not None for v in verdicts)
+
+
+def test_exits_as_a_table_names_times_and_reasons(ack_file: Path) -> None:
+    lines = run("exits", ack_file).splitlines()
+    assert lines[0].split("\t") == ["flow", "detector", "version", "detect", "exit", "cwnd", "reason"]
+    assert len(lines) == 17
+
+
+def test_polled_traces_say_what_they_cannot_decide() -> None:
+    verdicts = json.loads(run("exits", DATA / "tcp-info.jsonl.zst", "--json"))
+    by_name = {(v["detector"], v["version"]): v for v in verdicts}
+    assert by_name["hystart", "6.x"]["reason"].startswith("not decidable at this sampling")
+    assert by_name["observed_exit", "ssthresh"]["exit_us"] == 350_000
+    assert by_name["observed_exit", "ssthresh"]["cwnd_segments"] == 38
+
+
+def test_a_receiver_s_view_alone_cannot_be_judged() -> None:
+    with pytest.raises(DownlinkError, match="no sender's view"):
+        run("exits", DATA / "ndt7-upload.json")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DownlinkError, match=r"gone\.csv cannot be read: No such file"):
+        run("exits", tmp_path / "gone.csv")
+
+
+def test_import_lists_every_flow_of_every_file() -> None:
+    rows = json.loads(
+        run("import", DATA / "ndt7-download.json", DATA / "tcp-info.jsonl.zst", "--campaign", "old runs", "--json")
+    )
+    assert [(row["source"], row["end"], row["campaign"]) for row in rows] == [
+        ("ndt7", "sender", "old runs"),
+        ("tcp-info", "sender", "old runs"),
+    ]
+    assert all(len(row["sha256"]) == 64 for row in rows)
+
+
+def test_one_refused_file_stops_the_whole_import_and_all_refusals_are_told(tmp_path: Path) -> None:
+    for name in ("bad.json", "worse.json"):
+        (tmp_path / name).write_text("{")
+    with pytest.raises(DownlinkError) as caught:
+        run("import", tmp_path / "bad.json", DATA / "ndt7-download.json", tmp_path / "worse.json")
+    assert [line.split(" ")[0] for line in caught.value.message.splitlines()] == ["bad.json", "worse.json", "Nothing"]

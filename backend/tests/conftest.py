@@ -1,0 +1,98 @@
+"""Real PostgreSQL and Valkey for every test that asks: one server for a test process, a database made by the migrations.
+
+DOWNLINK_DATABASE_URL and DOWNLINK_REDIS_URL name other servers; databases are made beside the one that is named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+from pydantic import SecretStr
+from sqlalchemy import create_engine, make_url, text
+
+from downlink.settings import Settings
+from downlink.stack.process import Supervisor
+from downlink.stack.servers import start_postgres, start_valkey
+from downlink.storage.migrate import upgrade
+from downlink.storage.tables import Table
+from downlink.storage.unit import UnitFactory, open_units
+from tests.fixtures.lab import Lab
+
+hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
+hypothesis_settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def supervisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
+    with Supervisor(tmp_path_factory.mktemp("servers")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def server_url(supervisor: Supervisor) -> str:
+    return os.environ.get("DOWNLINK_DATABASE_URL") or start_postgres(supervisor, supervisor.home / "postgres")
+
+
+@pytest.fixture(scope="session")
+def redis_url(supervisor: Supervisor) -> str:
+    return os.environ.get("DOWNLINK_REDIS_URL") or start_valkey(supervisor, supervisor.home / "valkey")
+
+
+@pytest.fixture(scope="session")
+def database_url(server_url: str, worker_id: str) -> Iterator[str]:
+    """A database of this test process alone, its tables made by the migrations."""
+    name = f"downlink_test_{worker_id}_{os.getpid()}"
+    engine = create_engine(server_url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f'CREATE DATABASE "{name}"'))
+        connection.execute(text(f'ALTER DATABASE "{name}" SET synchronous_commit = off'))  # nothing here must survive
+    url = make_url(server_url).set(database=name).render_as_string(hide_password=False)
+    upgrade(Settings(database_url=SecretStr(url)))
+    yield url
+    with engine.connect() as connection:
+        connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def worker_id(request: pytest.FixtureRequest) -> str:
+    """As pytest-xdist names the process; one name when it is not in use."""
+    return getattr(request.config, "workerinput", {}).get("workerid", "main")
+
+
+@pytest.fixture
+def units(database_url: str) -> Iterator[UnitFactory]:
+    """Units on an empty database."""
+    opened = open_units(database_url, 8)
+    with opened.engine.begin() as connection:
+        for table in reversed(Table.metadata.sorted_tables):  # faster than TRUNCATE for a few rows
+            connection.execute(table.delete())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def settings(database_url: str, redis_url: str, tmp_path: Path) -> Settings:
+    return Settings(
+        database_url=SecretStr(database_url),
+        redis_url=SecretStr(redis_url),
+        base_url="http://testserver",
+        dashboard_dir=_dashboard(tmp_path),
+    )
+
+
+def _dashboard(folder: Path) -> Path:
+    (folder / "assets").mkdir()
+    (folder / "index.html").write_text("<!doctype html><title>Downlink</title>")
+    (folder / "assets" / "app-1a2b.js").write_text("export {}")
+    return folder
+
+
+@pytest.fixture
+def lab(units: UnitFactory, settings: Settings) -> Iterator[Lab]:
+    with Lab(settings, units) as opened:
+        yield opened

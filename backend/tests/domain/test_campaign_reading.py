@@ -1,0 +1,140 @@
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from downlink.domain.campaign import FlowPlan, Limits, Order, Phases, Sampling, StopRule, Timetable
+from downlink.domain.campaign_reading import campaign_from_dict
+from downlink.domain.errors import InvalidError
+
+SMALL: dict[str, Any] = {
+    "name": "Small",
+    "links": ["geo"],
+    "stop": {"seconds": 60},
+    "timetable": {"cycles": 3},
+    "conditions": [{"name": "on"}],
+}
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    return {**deepcopy(SMALL), **changes}
+
+
+def problems(data: Any) -> dict[str, str]:
+    with pytest.raises(InvalidError) as caught:
+        campaign_from_dict(data)
+    assert caught.value.code == "campaign_invalid"
+    return {each["place"]: each["message"] for each in caught.value.details["problems"]}
+
+
+def test_what_is_left_out_has_its_documented_default() -> None:
+    campaign = campaign_from_dict(SMALL)
+    assert campaign.phases == Phases(15, 60)
+    assert campaign.limits == Limits(attempts=2, bytes=None)
+    assert campaign.timetable == Timetable(cycles=3, pause_s=0, order=Order.INTERLEAVED, seed=1)
+    (condition,) = campaign.conditions
+    assert condition.flows == (FlowPlan(cc="cubic", sender=1, start_s=0),)
+    assert condition.stop == StopRule(seconds=60)
+
+
+def test_defaults_are_merged_under_every_condition() -> None:
+    data = changed(
+        defaults={"sender": {"tcp_cubic.hystart": 1, "net.ipv4.tcp_sack": 1}},
+        conditions=[{"name": "on"}, {"name": "off", "sender": {"tcp_cubic.hystart": 0}, "stop": {"bytes": 1e9}}],
+    )
+    on, off = campaign_from_dict(data).conditions
+    assert on.sender == {"tcp_cubic.hystart": "1", "net.ipv4.tcp_sack": "1"}
+    assert off.sender == {"tcp_cubic.hystart": "0", "net.ipv4.tcp_sack": "1"}
+    assert off.stop == StopRule(bytes=1_000_000_000)
+
+
+def test_a_condition_knows_whether_other_runs_on_its_hosts_would_feel_it() -> None:
+    data = changed(
+        conditions=[
+            {"name": "module", "sender": {"tcp_cubic.hystart": 0}},
+            {"name": "buffer", "receiver": {"net.ipv4.tcp_rmem": "4096 131072 60000000"}},
+        ]
+    )
+    assert [condition.is_host_wide for condition in campaign_from_dict(data).conditions] == [True, False]
+
+
+def test_a_campaign_survives_being_written_out() -> None:
+    flows = [{"cc": "bbr", "sender": 2, "start_s": 5, "options": {"a": 1}, "pacing_rate_bps": 50_000_000}, {}]
+    data = changed(conditions=[{"name": "two", "flows": flows, "stop": {"bytes": 5}}], limits={"bytes": 9})
+    campaign = campaign_from_dict(data)
+    assert campaign_from_dict(campaign.to_dict()) == campaign
+    spaced = campaign_from_dict(changed(timetable={"duration_h": 24, "every_s": 405, "order": "shuffled", "seed": 7}))
+    assert campaign_from_dict(spaced.to_dict()) == spaced
+
+
+def test_every_problem_is_told_with_its_place() -> None:
+    data = changed(
+        colour="red",
+        phases={"steady_s": "long"},
+        conditions=[{"name": "a", "flows": [{"cc": "cubic; rm -rf"}], "sender": {"kernel.panic": 1}}, {"name": "a"}, 7],
+    )
+    found = problems(data)
+    assert set(found) == {
+        "colour",
+        "phases.steady_s",
+        "conditions[0].flows[0].cc",
+        "conditions[0].sender.kernel.panic",
+        "conditions[1].name",
+        "conditions[2]",
+    }
+    assert "timetable" in found["colour"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "a\x00b"}, "name"),
+        ({"name": "\ud800"}, "name"),
+        ({"name": True}, "name"),
+        ({"links": []}, "links"),
+        ({"links": "geo"}, "links"),
+        ({"links": None}, "links"),
+        ({"links": ["geo", "geo"]}, "links[1]"),
+        ({"stop": None}, "conditions[0].stop"),
+        ({"stop": {}}, "stop"),
+        ({"stop": {"seconds": 1, "bytes": 1}}, "stop"),
+        ({"stop": {"seconds": 0}}, "stop.seconds"),
+        ({"stop": {"seconds": float("nan")}}, "stop.seconds"),
+        ({"stop": {"bytes": 1.5}}, "stop.bytes"),
+        ({"stop": {"bytes": True}}, "stop.bytes"),
+        ({"timetable": {}}, "timetable"),
+        ({"timetable": {"cycles": 1, "every_s": 5}}, "timetable.every_s"),
+        ({"timetable": {"duration_h": 1}}, "timetable"),
+        ({"timetable": {"duration_h": 1, "every_s": 3601}}, "timetable.every_s"),
+        ({"timetable": {"duration_h": 1, "every_s": 60, "pause_s": 1}}, "timetable.pause_s"),
+        ({"timetable": {"cycles": 3, "order": "random"}}, "timetable.order"),
+        ({"timetable": {"cycles": 10**9}}, "timetable.cycles"),
+        ({"timetable": {"duration_h": 8000, "every_s": 1}}, "timetable"),
+        ({"limits": {"attempts": 0}}, "limits.attempts"),
+        ({"conditions": []}, "conditions"),
+        ({"conditions": {}}, "conditions"),
+        ({"conditions": [{}]}, "conditions[0].name"),
+        ({"conditions": [{"name": "a", "flows": [{"sender": 0}]}]}, "conditions[0].flows[0].sender"),
+        ({"conditions": [{"name": "a", "flows": [{"start_s": 60}]}]}, "conditions[0].flows[0].start_s"),
+        ({"conditions": [{"name": "a", "flows": [{"options": {"x": []}}]}]}, "conditions[0].flows[0].options.x"),
+        ({"conditions": [{"name": "a", "flows": [{"pacing_rate_bps": -1}]}]}, "conditions[0].flows[0].pacing_rate_bps"),
+        ({"defaults": {"flows": []}}, "defaults.flows"),
+        ({"defaults": {"sender": {"tcp_cubic.hystart": True}}}, "defaults.sender.tcp_cubic.hystart"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_its_place(changes: dict[str, Any], place: str) -> None:
+    assert place in problems(changed(**changes))
+
+
+@pytest.mark.parametrize("data", [None, [], "name: x", {}])
+def test_what_is_no_campaign_at_all_is_refused(data: Any) -> None:
+    assert problems(data)
+
+
+def test_every_ack_is_recorded_where_the_campaign_asks_for_it() -> None:
+    assert campaign_from_dict(SMALL).sampling is Sampling.POLLED
+    campaign = campaign_from_dict(changed(sampling="per_ack"))
+    assert campaign.sampling is Sampling.PER_ACK
+    assert campaign_from_dict(campaign.to_dict()) == campaign
+    assert "polled, per_ack" in problems(changed(sampling="sometimes"))["sampling"]

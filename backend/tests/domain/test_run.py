@@ -1,0 +1,208 @@
+"""The run's state machine: legal steps only, and always an end with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from downlink.domain.run import (
+    ACTIVE,
+    FINAL,
+    Condemn,
+    Finish,
+    HostPhase,
+    HostView,
+    Move,
+    Reason,
+    Release,
+    RunState,
+    RunView,
+    Start,
+    Verdict,
+    decide,
+    is_retried,
+    may_follow,
+    start_margin,
+    transfer_deadline_s,
+)
+
+ZERO = datetime(2026, 1, 1, tzinfo=UTC)
+SENDER, RECEIVER = "server", "client"
+FAILED = Verdict(RunState.FAILED, Reason.LINK_LOST, "The link was lost.")
+CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled.")
+
+
+def make_run(
+    state: RunState = RunState.LEASED, phases: tuple[HostPhase, HostPhase] = (HostPhase.ASSIGNED,) * 2
+) -> RunView:
+    hosts = tuple(HostView(name, phase, ZERO) for name, phase in zip((SENDER, RECEIVER), phases, strict=True))
+    return RunView(state, ZERO, hosts, base_rtt_ms=600, deadline_s=90)
+
+
+class Life:
+    """A run that carries out its own steps, as actions/runs.py does with rows, and notes every state."""
+
+    def __init__(self) -> None:
+        self.run = make_run()
+        self.now = ZERO
+        self.end: Verdict | None = None
+        self.states = [self.run.state]
+
+    def go_on(self) -> None:
+        while self.end is None and (step := decide(self.run, self.now)) is not None:
+            self._apply(step)
+
+    def _apply(self, step: Move | Start | Condemn | Release | Finish) -> None:
+        match step:
+            case Move(state):
+                self._enter(state)
+            case Start(start_at):
+                self.run = replace(self.run, start_at=start_at)
+                self._enter(RunState.RUNNING)
+            case Condemn(verdict, given_up):
+                self.condemn(verdict, given_up)
+            case Release():
+                # Sealing and analysis end the run; they are jobs and need no decision.
+                self._finish(self.run.verdict or Verdict(RunState.COMPLETE, Reason.INTERNAL, ""))
+            case Finish(verdict):
+                self._finish(verdict)
+
+    def _enter(self, state: RunState) -> None:
+        assert may_follow(self.run.state, state)
+        self.run = replace(self.run, state=state, state_at=self.now)
+        self.states.append(state)
+
+    def _finish(self, verdict: Verdict) -> None:
+        self._enter(verdict.state)
+        self.end = verdict
+
+    def condemn(self, verdict: Verdict, given_up: tuple[str, ...] = ()) -> None:
+        def phase(host: HostView) -> HostPhase:
+            if host.agent in given_up:
+                return HostPhase.LOST
+            return HostPhase.DONE if host.phase is HostPhase.ASSIGNED else host.phase
+
+        hosts = tuple(replace(host, phase=phase(host)) for host in self.run.hosts)
+        self.run = replace(self.run, verdict=self.run.verdict or verdict, hosts=hosts)
+
+    def hear(self, agent: str, phase: HostPhase) -> None:
+        hosts = tuple(
+            replace(host, phase=phase, heard_at=self.now)
+            if host.agent == agent and host.phase is not HostPhase.LOST
+            else host
+            for host in self.run.hosts
+        )
+        self.run = replace(self.run, hosts=hosts)
+
+
+happenings = st.one_of(
+    st.tuples(st.just("hear"), st.sampled_from((SENDER, RECEIVER)), st.sampled_from(list(HostPhase))),
+    st.tuples(st.just("wait"), st.floats(0, 200), st.none()),
+    st.tuples(st.just("condemn"), st.sampled_from((FAILED, CANCELLED)), st.none()),
+)
+
+
+@given(st.lists(happenings, max_size=30))
+@settings(max_examples=300)
+def test_whatever_happens_the_run_ends_in_a_final_state_with_a_reason(story: list[tuple[str, object, object]]) -> None:
+    life = Life()
+    for kind, what, phase in story:
+        if life.end:
+            break
+        if kind == "hear":
+            life.hear(what, phase)  # type: ignore[arg-type]
+        elif kind == "wait":
+            life.now += timedelta(seconds=what)  # type: ignore[arg-type]
+        else:
+            life.condemn(what)  # type: ignore[arg-type]
+        life.go_on()
+    for _ in range(20):  # silence from here on
+        life.now += timedelta(seconds=200)
+        life.go_on()
+    assert life.end is not None
+    assert life.run.state in FINAL
+    assert life.run.state is RunState.COMPLETE or (life.end.reason and life.end.detail)
+
+
+@given(
+    st.sampled_from(sorted(ACTIVE)),
+    st.tuples(*[st.sampled_from(list(HostPhase))] * 2),
+    st.sampled_from((None, FAILED, CANCELLED)),
+    st.floats(0, 1000),
+)
+@settings(max_examples=500)
+def test_every_step_is_legal_and_the_steps_come_to_rest(
+    state: RunState, phases: tuple[HostPhase, HostPhase], verdict: Verdict | None, seconds: float
+) -> None:
+    life = Life()
+    life.run = replace(make_run(state, phases), verdict=verdict, start_at=ZERO)
+    life.now = ZERO + timedelta(seconds=seconds)
+    life.go_on()
+    assert len(life.states) <= len(RunState)
+
+
+def test_a_run_goes_through_its_states() -> None:
+    life = Life()
+    for phase in (HostPhase.PREPARING, HostPhase.READY, HostPhase.FINISHED, HostPhase.RESTORED, HostPhase.UPLOADED):
+        for agent in (SENDER, RECEIVER):
+            life.hear(agent, phase)
+            life.go_on()
+    assert [str(state) for state in life.states] == [
+        "leased",
+        "preparing",
+        "running",
+        "restoring",
+        "uploading",
+        "complete",
+    ]
+
+
+def test_the_start_leaves_time_for_two_round_trips_of_each_message() -> None:
+    run = make_run(RunState.PREPARING, (HostPhase.READY, HostPhase.READY))
+    assert decide(run, ZERO) == Start(ZERO + start_margin(600))
+    assert start_margin(600) >= timedelta(milliseconds=4 * 600)
+
+
+def test_silence_during_a_transfer_is_no_failure_before_the_deadline() -> None:
+    run = replace(make_run(RunState.RUNNING, (HostPhase.READY, HostPhase.READY)), start_at=ZERO)
+    assert decide(run, ZERO + timedelta(seconds=90)) is None
+    late = decide(run, ZERO + timedelta(seconds=200))
+    assert isinstance(late, Condemn)
+    assert late.verdict.reason is Reason.AGENT_LOST
+    assert "server and client" in late.verdict.detail
+
+
+def test_a_host_that_cannot_be_restored_in_time_is_given_up_and_named() -> None:
+    run = make_run(RunState.RESTORING, (HostPhase.RESTORED, HostPhase.FINISHED))
+    step = decide(run, ZERO + timedelta(seconds=100))
+    assert isinstance(step, Condemn)
+    assert step.given_up == (RECEIVER,)
+    assert RECEIVER in step.verdict.detail
+
+
+def test_a_failed_run_keeps_the_samples_it_has() -> None:
+    run = replace(make_run(RunState.RESTORING, (HostPhase.RESTORED, HostPhase.DONE)), verdict=FAILED)
+    assert decide(run, ZERO) == Move(RunState.UPLOADING)
+    assert decide(replace(run, verdict=CANCELLED), ZERO) == Finish(CANCELLED)
+
+
+@pytest.mark.parametrize("reason", ["cc_unavailable", "setting_refused", "policy_refused"])
+def test_what_would_fail_again_is_not_tried_again(reason: str) -> None:
+    assert not is_retried(RunState.FAILED, reason, 1, 3)
+
+
+def test_a_failed_run_is_tried_again_up_to_its_limit() -> None:
+    assert is_retried(RunState.FAILED, "agent_restarted", 1, 2)
+    assert not is_retried(RunState.FAILED, "agent_restarted", 2, 2)
+    assert not is_retried(RunState.CANCELLED, "cancelled", 1, 2)
+
+
+def test_deadlines_scale_with_the_path() -> None:
+    assert transfer_deadline_s(60, None, 5, 600, 144_000_000) == 60 + 30 + 20 * 0.6
+    slow = transfer_deadline_s(None, 80_000_000, 0, 600, 144_000_000)
+    assert slow > 80_000_000 * 8 / 1_700_000  # 131,072 bytes of window per 0.6 s, and still in time
+    assert transfer_deadline_s(None, 80_000_000, 0, 20, 1_000_000_000) < slow

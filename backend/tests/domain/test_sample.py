@@ -1,0 +1,34 @@
+from pathlib import Path
+
+from downlink.domain.sample import End, FieldKind, fields, fields_of
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def test_the_packaged_list_is_the_documented_one() -> None:
+    packaged = Path(__file__).resolve().parents[2] / "downlink" / "domain" / "fields.csv"
+    assert packaged.read_bytes() == (DOCS / "fields.csv").read_bytes()
+
+
+def test_every_row_of_the_list_is_a_field() -> None:
+    names = [line.split(",")[0] for line in (DOCS / "fields.csv").read_text().splitlines()[1:]]
+    assert list(fields()) == names
+
+
+def test_a_field_carries_its_unit_kernel_and_place() -> None:
+    delivered = fields()["delivered_segments"]
+    assert (delivered.unit, delivered.kind, delivered.min_kernel) == ("segments", FieldKind.COUNTER, (4, 18))
+    assert delivered.tcp_info_end == 196
+    assert delivered.ends == {End.SENDER}
+
+
+def test_each_end_has_its_own_fields_and_both_have_the_clock() -> None:
+    sender, receiver = ({field.name for field in fields_of(end)} for end in End)
+    assert sender & receiver == {"elapsed_us", "ca_state", "app_bytes"}
+    assert "snd_wnd_bytes" in sender
+    assert "rcv_wnd_bytes" in receiver
+
+
+def test_names_end_with_their_unit() -> None:
+    suffixes = {"us", "bytes", "segments", "bps"}
+    assert all(field.name.endswith(f"_{field.unit}") for field in fields().values() if field.unit in suffixes)

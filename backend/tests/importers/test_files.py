@@ -1,0 +1,70 @@
+"""Any file at all: known ones are named by content, others refused with file and reason, large ones never unpacked whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from downlink.domain.errors import InvalidError
+from downlink.importers import files
+from downlink.importers.files import import_file
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "it is empty"),
+        (b"  \n ", "it is empty"),
+        (b"hello world", "its format is not known"),
+        (b"\x00\xff\xfe" * 100, "its format is not known"),
+        (b"{", "not valid JSON"),
+        (b"[1, 2]", "not an object"),
+        (b'{"a": 1}', "a kind that is not known"),
+        (b'{"error": "the server is busy"}', "the server is busy"),
+        (b"[" * 100_000, "not valid JSON"),
+        (gzip.compress(b"x" * 1000)[:-20], "ends too early"),
+        (b"\x1f\x8bnonsense", "gzip content is broken"),
+        (b"\x28\xb5\x2f\xfdnonsense", "zstd content is broken"),
+        (zstandard.compress(b"x" * 100_000)[:-5], "zstd content ends too early"),
+    ],
+)
+def test_foreign_and_broken_files_are_refused(content: bytes, why: str) -> None:
+    with pytest.raises(InvalidError, match=why) as caught:
+        import_file("some file", content)
+    assert caught.value.message.startswith("some file is not imported: ")
+    assert caught.value.details["file"] == "some file"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_bomb_is_not_unpacked(pack: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 2**20)
+    assert callable(pack)
+    with pytest.raises(InvalidError, match="more than 1 MiB"):
+        import_file("bomb", pack(b"\0" * 2**24))
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_crash_the_reader(content: bytes) -> None:
+    with pytest.raises(InvalidError):
+        import_file("random", content)
+
+
+@pytest.mark.parametrize("name", ["ndt7-download.json", "iperf3-3.0.11.json"])
+def test_a_cut_file_is_refused_at_any_length(name: str) -> None:
+    whole = (DATA / name).read_bytes()
+    for length in range(0, len(whole) - 2, 997):
+        with pytest.raises(InvalidError):
+            import_file(name, whole[:length])
+
+
+def test_the_hash_is_of_the_file_as_it_came() -> None:
+    packed = (DATA / "tcp-info.jsonl.zst").read_bytes()
+    assert import_file("t", packed).sha256 == hashlib.sha256(packed).hexdigest()

@@ -1,0 +1,125 @@
+"""ndt7 and tcp-info: the same kernel struct, by name and by place."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from downlink.domain.errors import InvalidError
+from downlink.domain.sample import End
+from downlink.importers.files import import_file
+from downlink.importers.model import SourceKind
+from downlink.importers.tcp_fields import BY_PLACE, decode_structs
+
+DATA = Path(__file__).parent / "data"
+
+
+def ndt7(**changes: Any) -> dict[str, Any]:
+    document = json.loads((DATA / "ndt7-download.json").read_text())
+    document["Download"] |= changes
+    return dict(document)
+
+
+def test_a_download_makes_the_server_the_sender() -> None:
+    trace = import_file("d.json", (DATA / "ndt7-download.json").read_bytes())
+    flow = trace.flows[0]
+    assert (trace.kind, flow.end, flow.samples, flow.congestion_control) == (SourceKind.NDT7, End.SENDER, 33, "bbr")
+    first = {name: int(column[0]) for name, column in flow.columns.items()}
+    assert (first["elapsed_us"], first["cwnd_segments"], first["rtt_us"], first["min_rtt_us"]) == (
+        626_130,
+        28,
+        301_627,
+        285_928,
+    )
+    assert (first["delivery_rate_bps"], first["pacing_rate_bps"]) == (45_773 * 8, 147_868 * 8)
+    assert trace.started_at is not None
+    assert trace.started_at.isoformat() == "2020-03-18T00:06:57.568560+00:00"
+
+
+def test_an_upload_makes_it_the_receiver() -> None:
+    flow = import_file("u.json", (DATA / "ndt7-upload.json").read_bytes()).flows[0]
+    assert (flow.end, flow.samples) == (End.RECEIVER, 45)
+
+
+def test_secrets_are_stripped_and_client_addresses_masked() -> None:
+    metadata = [{"Name": "access_token", "Value": "s3cret"}, {"Name": "client_os", "Value": "linux"}]
+    trace = import_file("d.json", json.dumps(ndt7(ClientMetadata=metadata)).encode())
+    assert "s3cret" not in repr(trace)
+    assert trace.metadata["client_metadata"] == {"client_os": "linux"}
+    assert trace.metadata["client"] == "86.188.171.0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"ServerMeasurements": None}, "the server measured nothing"),
+        ({"ServerMeasurements": [{"TCPInfo": {"RTT": 5}}]}, "ElapsedTime is not a number"),
+        ({"ServerMeasurements": "none"}, "ServerMeasurements is not a list"),
+        (
+            {"ServerMeasurements": [{"TCPInfo": {"ElapsedTime": 5}}, {"TCPInfo": {"ElapsedTime": 5}}]},
+            "time does not go on",
+        ),
+    ],
+)
+def test_ndt7_without_measurements_is_refused(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(InvalidError, match=why):
+        import_file("d.json", json.dumps(ndt7(**changes)).encode())
+
+
+def test_tcp_info_snapshots_are_decoded_by_place() -> None:
+    trace = import_file("t.jsonl.zst", (DATA / "tcp-info.jsonl.zst").read_bytes())
+    flow = trace.flows[0]
+    assert (trace.kind, flow.samples, flow.congestion_control, flow.end) == (
+        SourceKind.TCP_INFO,
+        891,
+        "cubic",
+        End.SENDER,
+    )
+    assert (flow.columns["elapsed_us"][1], flow.columns["snd_mss_bytes"][0]) == (190_000, 1_460)
+    # 224 bytes: a kernel before snd_wnd, which is then absent and not 0.
+    assert "snd_wnd_bytes" not in flow.columns
+    assert "reord_seen" in flow.columns
+    grown = flow.columns["acked_bytes"]
+    assert grown[-1] > grown[0]
+
+
+def test_every_place_holds_its_own_number() -> None:
+    raw = bytearray(240)
+    for number, (offset, kind) in enumerate(BY_PLACE.values(), start=1):
+        struct.pack_into({"u1": "<B", "<u4": "<I", "<i8": "<q"}[kind], raw, offset, number)
+    columns = decode_structs([bytes(raw)])
+    expected = {name: number * (8 if name.endswith("_bps") else 1) for number, name in enumerate(BY_PLACE, start=1)}
+    assert {name: int(column[0]) for name, column in columns.items()} == expected
+
+
+def test_the_shortest_struct_of_a_file_decides_what_it_has() -> None:
+    columns = decode_structs([bytes(232), bytes(192)])
+    assert "busy_us" in columns
+    assert "delivered_segments" not in columns
+
+
+def line(stamp: object, info: bytes | str | None) -> str:
+    encoded = base64.b64encode(info).decode() if isinstance(info, bytes) else info
+    return json.dumps({"Timestamp": stamp, "RawIDM": "", "Attributes": [None, None, encoded]})
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([line("2026-01-01T00:00:00Z", None)], "no line holds a tcp_info"),
+        ([line("yesterday", bytes(232))], "line 1 has no readable Timestamp"),
+        ([line("2026-01-01T00:00:00Z", bytes(20))], "only 20 bytes"),
+        ([line("2026-01-01T00:00:00Z", "###")], "not base64"),
+        ([line("2026-01-01T00:00:01Z", bytes(232)), line("2026-01-01T00:00:00Z", bytes(232))], "time does not go on"),
+        ([line("2026-01-01T00:00:01Z", bytes(232)), "{"], "line 2 is not JSON"),
+    ],
+)
+def test_damaged_snapshots_are_refused(lines: list[str], why: str) -> None:
+    with pytest.raises(InvalidError, match=why):
+        import_file("t.jsonl.zst", zstandard.compress("\n".join(lines).encode()))

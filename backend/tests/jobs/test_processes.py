@@ -1,0 +1,192 @@
+"""The real processes, api, worker and beat, killed and starved at any moment: PostgreSQL says what is due, and it gets done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from redis import Redis
+from sqlalchemy import text
+
+from downlink.actions import access
+from downlink.settings import Settings
+from downlink.stack.process import Program, Supervisor, wait_until
+from downlink.stack.servers import free_port
+from downlink.storage.unit import UnitFactory
+from tests.fixtures.lab import API, Lab
+from tests.fixtures.scripted_agent import ScriptedAgent, make_host
+
+pytestmark = pytest.mark.timeout(120)
+ONE = {"conditions": [{"name": "on"}]}
+
+
+class Processes:
+    """Starts and kills the server's processes on the test's own database and queue."""
+
+    def __init__(self, supervisor: Supervisor, settings: Settings) -> None:
+        self._supervisor = supervisor
+        self._env = {
+            "DOWNLINK_DATABASE_URL": settings.database_url.get_secret_value(),
+            "DOWNLINK_REDIS_URL": settings.redis_url.get_secret_value(),
+        }
+        self.port = free_port()
+
+    def start(self, *names: str) -> None:
+        for name in names:
+            env = {**self._env, "DOWNLINK_PORT": str(self.port)}
+            options = ["--concurrency", "1"] if name == "worker" else []
+            self._supervisor.start(Program(name, [sys.executable, "-m", "downlink.main", name, *options], env=env))
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, helpers and all."""
+        os.kill(self._supervisor.pid(name), signal.SIGKILL)
+        self._supervisor.stop(name)
+
+    def stop_gently(self, name: str) -> None:
+        os.kill(self._supervisor.pid(name), signal.SIGTERM)
+
+    def has_ended(self, name: str) -> bool:
+        return name in self._supervisor.ended()
+
+    def log(self, name: str) -> str:
+        return self._supervisor.log_path(name).read_text()
+
+
+@pytest.fixture
+def processes(tmp_path: Path, settings: Settings) -> Iterator[Processes]:
+    with Redis.from_url(settings.redis_url.get_secret_value()) as redis:
+        redis.flushall()
+    with Supervisor(tmp_path / "processes") as supervisor:
+        yield Processes(supervisor, settings)
+
+
+def carry(lab: Lab, campaign: str, agents: list[ScriptedAgent], timeout_s: float = 60) -> None:
+    """Agents act in real time, tick and jobs are the processes', until the campaign has ended with its report."""
+
+    def has_ended() -> bool:
+        for agent in agents:
+            agent.act()
+        found = lab.call("GET", f"/campaigns/{campaign}")
+        return found["state"] == "complete" and found["report_at"] is not None
+
+    assert wait_until(has_ended, timeout_s, step_s=0.1), lab.runs(campaign)
+
+
+def pair(lab: Lab) -> list[ScriptedAgent]:
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link(base_rtt_ms=20)
+    return agents
+
+
+def assert_exactly_once(lab: Lab, campaign: str, runs: int) -> None:
+    assert [run["state"] for run in lab.runs(campaign)] == ["complete"] * runs
+    with lab.units() as unit:
+        double = unit.session.execute(
+            text("SELECT run_id, flow, count(*) FROM series GROUP BY 1, 2 HAVING count(*) <> 5")
+        ).all()
+        assert double == []  # five seconds each, once
+        assert unit.session.execute(text("SELECT count(*) FROM leases")).scalar_one() == 0
+
+
+def test_a_flushed_queue_loses_nothing(lab: Lab, processes: Processes, settings: Settings) -> None:
+    agents = pair(lab)
+    processes.start("worker", "beat")
+    campaign = lab.launch()
+    with Redis.from_url(settings.redis_url.get_secret_value()) as redis, _with_every_order(agents, redis.flushall):
+        carry(lab, campaign, agents, 90)
+    assert_exactly_once(lab, campaign, 2)
+    assert f'"subject": "{lab.runs(campaign)[0]["id"]}"' in processes.log("worker")
+
+
+def test_killed_workers_and_beats_lose_nothing(lab: Lab, processes: Processes) -> None:
+    agents = pair(lab)
+    processes.start("worker", "beat")
+    campaign = lab.launch()
+    assert wait_until(lambda: _step(lab, campaign, agents) == "uploading", 30, step_s=0.1)
+    processes.kill("worker")
+    processes.kill("beat")
+    for _ in range(10):
+        for agent in agents:
+            agent.act()
+    processes.start("worker", "beat")
+    carry(lab, campaign, agents, 90)
+    assert_exactly_once(lab, campaign, 2)
+
+
+def _step(lab: Lab, campaign: str, agents: list[ScriptedAgent]) -> str:
+    for agent in agents:
+        agent.act()
+    return str(lab.runs(campaign)[0]["state"])
+
+
+@contextmanager
+def _with_every_order(agents: list[ScriptedAgent], disturb: Callable[[], object]) -> Iterator[None]:
+    """Disturb after every order that the first agent is given."""
+    own = agents[0].act
+
+    def act() -> dict[str, object] | None:
+        order = own()
+        if order:
+            disturb()
+        return order
+
+    agents[0].act = act  # type: ignore[method-assign]
+    yield
+    agents[0].act = own  # type: ignore[method-assign]
+
+
+def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
+    units: UnitFactory, processes: Processes
+) -> None:
+    base = f"http://127.0.0.1:{processes.port}"
+    with units() as unit:
+        _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor="tests")
+    processes.start("api")
+    assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
+    with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
+        with client.stream("GET", f"{API}/events") as stream:
+            lines = stream.iter_lines()
+            first = _next_event(lines)
+            assert first["event"] == "hello"
+            _join(client)
+            assert _next_event(lines)["event"] == "agent"
+            processes.kill("api")
+        processes.start("api")
+        assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
+        with client.stream("GET", f"{API}/events", headers={"Last-Event-ID": first["id"]}) as stream:
+            lines = stream.iter_lines()
+            assert [_next_event(lines)["event"] for _ in range(2)] == ["hello", "agent"]  # nothing was lost between
+            processes.stop_gently("api")
+            assert wait_until(lambda: processes.has_ended("api"), 4), "a browser's stream held the server up"
+    assert token not in processes.log("api")
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=2).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def _next_event(lines: Iterator[str]) -> dict[str, str]:
+    """The next event's fields; comments (pings) are passed over."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if not line and fields:
+            return fields
+        name, _, value = line.partition(": ")
+        if name:
+            fields[name] = value
+    raise AssertionError("the stream has ended")
+
+
+def _join(client: httpx.Client) -> None:
+    token = client.post(f"{API}/agents/enrolments", json={}).json()["token"]
+    ScriptedAgent(client, "client", lambda: datetime.now(UTC), make_host("boot")).join(token)

@@ -1,0 +1,56 @@
+"""The compose file and the images use commands, variables and files that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from downlink.main import app
+from downlink.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+VARIABLES = {f"DOWNLINK_{name.upper()}" for name in Settings.model_fields}
+
+
+def services() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    return found
+
+
+def servers() -> dict[str, dict[str, Any]]:
+    return {name: service for name, service in services().items() if service["image"] == "downlink/server"}
+
+
+def test_every_process_of_the_launcher_is_a_service() -> None:
+    assert {service["command"][0] for service in servers().values()} == {"migrate", "api", "worker", "beat"}
+
+
+def test_services_run_commands_and_set_variables_that_exist() -> None:
+    for name, service in servers().items():
+        assert service["command"][0] in COMMANDS, name
+        assert set(service["environment"]) <= VARIABLES, name
+
+
+@pytest.mark.parametrize("dockerfile", ["backend/Dockerfile", "agents/Dockerfile"])
+def test_images_copy_files_that_exist_and_set_variables_that_exist(dockerfile: str) -> None:
+    text = (ROOT / dockerfile).read_text()
+    for sources in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
+        for source in sources.split():
+            assert (ROOT / source).exists(), source
+    assert set(re.findall(r"(DOWNLINK_\w+)=", text)) <= VARIABLES
+
+
+def test_the_operations_page_knows_every_variable() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    assert {name for name in VARIABLES if f"`{name}`" not in page} == set()
+
+
+def test_the_command_page_knows_every_command() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text()
+    assert {name for name in COMMANDS if not re.search(rf"`{name}\b", page)} == set()

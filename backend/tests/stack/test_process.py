@@ -1,0 +1,116 @@
+"""No child outlives its launcher: stopped in order, by parent death, or swept at the next start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from downlink.domain.errors import UnavailableError
+from downlink.stack.process import Program, Supervisor, start_time, wait_until
+
+SLEEP = ["sleep", "600"]
+
+
+def is_gone(pid: int) -> bool:
+    return start_time(pid) is None
+
+
+def test_programs_stop_last_started_first(tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    script = 'trap \'echo "$0" >> "$1"; exit\' TERM; echo up; while :; do sleep 0.05; done'
+    with Supervisor(tmp_path / "home") as supervisor:
+        for name in ("first", "second"):
+            supervisor.start(Program(name, ["bash", "-c", script, name, str(ended)]))
+            supervisor.wait_ready(name, lambda name=name: "up" in supervisor.log_path(name).read_text(), timeout_s=10)
+        pids = [supervisor.pid(name) for name in ("first", "second")]
+    assert ended.read_text().split() == ["second", "first"]
+    assert all(is_gone(pid) for pid in pids)
+    assert not list((tmp_path / "home" / "pid").iterdir())
+
+
+def test_a_program_that_will_not_end_is_killed_with_its_helpers(tmp_path: Path) -> None:
+    script = "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"
+    with Supervisor(tmp_path) as supervisor:
+        supervisor.start(Program("stubborn", ["bash", "-c", script], stop_s=0.2))
+        supervisor.wait_ready(
+            "stubborn", lambda: supervisor.log_path("stubborn").read_text().strip() != "", timeout_s=10
+        )
+        helper = int(supervisor.log_path("stubborn").read_text().split()[0])
+        leader = supervisor.pid("stubborn")
+    assert is_gone(leader)
+    assert wait_until(lambda: is_gone(helper), timeout_s=5)
+
+
+def test_an_early_end_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    with Supervisor(tmp_path) as supervisor:
+        supervisor.start(Program("brief", ["bash", "-c", "echo the disk is gone; exit 3"]))
+        with pytest.raises(UnavailableError, match="brief ended by itself") as caught:
+            supervisor.wait_ready("brief", lambda: False, timeout_s=10)
+    assert "the disk is gone" in caught.value.message
+
+
+LAUNCHER = textwrap.dedent(
+    """
+    import sys, time
+    from pathlib import Path
+    from downlink.stack.process import Program, Supervisor
+    with Supervisor(Path(sys.argv[1])) as supervisor:
+        print(supervisor.start(Program("child", sys.argv[2:])).pid, flush=True)
+        time.sleep(600)
+    """
+)
+
+
+def launch(home: Path, *command: str) -> tuple[subprocess.Popen[str], int]:
+    """A launcher in a process of its own, and the pid of its child."""
+    launcher = subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, str(home), *command], stdout=subprocess.PIPE, text=True
+    )
+    assert launcher.stdout
+    return launcher, int(launcher.stdout.readline())
+
+
+def test_a_killed_launcher_takes_its_children_along(tmp_path: Path) -> None:
+    launcher, child = launch(tmp_path, *SLEEP)
+    assert wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0], timeout_s=5)
+    launcher.kill()
+    launcher.wait()
+    assert wait_until(lambda: is_gone(child), timeout_s=5)
+
+
+def test_the_next_start_sweeps_what_a_killed_launcher_left(tmp_path: Path) -> None:
+    launcher, child = launch(tmp_path, "bash", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done")
+    assert wait_until(lambda: "deaf" in (tmp_path / "log" / "child.log").read_text(), timeout_s=5)
+    (tmp_path / "pid" / "child").write_text((tmp_path / "pid" / "child").read_text().replace(" 15\n", " 9\n"))
+    launcher.kill()
+    launcher.wait()
+    assert not is_gone(child)
+    with Supervisor(tmp_path):
+        assert is_gone(child)
+
+
+def test_a_reused_pid_is_left_alone(tmp_path: Path) -> None:
+    bystander = subprocess.Popen(SLEEP)
+    try:
+        (tmp_path / "pid").mkdir()
+        (tmp_path / "pid" / "old").write_text(f"{bystander.pid} 1 {int(signal.SIGKILL)}\n")
+        with Supervisor(tmp_path):
+            assert bystander.poll() is None
+        assert not (tmp_path / "pid" / "old").exists()
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_start_time_tells_a_process_from_its_successor() -> None:
+    own = start_time(os.getpid())
+    assert own == start_time(os.getpid())
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert start_time(gone.pid) is None

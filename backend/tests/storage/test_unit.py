@@ -1,0 +1,66 @@
+"""One commit at the edge; jobs after it, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from downlink.domain.errors import UnavailableError
+from downlink.storage import access
+from downlink.storage.unit import Job, UnitFactory, is_reachable, open_units
+
+SUBJECT = UUID(int=1)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_jobs_are_sent_after_the_commit_and_once(units: UnitFactory) -> None:
+    sent: list[Job] = []
+
+    def send(jobs: Sequence[Job]) -> None:
+        with units() as other:
+            assert access.has_user(other)  # already visible
+        sent.extend(jobs)
+
+    with UnitFactory(units.engine, send)() as unit:
+        unit.enqueue("seal", SUBJECT)
+        unit.enqueue("seal", SUBJECT)
+        access.add_user(unit, "anna", "x", NOW)
+        assert sent == []
+    assert sent == [("seal", SUBJECT)]
+
+
+def test_a_rollback_drops_rows_and_jobs(units: UnitFactory) -> None:
+    sent: list[Job] = []
+
+    def fail() -> None:
+        with UnitFactory(units.engine, sent.extend)() as unit:
+            access.add_user(unit, "anna", "x", NOW)
+            unit.enqueue("seal", SUBJECT)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert sent == []
+    with units() as unit:
+        assert not access.has_user(unit)
+
+
+def test_a_queue_that_is_away_costs_no_commit(units: UnitFactory) -> None:
+    def send(_jobs: Sequence[Job]) -> None:
+        raise ConnectionError
+
+    with UnitFactory(units.engine, send)() as unit:
+        access.add_user(unit, "anna", "x", NOW)
+        unit.enqueue("seal", SUBJECT)
+    with units() as unit:
+        assert access.has_user(unit)
+
+
+def test_a_database_that_is_away_says_so() -> None:
+    away = open_units("postgresql+psycopg://nobody@127.0.0.1:1/none", 1)
+    assert not is_reachable(away)
+    with pytest.raises(UnavailableError, match="does not answer"), away() as unit:
+        access.has_user(unit)

@@ -1,0 +1,105 @@
+"""The whole system for a test session: the real stack, the fast emulated link, and real agents in its namespaces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from downlink.cli.client import Access, Client
+from downlink.stack.launcher import Stack, running
+from downlink.stack.process import wait_until
+from downlink.stack.rig import Host, Rig, check_host, wait_online
+from tests.system.hoststate import MARK, read_host_state
+
+ROOT = Path(__file__).resolve().parents[3]
+AGENT = ROOT / "agents" / "bin" / "downlink-agent"
+DASHBOARD = ROOT / "frontend" / "dist"
+PROFILE = "terrestrial"
+RECEIVER = Host("receiver", "test-receiver", "receiver")
+SENDER = Host("sender-1", "test-sender", "sender")
+ENDED = ("complete", "incomplete", "failed", "cancelled", "missed")
+
+
+@dataclass
+class System:
+    stack: Stack
+    rig: Rig
+    client: Client
+
+    def launch(self, source: str) -> str:
+        """Create and launch a campaign; answer its id."""
+        campaign = str(self.client.post("/campaigns", {"source": source})["id"])
+        self.client.post(f"/campaigns/{campaign}/launch")
+        return campaign
+
+    def runs(self, campaign: str) -> list[dict[str, Any]]:
+        return self.client.items(f"/campaigns/{campaign}/runs")
+
+    def wait_for_run(self, campaign: str, state: str, timeout_s: float = 30) -> dict[str, Any]:
+        """The first run of the campaign that is in `state`."""
+        found: list[dict[str, Any]] = []
+
+        def seen() -> bool:
+            found[:] = [run for run in self.runs(campaign) if run["state"] == state]
+            return bool(found)
+
+        assert wait_until(seen, timeout_s, step_s=0.1), f"no run became {state}: {self.runs(campaign)}"
+        return found[0]
+
+    def wait_complete(self, campaign: str, timeout_s: float = 120) -> dict[str, Any]:
+        """The campaign once it has ended and its report is computed."""
+
+        def ended() -> bool:
+            self.stack.supervisor.check()
+            now = self.client.get(f"/campaigns/{campaign}")
+            return now["state"] == "complete" and now["report_at"] is not None
+
+        assert wait_until(ended, timeout_s, step_s=0.3), f"not complete: {self.runs(campaign)}"
+        # The report of the last cycle follows the last run by a moment.
+        assert wait_until(lambda: bool(self.client.get(f"/campaigns/{campaign}/report")["is_current"]), timeout_s=20)
+        found: dict[str, Any] = self.client.get(f"/campaigns/{campaign}")
+        return found
+
+
+@pytest.fixture(scope="session")
+def _host_unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder the stack lives in; afterwards the host must be as it was before."""
+    home = tmp_path_factory.mktemp("stack")
+    os.environ[MARK] = str(os.getpid())
+    before = read_host_state(home)
+    yield home
+    assert read_host_state(home) == before
+
+
+@pytest.fixture(scope="session")
+def system(_host_unchanged: Path) -> Iterator[System]:
+    """One stack and one link for the session; tests bring their own campaigns."""
+    check_host()
+    with running(_host_unchanged, DASHBOARD) as stack:
+        client = Client(Access(stack.address, stack.token))
+        rig = Rig(stack.supervisor, AGENT, f"test-{os.getpid()}")
+        facts = rig.link_up(PROFILE, senders=1, control=stack.address.removeprefix("http://"))
+        for host in (RECEIVER, SENDER):
+            rig.join(host, client.post("/agents/enrolments", {})["token"])
+            rig.start_agent(host)
+        wait_online(lambda: client.items("/agents"), (RECEIVER, SENDER), stack.supervisor.check)
+        client.post("/links", link_body(facts))
+        yield System(stack, rig, client)
+
+
+def link_body(facts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": PROFILE,
+        "orbit": facts["orbit"],
+        "nominal_rate_bps": facts["nominal_rate_bps"],
+        "base_rtt_ms": facts["base_rtt_ms"],
+        "receiver": RECEIVER.agent,
+        "senders": [SENDER.agent],
+        "is_emulated": True,
+        "profile": PROFILE,
+    }

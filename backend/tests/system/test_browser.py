@@ -1,0 +1,67 @@
+"""The dashboard in Debian's browser against the real stack: a researcher's first visit, then every page under axe."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from downlink.stack.launcher import command
+from tests.system.conftest import ROOT, System
+
+FRONTEND = ROOT / "frontend"
+USER, PASSWORD = "researcher", "a long walk by the sea"
+CAMPAIGN = """
+name: In the browser
+links: [terrestrial]
+stop: {seconds: 4}
+phases: {startup_s: 1, steady_s: 1}
+timetable: {cycles: 2}
+conditions:
+  - {name: Small buffer, receiver: {net.ipv4.tcp_rmem: 4096 131072 400000}}
+  - {name: Large buffer, receiver: {net.ipv4.tcp_rmem: 4096 131072 6000000}}
+"""
+
+
+def node(script: str, *options: str, timeout_s: float) -> str:
+    done = subprocess.run(
+        ["node", f"e2e/{script}", *options],
+        cwd=FRONTEND,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def downloaded(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The CSV that the visitor took away."""
+    folder = tmp_path_factory.mktemp("visit")
+    (folder / "campaign.yaml").write_text(CAMPAIGN)
+    link = command(system.stack.env, "setup-link")
+    account = ("--username", USER, "--password", PASSWORD)
+    files = ("--campaign", str(folder / "campaign.yaml"), "--download", str(folder / "summary.csv"))
+    node("journey.mjs", "--setup-link", link, *account, *files, timeout_s=300)
+    return folder / "summary.csv"
+
+
+@pytest.mark.timeout(360)
+def test_a_first_visit_ends_with_the_numbers_on_disk(downloaded: Path) -> None:
+    with downloaded.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["condition"] for row in rows} == {"Small buffer", "Large buffer"}
+    assert {row["n"] for row in rows if row["metric"] == "throughput_bps" and row["phase"] == "overall"} == {"2"}
+
+
+@pytest.mark.timeout(600)
+def test_every_page_is_accessible_and_fits_its_window(system: System, downloaded: Path) -> None:
+    said = node(
+        "run.mjs", "--base-url", system.stack.address, "--username", USER, "--password", PASSWORD, timeout_s=580
+    )
+    assert said.count("ok ") >= 40
+    assert "FAULT" not in said

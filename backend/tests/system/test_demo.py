@@ -1,0 +1,138 @@
+"""`downlink stack demo` as people use it: to the end, stopped by Ctrl-C, killed, and without root."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from downlink.cli.client import Access, Client
+from downlink.stack.launcher import running
+from downlink.stack.process import wait_until
+from tests.system.conftest import DASHBOARD, PROFILE, ROOT
+from tests.system.hoststate import MARK, HostState, read_host_state
+
+CAMPAIGN = """
+name: Short demo
+links: [terrestrial]
+stop: {seconds: 2}
+phases: {startup_s: 1, steady_s: 1}
+timetable: {cycles: %d}
+conditions:
+  - {name: Small buffer, receiver: {net.ipv4.tcp_rmem: 4096 131072 400000}}
+  - {name: Large buffer, receiver: {net.ipv4.tcp_rmem: 4096 131072 6000000}}
+"""
+DOWNLINK = Path(sys.executable).with_name("downlink")
+PLAIN_USER = 65534
+# A plain user may not look into root's home, where interpreter and checkout may be: show both in a mount namespace of our own.
+AS_PLAIN_USER = """
+for folder in {visible}; do
+  mkdir -p {bench}$folder && mount --rbind $folder {bench}$folder
+done
+mount -t tmpfs -o mode=755 tmpfs /root
+for folder in {visible}; do
+  mkdir -p $folder && mount --rbind {bench}$folder $folder
+done
+cd {root} && exec setpriv --reuid={user} --regid={user} --clear-groups -- "$@"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home for the demo; afterwards the host must be as it was before."""
+    os.environ[MARK] = str(os.getpid())
+    before = read_host_state(tmp_path)
+    yield tmp_path / "home"
+    assert_same(before, tmp_path)
+
+
+def assert_same(before: HostState, home: Path) -> None:
+    wait_until(lambda: read_host_state(home) == before, timeout_s=20)
+    assert read_host_state(home) == before
+
+
+def demo(home: Path, cycles: int, *, prefix: tuple[str, ...] = (), **env: str) -> subprocess.Popen[str]:
+    campaign = home.parent / "campaign.yaml"
+    campaign.write_text(CAMPAIGN % cycles)
+    campaign.chmod(0o644)
+    command = [*prefix, str(DOWNLINK), "stack", "demo", "--home", str(home), "--dashboard", str(DASHBOARD)]
+    command += ["--profile", PROFILE, "--campaign", str(campaign)]
+    environment = {**os.environ, "DOWNLINK_PORT": "", **env}
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """What the process says up to a line that holds `words`."""
+    assert process.stdout
+    said = ""
+    for line in process.stdout:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f"ended without saying {words!r}:\n{said}")
+
+
+def test_the_demo_ends_by_itself_and_keeps_its_data(home: Path) -> None:
+    tokens = set()
+    for visit in (1, 2):
+        process = demo(home, cycles=1, DEMO_EXIT="1")
+        said, _ = process.communicate(timeout=150)
+        assert process.returncode == 0, said
+        assert "2 of 2 runs complete" in said
+        assert said.count("/setup#") == 1, "no admin was made yet"
+        assert stat.S_IMODE((home / "env").stat().st_mode) == 0o600
+        tokens.add(dict(line.split("=") for line in (home / "env").read_text().splitlines())["DOWNLINK_TOKEN"])
+        assert campaigns_kept(home) == visit
+    assert len(tokens) == 1, "the second demo goes on with the first one's token"
+
+
+def campaigns_kept(home: Path) -> int:
+    """How many short demos the database in `home` holds, asked through a stack of its own."""
+    with running(home, None) as stack:
+        found = Client(Access(stack.address, stack.token)).items("/campaigns")
+    return sum(campaign["name"] == "Short demo" for campaign in found)
+
+
+def test_ctrl_c_in_mid_run_leaves_nothing_behind(home: Path) -> None:
+    process = demo(home, cycles=50)
+    read_until(process, ": running")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=90)
+    assert "nothing is left running" in said
+
+
+def test_after_a_killed_launcher_nothing_is_left_and_the_next_demo_completes(home: Path, tmp_path: Path) -> None:
+    before = read_host_state(tmp_path)
+    process = demo(home, cycles=50)
+    read_until(process, ": running")
+    process.kill()
+    process.wait()
+    assert_same(before, tmp_path)
+    process = demo(home, cycles=1, DEMO_EXIT="1")
+    said, _ = process.communicate(timeout=150)
+    assert process.returncode == 0, said
+    assert "2 of 2 runs complete" in said
+
+
+def test_a_plain_user_can_run_it(home: Path, tmp_path: Path) -> None:
+    script = AS_PLAIN_USER.format(
+        visible=f"{ROOT} {sys.base_prefix}", bench=tmp_path / "bind", root=ROOT, user=PLAIN_USER
+    )
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    home.mkdir()
+    os.chown(home, PLAIN_USER, PLAIN_USER)
+    prefix = ("unshare", "--mount", "sh", "-ec", script, "sh")
+    process = demo(home, cycles=1, prefix=prefix, DEMO_EXIT="1", HOME=str(home))
+    said, _ = process.communicate(timeout=150)
+    assert process.returncode == 0, said
+    assert "2 of 2 runs complete" in said
+    assert home.stat().st_uid == PLAIN_USER
