@@ -1,0 +1,63 @@
+/** @typedef {import('playwright-core').Page} Page */
+/** @typedef {{name: string, path: string, prepare?: (page: Page) => Promise<void>}} PageCase */
+
+/** @type {PageCase[]} */
+const FIXED = [
+  { name: 'login', path: '/login' },
+  { name: 'campaigns', path: '/campaigns' },
+  {
+    name: 'new-campaign',
+    path: '/campaigns/new',
+    prepare: (page) => page.getByRole('heading', { name: 'Timeline' }).or(page.getByRole('alert')).first().waitFor(),
+  },
+  { name: 'agents', path: '/agents' },
+  {
+    name: 'agents-join',
+    path: '/agents',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Add agent' }).click()
+      await page.getByLabel('The join command').waitFor()
+    },
+  },
+  { name: 'links', path: '/links' },
+  {
+    name: 'links-form',
+    path: '/links',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Add link' }).first().click()
+      await page.getByLabel('Nominal rate').waitFor()
+    },
+  },
+  { name: 'tokens', path: '/tokens' },
+  { name: 'nowhere', path: '/no/such/page' },
+]
+
+/**
+ * Every page of what runs there: the fixed ones, each campaign with its tabs, one run of each state.
+ * @param {import('playwright-core').Browser} browser
+ * @param {{baseUrl: string, storageState?: any}} options
+ * @returns {Promise<PageCase[]>}
+ */
+export async function findPages(browser, { baseUrl, storageState }) {
+  const context = await browser.newContext({ storageState })
+  /** @param {string} path */
+  const items = async (path) => (await (await context.request.get(new URL(`/api/v1${path}`, baseUrl).href)).json()).items ?? []
+  /** @type {PageCase[]} */
+  const found = []
+  /** @type {Map<string, string>} */
+  const runs = new Map()
+  for (const [index, campaign] of (await items('/campaigns')).entries()) {
+    const base = `/campaigns/${campaign.id}`
+    found.push({ name: `campaign-${index + 1}-${campaign.state}`, path: base })
+    for (const run of await items(`${base}/runs`)) if (!runs.has(run.state)) runs.set(run.state, run.id)
+    if (index > 0) continue
+    for (const tab of ['runs', 'plan', 'downloads']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}` })
+  }
+  for (const [state, id] of runs) {
+    found.push({ name: `run-${state}`, path: `/runs/${id}` })
+    if (state === 'complete')
+      for (const tab of ['settings', 'events', 'traces']) found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}` })
+  }
+  await context.close()
+  return [...FIXED, ...found]
+}

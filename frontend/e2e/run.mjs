@@ -1,0 +1,46 @@
+/**
+ * Checks every page of a running Downlink at both widths in both colour schemes: accessibility, overflow, script errors.
+ *   node e2e/run.mjs --base-url http://127.0.0.1:8000 [--username U --password P] [--shots DIR] [--only NAME]
+ * Ends with status 1 when a page has a fault.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { launchBrowser } from './browser.mjs'
+import { checkPage, SCHEMES, signIn, WIDTHS } from './checks.mjs'
+import { findPages } from './pages.mjs'
+
+const { values } = parseArgs({
+  options: {
+    'base-url': { type: 'string' },
+    username: { type: 'string' },
+    password: { type: 'string' },
+    shots: { type: 'string' },
+    only: { type: 'string' },
+  },
+})
+const baseUrl = values['base-url']
+if (!baseUrl) throw new Error('say where: --base-url http://127.0.0.1:8000')
+if (values.shots) await mkdir(values.shots, { recursive: true })
+
+const browser = await launchBrowser()
+let faultCount = 0
+try {
+  const { username, password } = values
+  const storageState = username && password ? await signIn(browser, { baseUrl, username, password }) : undefined
+  for (const { name, path, prepare } of await findPages(browser, { baseUrl, storageState })) {
+    if (values.only && !name.includes(values.only)) continue
+    for (const width of WIDTHS) {
+      for (const scheme of SCHEMES) {
+        const shot = values.shots ? join(values.shots, `${name}-${scheme}-${width}.png`) : undefined
+        const faults = await checkPage(browser, { url: new URL(path, baseUrl).href, width, scheme, storageState, shot, prepare })
+        console.log(`${faults.length === 0 ? 'ok   ' : 'FAULT'} ${name} ${scheme} ${width}`)
+        for (const fault of faults) console.log(`      ${fault}`)
+        faultCount += faults.length
+      }
+    }
+  }
+} finally {
+  await browser.close()
+}
+process.exitCode = faultCount === 0 ? 0 : 1

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type LiveMessage, listenLive } from './live'
+
+/** A stream that the test speaks through. */
+class FakeEventSource extends EventTarget {
+  static open: FakeEventSource[] = []
+  constructor() {
+    super()
+    FakeEventSource.open.push(this)
+  }
+  close() {
+    FakeEventSource.open = FakeEventSource.open.filter((one) => one !== this)
+  }
+  say(kind: string, data: object) {
+    this.dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(data) }))
+  }
+}
+
+/** Web locks within one page: one holder, the rest wait in line. */
+function makeLocks() {
+  let queue: Promise<unknown> = Promise.resolve()
+  return {
+    request: (_name: string, { signal }: { signal: AbortSignal }, hold: () => Promise<void>) => {
+      const turn = queue.then(() => (signal.aborted ? undefined : hold()))
+      queue = turn
+      return turn
+    },
+  }
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
+let isHidden = false
+const stops: (() => void)[] = []
+
+function listen(): LiveMessage[] {
+  const heard: LiveMessage[] = []
+  stops.push(listenLive((message) => heard.push(message)))
+  return heard
+}
+
+beforeEach(() => {
+  isHidden = false
+  FakeEventSource.open = []
+  vi.stubGlobal('EventSource', FakeEventSource)
+  vi.spyOn(document, 'hidden', 'get').mockImplementation(() => isHidden)
+  Object.defineProperty(navigator, 'locks', { configurable: true, value: makeLocks() })
+})
+
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+  vi.unstubAllGlobals()
+})
+
+it('two listeners share one stream, and both hear every event', async () => {
+  const [first, second] = [listen(), listen()]
+  await settle()
+  expect(FakeEventSource.open).toHaveLength(1)
+  FakeEventSource.open[0]?.say('progress', { run_id: 'r', elapsed_s: 3, bytes: 5 })
+  await settle()
+  const event = { type: 'event', kind: 'progress', data: { run_id: 'r', elapsed_s: 3, bytes: 5 } }
+  expect([first, second]).toEqual([[event], [event]])
+})
+
+it('when the reader leaves, the next in line takes over', async () => {
+  listen()
+  const second = listen()
+  await settle()
+  stops.shift()?.()
+  await settle()
+  expect(FakeEventSource.open).toHaveLength(1)
+  FakeEventSource.open[0]?.say('report', { campaign_id: 'c' })
+  expect(second).toEqual([{ type: 'event', kind: 'report', data: { campaign_id: 'c' } }])
+})
+
+it('a hidden page holds no stream and takes one again when it is seen', async () => {
+  listen()
+  await settle()
+  isHidden = true
+  document.dispatchEvent(new Event('visibilitychange'))
+  await settle()
+  expect(FakeEventSource.open).toHaveLength(0)
+  isHidden = false
+  document.dispatchEvent(new Event('visibilitychange'))
+  await settle()
+  expect(FakeEventSource.open).toHaveLength(1)
+})
+
+it('a broken stream is told, so that the page can say so', async () => {
+  const heard = listen()
+  await settle()
+  FakeEventSource.open[0]?.dispatchEvent(new Event('error'))
+  FakeEventSource.open[0]?.dispatchEvent(new Event('open'))
+  expect(heard).toEqual([
+    { type: 'status', isConnected: false },
+    { type: 'status', isConnected: true },
+  ])
+})

@@ -1,0 +1,61 @@
+import { API } from './client'
+import type { LiveEvent } from './types'
+
+/**
+ * Live events, one stream per browser: HTTP/1.1 allows six connections to a server, and a stream holds one for good.
+ * Among the visible tabs the one that holds a web lock reads the stream and passes events on by BroadcastChannel.
+ * A hidden tab lets go, so that the stream is always read by a tab that the browser does not slow down.
+ */
+export const LIVE_KINDS = ['run', 'progress', 'campaign', 'report', 'agent', 'refetch'] as const
+export type LiveKind = (typeof LIVE_KINDS)[number]
+
+export type LiveMessage = { type: 'event'; kind: LiveKind; data: LiveEvent } | { type: 'status'; isConnected: boolean }
+
+const NAME = 'downlink-live'
+
+/** Read the stream until the signal ends; the browser reconnects with Last-Event-ID by itself. */
+function readStream(post: (message: LiveMessage) => void, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const source = new EventSource(`${API}/events`)
+    source.addEventListener('open', () => post({ type: 'status', isConnected: true }))
+    source.addEventListener('error', () => post({ type: 'status', isConnected: false }))
+    for (const kind of LIVE_KINDS) {
+      source.addEventListener(kind, (event: MessageEvent<string>) => post({ type: 'event', kind, data: JSON.parse(event.data) }))
+    }
+    signal.addEventListener('abort', () => {
+      source.close()
+      resolve()
+    })
+  })
+}
+
+/** Hand every live message to `listener` until the returned function is called. */
+export function listenLive(listener: (message: LiveMessage) => void): () => void {
+  const channel = new BroadcastChannel(NAME)
+  channel.onmessage = (event: MessageEvent<LiveMessage>) => listener(event.data)
+  const post = (message: LiveMessage) => {
+    listener(message)
+    channel.postMessage(message)
+  }
+  let turn: AbortController | null = null
+
+  const takePart = () => {
+    if (turn) return
+    const own = new AbortController()
+    turn = own
+    navigator.locks.request(NAME, { signal: own.signal }, () => readStream(post, own.signal)).catch(() => undefined)
+  }
+  const letGo = () => {
+    turn?.abort()
+    turn = null
+  }
+  const followVisibility = () => (document.hidden ? letGo() : takePart())
+
+  document.addEventListener('visibilitychange', followVisibility)
+  followVisibility()
+  return () => {
+    document.removeEventListener('visibilitychange', followVisibility)
+    letGo()
+    channel.close()
+  }
+}

@@ -1,0 +1,42 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { listenLive } from '@/api/live'
+import { applyLiveEvent } from '@/api/sync'
+import classes from './shell.module.css'
+
+/** A dropped stream within this time is not worth a banner: browsers reconnect in about three seconds. */
+const PATIENCE_MS = 5000
+
+/** Keeps the cache in step with the server and says so when it cannot. */
+export function LiveSync() {
+  const cache = useQueryClient()
+  const [isConnected, setConnected] = useState(true)
+  const [isBannerShown, setBannerShown] = useState(false)
+
+  useEffect(
+    () =>
+      listenLive((message) => {
+        if (message.type === 'event') applyLiveEvent(cache, message.kind, message.data)
+        else setConnected(message.isConnected)
+      }),
+    [cache],
+  )
+
+  useEffect(() => {
+    if (isConnected) {
+      setBannerShown(false)
+      return
+    }
+    const timer = setTimeout(() => setBannerShown(true), PATIENCE_MS)
+    return () => {
+      clearTimeout(timer)
+      void cache.invalidateQueries()
+    }
+  }, [isConnected, cache])
+
+  return (
+    <div role="status" className={isBannerShown ? classes.banner : undefined}>
+      {isBannerShown ? 'No live connection. What you see may be old; the page reconnects by itself.' : null}
+    </div>
+  )
+}

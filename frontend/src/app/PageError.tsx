@@ -1,0 +1,50 @@
+import { Button, Container } from '@mantine/core'
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { isProblem } from '@/api/problem'
+import { PageHeader } from '@/ui/PageHeader'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+
+/** Outside the shell: a whole page of its own. */
+export function BarePageError(props: ErrorComponentProps) {
+  return (
+    <main>
+      <PageError {...props} />
+    </main>
+  )
+}
+
+/** The last resort of a page: an unreachable server, or a fault of the page itself. */
+export function PageError({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  const isFromServer = isProblem(error) || (error instanceof TypeError && /fetch/i.test(error.message))
+  const shown = isFromServer ? error : pageFailed(error)
+  return (
+    <Container size="sm" py="xl">
+      <ProblemAlert error={shown} onRetry={retry} />
+    </Container>
+  )
+}
+
+function pageFailed(error: unknown) {
+  const what = error instanceof Error ? error.message : String(error)
+  return {
+    code: 'page_failed',
+    message: `This page failed to draw (${what}). Reload it; if that does not help, the data is still in the CSV downloads.`,
+    details: {},
+  }
+}
+
+export function NotFound() {
+  return (
+    <Container size="sm" py="xl" component="main">
+      <PageHeader title="There is no page at this address" description="The link may be old, or the campaign may have been deleted." />
+      <Button component={Link} to="/campaigns">
+        To the campaigns
+      </Button>
+    </Container>
+  )
+}

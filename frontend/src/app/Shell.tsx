@@ -1,0 +1,92 @@
+import { Anchor, Burger, Button, Group, Menu, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { sessionQuery, useLogout } from '@/features/session/queries'
+import { ColorSchemeButton } from './ColorSchemeButton'
+import { LiveSync } from './LiveSync'
+import { Mark } from './Mark'
+import classes from './shell.module.css'
+
+const PLACES = [
+  { to: '/campaigns', label: 'Campaigns' },
+  { to: '/agents', label: 'Agents' },
+  { to: '/links', label: 'Links' },
+] as const
+
+/** The frame of every page behind the sign-in: where one is, where one can go, who one is. */
+export function Shell() {
+  const [isOpen, { toggle, close }] = useDisclosure(false)
+  const pathname = useRouterState({ select: (state) => state.location.pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the menu
+  useEffect(close, [pathname])
+  return (
+    <>
+      <Anchor href="#content" className={classes.skip}>
+        Skip to content
+      </Anchor>
+      <header className={classes.header}>
+        <div className={classes.bar}>
+          <Link to="/campaigns" className={classes.brand} aria-label="Downlink, to the campaigns">
+            <Mark />
+            Downlink
+          </Link>
+          <nav className={classes.nav} data-open={isOpen || undefined} aria-label="Main" id="main-navigation">
+            {PLACES.map((place) => (
+              <Link key={place.to} to={place.to} className={classes.place}>
+                {place.label}
+              </Link>
+            ))}
+          </nav>
+          <Group gap={4} ml="auto" wrap="nowrap">
+            <ColorSchemeButton />
+            <Account />
+            <Burger
+              hiddenFrom="sm"
+              size="sm"
+              opened={isOpen}
+              onClick={toggle}
+              aria-label={isOpen ? 'Close the menu' : 'Open the menu'}
+              aria-expanded={isOpen}
+              aria-controls="main-navigation"
+            />
+          </Group>
+        </div>
+      </header>
+      <LiveSync />
+      <main id="content" className={classes.content} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  )
+}
+
+function Account() {
+  const { data: session } = useQuery(sessionQuery)
+  const logout = useLogout()
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <Button variant="subtle" color="gray" size="compact-sm" px={8} className={classes.account}>
+          {session?.username ?? 'Account'}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="xs" truncate>
+            Signed in as {session?.username}
+          </Text>
+        </Menu.Label>
+        <Menu.Item component={Link} to="/tokens">
+          API tokens
+        </Menu.Item>
+        <Menu.Item component="a" href="/api/v1/docs" target="_blank" rel="noreferrer">
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => logout.mutate({})}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

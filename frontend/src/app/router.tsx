@@ -1,0 +1,117 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  type RouterHistory,
+  redirect,
+} from '@tanstack/react-router'
+import { parseCampaignSearch } from '@/features/campaigns/search'
+import { parseRunSearch } from '@/features/runs/search'
+import { sessionQuery } from '@/features/session/queries'
+import { BarePageError, NotFound, PageError } from './PageError'
+import { Shell } from './Shell'
+
+const root = createRootRouteWithContext<{ cache: QueryClient }>()({ component: Outlet, notFoundComponent: NotFound })
+
+/** Addresses within this site only: a sign-in must not lead elsewhere. */
+function localPath(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\/(?![/\\])/.test(value) ? value : undefined
+}
+
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('@/features/session/SetupPage'), 'SetupPage'),
+})
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: (search: Record<string, unknown>): { next?: string | undefined } => ({ next: localPath(search.next) }),
+  component: lazyRouteComponent(() => import('@/features/session/LoginPage'), 'LoginPage'),
+})
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  errorComponent: BarePageError,
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.cache.ensureQueryData(sessionQuery)
+    if (!session) throw redirect({ to: '/login', search: { next: location.pathname === '/' ? undefined : location.href } })
+  },
+})
+
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/campaigns' })
+  },
+})
+
+const campaigns = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns',
+  component: lazyRouteComponent(() => import('@/features/campaigns/CampaignsPage'), 'CampaignsPage'),
+})
+
+const newCampaign = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns/new',
+  component: lazyRouteComponent(() => import('@/features/campaigns/NewCampaignPage'), 'NewCampaignPage'),
+})
+
+const campaign = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns/$campaignId',
+  validateSearch: parseCampaignSearch,
+  component: lazyRouteComponent(() => import('@/features/campaigns/CampaignPage'), 'CampaignPage'),
+})
+
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$runId',
+  validateSearch: parseRunSearch,
+  component: lazyRouteComponent(() => import('@/features/runs/RunPage'), 'RunPage'),
+})
+
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('@/features/agents/AgentsPage'), 'AgentsPage'),
+})
+
+const links = createRoute({
+  getParentRoute: () => shell,
+  path: '/links',
+  component: lazyRouteComponent(() => import('@/features/links/LinksPage'), 'LinksPage'),
+})
+
+const tokens = createRoute({
+  getParentRoute: () => shell,
+  path: '/tokens',
+  component: lazyRouteComponent(() => import('@/features/session/TokensPage'), 'TokensPage'),
+})
+
+const tree = root.addChildren([setup, login, shell.addChildren([home, campaigns, newCampaign, campaign, run, agents, links, tokens])])
+
+export function createAppRouter(cache: QueryClient, history?: RouterHistory) {
+  return createRouter({
+    routeTree: tree,
+    context: { cache },
+    defaultErrorComponent: PageError,
+    notFoundMode: 'root',
+    scrollRestoration: true,
+    ...(history ? { history } : {}),
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>
+  }
+}

@@ -1,0 +1,123 @@
+import { useMemo } from 'react'
+import { Area, CartesianGrid, ComposedChart, Line, ReferenceArea, ReferenceLine, XAxis, YAxis } from 'recharts'
+import { type AxisFacts, valueAxis } from './axis'
+import { type BandSeries, isolatedIndices, mergeBands } from './bands'
+import { CursorLayer } from './CursorLayer'
+import classes from './charts.module.css'
+import { seriesStyle } from './palette'
+import { MARGIN, plotOf, TIME_AXIS_HEIGHT, VALUE_AXIS_WIDTH } from './plot'
+import { timeTicks } from './ticks'
+
+/** A shaded stretch of the x axis. */
+export interface Window {
+  from: number
+  to: number
+  label: string
+}
+
+export interface BandChartProps extends AxisFacts {
+  width: number
+  height: number
+  hasTimeAxis: boolean
+  windows?: readonly Window[] | undefined
+  areWindowsNamed?: boolean | undefined
+}
+
+const AXIS = { stroke: 'var(--chart-axis)', tick: { fill: 'var(--chart-text)', fontSize: 11 }, tickLine: false } as const
+const NO_WINDOWS: readonly Window[] = []
+
+/** Mean lines with interval bands over a numeric x axis, with a cursor shared by its stack. */
+export function BandChart(props: BandChartProps) {
+  const { width, height, series, factor, from, to, hasBands, hasTimeAxis, level, limit, windows = NO_WINDOWS, areWindowsNamed } = props
+  const rows = useMemo(() => mergeBands(series, factor), [series, factor])
+  const { scale, isLevelShown } = useMemo(
+    () => valueAxis({ series, from, to, hasBands, factor, level, limit }),
+    [series, from, to, hasBands, factor, level, limit],
+  )
+  const ticks = useMemo(() => timeTicks(from, to, width < 420 ? 5 : 10), [from, to, width])
+  return (
+    <>
+      <ComposedChart
+        width={width}
+        height={height}
+        data={rows}
+        margin={{ ...MARGIN, left: 0 }}
+        accessibilityLayer={false}
+        className={classes.chart}
+      >
+        {windows.map((window, index) => (
+          <ReferenceArea
+            key={window.label}
+            x1={Math.max(window.from, from)}
+            x2={Math.min(window.to, to)}
+            fill={`var(--chart-window-${index % 2})`}
+            fillOpacity={1}
+            ifOverflow="hidden"
+            label={areWindowsNamed ? { value: window.label, position: 'insideTop', fontSize: 10.5, fill: 'var(--chart-text)' } : undefined}
+          />
+        ))}
+        <CartesianGrid vertical={false} stroke="var(--chart-grid)" />
+        <XAxis
+          dataKey="x"
+          type="number"
+          domain={[from, to]}
+          allowDataOverflow
+          ticks={ticks}
+          interval={0}
+          height={hasTimeAxis ? TIME_AXIS_HEIGHT : 1}
+          tickFormatter={hasTimeAxis ? undefined : () => ''}
+          {...AXIS}
+        />
+        <YAxis
+          domain={[scale.min, scale.max]}
+          allowDataOverflow
+          ticks={scale.ticks}
+          interval={0}
+          width={VALUE_AXIS_WIDTH}
+          tickFormatter={(value: number) => value.toLocaleString('en-GB', { minimumFractionDigits: scale.decimals })}
+          {...AXIS}
+          axisLine={false}
+        />
+        {level && isLevelShown ? (
+          <ReferenceLine y={level.value * factor} stroke="var(--chart-level)" strokeDasharray="4 4" ifOverflow="hidden" />
+        ) : null}
+        {hasBands ? series.map(bandArea) : null}
+        {series.map(meanLine)}
+      </ComposedChart>
+      <CursorLayer plot={plotOf(width, height, hasTimeAxis)} {...{ from, to, series, factor }} top={scale.max} />
+    </>
+  )
+}
+
+function bandArea(one: BandSeries, index: number) {
+  return (
+    <Area
+      key={`band-${one.id}`}
+      dataKey={`band_${index}`}
+      stroke="none"
+      fill={seriesStyle(one.style).color}
+      fillOpacity={0.18}
+      connectNulls={false}
+      isAnimationActive={false}
+      activeDot={false}
+    />
+  )
+}
+
+function meanLine(one: BandSeries, index: number) {
+  const { color, dash } = seriesStyle(one.style)
+  const hasIsolated = isolatedIndices(one.band.mean).size > 0
+  return (
+    <Line
+      key={`mean-${one.id}`}
+      dataKey={`mean_${index}`}
+      stroke={color}
+      strokeWidth={2}
+      strokeDasharray={dash}
+      dot={hasIsolated ? { r: 1.5, fill: color, strokeWidth: 0 } : false}
+      connectNulls={false}
+      isAnimationActive={false}
+      activeDot={false}
+    />
+  )
+}

@@ -1,0 +1,24 @@
+import classes from './charts.module.css'
+import { useCursor, useCursorStore } from './cursor'
+import { MARGIN, VALUE_AXIS_WIDTH } from './plot'
+
+/** The shared cursor by keyboard and touch, aligned with the plots. */
+export function CursorSlider({ from, to, unit }: { from: number; to: number; unit: string }) {
+  const store = useCursorStore()
+  const x = useCursor()
+  return (
+    <div className={classes.slider} style={{ paddingLeft: VALUE_AXIS_WIDTH - 8, paddingRight: MARGIN.right - 8 }}>
+      <input
+        type="range"
+        min={Math.ceil(from)}
+        max={Math.floor(to)}
+        step={1}
+        value={x ?? Math.ceil(from)}
+        data-idle={x === null || undefined}
+        aria-label="Cursor"
+        aria-valuetext={x === null ? 'off' : `${x} ${unit}`}
+        onChange={(event) => store.set(Number(event.currentTarget.value))}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,90 @@
+/** A mean with its interval and n at each x. Arrays have the length of `x`; null means that there is no value. */
+export interface Band {
+  mean: (number | null)[]
+  low: (number | null)[]
+  high: (number | null)[]
+  n: number[]
+}
+
+export interface BandSeries {
+  id: string
+  label: string
+  /** Place in the palette; stays with a series when others are hidden. */
+  style: number
+  x: number[]
+  band: Band
+}
+
+/** One row of a chart: `mean_i` and `band_i` for the i-th series. */
+export type ChartRow = { x: number } & Record<`mean_${number}`, number | null> & Record<`band_${number}`, [number, number] | null>
+
+/** Every x from the smallest to the largest in steps of `step`, so that an absent bin is a gap and not a bridge. */
+function fullAxis(series: readonly BandSeries[], step: number): number[] {
+  const all = series.flatMap((one) => one.x)
+  if (all.length === 0) return []
+  const first = all.reduce((a, b) => Math.min(a, b))
+  const last = all.reduce((a, b) => Math.max(a, b))
+  return Array.from({ length: Math.round((last - first) / step) + 1 }, (_, index) => first + index * step)
+}
+
+/** Merge series into rows by x, in the shown unit (`factor` times the API's). */
+export function mergeBands(series: readonly BandSeries[], factor = 1, step = 1): ChartRow[] {
+  const places = series.map((one) => new Map(one.x.map((x, index) => [x, index])))
+  return fullAxis(series, step).map((x) => {
+    const row: ChartRow = { x }
+    series.forEach(({ band }, i) => {
+      const at = places[i]?.get(x)
+      const mean = at === undefined ? null : band.mean[at]
+      const low = at === undefined ? null : band.low[at]
+      const high = at === undefined ? null : band.high[at]
+      row[`mean_${i}`] = mean == null ? null : mean * factor
+      row[`band_${i}`] = low == null || high == null ? null : [low * factor, high * factor]
+    })
+    return row
+  })
+}
+
+/** With few runs an interval is many times wider than the means; beyond this many times their maximum it is cut off. */
+export const BAND_REACH = 1.35
+
+/** The largest value that a chart of these series shows, between `from` and `to` (x inclusive). */
+export function bandMaximum(series: readonly BandSeries[], from: number, to: number, withBands: boolean): number {
+  let [mean, high] = [0, 0]
+  for (const { x, band } of series) {
+    x.forEach((at, index) => {
+      if (at < from || at > to) return
+      mean = Math.max(mean, band.mean[index] ?? 0)
+      high = Math.max(high, band.high[index] ?? 0)
+    })
+  }
+  return withBands ? Math.max(mean, Math.min(high, mean * BAND_REACH)) : mean
+}
+
+/** Whether an interval reaches beyond `top`, the end of its axis. */
+export function isBandCut(series: readonly BandSeries[], from: number, to: number, top: number): boolean {
+  return series.some(({ x, band }) => x.some((at, index) => at >= from && at <= to && (band.high[index] ?? 0) > top))
+}
+
+/** Indices whose neighbours are both missing: a line cannot show them, so they get a dot. */
+export function isolatedIndices(values: readonly (number | null | undefined)[]): Set<number> {
+  const isolated = new Set<number>()
+  values.forEach((value, index) => {
+    if (value != null && values[index - 1] == null && values[index + 1] == null) isolated.add(index)
+  })
+  return isolated
+}
+
+export interface ReadingAt {
+  mean: number | null
+  low: number | null
+  high: number | null
+  n: number
+}
+
+/** The values of a series at x, or null when the series has no such bin. */
+export function readingAt(series: BandSeries, x: number): ReadingAt | null {
+  const index = series.x.indexOf(x)
+  if (index === -1) return null
+  const { mean, low, high, n } = series.band
+  return { mean: mean[index] ?? null, low: low[index] ?? null, high: high[index] ?? null, n: n[index] ?? 0 }
+}

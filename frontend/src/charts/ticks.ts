@@ -1,0 +1,43 @@
+/** An axis from zero (or `min`) to `max` with ticks at round numbers. */
+export interface Scale {
+  min: number
+  max: number
+  ticks: number[]
+  decimals: number
+}
+
+const ROUND_STEPS = [1, 2, 2.5, 5, 10]
+const TIME_STEPS_S = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
+
+/** The smallest round step that needs at most `count` intervals for `span`. */
+export function roundStep(span: number, count: number): number {
+  const raw = span / count
+  const power = 10 ** Math.floor(Math.log10(raw))
+  const factor = ROUND_STEPS.find((step) => step * power >= raw * (1 - 1e-9)) ?? 10
+  return factor * power
+}
+
+function decimalsOf(step: number): number {
+  const text = step.toPrecision(3).replace(/\.?0+$/, '')
+  const exponent = Number(step.toExponential().split('e')[1])
+  return exponent >= 0 && !text.includes('.') ? 0 : Math.max(0, (text.split('.')[1] ?? '').length)
+}
+
+/** A scale from zero that holds `max`. Without data (0, negative or not finite) it runs from 0 to 1. */
+export function valueScale(max: number, count = 5): Scale {
+  const top = Number.isFinite(max) && max > 0 ? max : 1
+  const step = roundStep(top, count)
+  const steps = Math.ceil(top / step - 1e-9)
+  const decimals = decimalsOf(step)
+  const ticks = Array.from({ length: steps + 1 }, (_, index) => Number((index * step).toFixed(decimals)))
+  return { min: 0, max: ticks[ticks.length - 1] ?? 1, ticks, decimals }
+}
+
+/** Ticks at round times within [from, to], both in seconds; about `count` of them. */
+export function timeTicks(from_s: number, to_s: number, count = 8): number[] {
+  const span = Math.max(to_s - from_s, 1)
+  const step = TIME_STEPS_S.find((candidate) => span / candidate <= count) ?? roundStep(span, count)
+  const first = Math.ceil(from_s / step)
+  const last = Math.floor(to_s / step + 1e-9)
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
+}

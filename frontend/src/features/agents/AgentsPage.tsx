@@ -1,0 +1,121 @@
+import { Group, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Agent } from '@/api/types'
+import { formatBytes } from '@/lib/format'
+import { formatMoment, formatRelative } from '@/lib/time'
+import { ConfirmButton } from '@/ui/ConfirmButton'
+import { Empty } from '@/ui/Empty'
+import { Facts } from '@/ui/Facts'
+import { PageHeader } from '@/ui/PageHeader'
+import { Panel } from '@/ui/Panel'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { StateBadge } from '@/ui/StateBadge'
+import { useNow } from '@/ui/useNow'
+import { AddAgent } from './AddAgent'
+import classes from './agents.module.css'
+import { useAgents, useRevokeAgent } from './queries'
+import { hostFacts, statusState, statusText } from './status'
+
+export function AgentsPage() {
+  const agents = useAgents()
+  return (
+    <>
+      <PageHeader
+        title="Agents"
+        description="One process per host at either end of a link. It sends, receives, or both, and puts its host back after every run."
+        actions={<AddAgent />}
+      />
+      <QueryPanel
+        query={agents}
+        empty={({ items }) =>
+          items.length === 0 ? (
+            <Panel>
+              <Empty title="No agents yet">
+                Press “Add agent”, then paste the command on the host behind the terminal, and again on a server on the Internet.
+              </Empty>
+            </Panel>
+          ) : null
+        }
+      >
+        {({ items }) => (
+          <div className={classes.agents}>
+            {items.map((agent) => (
+              <AgentCard key={agent.id} agent={agent} />
+            ))}
+          </div>
+        )}
+      </QueryPanel>
+    </>
+  )
+}
+
+function AgentCard({ agent }: { agent: Agent }) {
+  const now_ms = useNow()
+  const host = hostFacts(agent.host)
+  const free_bytes = agent.host?.spool_free_bytes
+  return (
+    <Panel title={agent.name} description={agent.detail} actions={<StateBadge state={statusState(agent)} label={statusText(agent)} />}>
+      <Facts
+        items={[
+          [
+            'Last seen',
+            <span key="seen" title={formatMoment(agent.last_seen_at)}>
+              {formatRelative(agent.last_seen_at, now_ms)}
+            </span>,
+          ],
+          ['Can', host.roles?.map((role) => (role === 'sender' ? 'send' : 'receive')).join(' and ') ?? '–'],
+          ['Stands at', agent.links.length > 0 ? agent.links.join(', ') : 'no link yet'],
+          ['Kernel', host.kernel ?? '–'],
+          ['System', [host.os, host.arch, host.cpus ? `${host.cpus} CPUs` : null].filter(Boolean).join(', ') || '–'],
+          ['Version', agent.version],
+          ['Congestion controls', host.congestion_controls?.join(', ') ?? '–'],
+          ['Settings it may change', host.settings_writable ? <Settings key="settings" names={host.settings_writable} /> : '–'],
+          ['Room for traces', typeof free_bytes === 'number' ? formatBytes(free_bytes) : '–'],
+        ]}
+      />
+      <Group justify="space-between" mt="md">
+        <Text size="sm">
+          {agent.run_id ? (
+            <Link to="/runs/$runId" params={{ runId: agent.run_id }}>
+              To its run
+            </Link>
+          ) : null}
+          {agent.spool.length > 0 ? ` ${agent.spool.reduce((sum, one) => sum + one.chunks, 0)} chunks wait for upload` : null}
+        </Text>
+        {agent.revoked_at ? null : <Revoke agent={agent} />}
+      </Group>
+    </Panel>
+  )
+}
+
+function Settings({ names }: { names: string[] }) {
+  return (
+    <details>
+      <summary>{names.length}</summary>
+      {names.map((name) => (
+        <div key={name}>
+          <code>{name}</code>
+        </div>
+      ))}
+    </details>
+  )
+}
+
+function Revoke({ agent }: { agent: Agent }) {
+  const revoke = useRevokeAgent()
+  return (
+    <ConfirmButton
+      size="compact-sm"
+      variant="subtle"
+      color="gray"
+      aria-label={`Revoke ${agent.name}`}
+      question={`Revoke ${agent.name}?`}
+      consequence="Its next call is refused: it puts its host back and stops. To use the host again, add it anew."
+      isPending={revoke.isPending}
+      error={revoke.error}
+      onConfirm={(close) => revoke.mutate({ params: { path: { agent_id: agent.id } } }, { onSuccess: close })}
+    >
+      Revoke
+    </ConfirmButton>
+  )
+}

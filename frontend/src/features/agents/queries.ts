@@ -1,0 +1,14 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { API, api } from '@/api/client'
+
+const KEY = ['get', `${API}/agents`] as const
+const POLL_MS = 20_000
+
+export const useAgents = () => api.useQuery('get', `${API}/agents`, { params: { query: { limit: 200 } } }, { refetchInterval: POLL_MS })
+
+export const useEnrol = () => api.useMutation('post', `${API}/agents/enrolments`)
+
+export function useRevokeAgent() {
+  const cache = useQueryClient()
+  return api.useMutation('delete', `${API}/agents/{agent_id}`, { onSuccess: () => cache.invalidateQueries({ queryKey: KEY }) })
+}

@@ -1,0 +1,34 @@
+import type { Agent } from '@/api/types'
+
+/** What an agent is doing, in words. */
+export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'progress' | 'revoked_at'>): string {
+  if (agent.revoked_at) return 'revoked'
+  if (!agent.is_online) return 'offline'
+  const progress = agent.progress
+  if (agent.status === 'uploading' && progress?.chunks_total) return `uploading ${progress.chunks_done ?? 0} of ${progress.chunks_total}`
+  if (agent.status === 'running') return 'measuring'
+  return agent.status
+}
+
+/** A state of lib/states with the same tone. */
+export function statusState(agent: Pick<Agent, 'status' | 'is_online' | 'revoked_at'>): string {
+  if (agent.revoked_at) return 'cancelled'
+  if (!agent.is_online) return 'missed'
+  if (agent.status === 'blocked') return 'failed'
+  return agent.status === 'idle' ? 'complete' : agent.status
+}
+
+interface HostFacts {
+  kernel?: string
+  os?: string
+  arch?: string
+  cpus?: number
+  roles?: string[]
+  congestion_controls?: string[]
+  settings_writable?: string[]
+}
+
+/** The host's facts that people ask for, from what the agent sent at joining. */
+export function hostFacts(host: Agent['host']): HostFacts {
+  return (host ?? {}) as HostFacts
+}

@@ -1,0 +1,74 @@
+import { Button } from '@mantine/core'
+import { useRouter } from '@tanstack/react-router'
+import type { Campaign } from '@/api/types'
+import { ConfirmButton } from '@/ui/ConfirmButton'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+import { useCancel, useDeleteCampaign, useLaunch, usePause, useResume } from './queries'
+
+/** The verbs that fit the campaign's state. */
+export function CampaignActions({ campaign }: { campaign: Campaign }) {
+  const launch = useLaunch()
+  const pause = usePause()
+  const resume = useResume()
+  const at = { params: { path: { campaign_id: campaign.id } } }
+  const error = launch.error ?? pause.error ?? resume.error
+  const isEnded = campaign.state === 'complete' || campaign.state === 'cancelled'
+  return (
+    <>
+      {campaign.state === 'draft' ? (
+        <Button loading={launch.isPending} onClick={() => launch.mutate(at)}>
+          Launch
+        </Button>
+      ) : null}
+      {campaign.state === 'running' ? (
+        <Button variant="default" loading={pause.isPending} onClick={() => pause.mutate(at)}>
+          Pause
+        </Button>
+      ) : null}
+      {campaign.state === 'paused' ? (
+        <Button loading={resume.isPending} onClick={() => resume.mutate(at)}>
+          Resume
+        </Button>
+      ) : null}
+      {campaign.state === 'running' || campaign.state === 'paused' ? <Cancel campaign={campaign} /> : null}
+      {isEnded || campaign.state === 'draft' ? <Delete campaign={campaign} /> : null}
+      {error ? <ProblemAlert error={error} /> : null}
+    </>
+  )
+}
+
+function Cancel({ campaign }: { campaign: Campaign }) {
+  const cancel = useCancel()
+  return (
+    <ConfirmButton
+      variant="default"
+      question="Cancel this campaign?"
+      consequence="The run under way is stopped and its hosts are put back as they were. Runs that have ended keep their results."
+      isPending={cancel.isPending}
+      error={cancel.error}
+      onConfirm={(close) => cancel.mutate({ params: { path: { campaign_id: campaign.id } } }, { onSuccess: close })}
+    >
+      Cancel
+    </ConfirmButton>
+  )
+}
+
+function Delete({ campaign }: { campaign: Campaign }) {
+  const remove = useDeleteCampaign()
+  const router = useRouter()
+  return (
+    <ConfirmButton
+      variant="subtle"
+      color="gray"
+      question="Delete this campaign?"
+      consequence="Its runs, traces and results are deleted with it. This cannot be undone."
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() =>
+        remove.mutate({ params: { path: { campaign_id: campaign.id } } }, { onSuccess: () => router.navigate({ to: '/campaigns' }) })
+      }
+    >
+      Delete
+    </ConfirmButton>
+  )
+}

@@ -1,0 +1,95 @@
+import { Button, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Campaign } from '@/api/types'
+import { plural } from '@/lib/format'
+import { formatMoment } from '@/lib/time'
+import { Empty } from '@/ui/Empty'
+import { PageHeader } from '@/ui/PageHeader'
+import { Panel } from '@/ui/Panel'
+import { ProgressBar } from '@/ui/ProgressBar'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { StateBadge } from '@/ui/StateBadge'
+import { Tag } from '@/ui/Tag'
+import classes from './campaigns.module.css'
+import { progressText, segments, segmentsTotal } from './progress'
+import { useCampaigns } from './queries'
+
+export function CampaignsPage() {
+  const campaigns = useCampaigns()
+  return (
+    <>
+      <PageHeader
+        title="Campaigns"
+        description="Each compares conditions over one or more links, run by run."
+        actions={
+          <Button component={Link} to="/campaigns/new">
+            New campaign
+          </Button>
+        }
+      />
+      <QueryPanel
+        query={campaigns}
+        empty={({ items }) =>
+          items.length === 0 ? (
+            <Panel>
+              <Empty
+                title="No campaigns yet"
+                action={
+                  <Button component={Link} to="/campaigns/new" variant="light">
+                    Start from the example
+                  </Button>
+                }
+              >
+                A campaign needs a link with an agent at each end. Add agents, then a link, then describe what to compare.
+              </Empty>
+            </Panel>
+          ) : null
+        }
+      >
+        {({ items }) => (
+          <div className={classes.list}>
+            {items.map((campaign) => (
+              <Item key={campaign.id} campaign={campaign} />
+            ))}
+          </div>
+        )}
+      </QueryPanel>
+    </>
+  )
+}
+
+function Item({ campaign }: { campaign: Campaign }) {
+  const at = campaign.launched_at ?? campaign.created_at
+  return (
+    <Link to="/campaigns/$campaignId" params={{ campaignId: campaign.id }} className={classes.item}>
+      <div>
+        <div className={classes.itemHead}>
+          {campaign.name}
+          <StateBadge state={campaign.state} />
+          {campaign.is_recorded ? <Tag>recorded example</Tag> : null}
+        </div>
+        <Text size="sm" c="dimmed" mt={4} lineClamp={2}>
+          {campaign.links.join(', ')} ·{' '}
+          {campaign.conditions.length > 3 ? plural(campaign.conditions.length, 'condition') : campaign.conditions.join(' / ')}
+        </Text>
+      </div>
+      <div>
+        {campaign.state === 'draft' ? (
+          <Text size="sm" c="dimmed">
+            {plural(campaign.runs_total, 'run')} planned, not launched
+          </Text>
+        ) : (
+          <>
+            <ProgressBar label={`Runs done of ${campaign.name}`} total={segmentsTotal(campaign)} segments={segments(campaign.counts)} />
+            <Text size="sm" mt={6}>
+              {progressText(campaign)}
+            </Text>
+          </>
+        )}
+        <Text size="xs" c="dimmed">
+          {campaign.launched_at ? 'launched' : 'created'} {formatMoment(at)}
+        </Text>
+      </div>
+    </Link>
+  )
+}

@@ -1,0 +1,55 @@
+import { Button, Text } from '@mantine/core'
+import { API } from '@/api/client'
+import type { CampaignDetail } from '@/api/types'
+import { Panel } from '@/ui/Panel'
+import classes from './campaigns.module.css'
+
+const FILES = [
+  {
+    name: 'summary.csv',
+    title: 'Statistics',
+    says: 'Per link, condition, flow and second: mean, 95 % interval and n of every series. What the charts show.',
+  },
+  {
+    name: 'metrics.csv',
+    title: 'Metrics per run',
+    says: 'Per run, flow and phase: throughput, RTT, windows, retransmissions, utilisation. For statistics of your own.',
+  },
+  { name: 'series.csv', title: 'Series per run', says: 'Every flow of every run in one-second bins.' },
+  { name: 'runs.csv', title: 'Runs', says: 'Every run and attempt with its state, reason and times; failed and missed runs too.' },
+  {
+    name: 'archive.zip',
+    title: 'Everything',
+    says: 'The campaign with its traces as Parquet and a list of checksums. Can be loaded into another Downlink.',
+  },
+] as const
+
+export function DownloadsTab({ campaign }: { campaign: CampaignDetail }) {
+  return (
+    <Panel
+      title="Downloads"
+      description="CSV: one header line, units in the names, moments in UTC (ISO 8601), an empty cell where there is no value. Traces of single flows are on each run's page."
+    >
+      <div className={classes.downloads}>
+        {FILES.map((file) => (
+          <div key={file.name} className={classes.download}>
+            <Text fw={600}>{file.title}</Text>
+            <Text size="sm" c="dimmed">
+              {file.says}
+            </Text>
+            <Button
+              component="a"
+              size="xs"
+              variant="default"
+              href={`${API}/campaigns/${campaign.id}/${file.name}`}
+              download
+              aria-label={`Download ${file.name}`}
+            >
+              {file.name}
+            </Button>
+          </div>
+        ))}
+      </div>
+    </Panel>
+  )
+}

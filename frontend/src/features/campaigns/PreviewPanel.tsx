@@ -1,0 +1,87 @@
+import { Alert, List, Table, Text } from '@mantine/core'
+import type { CampaignPreview } from '@/api/types'
+import { formatBytes } from '@/lib/format'
+import { formatDuration } from '@/lib/time'
+import { Facts } from '@/ui/Facts'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { ConditionsTable } from './PlanTab'
+import { PlanTimeline } from './PlanTimeline'
+import { stopText, timetableText } from './wording'
+
+const RUNS_LISTED = 60
+
+/** What the file would do: conflicts first, then size, timeline, conditions, runs. */
+export function PreviewPanel({ preview, isCurrent }: { preview: CampaignPreview; isCurrent: boolean }) {
+  const { campaign, conflicts, estimate, runs } = preview
+  return (
+    <div style={{ display: 'contents' }} aria-busy={!isCurrent}>
+      <Conflicts conflicts={conflicts} />
+      <Panel title={campaign.name}>
+        <Facts
+          items={[
+            ['Runs', estimate.runs.toLocaleString('en-GB')],
+            ['Duration', formatDuration(estimate.duration_s)],
+            ['Volume, at most about', formatBytes(estimate.bytes)],
+            ['Stop', stopText(campaign)],
+            ['Timetable', timetableText(campaign)],
+            ['Links', campaign.links.join(', ')],
+          ]}
+        />
+      </Panel>
+      <Panel title="Timeline">
+        <PlanTimeline runs={runs} conditions={campaign.conditions.map(({ name }) => name)} />
+      </Panel>
+      <Panel title="Conditions" isFlush>
+        <ConditionsTable conditions={campaign.conditions} />
+      </Panel>
+      <Panel title="Planned runs" isFlush>
+        <ScrollTable label="Planned runs">
+          <Table.Thead>
+            <Table.Tr>
+              {['After', 'Link', 'Cycle', 'Condition', 'Holds the link'].map((head) => (
+                <Table.Th key={head} scope="col">
+                  {head}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {runs.slice(0, RUNS_LISTED).map((run) => (
+              <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
+                <Table.Td>{formatDuration(run.due_s)}</Table.Td>
+                <Table.Td>{run.link}</Table.Td>
+                <Table.Td>{run.cycle}</Table.Td>
+                <Table.Td>{run.condition}</Table.Td>
+                <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </ScrollTable>
+        {runs.length > RUNS_LISTED ? (
+          <Text size="sm" c="dimmed" p="md">
+            The first {RUNS_LISTED} of {runs.length} runs.
+          </Text>
+        ) : null}
+      </Panel>
+    </div>
+  )
+}
+
+function Conflicts({ conflicts }: Pick<CampaignPreview, 'conflicts'>) {
+  if (conflicts.length === 0) return null
+  const isBlocked = conflicts.some((conflict) => conflict.is_blocking)
+  return (
+    <Alert
+      color={isBlocked ? 'red' : 'yellow'}
+      variant="light"
+      title={isBlocked ? 'This cannot be launched yet' : 'It can be launched, but runs will wait'}
+    >
+      <List size="sm" spacing={4}>
+        {conflicts.map((conflict) => (
+          <List.Item key={conflict.message}>{conflict.message}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}

@@ -1,0 +1,189 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { describe, expect, it } from 'vitest'
+import { applyLiveEvent } from '@/api/sync'
+import { IDS, runId } from '@/testing/examples'
+import { serve } from '@/testing/network'
+import { renderAt } from '@/testing/renderAt'
+import { makeWorld } from '@/testing/world'
+
+describe('the list', () => {
+  it('shows state and progress, failed runs, and which campaign is a recorded example', async () => {
+    serve()
+    renderAt('/campaigns')
+    const item = (await screen.findByText('Demo: HyStart on and off')).closest('a')
+    expect(item?.textContent).toContain('4 of 6 runs done · 1 failed')
+    expect(screen.getByText('recorded example')).toBeTruthy()
+    expect(screen.getByText('6 runs planned, not launched')).toBeTruthy()
+  })
+
+  it('says what to do when there is nothing', async () => {
+    serve({ ...makeWorld(), campaigns: [] })
+    renderAt('/campaigns')
+    expect(await screen.findByText('No campaigns yet')).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Start from the example' })).toBeTruthy()
+  })
+})
+
+const lineCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-line-curve').length
+const bandCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-area-area').length
+
+/** The stack's charts, once they are drawn. */
+async function drawnFigures(): Promise<HTMLElement[]> {
+  const figures = (await screen.findAllByRole('figure')).slice(0, 5)
+  await waitFor(() => expect(Math.min(...figures.map(lineCount))).toBeGreaterThan(0))
+  return figures
+}
+
+describe('the results', () => {
+  it('stack five charts with a mean line and a band per condition', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.recorded}`)
+    const figures = await drawnFigures()
+    expect(figures.map((figure) => figure.textContent?.match(/^[A-Za-z ]+(?= (Mb|ms|MB|%))/)?.[0])).toEqual([
+      'Throughput',
+      'RTT',
+      'Receive window',
+      'Congestion window',
+      'Retransmissions',
+    ])
+    for (const figure of figures) expect([lineCount(figure), bandCount(figure)]).toEqual([2, 2])
+  })
+
+  it('break a line at a gap instead of bridging it', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.recorded}`)
+    const [throughput] = await drawnFigures()
+    const path = throughput?.querySelector('.recharts-line-curve')?.getAttribute('d') ?? ''
+    expect(path.match(/M/g)).toHaveLength(2)
+  })
+
+  it('a condition switched off leaves the charts, stays in the legend, and stands in the address', async () => {
+    serve()
+    const { router } = renderAt(`/campaigns/${IDS.recorded}`)
+    const toggle = await screen.findByRole('button', { name: 'HyStart off' })
+    await userEvent.click(toggle)
+    await waitFor(() => expect(lineCount(screen.getAllByRole('figure')[0] as HTMLElement)).toBe(1))
+    expect(screen.getByRole('button', { name: 'HyStart off' }).getAttribute('aria-pressed')).toBe('false')
+    expect(router.state.location.search).toMatchObject({ hide: ['HyStart off'] })
+  })
+
+  it('an address restores the view: no bands, steady state, one condition', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.recorded}?band=off&phase=steady&hide=${encodeURIComponent('["HyStart on"]')}`)
+    const [throughput] = await drawnFigures()
+    expect([lineCount(throughput as HTMLElement), bandCount(throughput as HTMLElement)]).toEqual([1, 0])
+    expect(screen.getByText(/Steady state: the last 20 s of a run/)).toBeTruthy()
+  })
+
+  it('the numbers behind a chart are one click away, with n', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.recorded}`)
+    await userEvent.click(await screen.findByRole('button', { name: 'Show the numbers behind RTT' }))
+    const table = screen.getByRole('region', { name: /^RTT, ms/ })
+    expect(within(table).getAllByRole('row')).toHaveLength(61)
+    expect(within(table).getAllByText('n=3').length).toBeGreaterThan(100)
+  })
+
+  it('competing flows are told apart and have their fairness', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.competing}`)
+    expect(await screen.findByRole('button', { name: 'Cubic against BBR: bbr (flow 2)' })).toBeTruthy()
+    expect(screen.getByRole('heading', { name: 'Fairness between flows' })).toBeTruthy()
+  })
+
+  it('are announced before there are any', async () => {
+    serve({ ...makeWorld(), reports: {} })
+    renderAt(`/campaigns/${IDS.running}`)
+    expect(await screen.findByText('No results yet')).toBeTruthy()
+  })
+})
+
+describe('the runs', () => {
+  it('keep the failed attempt with its reason beside the one that replaced it', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.running}?tab=runs`)
+    const table = await screen.findByRole('table', { name: 'Runs' })
+    expect(within(table).getAllByRole('row')).toHaveLength(8)
+    expect(within(table).getByText('agent_lost').parentElement?.textContent).toContain('was not heard from for 60 s')
+    expect(within(table).getByRole('link', { name: 'HyStart on, cycle 2, attempt 2' })).toBeTruthy()
+  })
+
+  it('are filtered and sorted by the address', async () => {
+    serve()
+    const { router } = renderAt(`/campaigns/${IDS.running}?tab=runs&state=complete`)
+    const table = await screen.findByRole('table', { name: 'Runs' })
+    expect(within(table).getAllByRole('row')).toHaveLength(5)
+    await userEvent.click(within(table).getByRole('button', { name: 'Mb/s' }))
+    await waitFor(() => expect(router.state.location.search).toHaveProperty('sort'))
+    const rates = within(table)
+      .getAllByRole('row')
+      .slice(1)
+      .map((row) => Number(within(row).getAllByRole('cell').at(-1)?.textContent))
+    expect([...rates].sort((a, b) => b - a)).toEqual(rates)
+  })
+})
+
+describe('live progress', () => {
+  it('moves without a reload', async () => {
+    serve()
+    const { cache } = renderAt(`/campaigns/${IDS.running}`)
+    const progress = await screen.findByRole('region', { name: 'Progress' })
+    await within(progress).findByText(/21 s of 35 s/)
+    applyLiveEvent(cache, 'progress', { run_id: runId(5), elapsed_s: 24.2, bytes: 180_000_000 })
+    expect(await within(progress).findByText(/24 s of 35 s · 180 MB/)).toBeTruthy()
+  })
+
+  it('a run that ends refreshes list, counts and runs', async () => {
+    const world = serve()
+    const { cache } = renderAt(`/campaigns/${IDS.running}`)
+    await screen.findByText(/4 of 6 runs done/)
+    const campaign = world.campaigns.find(({ id }) => id === IDS.running)
+    if (campaign) Object.assign(campaign, { runs_ended: 5 })
+    applyLiveEvent(cache, 'run', { campaign_id: IDS.running, run_id: runId(5), run_state: 'complete' })
+    expect(await screen.findByText(/5 of 6 runs done/)).toBeTruthy()
+  })
+})
+
+describe('the verbs', () => {
+  it('a running campaign can be paused, then resumed', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.running}`)
+    await userEvent.click(await screen.findByRole('button', { name: 'Pause' }))
+    expect(await screen.findByRole('button', { name: 'Resume' })).toBeTruthy()
+  })
+
+  it('cancelling asks first and says what happens', async () => {
+    const world = serve()
+    renderAt(`/campaigns/${IDS.running}`)
+    await userEvent.click(await screen.findByRole('button', { name: 'Cancel' }))
+    const dialog = await screen.findByRole('dialog')
+    expect(dialog.textContent).toContain('hosts are put back as they were')
+    expect(world.campaigns[0]?.state).toBe('running')
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(world.campaigns[0]?.state).toBe('cancelled'))
+  })
+})
+
+describe('a new campaign', () => {
+  it('is previewed as planned runs, size and conflicts before anything is saved', async () => {
+    serve()
+    renderAt('/campaigns/new')
+    expect(await screen.findByRole('heading', { name: 'Timeline' })).toBeTruthy()
+    expect(screen.getByText('3.78 GB')).toBeTruthy()
+    expect(screen.getByText(/both need the link at 0 s/)).toBeTruthy()
+    expect(screen.getAllByText('4 min 42 s').length).toBeGreaterThan(0)
+  })
+
+  it('shows an error at its line and cannot be saved', async () => {
+    serve()
+    renderAt('/campaigns/new')
+    await screen.findByRole('heading', { name: 'Timeline' })
+    const file = screen.getByRole('textbox', { name: 'Campaign file' })
+    await userEvent.clear(file)
+    await userEvent.type(file, 'name: x\nstpo: 3')
+    expect(await screen.findByText('See line 4')).toBeTruthy()
+    expect(screen.getByRole('alert').textContent).toContain('did you mean stop?')
+    expect(screen.getByRole('button', { name: 'Save as draft' }).hasAttribute('disabled')).toBe(true)
+  })
+})

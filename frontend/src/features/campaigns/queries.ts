@@ -1,0 +1,46 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { API, api } from '@/api/client'
+import { toneOf } from '@/lib/states'
+
+const LIST = ['get', `${API}/campaigns`] as const
+/** As many runs as one answer holds; a campaign beyond it says so and points at runs.csv. */
+export const RUNS_SHOWN = 500
+const FALLBACK_POLL_MS = 15_000
+
+export const useCampaigns = () => api.useQuery('get', `${API}/campaigns`, { params: { query: { limit: 100 } } })
+
+const path = (campaign_id: string) => ({ params: { path: { campaign_id } } })
+
+/** Live events refresh these; the slow poll is for the case that no stream gets through. */
+export const useCampaign = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}`, path(campaign_id), {
+    refetchInterval: (query) => (toneOf(query.state.data?.state ?? '') === 'active' ? FALLBACK_POLL_MS : false),
+  })
+
+export const useRuns = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/runs`, { params: { path: { campaign_id }, query: { limit: RUNS_SHOWN } } })
+
+export const useReport = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/report`, path(campaign_id))
+
+/** The links' nominal rates and base RTTs, for reference lines. */
+export const useLinkFacts = () => api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
+
+export const usePreview = () => api.useMutation('post', `${API}/campaigns/preview`)
+
+function useRefreshing() {
+  const cache = useQueryClient()
+  return { onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).startsWith(LIST[1]) }) }
+}
+
+export const useCreateCampaign = () => api.useMutation('post', `${API}/campaigns`, useRefreshing())
+export const useLaunch = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/launch`, useRefreshing())
+export const usePause = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/pause`, useRefreshing())
+export const useResume = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/resume`, useRefreshing())
+export const useCancel = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/cancel`, useRefreshing())
+
+export function useDeleteCampaign() {
+  const cache = useQueryClient()
+  return api.useMutation('delete', `${API}/campaigns/{campaign_id}`, {
+    onSuccess: () => cache.invalidateQueries({ queryKey: LIST }),
+  })
+}

@@ -1,0 +1,136 @@
+import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { useMemo } from 'react'
+import type { Link, Report } from '@/api/types'
+import { type AxisFacts, valueAxis } from '@/charts/axis'
+import { BandChart, type Window } from '@/charts/BandChart'
+import { BandTable } from '@/charts/BandTable'
+import { CursorSlider } from '@/charts/CursorSlider'
+import { CursorProvider } from '@/charts/cursor'
+import { Frame } from '@/charts/Frame'
+import { formatNumber } from '@/lib/format'
+import { Panel } from '@/ui/Panel'
+import type { CampaignSearch } from '../search'
+import { Readout } from './Readout'
+import classes from './results.module.css'
+import { bandSeries, type LabelledGroup, lastBin, phaseWindows, QUANTITIES, type Quantity, shownRange } from './series'
+
+interface StackPanelProps {
+  report: Report
+  groups: LabelledGroup[]
+  link: Link | undefined
+  /** Seconds after which every run stops, or null. */
+  end_s: number | null
+  search: CampaignSearch
+  onSearch: (change: Partial<CampaignSearch>) => void
+}
+
+/** The stacked, time-aligned charts with their shared cursor and readout. */
+export function StackPanel({ report, groups, link, end_s, search, onSearch }: StackPanelProps) {
+  const hidden = search.hide ?? []
+  const hasBands = search.band !== 'off'
+  const windows = useMemo(() => phaseWindows(report.phases, end_s), [report.phases, end_s])
+  const [from, to] = shownRange(search.range ?? 'all', windows, lastBin(groups))
+  const shown = groups.filter(({ label }) => !hidden.includes(label))
+  const toggle = (label: string) => {
+    const next = hidden.includes(label) ? hidden.filter((one) => one !== label) : [...hidden, label]
+    onSearch({ hide: next.length > 0 ? next : undefined })
+  }
+  return (
+    <Panel
+      title="Over time"
+      description={`Mean over runs per second${hasBands ? ', with its 95 % confidence interval' : ''}. Gaps are bins without a sample.`}
+      isFlush
+      actions={
+        <Group gap="xs">
+          <SegmentedControl
+            size="xs"
+            aria-label="Stretch of time shown"
+            value={search.range ?? 'all'}
+            onChange={(value) => onSearch({ range: value === 'all' ? undefined : (value as 'startup' | 'steady') })}
+            data={[
+              { value: 'all', label: 'Whole run' },
+              { value: 'startup', label: 'Start-up' },
+              ...(windows.length > 1 ? [{ value: 'steady', label: 'Steady state' }] : []),
+            ]}
+          />
+          <Button
+            size="xs"
+            variant={hasBands ? 'light' : 'default'}
+            aria-pressed={hasBands}
+            onClick={() => onSearch({ band: hasBands ? 'off' : undefined })}
+          >
+            95 % CI
+          </Button>
+        </Group>
+      }
+    >
+      <CursorProvider>
+        <Readout groups={groups} hidden={hidden} onToggle={toggle} windows={windows} hasSteady={end_s !== null} />
+        <div className={classes.stack}>
+          <CursorSlider from={from} to={to} unit="s" />
+          {QUANTITIES.map((quantity, index) => (
+            <QuantityChart
+              key={quantity.name}
+              {...{ quantity, link, windows, from, to, hasBands, groups: shown }}
+              isFirst={index === 0}
+              isLast={index === QUANTITIES.length - 1}
+            />
+          ))}
+          <Text size="xs" c="dimmed" ta="center" pb="sm">
+            Seconds since the flow's first data byte
+          </Text>
+        </div>
+      </CursorProvider>
+    </Panel>
+  )
+}
+
+interface QuantityChartProps {
+  quantity: Quantity
+  groups: LabelledGroup[]
+  link: Link | undefined
+  windows: Window[]
+  from: number
+  to: number
+  hasBands: boolean
+  isFirst: boolean
+  isLast: boolean
+}
+
+function QuantityChart({ quantity, groups, link, windows, from, to, hasBands, isFirst, isLast }: QuantityChartProps) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list of labels stands for the filtered list, which is new at every render
+  const series = useMemo(() => bandSeries(groups, quantity.name), [groups.map(({ label }) => label).join('|'), groups[0]?.group, quantity])
+  const level = useMemo(() => (link ? quantity.level(link) : undefined), [link, quantity])
+  const facts: AxisFacts = { series, from, to, hasBands, level, factor: quantity.factor, limit: quantity.limit }
+  const height = (isFirst ? 190 : 132) + (isLast ? 24 : 0)
+  return (
+    <Frame
+      title={quantity.title}
+      unit={quantity.unit}
+      note={noteOf(quantity, facts)}
+      height={height}
+      table={() => (
+        <BandTable
+          caption={`${quantity.title}, ${quantity.unit}: mean ± half of the 95 % interval`}
+          xLabel="s"
+          {...{ series, from, to }}
+          factor={quantity.factor}
+        />
+      )}
+    >
+      {(width) => <BandChart {...facts} {...{ width, height, windows }} hasTimeAxis={isLast} areWindowsNamed={isFirst} />}
+    </Frame>
+  )
+}
+
+/** What the dashed level is, or that it lies beyond the axis; and whether intervals do. */
+function noteOf(quantity: Quantity, facts: AxisFacts): string | undefined {
+  const { isLevelShown, isCut } = valueAxis(facts)
+  const parts: string[] = []
+  if (facts.level) {
+    const value = `${facts.level.label} ${formatNumber(facts.level.value * quantity.factor)} ${quantity.unit}`
+    parts.push(isLevelShown ? `┄ ${value}` : `${value}, beyond the axis`)
+  }
+  if (isCut) parts.push('wide intervals are cut off')
+  return parts.length > 0 ? parts.join(' · ') : undefined
+}

@@ -1,0 +1,120 @@
+import type { CampaignSpec, Group, Link, MetricName, Phases, SeriesName } from '@/api/types'
+import type { Window } from '@/charts/BandChart'
+import type { BandSeries } from '@/charts/bands'
+import { MB_PER_BYTE, MBPS_PER_BPS } from '@/lib/units'
+
+/** What a chart of the stack draws. */
+export interface Quantity {
+  name: SeriesName
+  title: string
+  unit: string
+  factor: number
+  /** The most that it can be, in API units. */
+  limit?: number
+  level: (link: Link) => { value: number; label: string } | undefined
+}
+
+const bdp = (link: Link) => ({
+  value: (link.nominal_rate_bps / 8) * (link.base_rtt_ms / 1000),
+  label: 'bandwidth-delay product',
+})
+
+/** From the top down, as in the papers' stacked plots. */
+export const QUANTITIES: readonly Quantity[] = [
+  {
+    name: 'throughput_bps',
+    title: 'Throughput',
+    unit: 'Mb/s',
+    factor: MBPS_PER_BPS,
+    level: (link) => ({ value: link.nominal_rate_bps, label: 'nominal rate' }),
+  },
+  {
+    name: 'rtt_ms',
+    title: 'RTT',
+    unit: 'ms',
+    factor: 1,
+    level: (link) => ({ value: link.base_rtt_ms, label: 'base RTT' }),
+  },
+  { name: 'rwnd_bytes', title: 'Receive window', unit: 'MB', factor: MB_PER_BYTE, level: bdp },
+  { name: 'cwnd_bytes', title: 'Congestion window', unit: 'MB', factor: MB_PER_BYTE, level: bdp },
+  { name: 'retransmission_percent', title: 'Retransmissions', unit: '% of sent bytes', factor: 1, limit: 100, level: () => undefined },
+]
+
+export interface Metric {
+  name: MetricName
+  title: string
+  unit: string
+  factor: number
+}
+
+export const METRICS: readonly Metric[] = [
+  { name: 'throughput_bps', title: 'Throughput', unit: 'Mb/s', factor: MBPS_PER_BPS },
+  { name: 'utilisation_ratio', title: 'Utilisation', unit: '%', factor: 100 },
+  { name: 'goodput_bps', title: 'Goodput', unit: 'Mb/s', factor: MBPS_PER_BPS },
+  { name: 'rtt_ms', title: 'RTT', unit: 'ms', factor: 1 },
+  { name: 'rwnd_bytes', title: 'Receive window', unit: 'MB', factor: MB_PER_BYTE },
+  { name: 'cwnd_bytes', title: 'Congestion window', unit: 'MB', factor: MB_PER_BYTE },
+  { name: 'in_flight_bytes', title: 'In flight', unit: 'MB', factor: MB_PER_BYTE },
+  { name: 'retransmission_percent', title: 'Retransmissions', unit: '%', factor: 1 },
+]
+
+export const PHASE_TITLES = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' } as const
+
+/** A group of the report with its label and its place in the palette. */
+export interface LabelledGroup {
+  label: string
+  style: number
+  group: Group
+}
+
+/** One link's groups. Where flows compete, the label tells the flow and its congestion control. */
+export function labelGroups(groups: readonly Group[], link: string): LabelledGroup[] {
+  const own = groups.filter((group) => group.link === link)
+  const isShared = (condition: string) => own.filter((group) => group.condition === condition).length > 1
+  return own.map((group, style) => ({
+    label: isShared(group.condition) ? `${group.condition}: ${group.cc} (flow ${group.flow})` : group.condition,
+    style,
+    group,
+  }))
+}
+
+export function bandSeries(groups: readonly LabelledGroup[], name: SeriesName): BandSeries[] {
+  return groups.map(({ label, style, group }) => ({ id: label, label, style, x: group.series.bin_s, band: group.series[name] }))
+}
+
+export function objectSeries(groups: readonly LabelledGroup[]): BandSeries[] {
+  return groups
+    .filter(({ group }) => group.object_times.object_mb.length > 0)
+    .map(({ label, style, group: { object_times: times } }) => ({
+      id: label,
+      label,
+      style,
+      x: times.object_mb,
+      band: { mean: times.mean_s, low: times.low_s, high: times.high_s, n: times.n },
+    }))
+}
+
+/** The last bin that any group has. */
+export function lastBin(groups: readonly LabelledGroup[]): number {
+  return groups.reduce((last, { group }) => Math.max(last, group.series.bin_s.at(-1) ?? 0), 0)
+}
+
+/** When all conditions stop after the same number of seconds, that number; otherwise the end differs from run to run. */
+export function commonEnd(spec: CampaignSpec): number | null {
+  const seconds = spec.conditions.map((condition) => condition.stop.seconds ?? null)
+  return seconds.every((value) => value !== null && value === seconds[0]) ? (seconds[0] ?? null) : null
+}
+
+/** The phases to shade. Steady state counts from the end of a run, so it is shaded only where runs end together. */
+export function phaseWindows(phases: Phases, end_s: number | null): Window[] {
+  const startup = { from: 0, to: phases.startup_s, label: 'start-up' }
+  if (end_s === null) return [startup]
+  return [startup, { from: Math.max(phases.startup_s, end_s - phases.steady_s), to: end_s, label: 'steady state' }]
+}
+
+/** The stretch of time that the charts show. */
+export function shownRange(range: 'all' | 'startup' | 'steady', windows: readonly Window[], last_s: number): [number, number] {
+  const window = range === 'all' ? undefined : windows[range === 'startup' ? 0 : 1]
+  if (!window) return [0, Math.max(1, last_s)]
+  return [window.from, Math.max(window.from + 1, Math.min(window.to, last_s))]
+}

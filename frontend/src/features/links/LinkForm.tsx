@@ -1,0 +1,63 @@
+import { Button, Checkbox, Group, MultiSelect, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { Link } from '@/api/types'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+import { bodyOf, checkValues, type LinkValues, ORBITS, valuesOf } from './form'
+import { useAgentNames, useChangeLink, useCreateLink } from './queries'
+
+export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => void }) {
+  const agents = useAgentNames()
+  const create = useCreateLink()
+  const change = useChangeLink()
+  const form = useForm<LinkValues>({ initialValues: valuesOf(link), validate: checkValues })
+  const names = agents.data ?? []
+  const submit = form.onSubmit((values) => {
+    const body = bodyOf(values)
+    if (link) change.mutate({ params: { path: { link_id: link.id } }, body }, { onSuccess: onDone })
+    else create.mutate({ body }, { onSuccess: onDone })
+  })
+  const error = create.error ?? change.error
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <TextInput label="Name" description="Campaigns use it" required {...form.getInputProps('name')} />
+          <TextInput label="Operator" description="Optional" {...form.getInputProps('operator')} />
+          <Select label="Orbit" data={ORBITS} allowDeselect={false} required {...form.getInputProps('orbit')} />
+          <NumberInput label="Nominal rate" placeholder="144 Mb/s" suffix=" Mb/s" min={0} required {...form.getInputProps('rate_mbps')} />
+          <NumberInput label="Base RTT" placeholder="597 ms" suffix=" ms" min={0} required {...form.getInputProps('base_rtt_ms')} />
+          <NumberInput label="Data allowance" suffix=" GB" min={0} placeholder="no limit" {...form.getInputProps('allowance_gb')} />
+          <Select
+            label="Receiver"
+            description="The agent behind the terminal"
+            data={names}
+            placeholder="Choose an agent"
+            nothingFoundMessage="No agents yet"
+            required
+            {...form.getInputProps('receiver')}
+          />
+          <MultiSelect
+            label="Senders"
+            description="In order: campaigns count them from 1"
+            data={names}
+            placeholder={form.values.senders.length > 0 ? undefined : 'Choose agents'}
+            nothingFoundMessage="No agents yet"
+            required
+            {...form.getInputProps('senders')}
+          />
+        </SimpleGrid>
+        <Checkbox label="Emulated" {...form.getInputProps('is_emulated', { type: 'checkbox' })} />
+        {form.values.is_emulated ? <TextInput label="Link profile" placeholder="geo-viasat" {...form.getInputProps('profile')} /> : null}
+        {error ? <ProblemAlert error={error} /> : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Close
+          </Button>
+          <Button type="submit" loading={create.isPending || change.isPending}>
+            {link ? 'Save changes' : 'Add link'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

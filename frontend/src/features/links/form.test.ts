@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import type { Link } from '@/api/types'
+import { bodyOf, checkValues, valuesOf } from './form'
+
+const link: Link = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  name: 'geo-viasat',
+  orbit: 'GEO',
+  operator: 'Viasat',
+  nominal_rate_bps: 144_000_000,
+  base_rtt_ms: 597,
+  receiver: 'client',
+  senders: ['server-1', 'server-2'],
+  allowance_bytes: 300_000_000_000,
+  is_emulated: true,
+  profile: 'geo-viasat',
+  run_id: null,
+  created_at: '2026-01-02T03:04:05Z',
+}
+
+it('a link survives the way through the form, units and all', () => {
+  const { id: _id, run_id: _run, created_at: _at, ...body } = link
+  expect(bodyOf(valuesOf(link))).toEqual(body)
+})
+
+it('an empty form names every field that is missing', () => {
+  expect(Object.keys(checkValues(valuesOf(null))).sort()).toEqual(['base_rtt_ms', 'name', 'rate_mbps', 'receiver', 'senders'])
+})
+
+it('one agent cannot stand at both ends', () => {
+  expect(checkValues({ ...valuesOf(link), senders: ['client'] })).toHaveProperty('senders')
+})
+
+it('no allowance is null, and a measured link has no profile', () => {
+  expect(bodyOf({ ...valuesOf(link), allowance_gb: '', is_emulated: false })).toMatchObject({ allowance_bytes: null, profile: null })
+})

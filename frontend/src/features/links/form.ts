@@ -1,0 +1,59 @@
+import type { Link, LinkBody } from '@/api/types'
+
+/** A link as a person types it: Mb/s, ms, GB. */
+export interface LinkValues {
+  name: string
+  orbit: LinkBody['orbit']
+  operator: string
+  rate_mbps: number | string
+  base_rtt_ms: number | string
+  receiver: string
+  senders: string[]
+  allowance_gb: number | string
+  is_emulated: boolean
+  profile: string
+}
+
+export const ORBITS = ['GEO', 'MEO', 'LEO', 'terrestrial'] as const
+
+export function valuesOf(link: Link | null): LinkValues {
+  return {
+    name: link?.name ?? '',
+    orbit: link?.orbit ?? 'GEO',
+    operator: link?.operator ?? '',
+    rate_mbps: link ? link.nominal_rate_bps / 1e6 : '',
+    base_rtt_ms: link?.base_rtt_ms ?? '',
+    receiver: link?.receiver ?? '',
+    senders: link?.senders ?? [],
+    allowance_gb: link?.allowance_bytes ? link.allowance_bytes / 1e9 : '',
+    is_emulated: link?.is_emulated ?? false,
+    profile: link?.profile ?? '',
+  }
+}
+
+export function bodyOf(values: LinkValues): LinkBody {
+  return {
+    name: values.name.trim(),
+    orbit: values.orbit,
+    operator: values.operator.trim(),
+    nominal_rate_bps: Math.round(Number(values.rate_mbps) * 1e6),
+    base_rtt_ms: Number(values.base_rtt_ms),
+    receiver: values.receiver,
+    senders: values.senders,
+    allowance_bytes: values.allowance_gb === '' ? null : Math.round(Number(values.allowance_gb) * 1e9),
+    is_emulated: values.is_emulated,
+    profile: values.is_emulated && values.profile.trim() ? values.profile.trim() : null,
+  }
+}
+
+/** What is wrong, by field, in words that say what to do. */
+export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues, string>> {
+  const wrong: Partial<Record<keyof LinkValues, string>> = {}
+  if (!values.name.trim()) wrong.name = 'Give the link a name'
+  if (!(Number(values.rate_mbps) > 0)) wrong.rate_mbps = 'Give the rate in Mb/s, above zero'
+  if (!(Number(values.base_rtt_ms) > 0)) wrong.base_rtt_ms = 'Give the round-trip time in ms, above zero'
+  if (!values.receiver) wrong.receiver = 'Choose the agent behind the terminal'
+  if (values.senders.length === 0) wrong.senders = 'Choose at least one agent that sends'
+  if (values.senders.includes(values.receiver)) wrong.senders = 'An agent stands at one end only'
+  return wrong
+}

@@ -1,0 +1,45 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, it } from 'vitest'
+import { serve } from '@/testing/network'
+import { renderAt } from '@/testing/renderAt'
+
+it('a link is listed with its rate, RTT and bandwidth-delay product', async () => {
+  serve()
+  renderAt('/links')
+  const row = (await screen.findByText('geo-viasat')).closest('tr') as HTMLElement
+  expect(row.textContent).toContain('144 Mb/s')
+  expect(row.textContent).toContain('10.7 MB')
+})
+
+it('a link is added in the units that people use', async () => {
+  const world = serve()
+  renderAt('/links')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add link' }))
+  const form = within(await screen.findByRole('dialog'))
+  await userEvent.type(form.getByRole('textbox', { name: /^Name/ }), 'roof')
+  await userEvent.type(form.getByRole('textbox', { name: /^Nominal rate/ }), '50')
+  await userEvent.type(form.getByRole('textbox', { name: /^Base RTT/ }), '600')
+  await userEvent.click(form.getByRole('combobox', { name: /^Receiver/ }))
+  await userEvent.click(await screen.findByRole('option', { name: 'rooftop' }))
+  await userEvent.click(form.getByRole('combobox', { name: /^Senders/ }))
+  await userEvent.click((await screen.findAllByRole('option', { name: 'geo-server-1' })).at(-1) as HTMLElement)
+  await userEvent.click(form.getByRole('button', { name: 'Add link' }))
+  await waitFor(() => expect(world.links).toHaveLength(3))
+  expect(world.links[2]).toMatchObject({
+    name: 'roof',
+    nominal_rate_bps: 50_000_000,
+    base_rtt_ms: 600,
+    receiver: 'rooftop',
+    senders: ['geo-server-1'],
+  })
+})
+
+it('an empty form says what is missing and sends nothing', async () => {
+  const world = serve()
+  renderAt('/links')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add link' }))
+  await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Add link' }))
+  expect(await screen.findByText('Give the link a name')).toBeTruthy()
+  expect(world.links).toHaveLength(2)
+})

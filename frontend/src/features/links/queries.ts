@@ -1,0 +1,26 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { API, api } from '@/api/client'
+
+const PATH = `${API}/links`
+
+export const useLinks = () => api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
+
+/** The agents' names, for the ends of a link. */
+export const useAgentNames = () =>
+  api.useQuery(
+    'get',
+    `${API}/agents`,
+    { params: { query: { limit: 200 } } },
+    {
+      select: ({ items }) => items.filter((agent) => !agent.revoked_at).map((agent) => agent.name),
+    },
+  )
+
+function useRefreshing() {
+  const cache = useQueryClient()
+  return { onSuccess: () => cache.invalidateQueries({ queryKey: ['get', PATH] }) }
+}
+
+export const useCreateLink = () => api.useMutation('post', `${API}/links`, useRefreshing())
+export const useChangeLink = () => api.useMutation('patch', `${API}/links/{link_id}`, useRefreshing())
+export const useDeleteLink = () => api.useMutation('delete', `${API}/links/{link_id}`, useRefreshing())

@@ -1,0 +1,74 @@
+import { Table, Text } from '@mantine/core'
+import type { Run, RunFlow } from '@/api/types'
+import { formatBytes, formatNumber, NO_VALUE } from '@/lib/format'
+import { MBPS_PER_BPS } from '@/lib/units'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { endingText } from './wording'
+
+const HEADS = ['Flow', 'From → to', 'Congestion control', 'Start', 'Throughput', 'Goodput', 'Bytes', 'Steady state after', 'Ended by']
+
+/** Each flow with what was asked beside what happened. */
+export function FlowsPanel({ run }: { run: Run }) {
+  return (
+    <Panel title="Flows" description="Asked and actual side by side." isFlush>
+      <ScrollTable label="Flows">
+        <Table.Thead>
+          <Table.Tr>
+            {HEADS.map((head) => (
+              <Table.Th key={head} scope="col">
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {run.flows.map((flow) => (
+            <FlowRow key={flow.flow} flow={flow} />
+          ))}
+        </Table.Tbody>
+      </ScrollTable>
+    </Panel>
+  )
+}
+
+function FlowRow({ flow }: { flow: RunFlow }) {
+  const options = Object.entries(flow.cc_options).map(([name, value]) => `${name}=${String(value)}`)
+  return (
+    <Table.Tr>
+      <Table.Th scope="row">{flow.flow}</Table.Th>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        {flow.sender} → {flow.receiver}
+      </Table.Td>
+      <Table.Td>
+        <AskedActual asked={flow.asked_cc} actual={flow.actual_cc} />
+        {options.length > 0 ? <div>{options.join(', ')}</div> : null}
+      </Table.Td>
+      <Table.Td>{flow.start_s > 0 ? `${flow.start_s} s` : 'at zero'}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>{mbps(flow.throughput_bps)}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>{mbps(flow.goodput_bps)}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatBytes(flow.app_bytes)}</Table.Td>
+      <Table.Td>{flow.time_to_steady_s === null ? NO_VALUE : `${formatNumber(flow.time_to_steady_s)} s`}</Table.Td>
+      <Table.Td>
+        {endingText(flow.ended)}
+        {flow.detail ? (
+          <Text size="xs" c="dimmed" maw={280} style={{ whiteSpace: 'normal' }}>
+            {flow.detail}
+          </Text>
+        ) : null}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+const mbps = (rate_bps: number | null) => (rate_bps === null ? NO_VALUE : `${formatNumber(rate_bps * MBPS_PER_BPS)} Mb/s`)
+
+export function AskedActual({ asked, actual }: { asked: string; actual: string | null }) {
+  if (actual === null) return <>{asked} asked</>
+  if (actual === asked) return <>{actual}, as asked</>
+  return (
+    <Text span size="sm" c="red" fw={600}>
+      {actual} instead of {asked}
+    </Text>
+  )
+}

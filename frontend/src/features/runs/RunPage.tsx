@@ -1,0 +1,117 @@
+import { Alert, Stack, Tabs, Text } from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Run } from '@/api/types'
+import { formatBytes } from '@/lib/format'
+import { toneOf, UNDER_WAY } from '@/lib/states'
+import { ConfirmButton } from '@/ui/ConfirmButton'
+import { PageHeader } from '@/ui/PageHeader'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { StateBadge } from '@/ui/StateBadge'
+import { ChartsTab } from './ChartsTab'
+import { EventsTab } from './EventsTab'
+import { FlowsPanel } from './FlowsPanel'
+import { useCancelRun, useRun } from './queries'
+import { SettingsTab } from './SettingsTab'
+import type { RunSearch } from './search'
+import { TimesPanel } from './TimesPanel'
+import { TracesTab } from './TracesTab'
+
+const route = getRouteApi('/shell/runs/$runId')
+
+export function RunPage() {
+  const { runId } = route.useParams()
+  const run = useRun(runId)
+  return (
+    <QueryPanel query={run} skeletonRows={12}>
+      {(data) => <Content run={data} />}
+    </QueryPanel>
+  )
+}
+
+function Content({ run }: { run: Run }) {
+  const { tab = 'charts' } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <>
+      <PageHeader
+        trail={
+          <Link to="/campaigns/$campaignId" params={{ campaignId: run.campaign_id }} search={{ tab: 'runs' }}>
+            All runs of the campaign
+          </Link>
+        }
+        title={`${run.condition}, cycle ${run.cycle}`}
+        badges={<StateBadge state={run.state} />}
+        description={`Link ${run.link} · attempt ${run.attempt} · place ${run.position + 1} of its cycle`}
+        actions={UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
+      />
+      <Stack gap="lg">
+        <Outcome run={run} />
+        <TimesPanel run={run} />
+        <FlowsPanel run={run} />
+        <Tabs
+          value={tab}
+          onChange={(value) =>
+            void navigate({ search: { tab: (value ?? undefined) as RunSearch['tab'] }, replace: true, resetScroll: false })
+          }
+          keepMounted={false}
+        >
+          <Tabs.List mb="lg">
+            <Tabs.Tab value="charts">Charts</Tabs.Tab>
+            <Tabs.Tab value="settings">Settings and hosts</Tabs.Tab>
+            <Tabs.Tab value="events">Events</Tabs.Tab>
+            <Tabs.Tab value="traces">Traces</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="charts">
+            <ChartsTab run={run} />
+          </Tabs.Panel>
+          <Tabs.Panel value="settings">
+            <SettingsTab run={run} />
+          </Tabs.Panel>
+          <Tabs.Panel value="events">
+            <EventsTab run={run} />
+          </Tabs.Panel>
+          <Tabs.Panel value="traces">
+            <TracesTab run={run} />
+          </Tabs.Panel>
+        </Tabs>
+      </Stack>
+    </>
+  )
+}
+
+/** Why a run ended as it did, or how far it is. */
+function Outcome({ run }: { run: Run }) {
+  if (run.reason) {
+    return (
+      <Alert color={toneOf(run.state) === 'bad' ? 'red' : 'yellow'} variant="light" title={run.detail ?? run.reason}>
+        <Text size="xs" c="dimmed">
+          {run.reason}
+        </Text>
+      </Alert>
+    )
+  }
+  if (run.state === 'running' && run.live) {
+    return (
+      <Alert color="signal" variant="light" title={`Running: ${Math.floor(run.live.elapsed_s)} s, ${formatBytes(run.live.bytes)} so far`}>
+        <Text size="sm">Charts appear when the traces are uploaded: no telemetry crosses the link while it is measured.</Text>
+      </Alert>
+    )
+  }
+  return null
+}
+
+function CancelRun({ run }: { run: Run }) {
+  const cancel = useCancelRun()
+  return (
+    <ConfirmButton
+      variant="default"
+      question="Cancel this run?"
+      consequence="The transfer is stopped and the hosts are put back as they were. The run stays in the list as cancelled."
+      isPending={cancel.isPending}
+      error={cancel.error}
+      onConfirm={(close) => cancel.mutate({ params: { path: { run_id: run.id } } }, { onSuccess: close })}
+    >
+      Cancel run
+    </ConfirmButton>
+  )
+}

@@ -1,0 +1,21 @@
+import type { Run } from '@/api/types'
+import { formatRate } from '@/lib/format'
+import { formatDuration, formatMoment, secondsBetween } from '@/lib/time'
+import { Facts } from '@/ui/Facts'
+import { Panel } from '@/ui/Panel'
+
+export function TimesPanel({ run }: { run: Run }) {
+  return (
+    <Panel title="Summary">
+      <Facts
+        items={[
+          ['Throughput, all flows', formatRate(run.throughput_bps)],
+          ['Goodput, all flows', formatRate(run.goodput_bps)],
+          run.started_at ? ['Started', formatMoment(run.started_at)] : ['Due', formatMoment(run.due_at)],
+          ['Ended', formatMoment(run.ended_at)],
+          ['Took', formatDuration(secondsBetween(run.started_at, run.ended_at))],
+        ]}
+      />
+    </Panel>
+  )
+}

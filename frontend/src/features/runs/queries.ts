@@ -1,0 +1,15 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { API, api } from '@/api/client'
+
+const at = (run_id: string) => ({ params: { path: { run_id } } })
+
+export const useRun = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}`, at(run_id))
+
+export const useRunSeries = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/series`, at(run_id))
+
+export function useCancelRun() {
+  const cache = useQueryClient()
+  return api.useMutation('post', `${API}/runs/{run_id}/cancel`, {
+    onSuccess: (run) => cache.invalidateQueries({ queryKey: ['get', `${API}/runs/{run_id}`, at(run.id)] }),
+  })
+}

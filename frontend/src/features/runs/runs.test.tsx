@@ -1,0 +1,48 @@
+import { screen, within } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import { runId } from '@/testing/examples'
+import { serve } from '@/testing/network'
+import { renderAt } from '@/testing/renderAt'
+
+it('a complete run shows asked and actual, its charts, and where it belongs', async () => {
+  serve()
+  renderAt(`/runs/${runId(0)}`)
+  expect(await screen.findByRole('heading', { name: 'HyStart on, cycle 1' })).toBeTruthy()
+  expect(screen.getByText('cubic, as asked')).toBeTruthy()
+  expect(await screen.findAllByRole('figure')).toHaveLength(6)
+})
+
+it('a failed run says why before anything else', async () => {
+  serve()
+  renderAt(`/runs/${runId(2)}`)
+  expect((await screen.findByRole('alert')).textContent).toContain('was not heard from for 60 s')
+  expect(await screen.findByText('No series')).toBeTruthy()
+})
+
+it('settings stand side by side: asked, before, during, after', async () => {
+  serve()
+  renderAt(`/runs/${runId(1)}?tab=settings`)
+  const table = (await screen.findByLabelText('Settings of geo-server-1')).querySelector('table') as HTMLElement
+  const row = within(table).getByRole('rowheader', { name: 'tcp_cubic.hystart' }).closest('tr') as HTMLElement
+  expect(
+    within(row)
+      .getAllByRole('cell')
+      .map((cell) => cell.textContent),
+  ).toEqual(['0', '1', '0', '1'])
+})
+
+it('a sealed trace can be downloaded as Parquet and CSV, an expected one cannot', async () => {
+  serve()
+  const { unmount } = renderAt(`/runs/${runId(0)}?tab=traces`)
+  expect(await screen.findAllByRole('link', { name: /Download the trace/ })).toHaveLength(4)
+  unmount()
+  renderAt(`/runs/${runId(5)}?tab=traces`)
+  await screen.findByRole('group', { name: 'Traces' })
+  expect(screen.queryByRole('link', { name: /Download the trace/ })).toBeNull()
+})
+
+it('a run that does not exist says so in the words of the server', async () => {
+  serve()
+  renderAt('/runs/01890a5d-0000-774b-9000-000000000000')
+  expect((await screen.findByRole('alert')).textContent).toContain('There is no such run')
+})

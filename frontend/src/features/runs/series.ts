@@ -1,0 +1,27 @@
+import type { FlowSeries, RunSeries, SeriesName } from '@/api/types'
+import type { BandSeries } from '@/charts/bands'
+import { MB_PER_BYTE, MBPS_PER_BPS } from '@/lib/units'
+
+export const RUN_QUANTITIES: readonly { name: SeriesName; title: string; unit: string; factor: number; limit?: number }[] = [
+  { name: 'throughput_bps', title: 'Throughput', unit: 'Mb/s', factor: MBPS_PER_BPS },
+  { name: 'rtt_ms', title: 'RTT', unit: 'ms', factor: 1 },
+  { name: 'rwnd_bytes', title: 'Receive window', unit: 'MB', factor: MB_PER_BYTE },
+  { name: 'cwnd_bytes', title: 'Congestion window', unit: 'MB', factor: MB_PER_BYTE },
+  { name: 'in_flight_bytes', title: 'In flight', unit: 'MB', factor: MB_PER_BYTE },
+  { name: 'retransmission_percent', title: 'Retransmissions', unit: '% of sent bytes', factor: 1, limit: 100 },
+]
+
+export const flowLabel = (flow: Pick<FlowSeries, 'flow' | 'cc'>) => `Flow ${flow.flow}: ${flow.cc}`
+
+/** One run's flows as chart series: values without intervals. */
+export function flowSeries(series: RunSeries, name: SeriesName): BandSeries[] {
+  return series.flows.map((flow, style) => {
+    const none = flow.bin_s.map(() => null)
+    const n = flow[name].map((value) => (value === null ? 0 : 1))
+    return { id: flowLabel(flow), label: flowLabel(flow), style, x: flow.bin_s, band: { mean: flow[name], low: none, high: none, n } }
+  })
+}
+
+export function lastBin(series: RunSeries): number {
+  return Math.max(1, ...series.flows.map((flow) => flow.bin_s.at(-1) ?? 0))
+}

@@ -1,0 +1,49 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { API, api, client } from '@/api/client'
+import type { Session } from '@/api/types'
+
+/** Who is signed in; null for nobody, so that a sign-in page is no error. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  staleTime: 60_000,
+  queryFn: async (): Promise<Session | null> => {
+    const { data, error, response } = await client.GET(`${API}/session`)
+    if (response.status === 401) return null
+    if (error) throw error
+    return data ?? null
+  },
+})
+
+export const useSetupState = () => api.useQuery('get', `${API}/setup`)
+
+export const useLogin = () => api.useMutation('post', `${API}/login`)
+
+export const useSetup = () => api.useMutation('post', `${API}/setup`)
+
+export function useLogout() {
+  const cache = useQueryClient()
+  const router = useRouter()
+  return api.useMutation('post', `${API}/logout`, {
+    onSettled: () => {
+      cache.clear()
+      void router.navigate({ to: '/login', search: {} })
+    },
+  })
+}
+
+const tokensKey = ['get', `${API}/tokens`] as const
+
+export const useTokens = () => api.useQuery('get', `${API}/tokens`)
+
+export function useCreateToken() {
+  const cache = useQueryClient()
+  return api.useMutation('post', `${API}/tokens`, { onSuccess: () => cache.invalidateQueries({ queryKey: tokensKey }) })
+}
+
+export function useRevokeToken() {
+  const cache = useQueryClient()
+  return api.useMutation('delete', `${API}/tokens/{token_id}`, {
+    onSuccess: () => cache.invalidateQueries({ queryKey: tokensKey }),
+  })
+}

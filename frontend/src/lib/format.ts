@@ -1,0 +1,64 @@
+import { byteStep } from './units'
+
+/** What stands in a cell when there is no value. Never zero. */
+export const NO_VALUE = '–'
+
+/** An estimate over runs as the report gives it; low and high are null when n is 1. */
+export interface Estimate {
+  mean: number | null
+  low: number | null
+  high: number | null
+  n: number
+}
+
+/** Decimals that leave about three significant digits: 0.42, 4.20, 42.0, 420. */
+export function decimalsFor(magnitude: number): number {
+  const size = Math.abs(magnitude)
+  if (size === 0) return 0
+  if (size < 0.0995) return 3
+  if (size < 9.995) return 2
+  return size < 99.95 ? 1 : 0
+}
+
+export function formatNumber(value: number | null | undefined, decimals?: number): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE
+  const digits = decimals ?? decimalsFor(value)
+  return value.toLocaleString('en-GB', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−')
+}
+
+/** Half the width of the interval, or null where there is none (n = 1). */
+export function halfWidth(estimate: Pick<Estimate, 'low' | 'high'>): number | null {
+  return estimate.low === null || estimate.high === null ? null : (estimate.high - estimate.low) / 2
+}
+
+/** "83.1 ± 4.2", scaled to the shown unit, with the decimals of the mean. */
+export function formatEstimate(estimate: Estimate | null | undefined, factor = 1, decimals?: number): string {
+  if (!estimate || estimate.mean === null) return NO_VALUE
+  const mean = estimate.mean * factor
+  const digits = decimals ?? decimalsFor(mean)
+  const half = halfWidth(estimate)
+  const text = formatNumber(mean, digits)
+  return half === null ? text : `${text} ± ${formatNumber(half * factor, digits)}`
+}
+
+/** A signed difference: "+12.1", "−3.0", with a true minus sign. */
+export function formatSigned(value: number | null | undefined, decimals?: number): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE
+  const text = formatNumber(Math.abs(value), decimals ?? decimalsFor(value))
+  if (Number(text.replaceAll(',', '')) === 0) return text
+  return value > 0 ? `+${text}` : `−${text}`
+}
+
+export function formatBytes(bytes: number | null | undefined): string {
+  if (bytes === null || bytes === undefined) return NO_VALUE
+  const { factor, unit } = byteStep(bytes)
+  return `${formatNumber(bytes * factor, unit === 'B' ? 0 : undefined)} ${unit}`
+}
+
+export function formatRate(rate_bps: number | null | undefined): string {
+  return rate_bps === null || rate_bps === undefined ? NO_VALUE : `${formatNumber(rate_bps * 1e-6)} Mb/s`
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,40 @@
+import { Button, type ButtonProps, Group, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { Dialog } from './Dialog'
+import { ProblemAlert } from './ProblemAlert'
+
+interface ConfirmButtonProps extends ButtonProps {
+  /** The verb, on the button and on the confirmation. */
+  children: string
+  question: string
+  consequence: ReactNode
+  isPending?: boolean
+  error?: unknown
+  onConfirm: (close: () => void) => void
+  'aria-label'?: string
+}
+
+/** A button for what cannot be taken back: it says what will happen, then asks. */
+export function ConfirmButton({ children, question, consequence, isPending, error, onConfirm, ...button }: ConfirmButtonProps) {
+  const [isOpen, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Button {...button} onClick={open}>
+        {children}
+      </Button>
+      <Dialog opened={isOpen} onClose={close} title={question}>
+        <Text size="sm">{consequence}</Text>
+        {error ? <ProblemAlert error={error} /> : null}
+        <Group justify="flex-end" mt="lg">
+          <Button variant="default" onClick={close} data-autofocus>
+            Keep
+          </Button>
+          <Button color="red" loading={isPending ?? false} onClick={() => onConfirm(close)}>
+            {children}
+          </Button>
+        </Group>
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vitest/config'
+import { mockServer } from './src/testing/mockServer.ts'
+
+const backend = process.env.DOWNLINK_DEV_BACKEND ?? 'http://127.0.0.1:8000'
+
+const proxyFor = (mode: string): Record<string, string> => (mode === 'mock' ? {} : { '/api': backend })
+
+export default defineConfig(({ mode }) => ({
+  plugins: [react(), mode === 'mock' ? mockServer() : null],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  server: { proxy: proxyFor(mode) },
+  preview: { proxy: proxyFor(mode) },
+  // The page's content security policy allows fonts and images from its own origin only, so nothing becomes a data: address.
+  build: { assetsInlineLimit: 0, target: 'es2022', chunkSizeWarningLimit: 700 },
+  test: {
+    restoreMocks: true,
+    testTimeout: 30_000,
+    // Pure functions need no page around them, and start several times faster without one.
+    projects: [
+      { extends: true, test: { name: 'pure', environment: 'node', include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'pages', environment: 'jsdom', include: ['src/**/*.test.tsx'], setupFiles: ['src/testing/setup.ts'] },
+      },
+    ],
+  },
+}))
