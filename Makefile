@@ -1,0 +1,135 @@
+# Two commands: `make demo` shows it working, `make test` proves it. `make help` lists the rest.
+SHELL := bash
+.ONESHELL:
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VERSION := 0.1.0
+BIN := .venv/bin
+STAMPS := .cache/stamps
+AGENT := agents/bin/downlink-agent
+PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
+# The launcher ends, tidily, when make itself is killed.
+LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
+
+PYTHON_SOURCES := $(shell find backend/downlink -name '*.py' 2>/dev/null)
+GO_SOURCES := $(shell find agents -path agents/bin -prune -o -type f -print 2>/dev/null)
+WEB_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts frontend/tsconfig.json -type f 2>/dev/null)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+## ---- run
+
+.PHONY: demo
+demo: install ## Everything at once: stack, emulated GEO link, agents, a campaign (DEMO_EXIT=1: end with it)
+	@$(LAUNCH) demo
+
+.PHONY: up
+up: install ## The stack alone: servers, api with dashboard, worker, beat
+	@$(LAUNCH) up
+
+.PHONY: seed
+seed: install ## Load the recorded example campaign into a running stack's database (DOWNLINK_DATABASE_URL)
+	$(BIN)/downlink seed docs/examples/recorded-hystart.zip
+
+## ---- install into the checkout
+
+.PHONY: install
+install: tools $(STAMPS)/python frontend/dist/index.html $(AGENT) ## Python, Node and Go parts, each only when its sources changed
+
+.PHONY: tools
+tools:
+	@missing() { echo "$$1 is missing. $$2" >&2; exit 1; }
+	command -v $(PYTHON) >/dev/null || missing "Python 3.11 or newer" "On Debian: apt-get install python3 python3-venv"
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || missing "Python 3.11 or newer" "Name one: make PYTHON=python3.11 …"
+	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || missing "Python's venv" "On Debian: apt-get install python3-venv"
+	command -v go >/dev/null || missing "Go 1.26" "https://go.dev/doc/install says how to get it"
+	command -v npm >/dev/null || missing "Node 20 with npm" "https://nodejs.org says how to get it"
+	command -v setpriv >/dev/null && command -v unshare >/dev/null || missing "util-linux" "On Debian: apt-get install util-linux"
+
+$(STAMPS)/python: backend/requirements.lock backend/pyproject.toml
+	@mkdir -p $(STAMPS)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --require-hashes -r backend/requirements.lock
+	$(BIN)/python -m pip install -q --no-deps -e backend
+	touch $@
+
+frontend/node_modules/.package-lock.json: frontend/package-lock.json
+	# Not npm ci: it refuses a lock without the optional binaries of other platforms, which not every registry mirror has.
+	npm --prefix frontend install --no-save --no-audit --no-fund --loglevel=error
+	touch $@
+
+frontend/dist/index.html: frontend/node_modules/.package-lock.json $(WEB_SOURCES)
+	npm --prefix frontend run build --silent -- --logLevel warn
+	touch $@
+
+$(AGENT): $(GO_SOURCES)
+	$(MAKE) -C agents build VERSION=$(VERSION)
+
+## ---- prove
+
+.PHONY: test
+test: test-backend test-agents test-frontend test-system ## Every test; installs what it needs
+
+.PHONY: test-backend
+test-backend: $(STAMPS)/python
+	$(PYTEST) backend/tests --ignore backend/tests/system
+
+.PHONY: test-agents
+test-agents: packages
+	$(MAKE) -C agents test
+
+.PHONY: test-frontend
+test-frontend: frontend/node_modules/.package-lock.json
+	cd frontend && npm test --silent
+
+.PHONY: test-system
+test-system: install packages
+	$(PYTEST) backend/tests/system
+
+.PHONY: test-servers
+test-servers: install packages ## Integration tests against Debian's postgresql and redis-server, started privately
+	$(BIN)/python backend/tests/debian_servers.py $(PYTEST) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
+
+.PHONY: lint
+lint: lint-backend lint-agents lint-frontend ## Style, types, import contracts, of all three parts
+
+.PHONY: lint-backend
+lint-backend: $(STAMPS)/python
+	cd backend
+	for check in "ruff check -q" "ruff format -q --check" "mypy" "lint-imports" "deptry downlink"; do echo "$$check"; ../$(BIN)/$$check; done
+
+.PHONY: lint-agents
+lint-agents:
+	$(MAKE) -C agents lint
+
+.PHONY: lint-frontend
+lint-frontend: frontend/node_modules/.package-lock.json
+	cd frontend && npm run lint --silent
+
+.PHONY: bench
+bench: install packages ## Every benchmark, one table
+	@cd backend && ../$(BIN)/python -m bench.all
+
+# Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
+PACKAGES := chromium:chromium iperf3:iperf3 clang:clang redis-server:redis-server pg_lsclusters:postgresql
+
+.PHONY: packages
+packages:
+	@missing=""
+	for pair in $(PACKAGES); do command -v "$${pair%%:*}" >/dev/null || missing+=" $${pair##*:}"; done
+	[ -z "$$missing" ] && exit 0
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "Tests need$$missing. Type: sudo apt-get install$$missing" >&2; exit 1; fi
+	apt-get update -q && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+
+## ---- tidy
+
+.PHONY: clean
+clean: ## Remove what was installed and built; data in .demo stays
+	rm -rf .venv .cache agents/bin frontend/node_modules frontend/dist backend/build backend/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
