@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from downlink.storage.tables import Xid8
+from downlink.storage.tables.base import Xid8
 
 revision = "91d7ca2e579b"
 down_revision = None

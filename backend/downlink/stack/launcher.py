@@ -47,15 +47,19 @@ def running(home: Path, dashboard: Path | None) -> Iterator[Stack]:
     home = home.resolve()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _only_one(home), Supervisor(home) as supervisor:
-        port = free_port(
-            int(os.environ.get("DOWNLINK_PORT") or DEFAULT_PORT), tries=1 if "DOWNLINK_PORT" in os.environ else 100
-        )
+        port = _port()
         env = {**_servers(supervisor), **_api_settings(home, port, dashboard)}
         command(env, "migrate")
         start_services(supervisor, env)
         address = f"http://127.0.0.1:{port}"
         token = _access_token(home, env, address)
         yield Stack(supervisor, address, token, env)
+
+
+def _port() -> int:
+    """The port that was asked for, and no other; else the first free one from the default upwards."""
+    asked = os.environ.get("DOWNLINK_PORT")
+    return free_port(int(asked), tries=1) if asked else free_port(DEFAULT_PORT)
 
 
 def start_services(supervisor: Supervisor, env: Mapping[str, str]) -> None:

@@ -1,0 +1,37 @@
+"""Every table, by subject. There are no relationships to walk: a query joins what it needs."""
+
+from downlink.storage.tables.access import ApiToken, Audit, LoginFailure, Session, SetupToken, User
+from downlink.storage.tables.base import Json, Table
+from downlink.storage.tables.events import Event
+from downlink.storage.tables.fleet import Agent, Enrolment, Link
+from downlink.storage.tables.results import Exit, Metric, Report, SeriesBin, SlowStart
+from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, lease_slots
+from downlink.storage.tables.traces import Chunk, Trace
+
+__all__ = [
+    "Agent",
+    "ApiToken",
+    "Audit",
+    "Campaign",
+    "Chunk",
+    "Enrolment",
+    "Event",
+    "Exit",
+    "Json",
+    "Lease",
+    "Link",
+    "LoginFailure",
+    "Metric",
+    "Report",
+    "Run",
+    "RunFlow",
+    "RunHost",
+    "SeriesBin",
+    "Session",
+    "SetupToken",
+    "SlowStart",
+    "Table",
+    "Trace",
+    "User",
+    "lease_slots",
+]

@@ -1,0 +1,71 @@
+"""Who may do what: people, sessions, tokens, and the record of changes to access."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from sqlalchemy import ForeignKey, Identity, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from downlink.storage.tables.base import Table
+
+
+class User(Table):
+    __tablename__ = "users"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    username: Mapped[str] = mapped_column(unique=True)
+    password_hash: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class SetupToken(Table):
+    """The first-run right to make the admin; removed when it is used."""
+
+    __tablename__ = "setup_tokens"
+    token_hash: Mapped[bytes] = mapped_column(primary_key=True)
+    expires_at: Mapped[datetime]
+
+
+class Session(Table):
+    """A browser's sign-in. Removing the row ends it."""
+
+    __tablename__ = "sessions"
+    secret_hash: Mapped[bytes] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+
+
+class LoginFailure(Table):
+    """Counted for the rate limit, for a quarter of an hour."""
+
+    __tablename__ = "login_failures"
+    id: Mapped[int] = mapped_column(Identity(), primary_key=True)
+    key: Mapped[str]
+    at: Mapped[datetime]
+    __table_args__ = (Index("ix_login_failures_key_at", "key", "at"),)
+
+
+class ApiToken(Table):
+    __tablename__ = "api_tokens"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    name: Mapped[str]
+    prefix: Mapped[str]
+    secret_hash: Mapped[bytes] = mapped_column(unique=True)
+    scopes: Mapped[list[str]]
+    created_by: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+
+
+class Audit(Table):
+    """Who changed what about access. Rows are only ever added."""
+
+    __tablename__ = "audit"
+    id: Mapped[int] = mapped_column(Identity(), primary_key=True)
+    at: Mapped[datetime]
+    actor: Mapped[str]
+    action: Mapped[str]
+    subject: Mapped[str]

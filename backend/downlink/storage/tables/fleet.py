@@ -1,0 +1,57 @@
+"""What runs are made with: agents, how they join, and the links between them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from downlink.storage.tables.base import Json, Table
+
+
+class Enrolment(Table):
+    """A single-use right to join as an agent."""
+
+    __tablename__ = "enrolments"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    token_hash: Mapped[bytes] = mapped_column(unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Agent(Table):
+    """boot_id names the host: agents with the same one share kernel-wide settings."""
+
+    __tablename__ = "agents"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    name: Mapped[str] = mapped_column(unique=True)
+    secret_hash: Mapped[bytes] = mapped_column(unique=True)
+    version: Mapped[str]
+    boot_id: Mapped[str]
+    host: Mapped[Json]
+    status: Mapped[str] = mapped_column(default="unknown")
+    run_id: Mapped[UUID | None]
+    detail: Mapped[str | None]
+    progress: Mapped[Json | None]
+    spool: Mapped[list[Json]] = mapped_column(default=list)
+    created_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class Link(Table):
+    __tablename__ = "links"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    name: Mapped[str] = mapped_column(unique=True)
+    orbit: Mapped[str]
+    operator: Mapped[str]
+    nominal_rate_bps: Mapped[int]
+    base_rtt_ms: Mapped[float]
+    receiver: Mapped[str]
+    senders: Mapped[list[str]]
+    allowance_bytes: Mapped[int | None]
+    is_emulated: Mapped[bool]
+    profile: Mapped[str | None]
+    created_at: Mapped[datetime]

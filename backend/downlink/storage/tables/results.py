@@ -1,0 +1,89 @@
+"""What analysis computes. All of it can be computed again from traces."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, mapped_column
+
+from downlink.storage.tables.base import Json, Table
+
+
+class SeriesBin(Table):
+    """One second of one flow. A missing value is NULL, never zero."""
+
+    __tablename__ = "series"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    bin_s: Mapped[int] = mapped_column(primary_key=True)
+    throughput_bps: Mapped[float | None]
+    goodput_bps: Mapped[float | None]
+    rtt_ms: Mapped[float | None]
+    rwnd_bytes: Mapped[float | None]
+    cwnd_bytes: Mapped[float | None]
+    retransmission_percent: Mapped[float | None]
+    in_flight_bytes: Mapped[float | None]
+
+
+class Metric(Table):
+    """A flow's means over one phase."""
+
+    __tablename__ = "metrics"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    phase: Mapped[str] = mapped_column(primary_key=True)
+    throughput_bps: Mapped[float | None]
+    goodput_bps: Mapped[float | None]
+    rtt_ms: Mapped[float | None]
+    rwnd_bytes: Mapped[float | None]
+    cwnd_bytes: Mapped[float | None]
+    retransmission_percent: Mapped[float | None]
+    in_flight_bytes: Mapped[float | None]
+    utilisation_ratio: Mapped[float | None]
+
+
+class SlowStart(Table):
+    """Paper 002's times of one flow, microseconds since origin_us, the trace's first row. refusal: why nothing was judged."""
+
+    __tablename__ = "slow_starts"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    origin_us: Mapped[int | None]
+    cg_us: Mapped[int | None]
+    ex_us: Mapped[int | None]
+    dp_us: Mapped[int | None]
+    hr_us: Mapped[int | None]
+    is_success: Mapped[bool | None]
+    refusal: Mapped[str | None]
+    analysis_version: Mapped[str]
+
+
+class Exit(Table):
+    """What one detector says about one flow. place: in the panel's order. timing: early, good, late, open; NULL when it cannot be said."""
+
+    __tablename__ = "exits"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    place: Mapped[int] = mapped_column(primary_key=True)
+    detector: Mapped[str]
+    version: Mapped[str]
+    exit_us: Mapped[int | None]
+    cwnd_segments: Mapped[int | None]
+    parameters: Mapped[Json]
+    reason: Mapped[str]
+    quantities: Mapped[Json]
+    is_decidable: Mapped[bool]
+    timing: Mapped[str | None]
+
+
+class Report(Table):
+    """body: the report as JSON, sent as it is. version: the campaign's report_wanted that it answers."""
+
+    __tablename__ = "reports"
+    campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int]
+    analysis_version: Mapped[str]
+    computed_at: Mapped[datetime]
+    body: Mapped[bytes]

@@ -1,0 +1,128 @@
+"""Campaigns, their runs, and what each run holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import ForeignKey, Index, Sequence, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import INT8RANGE, ExcludeConstraint, Range
+from sqlalchemy.orm import Mapped, mapped_column
+
+from downlink.storage.tables.base import Json, Table
+
+lease_slots = Sequence("lease_slots", metadata=Table.metadata)
+
+
+class Campaign(Table):
+    """spec is the parsed campaign file. The report is wanted in version report_wanted and stored in reports.version."""
+
+    __tablename__ = "campaigns"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    name: Mapped[str]
+    notes: Mapped[str]
+    state: Mapped[str]
+    is_recorded: Mapped[bool] = mapped_column(default=False)
+    source: Mapped[str]
+    spec: Mapped[Json]
+    estimate: Mapped[Json]
+    created_at: Mapped[datetime]
+    launched_at: Mapped[datetime | None]
+    paused_at: Mapped[datetime | None]
+    resumed_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    report_wanted: Mapped[int] = mapped_column(default=0)
+    report_sent_at: Mapped[datetime | None]
+    __table_args__ = (Index("ix_campaigns_created_at", "created_at"),)
+
+
+class Run(Table):
+    """needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost."""
+
+    __tablename__ = "runs"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"))
+    link: Mapped[str]
+    condition: Mapped[str]
+    cycle: Mapped[int]
+    position: Mapped[int]
+    attempt: Mapped[int] = mapped_column(default=1)
+    state: Mapped[str]
+    state_at: Mapped[datetime]
+    verdict: Mapped[str | None]
+    reason: Mapped[str | None]
+    detail: Mapped[str | None]
+    due_at: Mapped[datetime]
+    start_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    released_at: Mapped[datetime | None]
+    stop: Mapped[Json]
+    deadline_s: Mapped[float]
+    expected_s: Mapped[float]
+    base_rtt_ms: Mapped[float]
+    nominal_rate_bps: Mapped[int]
+    is_host_wide: Mapped[bool]
+    live: Mapped[Json | None]
+    needs: Mapped[str | None]
+    needs_sent_at: Mapped[datetime | None]
+    tries: Mapped[int] = mapped_column(default=0, server_default="0")
+    analysis_version: Mapped[str | None]
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),
+        Index("ix_runs_unfinished", "state", "due_at", postgresql_where=text("ended_at IS NULL")),
+    )
+
+
+class RunFlow(Table):
+    """The outcome of each end stands beside what was asked."""
+
+    __tablename__ = "run_flows"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    sender: Mapped[str]
+    receiver: Mapped[str]
+    asked_cc: Mapped[str]
+    cc_options: Mapped[Json]
+    start_s: Mapped[float]
+    pacing_rate_bps: Mapped[int | None]
+    ticket: Mapped[str | None]
+    sender_outcome: Mapped[Json | None]
+    receiver_outcome: Mapped[Json | None]
+    time_to_steady_s: Mapped[float | None]
+    object_times_s: Mapped[list[float] | None]
+
+    @property
+    def cc(self) -> str:
+        """The congestion control that ran; until that is known, the one that was asked for."""
+        return (self.sender_outcome or {}).get("actual_cc") or self.asked_cc
+
+
+class RunHost(Table):
+    __tablename__ = "run_hosts"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    agent: Mapped[str] = mapped_column(primary_key=True, index=True)
+    roles: Mapped[list[str]]
+    phase: Mapped[str]
+    heard_at: Mapped[datetime | None]
+    data_address: Mapped[str | None]
+    settings_asked: Mapped[Json]
+    settings_before: Mapped[Json | None]
+    settings_during: Mapped[Json | None]
+    settings_after: Mapped[Json | None]
+    is_restored: Mapped[bool | None]
+    differences: Mapped[list[Any]] = mapped_column(default=list)
+    fingerprint: Mapped[Json | None]
+
+
+class Lease(Table):
+    """A run's right to a link, an agent or a host.
+
+    An exclusive lease spans every slot, a shared one a slot of its own: overlap is what the database refuses.
+    """
+
+    __tablename__ = "leases"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    resource: Mapped[str] = mapped_column(primary_key=True)
+    slots: Mapped[Range[int]] = mapped_column(INT8RANGE)
+    __table_args__ = (ExcludeConstraint(("resource", "="), ("slots", "&&"), name="ex_leases_resource", using="gist"),)
