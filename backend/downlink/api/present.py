@@ -104,7 +104,7 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
     )
     return {
         **_columns(row),
-        "actual_cc": sender.get("actual_cc"),
+        **{key: sender.get(key) for key in ("actual_cc", "cc_version", "hystart_exits", "sampling", "dropped_samples")},
         "throughput_bps": overall.throughput_bps if overall else None,
         "goodput_bps": overall.goodput_bps if overall else None,
         "app_bytes": receiver.get("app_bytes", sender.get("app_bytes")),

@@ -961,6 +961,12 @@ export interface components {
             phases: components["schemas"]["Phases"];
             timetable: components["schemas"]["Timetable"];
             limits: components["schemas"]["Limits"];
+            /**
+             * Sampling
+             * @default polled
+             * @enum {string}
+             */
+            sampling: "polled" | "per_ack";
             /** Conditions */
             conditions: components["schemas"]["Condition"][];
         };
@@ -1576,6 +1582,16 @@ export interface components {
             spool_free_bytes: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * HystartCounts
+         * @description Slow starts that each of HyStart's detectors ended on the sender's host while the flow ran, other sockets' too.
+         */
+        HystartCounts: {
+            /** Train */
+            train: number;
+            /** Delay */
+            delay: number;
         };
         /**
          * HystartExits
@@ -2222,10 +2238,26 @@ export interface components {
             asked_cc: string;
             /** Actual Cc */
             actual_cc: string | null;
+            /**
+             * Cc Version
+             * @description BBR's version; null for other controls and where the kernel does not say
+             */
+            cc_version: number | null;
             /** Cc Options */
             cc_options: {
                 [key: string]: unknown;
             };
+            hystart_exits: components["schemas"]["HystartCounts"] | null;
+            /**
+             * Sampling
+             * @description What the sender did, whatever was asked; null until it has ended
+             */
+            sampling: ("polled" | "per_ack") | null;
+            /**
+             * Dropped Samples
+             * @description ACKs for which the kernel's ring had no room, at the sender
+             */
+            dropped_samples: number | null;
             /** Start S */
             start_s: number;
             /** Pacing Rate Bps */

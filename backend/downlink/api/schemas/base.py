@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
@@ -20,6 +20,7 @@ def _iso(moment: datetime) -> str:
 
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_refuse_controls)]
 Text = Annotated[str, Field(max_length=4000), AfterValidator(_refuse_controls)]
+SamplingName = Literal["polled", "per_ack"]
 Moment = Annotated[datetime, PlainSerializer(_iso, when_used="json", return_type=str)]
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from downlink.api.schemas.base import Body, Moment, Shape
+from downlink.api.schemas.base import Body, Moment, SamplingName, Shape
 
 CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
 MAX_SOURCE_CHARS = 200_000
@@ -79,6 +79,7 @@ class CampaignSpec(Shape):
     phases: Phases
     timetable: Timetable
     limits: Limits
+    sampling: SamplingName = "polled"
     conditions: list[Condition]
 
 

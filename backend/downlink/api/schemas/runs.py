@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Moment, Shape
+from downlink.api.schemas.base import Moment, SamplingName, Shape
 
 RunStateName = Literal[
     "planned", "leased", "preparing", "running", "restoring", "uploading",
@@ -35,13 +35,28 @@ class Traces(Shape):
     receiver: TraceFacts
 
 
+class HystartCounts(Shape):
+    """Slow starts that each of HyStart's detectors ended on the sender's host while the flow ran, other sockets' too."""
+
+    train: int
+    delay: int
+
+
 class RunFlow(Shape):
     flow: int
     sender: str
     receiver: str
     asked_cc: str
     actual_cc: str | None
+    cc_version: int | None = Field(
+        description="BBR's version; null for other controls and where the kernel does not say"
+    )
     cc_options: dict[str, Any]
+    hystart_exits: HystartCounts | None
+    sampling: SamplingName | None = Field(
+        description="What the sender did, whatever was asked; null until it has ended"
+    )
+    dropped_samples: int | None = Field(description="ACKs for which the kernel's ring had no room, at the sender")
     start_s: float
     pacing_rate_bps: int | None
     throughput_bps: float | None = Field(description="Mean over the whole run")

@@ -1,0 +1,53 @@
+"""What agents report of flows and hosts reaches the pages as it was said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fixtures.lab import Lab
+
+FACTS = ("cc_version", "hystart_exits", "sampling", "dropped_samples")
+
+
+def facts_of(lab: Lab, **finds: Any) -> list[Any]:
+    """The flow's facts after a run in which the sender found this."""
+    client, server = lab.join("client"), lab.join("server")
+    server.finds = finds
+    lab.link()
+    run = lab.drive(lab.launch(), [client, server])[0]
+    flow = lab.call("GET", f"/runs/{run['id']}")["flows"][0]
+    return [flow[name] for name in FACTS]
+
+
+def test_a_flow_tells_how_it_was_recorded_and_what_controlled_it(lab: Lab) -> None:
+    finds = {"cc_version": 3, "hystart_exits": {"train": 1, "delay": 0}, "sampling": "per_ack", "dropped_samples": 12}
+    assert facts_of(lab, **finds) == [3, {"train": 1, "delay": 0}, "per_ack", 12]
+
+
+def test_an_agent_that_says_nothing_of_it_has_polled(lab: Lab) -> None:
+    assert facts_of(lab) == [None, None, "polled", 0]
+
+
+def test_before_the_end_nothing_is_known(lab: Lab) -> None:
+    lab.join("client"), lab.join("server")
+    lab.link()
+    campaign = lab.launch()
+    lab.tick()
+    flow = lab.call("GET", f"/runs/{lab.runs(campaign)[0]['id']}")["flows"][0]
+    assert [flow[name] for name in FACTS] == [None] * 4
+
+
+def test_a_host_tells_which_controls_it_cannot_run_and_why(lab: Lab) -> None:
+    reason = "load dl_vivace: this kernel has no BTF"
+    agent = lab.join("client")
+    agent.host["controls_unavailable"] = {"dl_vivace": reason}
+    agent.forget()
+    agent.poll()
+    assert lab.call("GET", "/agents")["items"][0]["host"]["controls_unavailable"] == {"dl_vivace": reason}
+
+
+def test_a_campaign_tells_how_its_senders_record(lab: Lab) -> None:
+    lab.join("client"), lab.join("server")
+    lab.link()
+    made = lab.launch(sampling="per_ack"), lab.launch()
+    assert [lab.call("GET", f"/campaigns/{each}")["spec"]["sampling"] for each in made] == ["per_ack", "polled"]
