@@ -10,6 +10,7 @@ from uuid import UUID
 
 from downlink.actions import runs
 from downlink.actions.exits import Judged, judge_columns, store_judged
+from downlink.actions.limits import Held, flow_duration_s, limit_columns, store_limits
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s
@@ -35,6 +36,7 @@ class FlowResult:
     series: FlowSeries
     object_times_s: list[float]
     exits: Judged
+    limits: Held
 
 
 def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
@@ -62,12 +64,12 @@ def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
     first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
     if first_byte_us is None or not columns:
         return None
-    seconds = run.stop.get("seconds")
-    series = sender_series(columns, first_byte_us, seconds - flow.start_s if seconds is not None else None)
+    series = sender_series(columns, first_byte_us, flow_duration_s(run, flow))
     times = (
         object_times_s(columns["elapsed_us"], columns["acked_bytes"], first_byte_us) if "acked_bytes" in columns else ()
     )
-    return FlowResult(flow, series, [float(each) for each in times], judge_columns(flow, columns))
+    object_times = [float(each) for each in times]
+    return FlowResult(flow, series, object_times, judge_columns(flow, columns), limit_columns(run, flow, columns))
 
 
 def _faults(unit: Unit, run: Run, flows: Iterable[RunFlow]) -> Iterator[Fault]:
@@ -94,6 +96,7 @@ def _store(unit: Unit, run: Run, results: list[FlowResult], phases: Phases) -> N
     ]
     reports.replace_metrics(unit, run.id, metrics)
     store_judged(unit, run.id, [result.exits for result in results])
+    store_limits(unit, run.id, [result.limits for result in results])
     for result, by_phase in zip(results, found, strict=True):
         steady_bps = by_phase["steady"]["throughput_bps"]
         throughput = result.series.column("throughput_bps")

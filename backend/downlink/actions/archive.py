@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.actions.exits import judge_run
+from downlink.actions.limits import limit_run
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.storage.archive import StoredChunk, insert_chunk, insert_rows, read_chunks, read_rows
 from downlink.storage.unit import Unit
@@ -58,9 +59,10 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
     insert_rows(unit, rows)
     for chunk in chunks:
         insert_chunk(unit, _stored(chunk, members[chunk["member"]]))
-    if "exits" not in rows:  # written before exits were judged
-        for run in rows["runs"]:
-            judge_run(unit, UUID(run["id"]))
+    for table, judge in (("exits", judge_run), ("limits", limit_run)):
+        if table not in rows:  # written before these were judged
+            for run in rows["runs"]:
+                judge(unit, UUID(run["id"]))
     return identity, True
 
 

@@ -45,9 +45,14 @@ def judge_columns(flow: RunFlow, columns: Columns) -> Judged:
     )
 
 
+def sender_columns(unit: Unit, run_id: UUID, flow: int) -> Columns:
+    """A flow's sealed samples at its sender, column by column; empty without any."""
+    return trace_columns(list(traces.sealed_chunks(unit, run_id, flow, End.SENDER)))
+
+
 def judge_run(unit: Unit, run_id: UUID) -> None:
     """Judge a run's sealed sender traces and store what was found; for runs that were analysed elsewhere."""
-    found = [(flow, _sender_columns(unit, run_id, flow.flow)) for flow in run_rows.flows_of(unit, run_id)]
+    found = [(flow, sender_columns(unit, run_id, flow.flow)) for flow in run_rows.flows_of(unit, run_id)]
     store_judged(unit, run_id, [judge_columns(flow, columns) for flow, columns in found if columns])
 
 
@@ -91,10 +96,6 @@ def _first_byte_us(flow: RunFlow) -> int:
     return int((flow.sender_outcome or {}).get("first_byte_us") or 0)
 
 
-def _sender_columns(unit: Unit, run_id: UUID, flow: int) -> Columns:
-    return trace_columns(list(traces.sealed_chunks(unit, run_id, flow, End.SENDER)))
-
-
 def _times_row(times: ExitTimes | None) -> Row:
     if times is None:
         return dict.fromkeys(("cg_us", "ex_us", "dp_us", "hr_us", "is_success"))
@@ -133,7 +134,7 @@ def _flow_head(flow: RunFlow, started: SlowStart, verdicts: Iterable[Exit]) -> R
 
 def _plots(unit: Unit, run: Run, flow: RunFlow, span: tuple[int, int, int]) -> Row:
     try:
-        trace = flow_trace(_sender_columns(unit, run.id, flow.flow), flow.cc, _first_byte_us(flow))
+        trace = flow_trace(sender_columns(unit, run.id, flow.flow), flow.cc, _first_byte_us(flow))
     except InvalidError:
         return {"curves": None, "window": None, "packet_pairs": None}
     return {

@@ -9,15 +9,17 @@ from uuid import UUID
 
 import orjson
 
+from downlink.actions.limits import ADVICE
+from downlink.analysis.limits import LIMITS
 from downlink.codec.parquet import join_parquet, parquet_to_columns
 from downlink.codec.tables import Cell, columns_to_csv, csv_pieces
 from downlink.domain.errors import NotFoundError
-from downlink.storage import campaigns, exits, reports, runs, traces
+from downlink.storage import campaigns, exits, limits, reports, runs, traces
 from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
 
-TableName = Literal["series", "summary", "runs", "metrics", "exits"]
+TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits"]
 Rows = Iterator[Sequence[Cell]]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
 TIMES = ("cg_us", "ex_us", "dp_us", "hr_us", "is_success")
@@ -89,6 +91,21 @@ def _exits(unit: Unit, campaign_id: UUID) -> Rows:
             yield (*own, *(getattr(row, name, None) for name in VERDICT), said, *texts)
 
 
+def _limits(unit: Unit, campaign_id: UUID) -> Rows:
+    """Every second of every flow; a flow without any has one row that says how its run ended."""
+    flows = reports.flow_rows(unit, campaign_id)
+    ids = {run.id for run, _ in flows}
+    advice = {(row.run_id, row.flow): row for row in limits.flow_limits(unit, ids)}
+    bins = {
+        key: list(rows) for key, rows in groupby(limits.limit_bins(unit, ids), key=lambda row: (row.run_id, row.flow))
+    }
+    for run, flow in flows:
+        key = (run.id, flow.flow)
+        own = (*_run_cells(run), flow.flow, flow.cc, *(getattr(advice.get(key), name, None) for name in ADVICE))
+        for row in bins.get(key, [None]):
+            yield (*own, *(getattr(row, name, None) for name in ("bin_s", *LIMITS)))
+
+
 def _json(value: dict[str, Any]) -> str:
     return orjson.dumps(value).decode()
 
@@ -138,6 +155,7 @@ _TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
         (*RUN_COLUMNS, "flow", "cc", *TIMES, *VERDICT, "verdict", "parameters", "quantities"),
         _exits,
     ),
+    "limits": ((*RUN_COLUMNS, "flow", "cc", *ADVICE, "bin_s", *(f"{name}_ratio" for name in LIMITS)), _limits),
     "summary": (("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric", *STATISTICS), _summary),
 }
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.analysis.series import BIN_US, Columns, Floats, Ints, SecondBins
+from downlink.analysis.series import BIN_US, Columns, Floats, Ints, SecondBins, sender_series
 
 LIMITS = ("congestion_window", "receive_window", "send_buffer", "application")
 PAGE_BYTES = 4096
+NOT_MEASURED_US = 2**32 - 1  # tcpi_min_rtt before the first sample
 HEADROOM = 2.5
 """Buffer per bandwidth-delay product: the kernel offers about half of a buffer as window, and a quarter is room to grow.
 Paper 000 comes to the same factor."""
@@ -22,6 +23,12 @@ class LimitSeries:
     """shares: (len(LIMITS), bins), the share of each second for which each limit held the flow; NaN where missing."""
 
     shares: Floats
+
+    @property
+    def mean(self) -> Floats | None:
+        """Share of the flow's time for each limit, over the bins that are there; None without any."""
+        is_there = ~np.isnan(self.shares).any(axis=0)
+        return self.shares[:, is_there].mean(axis=1) if is_there.any() else None
 
     @property
     def dominant(self) -> NDArray[np.intp]:
@@ -40,6 +47,30 @@ class BufferAdvice:
     bdp_bytes: int
     is_lower_bound: bool
     max_bytes: int
+
+
+@dataclass(frozen=True)
+class FlowLimits:
+    """What held one flow, and the buffers that its path asks for; advice is None when nothing was measured."""
+
+    series: LimitSeries
+    advice: BufferAdvice | None
+
+
+def judge_limits(
+    columns: Columns, first_byte_us: int, duration_s: float | None, nominal_rate_bps: float = 0.0
+) -> FlowLimits:
+    """Limits and advice from a sender's trace, in the bins of the flow's series. 0 b/s stands for a rate that nobody knows."""
+    limits = sender_limits(columns, first_byte_us, duration_s)
+    throughput_bps = sender_series(columns, first_byte_us, duration_s).column("throughput_bps")
+    return FlowLimits(limits, advise_buffers(throughput_bps, least_rtt_ms(columns), limits, nominal_rate_bps))
+
+
+def least_rtt_ms(columns: Columns) -> float:
+    """The smallest RTT on record: the kernel's own minimum where it keeps one, else of the smoothed values; NaN without any."""
+    rtt_us = columns.get("min_rtt_us", columns.get("rtt_us", np.zeros(0, np.int64)))
+    measured = rtt_us[(rtt_us > 0) & (rtt_us < NOT_MEASURED_US)]
+    return float(measured.min()) / 1e3 if len(measured) else math.nan
 
 
 def sender_limits(columns: Columns, first_byte_us: int, duration_s: float | None = None) -> LimitSeries:

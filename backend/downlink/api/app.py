@@ -17,6 +17,7 @@ from downlink.api import (
     docs_page,
     exits,
     health,
+    limits,
     links,
     live,
     reports,
@@ -56,7 +57,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.clock = read_clock
     app.state.figures = Figures()
     app.state.is_stopping = False
-    for module in (access, agents, links, campaigns, runs, reports, exits, archives, live, agent_channel):
+    for module in (access, agents, links, campaigns, runs, reports, exits, limits, archives, live, agent_channel):
         app.include_router(module.router, prefix=PREFIX)
     app.include_router(docs_page.router, prefix=PREFIX)
     app.include_router(health.router)

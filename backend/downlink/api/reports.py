@@ -42,7 +42,7 @@ def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Respons
 
 @router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
 def export_campaign(campaign_id: UUID, table: exports.TableName, caller: Reader, units: Units) -> StreamingResponse:
-    """One-second series, statistics per condition, every run, every flow's metrics, or every detector's verdict.
+    """One-second series, statistics per condition, every run, every flow's metrics, every detector's verdict, or every second's limits.
 
     Failed and missed runs are included.
     """

@@ -141,7 +141,7 @@ def export(
     to: Annotated[Path | None, typer.Option(help="Folder for the CSV files and the report")] = None,
     archive: Annotated[Path | None, typer.Option(help="One zip file with everything, traces too")] = None,
 ) -> None:
-    """Download series, summary, runs, metrics and report; with --archive also every trace, for `downlink seed`."""
+    """Download series, summary, runs, metrics, exits, limits and report; with --archive also every trace, for `downlink seed`."""
     from downlink.cli.export import export_archive, export_folder
 
     client = connect()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from downlink.cli.client import Client
 
-TABLES = ("series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv")
+TABLES = ("series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv", "limits.csv")
 
 
 def export_folder(client: Client, campaign: str, folder: Path) -> Iterator[Path]:

@@ -21,7 +21,8 @@ Row = dict[str, Any]
 # In the order of their foreign keys.
 ARCHIVED: tuple[type[tables.Table], ...] = (
     tables.Campaign, tables.Run, tables.RunFlow, tables.RunHost, tables.Trace,
-    tables.SeriesBin, tables.Metric, tables.SlowStart, tables.Exit, tables.Event, tables.Report,
+    tables.SeriesBin, tables.Metric, tables.SlowStart, tables.Exit, tables.FlowLimit, tables.LimitBin,
+    tables.Event, tables.Report,
 )  # fmt: skip
 # Secrets, and numbers that the database gives.
 LEFT_OUT = {("run_flows", "ticket"), ("events", "id"), ("events", "xact")}

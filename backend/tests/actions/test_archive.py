@@ -40,11 +40,12 @@ def everything(lab: Lab, campaign: str) -> dict[str, Any]:
         "campaign": lab.call("GET", f"/campaigns/{campaign}"),
         "report": lab.call("GET", f"/campaigns/{campaign}/report"),
     }
-    for table in ("series", "summary", "runs", "metrics", "exits"):
+    for table in ("series", "summary", "runs", "metrics", "exits", "limits"):
         shown[table] = lab.call("GET", f"/campaigns/{campaign}/{table}.csv")
     for run in lab.runs(campaign):
         shown[run["id"]] = lab.call("GET", f"/runs/{run['id']}")
         shown[run["id"] + " exits"] = lab.call("GET", f"/runs/{run['id']}/exits")
+        shown[run["id"] + " limits"] = lab.call("GET", f"/runs/{run['id']}/limits")
         shown[run["id"] + " trace"] = lab.call("GET", f"/runs/{run['id']}/traces/1/sender.csv")
     return shown
 
@@ -86,26 +87,26 @@ def rewritten(packed: bytes, change: Callable[[dict[str, bytes]], None]) -> byte
     return out.getvalue()
 
 
-def without_exits(members: dict[str, bytes]) -> None:
-    """As archives were before exits were judged."""
+def without_judgements(members: dict[str, bytes]) -> None:
+    """As archives were before exits and limits were judged."""
     rows = json.loads(members["rows.json"])
-    assert rows.pop("exits")
-    assert rows.pop("slow_starts")
+    for table in ("exits", "slow_starts", "limits", "limit_bins"):
+        assert rows.pop(table)
     members["rows.json"] = json.dumps(rows).encode()
     manifest = json.loads(members["manifest.json"])
     manifest["sha256"]["rows.json"] = hashlib.sha256(members["rows.json"]).hexdigest()
     members["manifest.json"] = json.dumps(manifest).encode()
 
 
-def test_exits_that_an_archive_lacks_are_judged_from_its_traces(lab: Lab, units: UnitFactory, campaign: str) -> None:
+def test_judgements_that_an_archive_lacks_are_made_from_its_traces(lab: Lab, units: UnitFactory, campaign: str) -> None:
     packed, before = archive_of(lab, campaign), everything(lab, campaign)
     lab.call("DELETE", f"/campaigns/{campaign}")
     with units() as unit:
-        load_archive(unit, rewritten(packed, without_exits))
+        load_archive(unit, rewritten(packed, without_judgements))
     after = everything(lab, campaign)
-    assert {key: after[key] for key in before if key.endswith("exits")} == {
-        key: before[key] for key in before if key.endswith("exits")
-    }
+    judged = [key for key in before if key.endswith(("exits", "limits"))]
+    assert {key: after[key] for key in judged} == {key: before[key] for key in judged}
+    assert len(judged) > 5
 
 
 def cut_rows(members: dict[str, bytes]) -> None:

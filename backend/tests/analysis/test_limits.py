@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.analysis.limits import LIMITS, LimitSeries, advise_buffers, sender_limits
+from downlink.analysis.limits import LIMITS, LimitSeries, advise_buffers, judge_limits, least_rtt_ms, sender_limits
 from downlink.analysis.series import Columns
 
 SECONDS = 4
@@ -105,3 +105,32 @@ def test_where_a_buffer_held_the_flow_the_nominal_rate_counts() -> None:
 def test_where_nothing_was_measured_nothing_is_advised() -> None:
     assert advise_buffers(np.full(5, np.nan), 597.0, limits("application", 5)) is None
     assert advise_buffers(np.full(5, 1e6), np.nan, limits("application", 5)) is None
+
+
+def test_a_flow_is_judged_in_one_go() -> None:
+    """8 Mb/s at 500 ms are 500,000 bytes."""
+    trace = {**make_trace(receive=0.25), "acked_bytes": TIME_US, "rtt_us": np.full_like(TIME_US, 500_000)}
+    found = judge_limits(trace, 0, None)
+    assert found.series.mean is not None
+    assert found.series.mean.round(6).tolist() == [0.75, 0.25, 0, 0]
+    assert found.advice
+    assert found.advice.bdp_bytes == 500_000
+
+
+def test_shares_without_any_second_are_none() -> None:
+    assert sender_limits({"elapsed_us": TIME_US}, 0).mean is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"rtt_us": [0, 700, 600]}, 0.6),
+        (
+            {"rtt_us": [700], "min_rtt_us": [2**32 - 1, 550_000]},
+            550.0,
+        ),  # before the first sample the kernel has no minimum
+    ],
+)
+def test_the_least_rtt_is_the_smallest_that_was_measured(columns: dict[str, list[int]], expected: float) -> None:
+    assert least_rtt_ms({name: np.array(values) for name, values in columns.items()}) == expected
+    assert np.isnan(least_rtt_ms({}))

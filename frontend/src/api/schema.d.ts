@@ -496,7 +496,7 @@ export interface paths {
         };
         /**
          * Export Campaign
-         * @description One-second series, statistics per condition, every run, every flow's metrics, or every detector's verdict.
+         * @description One-second series, statistics per condition, every run, every flow's metrics, every detector's verdict, or every second's limits.
          *
          *     Failed and missed runs are included.
          */
@@ -581,6 +581,46 @@ export interface paths {
          * @description Table I, exit times and shares over the complete runs.
          */
         get: operations["get_campaign_exits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Limits
+         * @description Whether congestion window, receive window, send buffer or application held each flow, second by second.
+         */
+        get: operations["get_run_limits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Limits
+         * @description The same as shares over the complete runs, and the buffers to set for each link.
+         */
+        get: operations["get_campaign_limits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -794,6 +834,27 @@ export interface components {
             /** Total */
             total: number;
         };
+        /**
+         * BufferAdvice
+         * @description What the path asks for.
+         */
+        BufferAdvice: {
+            /**
+             * Bdp Bytes
+             * @description The measured bandwidth-delay product
+             */
+            bdp_bytes: number;
+            /**
+             * Is Lower Bound
+             * @description A buffer held the flow for most seconds: the path has room for more
+             */
+            is_lower_bound: boolean;
+            /**
+             * Max Bytes
+             * @description What the maxima of tcp_rmem and tcp_wmem should at least be
+             */
+            max_bytes: number;
+        };
         /** Campaign */
         Campaign: {
             /**
@@ -927,6 +988,18 @@ export interface components {
             campaign_id: string;
             /** Groups */
             groups: components["schemas"]["ExitGroup"][];
+        };
+        /** CampaignLimits */
+        CampaignLimits: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Groups */
+            groups: components["schemas"]["LimitGroup"][];
+            /** Advice */
+            advice: components["schemas"]["LinkAdvice"][];
         };
         /** CampaignList */
         CampaignList: {
@@ -1338,6 +1411,16 @@ export interface components {
              */
             packet_pairs: components["schemas"]["PacketPairs"][] | null;
         };
+        /** FlowLimits */
+        FlowLimits: {
+            /** Flow */
+            flow: number;
+            /** Cc */
+            cc: string;
+            seconds: components["schemas"]["LimitSeconds"];
+            shares: components["schemas"]["LimitShares"] | null;
+            advice: components["schemas"]["BufferAdvice"] | null;
+        };
         /** FlowMetrics */
         FlowMetrics: {
             /** Flow */
@@ -1641,6 +1724,65 @@ export interface components {
             /** Server Now */
             server_now: string;
         };
+        /**
+         * LimitEstimates
+         * @description Mean ratios over runs.
+         */
+        LimitEstimates: {
+            congestion_window: components["schemas"]["Interval"];
+            receive_window: components["schemas"]["Interval"];
+            send_buffer: components["schemas"]["Interval"];
+            application: components["schemas"]["Interval"];
+        };
+        /**
+         * LimitGroup
+         * @description One flow of one condition on one link, over its complete runs.
+         */
+        LimitGroup: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
+            /** Cc */
+            cc: string;
+            /** Runs */
+            runs: number;
+            shares: components["schemas"]["LimitEstimates"];
+            /** @description The largest of its runs */
+            advice: components["schemas"]["BufferAdvice"] | null;
+        };
+        /**
+         * LimitSeconds
+         * @description Ratios 0 to 1 of each second; null where the kernel does not count these times or samples are missing.
+         */
+        LimitSeconds: {
+            /** Bin S */
+            bin_s: number[];
+            /** Congestion Window */
+            congestion_window: (number | null)[];
+            /** Receive Window */
+            receive_window: (number | null)[];
+            /** Send Buffer */
+            send_buffer: (number | null)[];
+            /** Application */
+            application: (number | null)[];
+        };
+        /**
+         * LimitShares
+         * @description Ratios of the flow's time, 1 together.
+         */
+        LimitShares: {
+            /** Congestion Window */
+            congestion_window: number;
+            /** Receive Window */
+            receive_window: number;
+            /** Send Buffer */
+            send_buffer: number;
+            /** Application */
+            application: number;
+        };
         /** Limits */
         Limits: {
             /** Attempts */
@@ -1685,6 +1827,43 @@ export interface components {
             run_id: string | null;
             /** Created At */
             created_at: string;
+        };
+        /**
+         * LinkAdvice
+         * @description The largest advice over the groups of a link, ready to type.
+         */
+        LinkAdvice: {
+            /**
+             * Bdp Bytes
+             * @description The measured bandwidth-delay product
+             */
+            bdp_bytes: number;
+            /**
+             * Is Lower Bound
+             * @description A buffer held the flow for most seconds: the path has room for more
+             */
+            is_lower_bound: boolean;
+            /**
+             * Max Bytes
+             * @description What the maxima of tcp_rmem and tcp_wmem should at least be
+             */
+            max_bytes: number;
+            /** Link */
+            link: string;
+            /**
+             * Rmem
+             * @description For net.ipv4.tcp_rmem at the receiver
+             * @example 4096 131072 26869760
+             */
+            rmem: string;
+            /**
+             * Wmem
+             * @description For net.ipv4.tcp_wmem at the sender
+             * @example 4096 16384 26869760
+             */
+            wmem: string;
+            /** Sentence */
+            sentence: string;
         };
         /** LinkBody */
         LinkBody: {
@@ -2316,6 +2495,19 @@ export interface components {
             fingerprint: {
                 [key: string]: unknown;
             } | null;
+        };
+        /** RunLimits */
+        RunLimits: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Flows
+             * @description Those that have been analysed
+             */
+            flows: components["schemas"]["FlowLimits"][];
         };
         /** RunList */
         RunList: {
@@ -4930,7 +5122,7 @@ export interface operations {
             header?: never;
             path: {
                 campaign_id: string;
-                table: "series" | "summary" | "runs" | "metrics" | "exits";
+                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits";
             };
             cookie?: never;
         };
@@ -5222,6 +5414,140 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignExits"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_run_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunLimits"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_campaign_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignLimits"];
                 };
             };
             /** @description The request cannot be read */

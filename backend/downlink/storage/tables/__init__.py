@@ -4,7 +4,7 @@ from downlink.storage.tables.access import ApiToken, Audit, LoginFailure, Sessio
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
-from downlink.storage.tables.results import Exit, Metric, Report, SeriesBin, SlowStart
+from downlink.storage.tables.results import Exit, FlowLimit, LimitBin, Metric, Report, SeriesBin, SlowStart
 from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, lease_slots
 from downlink.storage.tables.traces import Chunk, Trace
 
@@ -17,8 +17,10 @@ __all__ = [
     "Enrolment",
     "Event",
     "Exit",
+    "FlowLimit",
     "Json",
     "Lease",
+    "LimitBin",
     "Link",
     "LoginFailure",
     "Metric",

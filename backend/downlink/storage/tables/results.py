@@ -44,6 +44,34 @@ class Metric(Table):
     utilisation_ratio: Mapped[float | None]
 
 
+class FlowLimit(Table):
+    """What held one flow, as shares of its time, and the buffers advised for its path; NULL where its kernel does not say."""
+
+    __tablename__ = "limits"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    congestion_window: Mapped[float | None]
+    receive_window: Mapped[float | None]
+    send_buffer: Mapped[float | None]
+    application: Mapped[float | None]
+    bdp_bytes: Mapped[int | None]
+    is_lower_bound: Mapped[bool | None]
+    max_bytes: Mapped[int | None]
+
+
+class LimitBin(Table):
+    """One second of one flow: the share of it for which each limit held."""
+
+    __tablename__ = "limit_bins"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    bin_s: Mapped[int] = mapped_column(primary_key=True)
+    congestion_window: Mapped[float | None]
+    receive_window: Mapped[float | None]
+    send_buffer: Mapped[float | None]
+    application: Mapped[float | None]
+
+
 class SlowStart(Table):
     """Paper 002's times of one flow, microseconds since origin_us, the trace's first row. refusal: why nothing was judged."""
 

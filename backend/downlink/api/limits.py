@@ -1,0 +1,26 @@
+"""What held flows back, and the buffers to set."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+
+from downlink.actions import limits
+from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.encoded import json_response
+from downlink.api.schemas.limits import CampaignLimits, RunLimits
+
+router = APIRouter(tags=["limits"])
+
+
+@router.get("/runs/{run_id}/limits", response_model=RunLimits, responses=problems(401, 404))
+def get_run_limits(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """Whether congestion window, receive window, send buffer or application held each flow, second by second."""
+    return json_response(limits.run_limits(unit, run_id))
+
+
+@router.get("/campaigns/{campaign_id}/limits", response_model=CampaignLimits, responses=problems(401, 404))
+def get_campaign_limits(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """The same as shares over the complete runs, and the buffers to set for each link."""
+    return json_response(limits.campaign_limits(unit, campaign_id))
