@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,6 +56,13 @@ tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_h
 app.add_typer(tokens, name="token", rich_help_panel="Server")
 
 
+class Queue(StrEnum):
+    """What a worker may be kept to."""
+
+    TICKS = "ticks"
+    JOBS = "jobs"
+
+
 def _settings() -> Settings:
     from downlink.settings import Settings
 
@@ -83,11 +91,14 @@ def api() -> None:
 
 
 @app.command(rich_help_panel="Server")
-def worker(concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time")] = 2) -> None:
-    """Work off the queue: seal, analyse, report."""
-    from downlink.jobs.app import run_worker
+def worker(
+    concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time")] = 2,
+    queue: Annotated[Queue | None, typer.Option(help="Only these tasks; otherwise both")] = None,
+) -> None:
+    """Carry out tasks: the tick, and the jobs it finds due: seal, analyse, report."""
+    from downlink.jobs.app import QUEUES, run_worker
 
-    run_worker(_settings(), concurrency)
+    run_worker(_settings(), concurrency, [queue.value] if queue else QUEUES)
 
 
 @app.command(rich_help_panel="Server")

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+import structlog
 
 from downlink.actions import runs
 from downlink.actions.planning import add_planned_run
@@ -27,6 +28,7 @@ from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
 
 ENDED = ("complete", "cancelled")
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,15 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     _set_state(unit, row, "cancelled", now)
     for run in unfinished:
         runs.stop(unit, run, now)
+
+
+def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """End a campaign all of whose runs have ended; it must be called with their report, so that who sees the end sees all."""
+    row = rows.find_campaign(unit, campaign_id, is_locked=True)
+    if row.state in ("running", "paused") and run_rows.unfinished_in_campaign(unit, row.id) == 0:
+        row.ended_at = now
+        _set_state(unit, row, "complete", now)
+        log.info("campaign_complete", campaign_id=str(row.id))
 
 
 def _in_state(unit: Unit, campaign_id: UUID, *states: str) -> tables.Campaign:

@@ -10,6 +10,7 @@ from uuid import UUID
 import structlog
 
 from downlink.actions import runs
+from downlink.actions.campaigns import complete_campaign
 from downlink.domain.agent import AgentStatus, is_free, is_online
 from downlink.domain.run import ACTIVE, Reason, RunState
 from downlink.storage import agents, campaigns, events, leases
@@ -22,6 +23,7 @@ from downlink.storage.unit import Unit, UnitFactory, try_lock
 RESEND = timedelta(seconds=30)
 MAX_TRIES = 5
 PATIENCE = timedelta(hours=1)
+REPORT_PATIENCE = timedelta(minutes=15)  # a campaign that cannot be reported must end all the same
 log = structlog.get_logger()
 
 
@@ -167,3 +169,7 @@ def resend_lost(unit: Unit, now: datetime) -> None:
     for campaign in campaigns.stale_reports(unit, now, RESEND):
         campaign.report_sent_at = now
         unit.enqueue("report", campaign.id)
+        ended_at = rows.last_end_in_campaign(unit, campaign.id)
+        if ended_at and ended_at < now - REPORT_PATIENCE:
+            log.error("report_overdue", campaign_id=str(campaign.id))
+            complete_campaign(unit, campaign.id, now)

@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 import orjson
 
+from downlink.actions.campaigns import complete_campaign
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.analysis.series import FlowSeries
@@ -53,12 +54,13 @@ def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     campaign = campaigns.find_campaign(unit, campaign_id)
     wanted = campaign.report_wanted
     there = reports.find_report(unit, campaign_id)
-    if there is not None and there.version >= wanted:
-        return
-    report = _build(unit, campaign)
-    body = orjson.dumps(report.to_dict())
-    reports.store_report(unit, campaign_id, wanted, report.analysis_version, body, now)
-    add_event(unit, now, "report", {}, campaign_id)
+    if there is None or there.version < wanted:
+        report = _build(unit, campaign)
+        body = orjson.dumps(report.to_dict())
+        reports.store_report(unit, campaign_id, wanted, report.analysis_version, body, now)
+        add_event(unit, now, "report", {}, campaign_id)
+    if campaigns.find_campaign(unit, campaign_id, is_locked=True).report_wanted == wanted:
+        complete_campaign(unit, campaign_id, now)
 
 
 def _build(unit: Unit, campaign: Campaign) -> Report:

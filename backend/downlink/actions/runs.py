@@ -28,7 +28,7 @@ from downlink.domain.run import (
 from downlink.storage import campaigns, leases
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event
-from downlink.storage.tables import Campaign, Run, RunFlow, RunHost
+from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
 PLANNED_COLUMNS = (
@@ -115,7 +115,7 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
     if campaign.state != "cancelled" and is_retried(state, reason, run.attempt, campaign.spec["limits"]["attempts"]):
         retry(unit, run, now)
     unit.session.flush()
-    close(unit, run, campaign, now)
+    close(unit, run)
 
 
 def retry(unit: Unit, run: Run, now: datetime) -> Run:
@@ -145,14 +145,10 @@ def retry(unit: Unit, run: Run, now: datetime) -> Run:
     return again
 
 
-def close(unit: Unit, run: Run, campaign: Campaign, now: datetime) -> None:
-    """A closed cycle wants a report; the last run's end is the campaign's."""
+def close(unit: Unit, run: Run) -> None:
+    """A closed cycle wants a report; the last one's completes the campaign."""
     if rows.unfinished_in_cycle(unit, run) == 0:
-        campaigns.want_report(unit, campaign.id)
-    if campaign.state in ("running", "paused") and rows.unfinished_in_campaign(unit, campaign.id) == 0:
-        campaign.state, campaign.ended_at = "complete", now
-        add_event(unit, now, "campaign", {"campaign_state": "complete"}, campaign.id)
-        log.info("campaign_complete", campaign_id=str(campaign.id))
+        campaigns.want_report(unit, run.campaign_id)
 
 
 def cancel_run(unit: Unit, run_id: UUID, now: datetime) -> None:

@@ -17,12 +17,15 @@ SOFT_LIMIT_S, HARD_LIMIT_S = 300, 330
 VISIBILITY_S = 600  # longer than the hard limit, or a long task would run twice
 JOB_EXPIRES_S = 120  # the tick sends again what is older
 TICK_S = 1.0
+QUEUES = ("ticks", "jobs")  # apart, so that a worker of its own keeps the tick from waiting behind long analyses
 
 
 def make_celery(settings: Settings) -> Celery:
     """The application with its tasks. Tasks are found due in PostgreSQL; the queue only says: now."""
     app = Celery("downlink", broker=settings.redis_url.get_secret_value())
     app.conf.update(
+        task_default_queue="jobs",
+        task_routes={PREFIX + TICK: {"queue": "ticks"}},
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
@@ -73,11 +76,12 @@ def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
     return units
 
 
-def run_worker(settings: Settings, concurrency: int = 2) -> None:
-    """Work until SIGTERM; tasks under way are finished first."""
+def run_worker(settings: Settings, concurrency: int = 2, queues: Sequence[str] = QUEUES) -> None:
+    """Work these queues off until SIGTERM; tasks under way are finished first."""
     _own_logs(settings)
-    options = ["worker", "--concurrency", str(concurrency), "--pool", "prefork", "--loglevel", settings.log_level]
-    make_celery(settings).worker_main([*options, "--without-gossip", "--without-mingle", "--without-heartbeat"])
+    options = ["--queues", ",".join(queues), "--concurrency", str(concurrency), "--pool", "prefork"]
+    quiet = ["--loglevel", settings.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    make_celery(settings).worker_main(["worker", *options, *quiet])
 
 
 def run_beat(settings: Settings) -> None:

@@ -19,6 +19,12 @@ from downlink.stack.process import Program, Supervisor
 from downlink.stack.servers import free_port, socket_folder, start_postgres, start_valkey
 
 DEFAULT_PORT = 8400
+SERVICES = {
+    "api": ("api",),
+    "conductor": ("worker", "--queue", "ticks", "--concurrency", "1"),
+    "worker": ("worker", "--queue", "jobs"),
+    "beat": ("beat",),
+}
 ACCESS_FILE = "env"
 
 
@@ -63,14 +69,14 @@ def _port() -> int:
 
 
 def start_services(supervisor: Supervisor, env: Mapping[str, str]) -> None:
-    """Start api, worker and beat, and wait until the api says that it is ready."""
-    for name in ("api", "worker", "beat"):
+    """Start every service, and wait until the api says that it is ready."""
+    for name in SERVICES:
         start_service(supervisor, env, name)
     supervisor.wait_ready("api", lambda: _is_ready(env["DOWNLINK_UDS"]), timeout_s=60)
 
 
 def start_service(supervisor: Supervisor, env: Mapping[str, str], name: str) -> None:
-    supervisor.start(Program(name, [_executable(), name], env))
+    supervisor.start(Program(name, [_executable(), *SERVICES[name]], env))
 
 
 def command(env: Mapping[str, str], *arguments: str) -> str:

@@ -176,6 +176,10 @@ def last_end_on_link(unit: Unit, link: str) -> datetime | None:
     return unit.session.scalar(select(func.max(func.coalesce(Run.released_at, Run.ended_at))).where(Run.link == link))
 
 
+def last_end_in_campaign(unit: Unit, campaign_id: UUID) -> datetime | None:
+    return unit.session.scalar(select(func.max(Run.ended_at)).where(Run.campaign_id == campaign_id))
+
+
 def end_of_earlier_cycles(unit: Unit, run: Run) -> datetime | None:
     """When the last run of this campaign's earlier cycles gave the link back."""
     query = select(func.max(func.coalesce(Run.released_at, Run.ended_at))).where(Run.campaign_id == run.campaign_id)

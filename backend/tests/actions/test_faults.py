@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import select
+
+from downlink.storage.tables import Event
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
@@ -221,6 +224,8 @@ def test_a_run_whose_hour_has_gone_by_is_missed_and_says_who_was_away(lab: Lab) 
     run = lab.runs(campaign)[0]
     assert (run["state"], run["reason"]) == ("missed", "agent_lost")
     assert run["detail"] == "server was not heard from."
+    while lab.work():
+        pass
     assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete"
 
 
@@ -258,3 +263,31 @@ def test_a_job_that_always_fails_ends_its_run_with_a_sentence(lab: Lab) -> None:
     run = lab.runs(campaign)[0]
     assert (run["state"], run["reason"]) == ("incomplete", "internal")
     assert "`seal` failed 5 times" in run["detail"]
+
+
+def test_a_campaign_is_complete_with_its_report_and_not_before(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    lab.drive(campaign, [client, server])
+    report = lab.call("GET", f"/campaigns/{campaign}/report")
+    assert report["is_current"]
+    assert [group["runs"] for group in report["groups"]] == [1]
+    with lab.units() as unit:
+        kinds = unit.session.scalars(select(Event.kind).where(Event.run_id.is_(None)).order_by(Event.id)).all()
+    assert kinds[-2:] == ["report", "campaign"]
+
+
+def test_a_campaign_whose_report_fails_for_ever_ends_all_the_same(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "uploading")
+    while lab.runs(campaign)[0]["state"] != "complete":
+        client.act()
+        server.act()
+        lab.work(lost="report")
+    lab.tick()
+    lab.work(lost="report")
+    assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "running"
+    lab.wait(16 * 60)
+    lab.tick()
+    assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete"
