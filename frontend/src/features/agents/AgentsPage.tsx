@@ -68,7 +68,7 @@ function AgentCard({ agent }: { agent: Agent }) {
           ['Kernel', host.kernel ?? '–'],
           ['System', [host.os, host.arch, host.cpus ? `${host.cpus} CPUs` : null].filter(Boolean).join(', ') || '–'],
           ['Version', agent.version],
-          ['Congestion controls', host.congestion_controls?.join(', ') ?? '–'],
+          ['Congestion controls', <Controls key="controls" can={host.congestion_controls} cannot={host.controls_unavailable} />],
           ['Settings it may change', host.settings_writable ? <Settings key="settings" names={host.settings_writable} /> : '–'],
           ['Room for traces', typeof free_bytes === 'number' ? formatBytes(free_bytes) : '–'],
         ]}
@@ -85,6 +85,25 @@ function AgentCard({ agent }: { agent: Agent }) {
         {agent.revoked_at ? null : <Revoke agent={agent} />}
       </Group>
     </Panel>
+  )
+}
+
+function Controls({ can, cannot = {} }: { can?: string[] | undefined; cannot?: Record<string, string> | undefined }) {
+  const refused = Object.entries(cannot)
+  return (
+    <>
+      {can?.join(', ') ?? '–'}
+      {refused.length > 0 ? (
+        <details>
+          <summary>{refused.length} cannot run here</summary>
+          {refused.map(([name, reason]) => (
+            <div key={name}>
+              <code>{name}</code>: {reason}
+            </div>
+          ))}
+        </details>
+      ) : null}
+    </>
   )
 }
 

@@ -10,7 +10,9 @@ it('every agent shows what it does and what its host can do', async () => {
   renderAt('/agents')
   const card = (await screen.findByRole('heading', { name: 'geo-server-2' })).closest('section') as HTMLElement
   expect(within(card).getByText('uploading 2 of 7')).toBeTruthy()
-  expect(within(card).getByText('bbr, cubic, reno')).toBeTruthy()
+  expect(within(card).getByText('bbr, cubic, dl_hybla, reno')).toBeTruthy()
+  const refused = within(card).getByText('1 cannot run here').closest('details') as HTMLDetailsElement
+  expect([refused.open, refused.textContent]).toEqual([false, expect.stringContaining('dl_vivace: this kernel cannot run it')])
   expect(screen.getByText('offline')).toBeTruthy()
 })
 

@@ -25,6 +25,8 @@ interface HostFacts {
   cpus?: number
   roles?: string[]
   congestion_controls?: string[]
+  /** Name to the reason why this host cannot run it. */
+  controls_unavailable?: Record<string, string>
   settings_writable?: string[]
 }
 

@@ -6,7 +6,7 @@ import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import classes from './campaigns.module.css'
-import { stopOf, timetableText } from './wording'
+import { samplingText, stopOf, timetableText } from './wording'
 
 /** What was asked for: timetable, conditions with their settings, and the file itself. */
 export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
@@ -24,6 +24,7 @@ export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
             ['Volume limit', spec.limits.bytes ? formatBytes(spec.limits.bytes) : 'none'],
             ['Tries per run', spec.limits.attempts],
             ['Phases', `start-up first ${spec.phases.startup_s} s, steady state last ${spec.phases.steady_s} s`],
+            ['Senders record', samplingText(spec)],
             ['Created', formatMoment(campaign.created_at)],
             ['Launched', formatMoment(campaign.launched_at)],
           ]}

@@ -7,7 +7,7 @@ import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
-import { stopText, timetableText } from './wording'
+import { samplingText, stopText, timetableText } from './wording'
 
 const RUNS_LISTED = 60
 
@@ -26,6 +26,7 @@ export function PreviewPanel({ preview, isCurrent }: { preview: CampaignPreview;
             ['Stop', stopText(campaign)],
             ['Timetable', timetableText(campaign)],
             ['Links', campaign.links.join(', ')],
+            ['Senders record', samplingText(campaign)],
           ]}
         />
       </Panel>

@@ -23,3 +23,7 @@ export function timetableText({ timetable }: Pick<CampaignSpec, 'timetable'>): s
     : `${duration_h} h, one run every ${formatDuration(every_s)}`
   return `${extent}, ${order === 'shuffled' ? `shuffled with seed ${seed}` : 'interleaved'}`
 }
+
+export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {
+  return sampling === 'per_ack' ? 'every ACK, where the sender can' : 'polled'
+}

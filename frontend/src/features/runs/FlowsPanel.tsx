@@ -4,9 +4,21 @@ import { formatBytes, formatNumber, NO_VALUE } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
+import { controlName, droppedText, hystartText, samplingText } from './recording'
 import { endingText } from './wording'
 
-const HEADS = ['Flow', 'From → to', 'Congestion control', 'Start', 'Throughput', 'Goodput', 'Bytes', 'Steady state after', 'Ended by']
+const HEADS = [
+  'Flow',
+  'From → to',
+  'Congestion control',
+  'Recorded at the sender',
+  'Start',
+  'Throughput',
+  'Goodput',
+  'Bytes',
+  'Steady state after',
+  'Ended by',
+]
 
 /** Each flow with what was asked beside what happened. */
 export function FlowsPanel({ run }: { run: Run }) {
@@ -41,8 +53,12 @@ function FlowRow({ flow }: { flow: RunFlow }) {
         {flow.sender} → {flow.receiver}
       </Table.Td>
       <Table.Td>
-        <AskedActual asked={flow.asked_cc} actual={flow.actual_cc} />
+        <AskedActual asked={flow.asked_cc} actual={flow.actual_cc} version={flow.cc_version} />
         {options.length > 0 ? <div>{options.join(', ')}</div> : null}
+        <Aside>{hystartText(flow.hystart_exits)}</Aside>
+      </Table.Td>
+      <Table.Td>
+        <Recording flow={flow} />
       </Table.Td>
       <Table.Td>{flow.start_s > 0 ? `${flow.start_s} s` : 'at zero'}</Table.Td>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>{mbps(flow.throughput_bps)}</Table.Td>
@@ -51,11 +67,7 @@ function FlowRow({ flow }: { flow: RunFlow }) {
       <Table.Td>{flow.time_to_steady_s === null ? NO_VALUE : `${formatNumber(flow.time_to_steady_s)} s`}</Table.Td>
       <Table.Td>
         {endingText(flow.ended)}
-        {flow.detail ? (
-          <Text size="xs" c="dimmed" maw={280} style={{ whiteSpace: 'normal' }}>
-            {flow.detail}
-          </Text>
-        ) : null}
+        <Aside>{flow.detail}</Aside>
       </Table.Td>
     </Table.Tr>
   )
@@ -63,12 +75,34 @@ function FlowRow({ flow }: { flow: RunFlow }) {
 
 const mbps = (rate_bps: number | null) => (rate_bps === null ? NO_VALUE : `${formatNumber(rate_bps * MBPS_PER_BPS)} Mb/s`)
 
-export function AskedActual({ asked, actual }: { asked: string; actual: string | null }) {
+function Aside({ children }: { children: string | null }) {
+  return children === null ? null : (
+    <Text size="xs" c="dimmed" maw={280} style={{ whiteSpace: 'normal' }}>
+      {children}
+    </Text>
+  )
+}
+
+function Recording({ flow }: { flow: RunFlow }) {
+  const dropped = droppedText(flow.dropped_samples)
+  return (
+    <>
+      {samplingText(flow) ?? NO_VALUE}
+      {dropped ? (
+        <Text size="xs" c="red" fw={600} maw={220} style={{ whiteSpace: 'normal' }}>
+          ⚠ {dropped}
+        </Text>
+      ) : null}
+    </>
+  )
+}
+
+function AskedActual({ asked, actual, version }: { asked: string; actual: string | null; version: number | null }) {
   if (actual === null) return <>{asked} asked</>
-  if (actual === asked) return <>{actual}, as asked</>
+  if (actual === asked) return <>{controlName(actual, version)}, as asked</>
   return (
     <Text span size="sm" c="red" fw={600}>
-      {actual} instead of {asked}
+      {controlName(actual, version)} instead of {asked}
     </Text>
   )
 }

@@ -12,6 +12,15 @@ it('a complete run shows asked and actual, its charts, and where it belongs', as
   expect(await screen.findAllByRole('figure')).toHaveLength(6)
 })
 
+it('a flow tells how it was recorded, and what is missing in the record', async () => {
+  serve()
+  renderAt(`/runs/${runId(1)}`)
+  const flows = await screen.findByRole('group', { name: 'Flows' })
+  expect(within(flows).getByText('every ACK, 200 a second')).toBeTruthy()
+  expect(within(flows).getByText(/12 ACKs not recorded/)).toBeTruthy()
+  expect(within(flows).getByText('HyStart ended no slow start')).toBeTruthy()
+})
+
 it('a failed run says why before anything else', async () => {
   serve()
   renderAt(`/runs/${runId(2)}`)
