@@ -10,7 +10,7 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.domain.sample import End
+from downlink.domain.sample import End, fields, fields_of
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns
 
@@ -73,11 +73,14 @@ def read_ack_csv(content: bytes) -> Content:
 
 
 def read_downlink_csv(content: bytes) -> Content:
-    """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll."""
+    """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll or, with `ack_rtt_us`, per ACK."""
     table = _table(content, header_of(content))
-    columns = checked_columns({name: _whole(column, name) for name, column in table.items() if name})
-    end = End.SENDER if "cwnd_segments" in columns else End.RECEIVER
-    return Content((ImportedFlow(1, end, columns),))
+    if strange := sorted(set(table) - set(fields())):
+        raise UnreadableError(f"it has columns that are no measured fields: {', '.join(strange)[:200]}")
+    is_per_ack = "ack_rtt_us" in table
+    columns = checked_columns({name: _whole(column, name) for name, column in table.items()}, is_per_ack=is_per_ack)
+    end = End.RECEIVER if set(columns) <= {field.name for field in fields_of(End.RECEIVER)} else End.SENDER
+    return Content((ImportedFlow(1, end, columns, is_per_ack=is_per_ack),))
 
 
 def _table(content: bytes, header: list[str]) -> Table:

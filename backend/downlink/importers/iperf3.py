@@ -103,8 +103,8 @@ def _flow(
     columns = {"elapsed_us": _elapsed_us(records), "app_bytes": _summed(records, "bytes")}
     if is_sender:
         columns |= _sender_columns(records, mss)
-    side = "sender_tcp_congestion" if is_sender else "receiver_tcp_congestion"
-    control = (document.get("end") or {}).get(side)
+    # A flow's control is its sender's, whichever end reports.
+    control = (document.get("end") or {}).get("sender_tcp_congestion")
     end = End.SENDER if is_sender else End.RECEIVER
     return ImportedFlow(flow, end, checked_columns(columns), congestion_control=control)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from downlink.domain.sample import FieldKind, fields
 from downlink.importers.model import Ints, UnreadableError
 
 MAX_SAMPLES = 5_000_000
@@ -88,7 +89,16 @@ def checked_columns(columns: Mapping[str, Ints], *, is_per_ack: bool = False) ->
         raise UnreadableError(f"time does not go on at sample {int(back[0]) + 2}")
     if elapsed_us[-1] - elapsed_us[0] > MAX_DURATION_US:
         raise UnreadableError("it spans more than a week, so that its times cannot be right")
+    if not is_per_ack:
+        _refuse_falls(columns)
     return {"elapsed_us": elapsed_us, **{name: column for name, column in columns.items() if name != "elapsed_us"}}
+
+
+def _refuse_falls(columns: Mapping[str, Ints]) -> None:
+    """Per-ACK logs are left alone: what they count in further columns differs, and no rate is taken of it."""
+    for name, column in columns.items():
+        if fields()[name].kind is FieldKind.COUNTER and (falls := np.flatnonzero(np.diff(column) < 0)).size:
+            raise UnreadableError(f"{name} falls at sample {int(falls[0]) + 2}, so that it is not one flow")
 
 
 def ints(values: Sequence[int]) -> Ints:

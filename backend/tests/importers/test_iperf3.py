@@ -84,6 +84,12 @@ def test_a_reverse_run_has_a_sender_only_with_the_server_s_report() -> None:
     assert [(flow.flow, flow.end) for flow in imported(both).flows] == [(1, End.RECEIVER), (1, End.SENDER)]
 
 
+def test_a_flow_s_control_is_its_sender_s_also_where_the_receiver_reports() -> None:
+    end = {"sender_tcp_congestion": "bbr", "receiver_tcp_congestion": "cubic"}
+    mine = report([interval(1.0, sender=False)], test_start={"reverse": 1}, end=end)
+    assert [(flow.end, flow.congestion_control) for flow in imported(mine).flows] == [(End.RECEIVER, "bbr")]
+
+
 def test_parallel_streams_are_flows_of_their_own() -> None:
     pair = interval(1.0)
     pair["streams"] += interval(1.0, socket=7)["streams"]

@@ -72,6 +72,12 @@ def test_ndt7_without_measurements_is_refused(changes: dict[str, Any], why: str)
         import_file("d.json", json.dumps(ndt7(**changes)).encode())
 
 
+def test_a_counter_that_falls_is_two_connections() -> None:
+    infos = [{"TCPInfo": {"ElapsedTime": at, "BytesAcked": acked}} for at, acked in ((5, 100), (6, 99))]
+    with pytest.raises(InvalidError, match="acked_bytes falls at sample 2"):
+        import_file("d.json", json.dumps(ndt7(ServerMeasurements=infos)).encode())
+
+
 def test_tcp_info_snapshots_are_decoded_by_place() -> None:
     trace = import_file("t.jsonl.zst", (DATA / "tcp-info.jsonl.zst").read_bytes())
     flow = trace.flows[0]
