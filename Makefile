@@ -29,6 +29,11 @@ help: ## Show this list
 demo: install ## Everything at once: stack, emulated GEO link, agents, a campaign (DEMO_EXIT=1: end with it)
 	@$(LAUNCH) demo
 
+.PHONY: study-controls
+study-controls: install ## As root, 45 minutes: every congestion control over GEO, five cycles; its table goes into docs/controls/study.md
+	@export DEMO_EXIT=1
+	$(LAUNCH) demo --home .demo/study --campaign docs/examples/study-controls.yaml --table docs/controls/study.md
+
 .PHONY: up
 up: install ## The stack alone: servers, api with dashboard, worker, beat
 	@$(LAUNCH) up
@@ -82,7 +87,7 @@ test-backend: $(STAMPS)/python
 
 .PHONY: test-agents
 test-agents: packages
-	$(MAKE) -C agents test
+	$(MAKE) -C agents check-generated test
 
 .PHONY: test-frontend
 test-frontend: frontend/node_modules/.package-lock.json
@@ -117,7 +122,7 @@ bench: install packages ## Every benchmark, one table
 	@cd backend && ../$(BIN)/python -m bench.all
 
 # Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
-PACKAGES := chromium:chromium iperf3:iperf3 clang:clang redis-server:redis-server pg_lsclusters:postgresql
+PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql
 
 .PHONY: packages
 packages:
