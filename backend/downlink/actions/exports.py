@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 
+from downlink.actions import evidence
 from downlink.actions.limits import ADVICE
 from downlink.analysis.limits import LIMITS
 from downlink.codec.parquet import join_parquet, parquet_to_columns
@@ -19,12 +20,18 @@ from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
 
-TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits"]
+TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers"]
 Rows = Iterator[Sequence[Cell]]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
 TIMES = ("cg_us", "ex_us", "dp_us", "hr_us", "is_success")
 VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "is_decidable", "timing")
 STATISTICS = ("mean", "low", "high", "sd", "n")
+COMPARED = ("link", "flow", "phase", "metric", "condition", "baseline")
+WEIGHED = (
+    "bootstrap_low", "bootstrap_high", "detectable_difference", "cycles_needed", "cycles_missing",
+    "ks_distance", "shape_p", "location_p",
+)  # fmt: skip
+OUTLIER = ("run_id", "link", "condition", "cycle", "flow", "phase", "metric", "value", "median")
 
 
 def campaign_csv(units: UnitFactory, campaign_id: UUID, table: TableName) -> tuple[str, Iterator[bytes]]:
@@ -132,6 +139,29 @@ def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Rows:
             yield (*own, None, bin_s, metric, mean, low, high, None, n)
 
 
+def _fairness(unit: Unit, campaign_id: UUID) -> Rows:
+    """How flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
+    report = reports.find_report(unit, campaign_id)
+    for found in orjson.loads(report.body)["fairness"] if report else ():
+        own = (found[name] for name in ("link", "condition", "flows", "phase"))
+        jain, difference = ([found[name][key] for key in STATISTICS] for name in ("jain", "difference_bps"))
+        yield (*own, found["jain_of_means"], *jain, *difference)
+
+
+def _statistics(unit: Unit, campaign_id: UUID) -> Rows:
+    """Every condition against the baseline, for every metric of every flow."""
+    for found in evidence.campaign_statistics(unit, campaign_id)["comparisons"]:
+        difference = found["difference"]
+        own = (found[name] for name in COMPARED)
+        yield (*own, *(difference[key] for key in STATISTICS), *(found[name] for name in WEIGHED))
+
+
+def _outliers(unit: Unit, campaign_id: UUID) -> Rows:
+    """Values to look at; they stay in every statistic."""
+    for found in evidence.campaign_statistics(unit, campaign_id)["outliers"]:
+        yield tuple(found[name] for name in OUTLIER)
+
+
 _TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
     "runs": (
         (
@@ -156,6 +186,16 @@ _TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
         _exits,
     ),
     "limits": ((*RUN_COLUMNS, "flow", "cc", *ADVICE, "bin_s", *(f"{name}_ratio" for name in LIMITS)), _limits),
+    "fairness": (
+        (
+            *("link", "condition", "flows", "phase", "jain_of_means"),
+            *(f"jain_{name}" for name in STATISTICS),
+            *(f"difference_{name}{'' if name == 'n' else '_bps'}" for name in STATISTICS),
+        ),
+        _fairness,
+    ),
+    "statistics": ((*COMPARED, *(f"difference_{name}" for name in STATISTICS), *WEIGHED), _statistics),
+    "outliers": (OUTLIER, _outliers),
     "summary": (("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric", *STATISTICS), _summary),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from downlink.analysis.compare import compare_distributions, flag_outliers
-from downlink.analysis.intervals import mean_intervals, plain
+from downlink.analysis.intervals import bootstrap_interval, mean_intervals, plain
 from downlink.analysis.power import cycles_needed, detectable_difference
 
 Place = tuple[str, int, str, str]
@@ -44,13 +44,17 @@ class Pair:
     base: Sequence[Value]
 
     def differences(self) -> list[float]:
-        """Condition minus baseline, for the cycles that both have."""
+        """Condition minus baseline, cycle by cycle, for the cycles that both have."""
         by_cycle = {each.cycle: each.value for each in self.base}
-        return [each.value - by_cycle[each.cycle] for each in self.own if each.cycle in by_cycle]
+        own = sorted(self.own, key=lambda each: each.cycle)
+        return [each.value - by_cycle[each.cycle] for each in own if each.cycle in by_cycle]
 
 
-def weigh(values: Sequence[Value], conditions: Sequence[str]) -> dict[str, Any]:
-    """Comparisons with the first condition, and values that stand out. p values are adjusted over all the comparisons."""
+def weigh(values: Sequence[Value], conditions: Sequence[str], seed: int) -> dict[str, Any]:
+    """Comparisons with the first condition, and values that stand out. p values are adjusted over all the comparisons.
+
+    seed: of the bootstrap; the campaign's own gives the intervals of its report.
+    """
     grouped: dict[Place, dict[str, list[Value]]] = {}
     for each in values:
         grouped.setdefault(each.place, {}).setdefault(each.condition, []).append(each)
@@ -58,7 +62,7 @@ def weigh(values: Sequence[Value], conditions: Sequence[str]) -> dict[str, Any]:
     tests = compare_distributions([(_numbers(pair.own), _numbers(pair.base)) for pair in pairs])
     comparisons = [
         {
-            **_named(pair.place), "condition": pair.condition, "baseline": conditions[0], **_power(pair),
+            **_named(pair.place), "condition": pair.condition, "baseline": conditions[0], **_power(pair, seed),
             "ks_distance": plain(test.ks_distance), "shape_p": plain(test.shape_p), "location_p": plain(test.location_p),
         }
         for pair, test in zip(pairs, tests, strict=True)
@@ -76,13 +80,16 @@ def _pairs(grouped: Mapping[Place, Mapping[str, list[Value]]], conditions: Seque
                 yield Pair(place, condition, by_condition[condition], by_condition[conditions[0]])
 
 
-def _power(pair: Pair) -> dict[str, Any]:
+def _power(pair: Pair, seed: int) -> dict[str, Any]:
     """What these cycles show, and how many more the difference seen so far would take."""
-    seen = mean_intervals(pair.differences())
+    differences = pair.differences()
+    seen, (low, high) = mean_intervals(differences), bootstrap_interval(differences, seed)
     n, sd, mean = int(seen.n), float(seen.sd), float(seen.mean)
     needed = cycles_needed(sd, mean)
     return {
         "difference": seen.to_dict(),
+        "bootstrap_low": plain(low),
+        "bootstrap_high": plain(high),
         "detectable_difference": plain(detectable_difference(sd, n)),
         "cycles_needed": needed,
         "cycles_missing": None if needed is None else max(0, needed - n),

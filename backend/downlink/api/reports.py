@@ -42,9 +42,10 @@ def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Respons
 
 @router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
 def export_campaign(campaign_id: UUID, table: exports.TableName, caller: Reader, units: Units) -> StreamingResponse:
-    """One-second series, statistics per condition, every run, every flow's metrics, every detector's verdict, or every second's limits.
+    """One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
+    fairness, comparisons, or the values that stand out.
 
-    Failed and missed runs are included.
+    The tables of runs include failed and missed ones.
     """
     name, chunks = exports.campaign_csv(units, campaign_id, table)
     return download(chunks, f"{name}-{table}.csv", CSV)

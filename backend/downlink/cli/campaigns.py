@@ -141,7 +141,7 @@ def export(
     to: Annotated[Path | None, typer.Option(help="Folder for the CSV files and the report")] = None,
     archive: Annotated[Path | None, typer.Option(help="One zip file with everything, traces too")] = None,
 ) -> None:
-    """Download series, summary, runs, metrics, exits, limits and report; with --archive also every trace, for `downlink seed`."""
+    """Download every table as CSV and the report; with --archive also every trace, for `downlink seed`."""
     from downlink.cli.export import export_archive, export_folder
 
     client = connect()
@@ -151,6 +151,25 @@ def export(
     if to or not archive:
         for file in export_folder(client, identity, to or Path(identity)):
             say(str(file))
+
+
+@app.command()
+def table(
+    campaign: Which,
+    into: Annotated[Path | None, typer.Option(help="Markdown file: put it between its two marker lines")] = None,
+) -> None:
+    """Print the findings as a Markdown table: throughput, time to steady state, retransmissions, RTT, slow-start exit."""
+    from downlink.cli.table import campaign_table, check_markers, put_between_markers
+
+    if into:
+        check_markers(into)
+    client = connect()
+    text = campaign_table(client, campaign_id(client, campaign))
+    if into:
+        put_between_markers(into, text)
+        note(f"The table is in {into}.")
+    else:
+        say(text)
 
 
 def _change(campaign: str, verb: str, done: str) -> None:

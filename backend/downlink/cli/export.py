@@ -8,7 +8,10 @@ from pathlib import Path
 
 from downlink.cli.client import Client
 
-TABLES = ("series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv", "limits.csv")
+TABLES = (
+    "series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv", "limits.csv",
+    "fairness.csv", "statistics.csv", "outliers.csv",
+)  # fmt: skip
 
 
 def export_folder(client: Client, campaign: str, folder: Path) -> Iterator[Path]:

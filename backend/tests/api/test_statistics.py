@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from downlink.api.schemas.statistics import CampaignStatistics
 from tests.fixtures.lab import Lab
+from tests.fixtures.scripted_agent import draw_steady
+
+
+def table(lab: Lab, campaign: str, name: str) -> list[dict[str, Any]]:
+    return list(csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/{name}.csv"))))
+
+
+class WanderingRtt:
+    """A sender whose RTT differs from run to run: the nth run has the nth value, in milliseconds."""
+
+    def __init__(self, rtts_ms: list[int]) -> None:
+        self.rtts_ms = rtts_ms
+        self.run = -1
+
+    def __call__(self, t_us: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        self.run += t_us[0] == 0  # a run's first chunk
+        return {**draw_steady(t_us), "rtt_us": np.full_like(t_us, self.rtts_ms[self.run] * 1_000)}
 
 
 def test_statistics_pair_the_conditions_of_a_campaign(lab: Lab) -> None:
@@ -19,3 +43,45 @@ def test_statistics_pair_the_conditions_of_a_campaign(lab: Lab) -> None:
     assert rtt["difference"] == {"mean": 0, "low": 0, "high": 0, "n": 2, "sd": 0}
     assert (rtt["detectable_difference"], rtt["cycles_needed"]) == (0, None)
     assert shown["outliers"] == []
+
+
+def test_tables_hold_what_is_shown(lab: Lab) -> None:
+    """On and off alternate: 600 to 604 ms with one value of 900, against 550."""
+    client, server = lab.join("client"), lab.join("server")
+    lab.link()
+    server.draws = WanderingRtt([600, 550, 601, 551, 602, 550, 603, 551, 604, 550, 900, 551])
+    campaign = lab.launch(timetable={"cycles": 6, "order": "interleaved"}, stop={"seconds": 2})
+    lab.drive(campaign, [client, server], rounds=400)
+    shown = lab.call("GET", f"/campaigns/{campaign}/statistics")
+    lines = table(lab, campaign, "statistics")
+    assert len(lines) == len(shown["comparisons"]) > 20
+    steady = ("steady", "rtt_ms")
+    line = next(each for each in lines if (each["phase"], each["metric"]) == steady)
+    own = next(each for each in shown["comparisons"] if (each["phase"], each["metric"]) == steady)
+    assert line["difference_mean"] == str(own["difference"]["mean"])
+    assert float(line["detectable_difference"]) == own["detectable_difference"]
+    report = lab.call("GET", f"/campaigns/{campaign}/report")["comparisons"]
+    told = next(each for each in report if (each["phase"], each["metric"]) == steady)
+    assert (own["difference"], own["bootstrap_low"]) == (told["difference"], told["bootstrap_low"])
+    assert any(each["metric"] == "time_to_steady_s" for each in lines)
+    (flagged,) = [each for each in table(lab, campaign, "outliers") if (each["phase"], each["metric"]) == steady]
+    assert (flagged["condition"], flagged["cycle"], flagged["value"], flagged["median"]) == (
+        "on",
+        "6",
+        "900.0",
+        "602.5",
+    )
+
+
+def test_fairness_is_a_table_for_conditions_with_several_flows(lab: Lab) -> None:
+    agents = [lab.join("client"), lab.join("server"), lab.join("second")]
+    lab.link(senders=("server", "second"))
+    flows = [{"cc": "cubic"}, {"cc": "bbr", "sender": 2}]
+    campaign = lab.launch(conditions=[{"name": "two", "flows": flows}])
+    lab.drive(campaign, agents)
+    (line,) = [each for each in table(lab, campaign, "fairness") if each["phase"] == "steady"]
+    (told,) = [
+        each for each in lab.call("GET", f"/campaigns/{campaign}/report")["fairness"] if each["phase"] == "steady"
+    ]
+    assert (line["flows"], line["jain_mean"], line["jain_n"]) == ("2", str(told["jain"]["mean"]), "1")
+    assert float(line["difference_mean_bps"]) == told["difference_bps"]["mean"]

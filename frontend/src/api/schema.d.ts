@@ -496,9 +496,10 @@ export interface paths {
         };
         /**
          * Export Campaign
-         * @description One-second series, statistics per condition, every run, every flow's metrics, every detector's verdict, or every second's limits.
+         * @description One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
+         *     fairness, comparisons, or the values that stand out.
          *
-         *     Failed and missed runs are included.
+         *     The tables of runs include failed and missed ones.
          */
         get: operations["export_campaign"];
         put?: never;
@@ -1209,6 +1210,10 @@ export interface components {
             /** Baseline */
             baseline: string;
             difference: components["schemas"]["Interval"];
+            /** Bootstrap Low */
+            bootstrap_low: number | null;
+            /** Bootstrap High */
+            bootstrap_high: number | null;
             /**
              * Detectable Difference
              * @description What these cycles show at 5 % with a chance of 80 %
@@ -5122,7 +5127,7 @@ export interface operations {
             header?: never;
             path: {
                 campaign_id: string;
-                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits";
+                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "fairness" | "statistics" | "outliers";
             };
             cookie?: never;
         };

@@ -20,6 +20,8 @@ class Evidence(Shape):
     condition: str
     baseline: str
     difference: Interval
+    bootstrap_low: float | None
+    bootstrap_high: float | None
     detectable_difference: float | None = Field(description="What these cycles show at 5 % with a chance of 80 %")
     cycles_needed: int | None = Field(description="For the difference seen so far; null when it is 0 or out of reach")
     cycles_missing: int | None

@@ -18,6 +18,31 @@ const FILES = [
   { name: 'series.csv', title: 'Series per run', says: 'Every flow of every run in one-second bins.' },
   { name: 'runs.csv', title: 'Runs', says: 'Every run and attempt with its state, reason and times; failed and missed runs too.' },
   {
+    name: 'exits.csv',
+    title: 'Slow-start exits',
+    says: 'Every detector on every flow: exit, window, verdict and the quantities that decided, beside capacity and first loss.',
+  },
+  {
+    name: 'limits.csv',
+    title: 'Limits',
+    says: 'Every flow per second: the share for which each window, the send buffer or the application held it; buffers advised.',
+  },
+  {
+    name: 'fairness.csv',
+    title: 'Fairness',
+    says: "Conditions with several flows: Jain's index and the difference of the first two, with intervals, per phase.",
+  },
+  {
+    name: 'statistics.csv',
+    title: 'Comparisons',
+    says: 'Each condition against the first: paired difference, intervals, what the cycles can show, adjusted p values.',
+  },
+  {
+    name: 'outliers.csv',
+    title: 'Values that stand out',
+    says: 'Values far from their median, with their runs. They stay in every statistic.',
+  },
+  {
     name: 'archive.zip',
     title: 'Everything',
     says: 'The campaign with its traces as Parquet and a list of checksums. Can be loaded into another Downlink.',
