@@ -11,6 +11,9 @@ from typing import Annotated
 
 import typer
 
+from downlink.cli.client import Access, Client
+from downlink.cli.table import campaign_table, check_markers, put_between_markers
+from downlink.cli.watch import all_complete
 from downlink.stack.demo import run_demo
 from downlink.stack.launcher import Stack, command, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
@@ -35,18 +38,27 @@ def demo(
     dashboard: Dashboard = Path("frontend/dist"),
     profile: Annotated[str, typer.Option(help="Link profile to emulate; the link bears its name")] = "geo-viasat",
     campaign: Annotated[Path | None, typer.Option(help="Campaign file instead of the demo's own")] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="Markdown file that gets the table of the campaign's findings")
+    ] = None,
 ) -> None:
     """Start the stack, an emulated link with its agents, and the demo campaign; stay until Ctrl-C.
 
     With DEMO_EXIT=1 it ends when the campaign does, with status 0 only if every run is complete.
     """
     check_host()
+    if table:
+        check_markers(table)
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
-        is_complete = run_demo(stack, profile, campaign)
+        client = Client(Access(stack.address, stack.token))
+        ended = run_demo(stack, client, profile, campaign)
+        if table:
+            put_between_markers(table, campaign_table(client, ended["id"]))
+            typer.echo(f"The table is in {table}.")
         if not os.environ.get("DEMO_EXIT"):
             _stay(stack)
-        elif not is_complete:
+        elif not all_complete(ended):
             raise typer.Exit(1)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import typer
 
-from downlink.cli.client import Access, Client
-from downlink.cli.watch import all_complete, follow
+from downlink.cli.client import Client
+from downlink.cli.watch import follow
 from downlink.stack.launcher import Stack, command
 from downlink.stack.rig import Host, Rig, wait_online
 
@@ -21,18 +21,17 @@ RECEIVER = Host("receiver", "demo-receiver", "receiver")
 SENDER = Host("sender-1", "demo-sender", "sender")
 
 
-def run_demo(stack: Stack, profile: str, campaign_file: Path | None) -> bool:
-    """Build a link of this profile, let the agents join, run the campaign; answer whether every run is complete."""
+def run_demo(stack: Stack, client: Client, profile: str, campaign_file: Path | None) -> dict[str, Any]:
+    """Build a link of this profile, let the agents join, run the campaign; answer it as it is when it has ended."""
     if RECORDED.exists():
         command(stack.env, "seed", str(RECORDED))
-    client = Client(Access(stack.address, stack.token))
     source = (campaign_file or _own_campaign()).read_text()
     _cancel_interrupted(client, source)
     _build_link(stack, client, profile)
     campaign = client.post("/campaigns", {"source": source})
     client.post(f"/campaigns/{campaign['id']}/launch")
     typer.echo(f"  Campaign          {stack.address}/campaigns/{campaign['id']}\n")
-    return all_complete(follow(client, campaign["id"], check=stack.supervisor.check))
+    return follow(client, campaign["id"], check=stack.supervisor.check)
 
 
 def _own_campaign() -> Path:

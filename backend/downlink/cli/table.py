@@ -1,0 +1,125 @@
+"""A campaign's findings as one Markdown table: a row per flow of a condition, each value a mean over its runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from downlink.cli.client import Client
+from downlink.domain.errors import InvalidError, UnavailableError
+
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+REPORT_PATIENCE_S = 120.0  # the last run's traces are analysed after it has ended
+PERIOD_S = 1.0
+NOTHING = "-"
+
+Row = Mapping[str, Any]
+Group = tuple[str, str, int]
+
+
+def current_report(client: Client, campaign: str) -> dict[str, Any]:
+    """The report over every run that has ended; waits while the last ones are being analysed."""
+    give_up = time.monotonic() + REPORT_PATIENCE_S
+    while True:
+        report: dict[str, Any] = client.get(f"/campaigns/{campaign}/report")
+        if report["is_current"]:
+            return report
+        if time.monotonic() > give_up:
+            raise UnavailableError(
+                "report_not_current", "The last runs are still being analysed; ask again in a minute."
+            )
+        time.sleep(PERIOD_S)
+
+
+def campaign_table(client: Client, campaign: str) -> str:
+    """The table with a sentence above it that says what its values are. NotFoundError until a cycle has ended."""
+    report = current_report(client, campaign)
+    exits = client.get(f"/campaigns/{campaign}/exits")["groups"]
+    observed = {_group(found): _observed(found) for found in exits}
+    rows = [{**group, "observed_exit": observed.get(_group(group))} for group in report["groups"]]
+    return f"{_caption(client.get(f'/campaigns/{campaign}'), report)}\n\n{markdown(rows)}"
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Groups of a report, each with its `observed_exit`, as lines of a table."""
+    lines = [list(COLUMNS), ["---", "---", "---"] + ["---:"] * (len(COLUMNS) - 3)]
+    lines += [[read(row) for read in COLUMNS.values()] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def put_between_markers(file: Path, text: str) -> None:
+    """Replace what stands between the file's two marker lines."""
+    head, tail = _around_markers(file)
+    file.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}")
+
+
+def check_markers(file: Path) -> None:
+    """InvalidError unless the file has a place for a table, so that no study runs for nothing."""
+    _around_markers(file)
+
+
+def value(found: Row | None, unit: float = 1.0, digits: int = 1) -> str:
+    """A mean in units of `unit`, half its 95 % interval, and n: `104.2 ± 3.1 (5)`. One run alone has no interval."""
+    if found is None or found["mean"] is None:
+        return NOTHING
+    half = "" if found["high"] is None else f" ± {(found['high'] - found['mean']) / unit:.{digits}f}"
+    return f"{found['mean'] / unit:.{digits}f}{half} ({found['n']})"
+
+
+def _metric(phase: str, name: str, unit: float = 1.0, digits: int = 1) -> Callable[[Row], str]:
+    return lambda row: value(row["metrics"][phase][name], unit, digits)
+
+
+COLUMNS: dict[str, Callable[[Row], str]] = {
+    "link": lambda row: row["link"],
+    "condition": lambda row: row["condition"],
+    "flow": lambda row: f"{row['flow']}: {row['cc']}",
+    "runs": lambda row: str(row["runs"]),
+    "start-up, Mb/s": _metric("startup", "throughput_bps", 1e6),
+    "steady, Mb/s": _metric("steady", "throughput_bps", 1e6),
+    "time to steady, s": lambda row: value(row["time_to_steady_s"]),
+    "retransmitted, %": _metric("overall", "retransmission_percent", digits=2),
+    "RTT, steady, ms": _metric("steady", "rtt_ms", digits=0),
+    "slow-start exit, s": lambda row: _exit(row["observed_exit"]),
+}
+
+
+def _group(found: Row) -> Group:
+    return found["link"], found["condition"], found["flow"]
+
+
+def _observed(found: Row) -> Row | None:
+    """What the kernel itself did, out of a group's detectors."""
+    return next((each for each in found["detectors"] if each["detector"] == "observed_exit"), None)
+
+
+def _exit(observed: Row | None) -> str:
+    """Runs that never left slow start are missing in n; a control without a threshold cannot show its exit."""
+    from downlink.analysis.intervals import mean_intervals
+
+    if observed is None or not observed["decidable"]:
+        return NOTHING
+    return value(mean_intervals(observed["exits_s"]).to_dict()) if observed["exits_s"] else "none"
+
+
+def _caption(campaign: Row, report: Row) -> str:
+    phases, made = report["phases"], datetime.fromisoformat(report["computed_at"])
+    return (
+        f"Campaign “{campaign['name']}”, {made:%Y-%m-%d}, analysis version {report['analysis_version']}. "
+        f"Mean ± half its 95 % interval (n). Start-up: the first {phases['startup_s']:g} s; "
+        f"steady: the last {phases['steady_s']:g} s; retransmitted: of all bytes sent."
+    )
+
+
+def _around_markers(file: Path) -> tuple[str, str]:
+    try:
+        head, begin, rest = file.read_text().partition(BEGIN)
+    except OSError as error:
+        raise InvalidError("file_unreadable", f"Cannot read {file}: {error.strerror}.") from error
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise InvalidError("no_markers", f"{file} has no place for a table: write the lines {BEGIN} and {END} into it.")
+    return head, tail
