@@ -1,11 +1,11 @@
 import { useMemo } from 'react'
 import { Area, CartesianGrid, ComposedChart, Line, ReferenceArea, ReferenceLine, XAxis, YAxis } from 'recharts'
 import { type AxisFacts, valueAxis } from './axis'
-import { type BandSeries, isolatedIndices, mergeBands } from './bands'
+import { type BandSeries, isolatedIndices, mergeBands, readingAt } from './bands'
 import { CursorLayer } from './CursorLayer'
 import classes from './charts.module.css'
 import { seriesStyle } from './palette'
-import { MARGIN, plotOf, TIME_AXIS_HEIGHT, VALUE_AXIS_WIDTH } from './plot'
+import { AXIS, MARGIN, plotOf, TIME_AXIS_HEIGHT, VALUE_AXIS_WIDTH } from './plot'
 import { timeTicks } from './ticks'
 
 /** A shaded stretch of the x axis. */
@@ -23,7 +23,6 @@ export interface BandChartProps extends AxisFacts {
   areWindowsNamed?: boolean | undefined
 }
 
-const AXIS = { stroke: 'var(--chart-axis)', tick: { fill: 'var(--chart-text)', fontSize: 11 }, tickLine: false } as const
 const NO_WINDOWS: readonly Window[] = []
 
 /** Mean lines with interval bands over a numeric x axis, with a cursor shared by its stack. */
@@ -35,6 +34,11 @@ export function BandChart(props: BandChartProps) {
     [series, from, to, hasBands, factor, level, limit],
   )
   const ticks = useMemo(() => timeTicks(from, to, width < 420 ? 5 : 10), [from, to, width])
+  const valuesAt = (x: number) =>
+    series.map((one) => {
+      const mean = readingAt(one, x)?.mean
+      return { id: one.id, style: one.style, value: mean == null ? null : mean * factor }
+    })
   return (
     <>
       <ComposedChart
@@ -84,7 +88,7 @@ export function BandChart(props: BandChartProps) {
         {hasBands ? series.map(bandArea) : null}
         {series.map(meanLine)}
       </ComposedChart>
-      <CursorLayer plot={plotOf(width, height, hasTimeAxis)} {...{ from, to, series, factor }} top={scale.max} />
+      <CursorLayer plot={plotOf(width, height, hasTimeAxis)} {...{ from, to, valuesAt }} top={scale.max} />
     </>
   )
 }

@@ -9,6 +9,8 @@ export interface Plot {
 export const MARGIN = { top: 8, right: 20, bottom: 4 } as const
 export const VALUE_AXIS_WIDTH = 46
 export const TIME_AXIS_HEIGHT = 24
+/** How both axes of every chart are drawn. */
+export const AXIS = { stroke: 'var(--chart-axis)', tick: { fill: 'var(--chart-text)', fontSize: 11 }, tickLine: false } as const
 
 export function plotOf(width: number, height: number, hasTimeAxis: boolean): Plot {
   return {
@@ -19,11 +21,17 @@ export function plotOf(width: number, height: number, hasTimeAxis: boolean): Plo
   }
 }
 
-/** The whole-numbered x of the data under a pointer, or null outside the plot. */
-export function xUnderPointer(pointer_px: number, plot: Plot, from: number, to: number): number | null {
+/** The multiple of `step` within the axis that is nearest to a pointer, or null outside the plot. */
+export function xUnderPointer(pointer_px: number, plot: Plot, from: number, to: number, step = 1): number | null {
   const share = (pointer_px - plot.left) / plot.width
   if (!(share >= 0 && share <= 1)) return null
-  return Math.min(Math.floor(to), Math.max(Math.ceil(from), Math.round(from + share * (to - from))))
+  const steps = Math.round((from + share * (to - from)) / step)
+  return multiple(Math.min(Math.floor(to / step), Math.max(Math.ceil(from / step), steps)), step)
+}
+
+/** `count` times a step that is a power of ten, without the digits that binary fractions add. */
+function multiple(count: number, step: number): number {
+  return Number((count * step).toPrecision(12))
 }
 
 export function pixelOf(x: number, plot: Plot, from: number, to: number): number {

@@ -17,20 +17,29 @@ export function roundStep(span: number, count: number): number {
   return factor * power
 }
 
+/** The fewest decimals that write the step in full. */
 function decimalsOf(step: number): number {
-  const text = step.toPrecision(3).replace(/\.?0+$/, '')
-  const exponent = Number(step.toExponential().split('e')[1])
-  return exponent >= 0 && !text.includes('.') ? 0 : Math.max(0, (text.split('.')[1] ?? '').length)
+  const isWhole = (decimals: number) => Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) < 1e-6
+  return [0, 1, 2, 3, 4, 5, 6, 7, 8].find(isWhole) ?? 9
 }
 
-/** A scale from zero that holds `max`. Without data (0, negative or not finite) it runs from 0 to 1. */
-export function valueScale(max: number, count = 5): Scale {
+/** A scale from zero, or from below where `min` is negative, that holds `max`. Without data (0, negative or not finite) it runs from 0 to 1. */
+export function valueScale(max: number, count = 5, min = 0): Scale {
   const top = Number.isFinite(max) && max > 0 ? max : 1
-  const step = roundStep(top, count)
-  const steps = Math.ceil(top / step - 1e-9)
+  const step = roundStep(top - Math.min(0, min), count)
+  const first = Math.min(0, Math.floor(min / step + 1e-9))
+  const last = Math.ceil(top / step - 1e-9)
   const decimals = decimalsOf(step)
-  const ticks = Array.from({ length: steps + 1 }, (_, index) => Number((index * step).toFixed(decimals)))
-  return { min: 0, max: ticks[ticks.length - 1] ?? 1, ticks, decimals }
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toFixed(decimals)))
+  return { min: ticks[0] ?? 0, max: ticks[ticks.length - 1] ?? 1, ticks, decimals }
+}
+
+/** Ticks within [from, to] at round numbers, fractions too. */
+export function fineTicks(from: number, to: number, count = 8): number[] {
+  const step = roundStep(to - from, count)
+  const first = Math.ceil(from / step - 1e-9)
+  const last = Math.floor(to / step + 1e-9)
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toFixed(decimalsOf(step))))
 }
 
 /** Ticks at round times within [from, to], both in seconds; about `count` of them. */

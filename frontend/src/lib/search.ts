@@ -13,6 +13,16 @@ export function texts(value: unknown): string[] | undefined {
   return list.length > 0 ? list : undefined
 }
 
+/** A choice of several, which may be none of them. */
+export function choice(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined
+}
+
+/** A number that is not negative. */
+export function amount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
 /** "ended_at.desc" as a column and a direction. */
 export function sortOf(value: string | undefined): { id: string; desc: boolean }[] {
   const match = /^(\w+)\.(asc|desc)$/.exec(value ?? '')

@@ -3,6 +3,7 @@ export type Tone = 'waiting' | 'active' | 'good' | 'partial' | 'bad' | 'ended'
 
 const TONES: Record<string, Tone> = {
   draft: 'waiting',
+  queued: 'waiting',
   planned: 'waiting',
   paused: 'partial',
   leased: 'active',
@@ -15,6 +16,11 @@ const TONES: Record<string, Tone> = {
   failed: 'bad',
   missed: 'bad',
   cancelled: 'ended',
+  // Of an exit against the capacity point and the first loss.
+  early: 'partial',
+  good: 'good',
+  late: 'bad',
+  open: 'ended',
 }
 
 export function toneOf(state: string): Tone {

@@ -1,11 +1,25 @@
-import { oneOf } from '@/lib/search'
+import { amount, choice, oneOf } from '@/lib/search'
 
-export const RUN_TABS = ['charts', 'settings', 'events', 'traces'] as const
+export const RUN_TABS = ['charts', 'exits', 'limits', 'settings', 'events', 'traces'] as const
 
+/** What a run's page shows, as its address says it. Absent means the default. */
 export interface RunSearch {
   tab?: (typeof RUN_TABS)[number] | undefined
+  /** Of the exits: the flow, the detectors, and the stretch of time; seconds after the trace's first row. */
+  flow?: number | undefined
+  detectors?: string[] | undefined
+  range?: 'all' | undefined
+  from_s?: number | undefined
+  to_s?: number | undefined
 }
 
 export function parseRunSearch(search: Record<string, unknown>): RunSearch {
-  return { tab: oneOf(search.tab, RUN_TABS) }
+  return {
+    tab: oneOf(search.tab, RUN_TABS),
+    flow: amount(search.flow),
+    detectors: choice(search.detectors),
+    range: oneOf(search.range, ['all']),
+    from_s: amount(search.from_s),
+    to_s: amount(search.to_s),
+  }
 }

@@ -1,0 +1,106 @@
+import { Table, Text } from '@mantine/core'
+import type { FlowExits, PacketPairs, Verdict } from '@/api/types'
+import { formatNumber } from '@/lib/format'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { histogram, pairAxisEnd, seconds, upperMedian } from './exits'
+
+const [WIDTH, HEIGHT, BINS] = [280, 34, 35]
+
+/** BEST's packet-pair estimates of rounds 1 to 5, and the ssthresh that it takes from them. */
+export function PairsPanel({ flow }: { flow: FlowExits }) {
+  const best = flow.verdicts.find(({ detector }) => detector === 'best')
+  return (
+    <Panel title="Packet pairs of BEST" {...(best?.is_decidable ? { description: aim(best) } : {})} isFlush={flow.packet_pairs !== null}>
+      {flow.packet_pairs ? (
+        <Rounds rounds={flow.packet_pairs} />
+      ) : (
+        <Text size="sm">
+          BEST measures the spacing of single ACKs, and this trace has polls. Set <code>sampling: per_ack</code> in the campaign file.
+        </Text>
+      )}
+    </Panel>
+  )
+}
+
+function Rounds({ rounds }: { rounds: PacketPairs[] }) {
+  const end = pairAxisEnd(rounds)
+  return (
+    <ScrollTable label="Packet-pair estimates per round">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">Round</Table.Th>
+          <Table.Th scope="col" ta="right">
+            Opened, s
+          </Table.Th>
+          <Table.Th scope="col" ta="right">
+            Estimates
+          </Table.Th>
+          <Table.Th scope="col">Distribution, 0 to {formatNumber(end, 0)} Mb/s</Table.Th>
+          <Table.Th scope="col" ta="right">
+            Median, Mb/s
+          </Table.Th>
+          <Table.Th scope="col" ta="right">
+            Beyond the axis
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rounds.map((one) => (
+          <Row key={one.round} {...one} end={end} />
+        ))}
+      </Table.Tbody>
+    </ScrollTable>
+  )
+}
+
+function Row({ round, opened_us, estimates_mbps, end }: PacketPairs & { end: number }) {
+  const { counts, beyond } = histogram(estimates_mbps, end, BINS)
+  const median = upperMedian(estimates_mbps)
+  return (
+    <Table.Tr>
+      <Table.Th scope="row">{round}</Table.Th>
+      <Table.Td ta="right">{formatNumber(seconds(opened_us), 3)}</Table.Td>
+      <Table.Td ta="right">{estimates_mbps.length}</Table.Td>
+      <Table.Td>
+        {median === null ? 'none: the window is still below 16 segments' : <Bars counts={counts} median={median / end} />}
+      </Table.Td>
+      <Table.Td ta="right">{formatNumber(median)}</Table.Td>
+      <Table.Td ta="right">{beyond}</Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Bars({ counts, median }: { counts: number[]; median: number }) {
+  const most = Math.max(1, ...counts)
+  const step = WIDTH / counts.length
+  return (
+    <svg width={WIDTH} height={HEIGHT} aria-hidden="true" style={{ display: 'block' }}>
+      <line x1={0} x2={WIDTH} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} stroke="var(--chart-axis)" />
+      {counts.map((count, bin) => (
+        <rect
+          // biome-ignore lint/suspicious/noArrayIndexKey: a bin is its place
+          key={bin}
+          x={bin * step}
+          width={step - 1}
+          y={(HEIGHT - 4) * (1 - count / most) + 3}
+          height={((HEIGHT - 4) * count) / most}
+          fill="var(--series-7)"
+        />
+      ))}
+      {median <= 1 ? (
+        <line x1={median * WIDTH} x2={median * WIDTH} y1={0} y2={HEIGHT} stroke="var(--chart-cursor)" strokeWidth={2} />
+      ) : null}
+    </svg>
+  )
+}
+
+/** "At 3.1 s, the opening of round 5, …" or why not. */
+function aim({ quantities: q, reason }: Verdict): string {
+  if (typeof q.ssthresh_segments !== 'number') return `No ssthresh: ${reason}.`
+  const [mbps, rtt_us, set_us] = [Number(q.estimate_mbps), Number(q.rtt_us), Number(q.ssthresh_set_us)]
+  return (
+    `At ${formatNumber(seconds(set_us))} s, the opening of round ${q.round}, BEST would set ssthresh to ${formatNumber(q.ssthresh_segments, 0)} segments: ` +
+    `${mbps} Mb/s, the median of the round before, over an RTT of ${formatNumber(rtt_us / 1000)} ms.`
+  )
+}

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest'
+import type { FlowExits, Verdict } from '@/api/types'
+import { makeFlowExits } from '@/testing/exits'
+import { flowMarks, flowWindows, histogram, judgedOf, pairAxisEnd, slowStartSpan, undecidable, upperMedian } from './exits'
+
+const verdict = (detector: string, exit_us: number | null, quantities: Verdict['quantities'] = {}): Verdict => ({
+  ...(makeFlowExits(true).verdicts[0] as Verdict),
+  detector,
+  exit_us,
+  quantities,
+})
+const flowOf = (verdicts: Verdict[], times: FlowExits['times']): FlowExits => ({ ...makeFlowExits(true), verdicts, times })
+const TIMES = { cg_us: 2_000_000, ex_us: 3_000_000, dp_us: 5_000_000, hr_us: 2_000_000, is_success: true }
+
+it('marks are the exits of the chosen detectors, with the capacity point', () => {
+  const flow = flowOf([verdict('observed_exit', 3_000_000), verdict('best', 4_000_000), verdict('first_loss', null)], TIMES)
+  expect(flowMarks(flow, ['best', 'first_loss']).map(({ code, x }) => [code, x])).toEqual([
+    ['cg', 2],
+    ['B', 4],
+  ])
+})
+
+it('shaded are the window that ended at the exit and the headroom behind it', () => {
+  const flow = flowOf([], TIMES)
+  expect(flowWindows(flow).map(({ from, to, label }) => [label, Number(from.toFixed(2)), to])).toEqual([
+    ['window', 0.9, 3],
+    ['hr', 3, 5],
+  ])
+  expect(flowWindows(flowOf([], { ...TIMES, dp_us: 2_900_000, hr_us: -100_000 }))).toHaveLength(1)
+  expect(flowWindows({ ...flow, curves: null })).toEqual([])
+})
+
+it('slow start is shown to a quarter past its end; an exit after the loss does not stretch it', () => {
+  expect(slowStartSpan(flowOf([verdict('search', 3_000_000)], TIMES))).toEqual({ from_s: 0, to_s: 7 })
+  expect(slowStartSpan(flowOf([verdict('search', 28_000_000, { is_too_late: true })], TIMES))).toEqual({ from_s: 0, to_s: 7 })
+  expect(slowStartSpan(flowOf([verdict('search', 4_000_000)], null))).toEqual({ from_s: 0, to_s: 5 })
+  expect(slowStartSpan(flowOf([verdict('search', null)], null))).toBeNull()
+})
+
+it('detectors that cannot decide are named together with the reason', () => {
+  const [[reason, names] = ['', []], ...others] = undecidable(judgedOf(makeFlowExits(false)))
+  expect(reason).toContain('every single ACK is needed')
+  expect(names).toHaveLength(7)
+  expect(others).toEqual([])
+  expect(undecidable(judgedOf(makeFlowExits(true))).size).toBe(0)
+})
+
+it('a histogram keeps apart what lies beyond its end', () => {
+  expect(histogram([0, 9.9, 10, 19, 40], 20, 2)).toEqual({ counts: [2, 2], beyond: 1 })
+})
+
+it("the pairs' axis is not stretched by a few bunched ACKs", () => {
+  const estimates_mbps = [...Array.from({ length: 97 }, () => 100), 5000, 6000, 7000]
+  expect(pairAxisEnd([{ round: 2, opened_us: 0, estimates_mbps }])).toBeCloseTo(110)
+  expect(pairAxisEnd([])).toBe(1)
+})
+
+it('the median is the upper one of two, as in the module', () => {
+  expect([upperMedian([3, 1, 2, 4]), upperMedian([5]), upperMedian([])]).toEqual([3, 5, null])
+})

@@ -1,0 +1,92 @@
+import type { FlowExits, PacketPairs, Verdict } from '@/api/types'
+import type { Window } from '@/charts/BandChart'
+import { type DetectorIdentity, type DetectorLook, detectorLook, isShown } from '@/charts/detectors'
+import type { Mark } from '@/charts/marks'
+
+const US_PER_S = 1e6
+export const seconds = (time_us: number) => time_us / US_PER_S
+
+export function identityOf({ detector, version, parameters }: Verdict): DetectorIdentity {
+  return { detector, version, detect: typeof parameters.detect === 'number' ? parameters.detect : null }
+}
+
+export interface Judged {
+  look: DetectorLook
+  verdict: Verdict
+}
+
+export function judgedOf(flow: FlowExits): Judged[] {
+  return flow.verdicts.map((verdict) => ({ look: detectorLook(identityOf(verdict)), verdict }))
+}
+
+/** The detectors that the samples are too coarse for, by the sentence that says why. */
+export function undecidable(judged: readonly Judged[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const { look, verdict } of judged) {
+    if (!verdict.is_decidable) found.set(verdict.reason, [...(found.get(verdict.reason) ?? []), look.name])
+  }
+  return found
+}
+
+/** The exits of the chosen detectors, and always the capacity point: the others are early or late against it. */
+export function flowMarks(flow: FlowExits, chosen: readonly string[] | undefined): Mark[] {
+  const exits = judgedOf(flow).flatMap(({ look, verdict }): Mark[] =>
+    verdict.exit_us === null || !isShown(look.key, chosen)
+      ? []
+      : [{ id: look.key, x: seconds(verdict.exit_us), code: look.code, label: look.name, style: look.style, glyph: look.glyph }],
+  )
+  const cg_us = flow.times?.cg_us ?? null
+  const capacity: Mark = { id: 'cg', x: seconds(cg_us ?? 0), code: 'cg', label: 'Capacity reached (cg)', style: 13, glyph: 'bar' }
+  return cg_us === null ? exits : [capacity, ...exits]
+}
+
+/** What is shaded: the sliding window that ended at SEARCH's exit, and the headroom between exit and first loss. */
+export function flowWindows({ curves, times }: FlowExits): Window[] {
+  if (!curves || times?.ex_us == null) return []
+  const ex = seconds(times.ex_us)
+  const window = { from: Math.max(0, ex - seconds(curves.window_us)), to: ex, label: 'window' }
+  return times.hr_us !== null && times.hr_us > 0 ? [window, { from: ex, to: ex + seconds(times.hr_us), label: 'hr' }] : [window]
+}
+
+export interface Span {
+  from_s: number
+  to_s: number
+}
+
+/** From the first row to a quarter past the last exit that came in time or the first loss, in whole seconds; null without any. */
+export function slowStartSpan(flow: FlowExits): Span | null {
+  const ends_us = flow.verdicts.filter(({ quantities }) => quantities.is_too_late !== true).flatMap(({ exit_us }) => exit_us ?? [])
+  const { cg_us = null, dp_us = null } = flow.times ?? {}
+  const before_us = dp_us === null ? ends_us : ends_us.filter((end_us) => end_us <= dp_us)
+  const last_us = Math.max(0, cg_us !== null && (dp_us === null || cg_us <= dp_us) ? cg_us : 0, dp_us ?? 0, ...before_us)
+  return last_us > 0 ? { from_s: 0, to_s: Math.max(1, Math.ceil(seconds(last_us) * 1.25)) } : null
+}
+
+/** The whole trace. */
+export function wholeSpan(flow: FlowExits): Span {
+  return { from_s: 0, to_s: Math.max(1, Math.ceil(seconds(flow.window?.time_us.at(-1) ?? 0))) }
+}
+
+/** The share of estimates that the axis shows; bunched ACKs give some that are many times the link's rate. */
+const AXIS_SHARE = 0.95
+
+/** The end of the packet pairs' common axis in Mb/s. */
+export function pairAxisEnd(rounds: readonly PacketPairs[]): number {
+  const all = rounds.flatMap(({ estimates_mbps }) => estimates_mbps).sort((a, b) => a - b)
+  return Math.max(1, (all[Math.min(all.length - 1, Math.floor(all.length * AXIS_SHARE))] ?? 0) * 1.1)
+}
+
+/** Estimates per bin of equal width from 0 to `end`, and how many lie beyond it. */
+export function histogram(values: readonly number[], end: number, bins: number): { counts: number[]; beyond: number } {
+  const counts = Array.from({ length: bins }, () => 0)
+  for (const value of values) {
+    const bin = Math.floor((value / end) * bins)
+    if (bin < bins) counts[bin] = (counts[bin] ?? 0) + 1
+  }
+  return { counts, beyond: values.length - counts.reduce((sum, count) => sum + count, 0) }
+}
+
+/** The median as BEST takes it: the upper one of two. */
+export function upperMedian(values: readonly number[]): number | null {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? null
+}
