@@ -8,12 +8,14 @@ import { StateBadge } from '@/ui/StateBadge'
 import { Tag } from '@/ui/Tag'
 import { CampaignActions } from './CampaignActions'
 import { DownloadsTab } from './DownloadsTab'
+import { LimitsTab } from './limits/LimitsTab'
 import { PlanTab } from './PlanTab'
 import { ProgressPanel } from './ProgressPanel'
 import { useCampaign } from './queries'
 import { RunsTab } from './RunsTab'
 import { ResultsTab } from './results/ResultsTab'
 import type { CampaignSearch } from './search'
+import { StatisticsTab } from './statistics/StatisticsTab'
 import { stopText } from './wording'
 
 const route = getRouteApi('/shell/campaigns/$campaignId')
@@ -52,12 +54,20 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
       <Tabs value={tab} onChange={(value) => change({ tab: (value ?? undefined) as CampaignSearch['tab'] })} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="results">Results</Tabs.Tab>
+          <Tabs.Tab value="statistics">Statistics</Tabs.Tab>
+          <Tabs.Tab value="limits">Limits</Tabs.Tab>
           <Tabs.Tab value="runs">Runs</Tabs.Tab>
           <Tabs.Tab value="plan">Plan</Tabs.Tab>
           <Tabs.Tab value="downloads">Downloads</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="results">
           <ResultsTab campaign={campaign} search={search} onSearch={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="statistics">
+          <StatisticsTab campaign={campaign} search={search} onSearch={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="limits">
+          <LimitsTab campaign={campaign} search={search} onSearch={change} />
         </Tabs.Panel>
         <Tabs.Panel value="runs">
           <RunsTab campaign={campaign} search={search} onSearch={change} />

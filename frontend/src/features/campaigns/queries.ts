@@ -22,6 +22,10 @@ export const useRuns = (campaign_id: string) =>
 
 export const useReport = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/report`, path(campaign_id))
 
+export const useStatistics = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/statistics`, path(campaign_id))
+
+export const useCampaignLimits = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/limits`, path(campaign_id))
+
 /** The links' nominal rates and base RTTs, for reference lines. */
 export const useLinkFacts = () => api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
 

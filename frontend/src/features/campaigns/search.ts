@@ -1,7 +1,7 @@
-import { oneOf, sortOf, text, texts } from '@/lib/search'
+import { amount, oneOf, sortOf, text, texts } from '@/lib/search'
 import { RUN_STATES } from '@/lib/states'
 
-export const TABS = ['results', 'runs', 'plan', 'downloads'] as const
+export const TABS = ['results', 'statistics', 'limits', 'runs', 'plan', 'downloads'] as const
 export const PHASES = ['startup', 'steady', 'overall'] as const
 export const RANGES = ['all', 'startup', 'steady'] as const
 
@@ -11,6 +11,8 @@ export interface CampaignSearch {
   link?: string | undefined
   /** Series switched off in the legend, by label. */
   hide?: string[] | undefined
+  flow?: number | undefined
+  metric?: string | undefined
   phase?: (typeof PHASES)[number] | undefined
   range?: (typeof RANGES)[number] | undefined
   band?: 'off' | undefined
@@ -25,6 +27,8 @@ export function parseCampaignSearch(search: Record<string, unknown>): CampaignSe
     tab: oneOf(search.tab, TABS),
     link: text(search.link),
     hide: texts(search.hide),
+    flow: amount(search.flow),
+    metric: text(search.metric),
     phase: oneOf(search.phase, PHASES),
     range: oneOf(search.range, RANGES),
     band: oneOf(search.band, ['off']),

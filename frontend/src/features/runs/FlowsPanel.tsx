@@ -5,6 +5,7 @@ import { MBPS_PER_BPS } from '@/lib/units'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { controlName, droppedText, hystartText, samplingText } from './recording'
+import classes from './runs.module.css'
 import { endingText } from './wording'
 
 const HEADS = [
@@ -89,7 +90,7 @@ function Recording({ flow }: { flow: RunFlow }) {
     <>
       {samplingText(flow) ?? NO_VALUE}
       {dropped ? (
-        <Text size="xs" c="red" fw={600} maw={220} style={{ whiteSpace: 'normal' }}>
+        <Text size="xs" className={classes.warning} maw={220} style={{ whiteSpace: 'normal' }}>
           ⚠ {dropped}
         </Text>
       ) : null}
@@ -101,7 +102,7 @@ function AskedActual({ asked, actual, version }: { asked: string; actual: string
   if (actual === null) return <>{asked} asked</>
   if (actual === asked) return <>{controlName(actual, version)}, as asked</>
   return (
-    <Text span size="sm" c="red" fw={600}>
+    <Text span size="sm" className={classes.warning}>
       {controlName(actual, version)} instead of {asked}
     </Text>
   )

@@ -9,7 +9,9 @@ import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
 import { ChartsTab } from './ChartsTab'
 import { EventsTab } from './EventsTab'
+import { ExitsTab } from './exits/ExitsTab'
 import { FlowsPanel } from './FlowsPanel'
+import { LimitsTab } from './limits/LimitsTab'
 import { useCancelRun, useRun } from './queries'
 import { SettingsTab } from './SettingsTab'
 import type { RunSearch } from './search'
@@ -29,8 +31,10 @@ export function RunPage() {
 }
 
 function Content({ run }: { run: Run }) {
-  const { tab = 'charts' } = route.useSearch()
+  const search = route.useSearch()
+  const { tab = 'charts' } = search
   const navigate = route.useNavigate()
+  const change = (next: Partial<RunSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false })
   return (
     <>
       <PageHeader
@@ -57,12 +61,20 @@ function Content({ run }: { run: Run }) {
         >
           <Tabs.List mb="lg">
             <Tabs.Tab value="charts">Charts</Tabs.Tab>
+            <Tabs.Tab value="exits">Slow-start exits</Tabs.Tab>
+            <Tabs.Tab value="limits">Limits</Tabs.Tab>
             <Tabs.Tab value="settings">Settings and hosts</Tabs.Tab>
             <Tabs.Tab value="events">Events</Tabs.Tab>
             <Tabs.Tab value="traces">Traces</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="charts">
             <ChartsTab run={run} />
+          </Tabs.Panel>
+          <Tabs.Panel value="exits">
+            <ExitsTab run={run} search={search} onSearch={change} />
+          </Tabs.Panel>
+          <Tabs.Panel value="limits">
+            <LimitsTab run={run} />
           </Tabs.Panel>
           <Tabs.Panel value="settings">
             <SettingsTab run={run} />

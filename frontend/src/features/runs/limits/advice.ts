@@ -1,0 +1,26 @@
+import type { FlowLimits, RunFlow } from '@/api/types'
+import { formatBytes, formatNumber } from '@/lib/format'
+import { LIMITS } from '@/lib/limits'
+
+/** "Held by the receive window for 61 % of its time." */
+export function mainLimitSentence(shares: NonNullable<FlowLimits['shares']>): string {
+  const most = LIMITS.reduce((best, one) => (shares[one.name] > shares[best.name] ? one : best))
+  return `Held by the ${most.title.toLowerCase()} for ${percent(shares[most.name])} of its time.`
+}
+
+/** What the buffers should be, in a sentence. */
+export function adviceSentence({ bdp_bytes, is_lower_bound, max_bytes }: NonNullable<FlowLimits['advice']>): string {
+  const advice = `Let tcp_rmem at the receiver and tcp_wmem at the sender grow to ${formatBytes(max_bytes)} (${max_bytes.toLocaleString('en-GB')} bytes)`
+  return is_lower_bound
+    ? `${advice}: ${formatBytes(bdp_bytes)} were in flight while a buffer held the flow back, so the path has room for more.`
+    : `${advice}: the path holds ${formatBytes(bdp_bytes)} in flight.`
+}
+
+/** Why a flow's trace does not tell what held it. */
+export function silenceReason(sampling: RunFlow['sampling']): string {
+  return sampling === 'per_ack'
+    ? 'Recording every ACK leaves out the counters that tell this. Run the condition with “sampling: polled” to see it.'
+    : "The sender's kernel does not count how long windows and buffers held the flow (Linux 4.10 and later do), or samples are missing."
+}
+
+export const percent = (share: number) => `${formatNumber(100 * share, share > 0 && share < 0.0995 ? 1 : 0)} %`

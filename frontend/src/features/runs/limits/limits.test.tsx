@@ -1,0 +1,21 @@
+import { fireEvent, screen } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import { runId } from '@/testing/examples'
+import { serve } from '@/testing/network'
+import { renderAt } from '@/testing/renderAt'
+
+it('shows what held the flow, over all and at the cursor', async () => {
+  serve()
+  renderAt(`/runs/${runId(1)}?tab=limits`)
+  expect(await screen.findByText(/^Held by the receive window for \d+ % of its time\.$/)).toBeTruthy()
+  expect(screen.getByText('Whole flow')).toBeTruthy()
+  fireEvent.change(screen.getByRole('slider', { name: 'Cursor' }), { target: { value: '20' } })
+  expect(screen.getByText('At 20 s')).toBeTruthy()
+  expect(screen.getByText('Application').textContent).toBe('Application 75 %')
+})
+
+it('a run without a trace says so', async () => {
+  serve()
+  renderAt(`/runs/${runId(2)}?tab=limits`)
+  expect(await screen.findByText('Nothing to tell yet')).toBeTruthy()
+})
