@@ -30,7 +30,7 @@ type Tally struct {
 // Source says which program wrote a record.
 const (
 	SourceControl = 1 // a control of ours, at the acknowledgement itself
-	SourceProbe   = 2 // the probe, just before the acknowledgement is processed: state as after the one before
+	SourceProbe   = 2 // the probe, just before the acknowledgement is processed; see settler
 )
 
 const (
@@ -148,6 +148,17 @@ func (r *AckReader) announce() error {
 // Run hands over every record in order until ctx is done, and then what is still in the ring. The record is only
 // valid during the call.
 func (r *AckReader) Run(ctx context.Context, each func(*Ack)) error {
+	var settling settler
+	return r.drain(ctx, func(ack *Ack) {
+		if ack.Source != SourceProbe {
+			each(ack)
+		} else if settled, ok := settling.settle(ack); ok {
+			each(&settled)
+		}
+	})
+}
+
+func (r *AckReader) drain(ctx context.Context, each func(*Ack)) error {
 	var record ringbuf.Record
 	r.reader.SetDeadline(time.Now().Add(drainInterval))
 	for isLast := false; ; {

@@ -83,12 +83,18 @@ class AckTrace:
             return modelled
         if self.ssthresh_segments is None:
             return self.cwnd_segments
-        return np.where(self.ssthresh_segments >= INFINITE_SSTHRESH_SEGMENTS, self.cwnd_segments, modelled)
+        return np.where(self._met_slow_start, self.cwnd_segments, modelled)
 
     def is_cwnd_recorded(self, row: int) -> bool:
-        if self.cwnd_segments is None:
-            return False
-        return self.ssthresh_segments is None or int(self.ssthresh_segments[row]) >= INFINITE_SSTHRESH_SEGMENTS
+        return self.cwnd_segments is not None and bool(self._met_slow_start[row])
+
+    @cached_property
+    def _met_slow_start(self) -> NDArray[np.bool_]:
+        """Rows that found the flow in slow start. The ACK that ended it is the last of them; a poll after it is none."""
+        if self.ssthresh_segments is None:
+            return np.ones(self.rows, np.bool_)
+        is_infinite = self.ssthresh_segments >= INFINITE_SSTHRESH_SEGMENTS
+        return np.concatenate((is_infinite[:1], is_infinite[:-1])) if self.is_per_ack else is_infinite
 
 
 def first_rise(counter: Ints) -> int | None:

@@ -127,10 +127,15 @@ def test_the_first_loss_is_the_first_rise_of_either_counter() -> None:
 
 
 def test_recorded_windows_count_only_while_slow_start_lasted() -> None:
-    ssthresh = [INFINITE_SSTHRESH_SEGMENTS, INFINITE_SSTHRESH_SEGMENTS, 50]
-    trace = make_trace([0, 1, 2], [1_000, 2_000, 3_000], 9, cwnd_segments=[20, 21, 22], ssthresh_segments=ssthresh)
-    assert trace.slow_start_cwnd_segments.tolist() == [20, 21, 12]
-    assert [trace.is_cwnd_recorded(row) for row in range(3)] == [True, True, False]
+    columns = {"cwnd_segments": [20, 21, 22, 23], "ssthresh_segments": [INFINITE_SSTHRESH_SEGMENTS] * 2 + [22, 22]}
+    times, acked = [0, 1, 2, 3], [1_000, 2_000, 3_000, 4_000]
+    trace = make_trace(times, acked, 9, **columns)
+    assert trace.slow_start_cwnd_segments.tolist() == [20, 21, 22, 13], (
+        "the third ACK met 22 and ended slow start there"
+    )
+    assert [trace.is_cwnd_recorded(row) for row in range(4)] == [True, True, True, False]
+    polled = make_trace(times, acked, 9, is_per_ack=False, **columns)
+    assert polled.slow_start_cwnd_segments.tolist() == [20, 21, 12, 13], "a poll that shows the exit came after it"
     assert make_trace([0, 1], [1_000, 2_000], 9).slow_start_cwnd_segments.tolist() == [10, 11]
 
 
