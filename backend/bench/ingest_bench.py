@@ -146,12 +146,16 @@ def join(api: httpx.Client, name: str) -> BenchAgent:
 
 def carry_out(sender: BenchAgent, receiver: BenchAgent) -> str:
     """Take the run to the point where its chunks are wanted; answer its id."""
-    while not (sender.is_uploading and receiver.is_uploading):
-        for agent in (sender, receiver):
+    agents = (sender, receiver)
+
+    def are_uploading() -> bool:
+        for agent in agents:
             if not agent.is_uploading:
                 agent.act()
-        time.sleep(0.05)
-    assert sender.run
+        return all(agent.is_uploading for agent in agents)
+
+    if not wait_until(are_uploading, timeout_s=60, step_s=0.05) or sender.run is None:
+        raise RuntimeError("the scripted agents never came to their upload")
     return str(sender.run["run_id"])
 
 
@@ -164,7 +168,7 @@ def main() -> None:
         bearer = {"Authorization": f"Bearer {stack.token}"}
         api = httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, trust_env=False)
         sender, receiver = join(api, "sender"), join(api, "receiver")
-        sender.announced = ROUNDS * CHUNKS_PER_ROUND
+        sender.announced, receiver.announced = ROUNDS * CHUNKS_PER_ROUND, 1
         api.post("/links", json=LINK).raise_for_status()
         campaign = api.post("/campaigns", json={"source": CAMPAIGN}).raise_for_status().json()["id"]
         api.post(f"/campaigns/{campaign}/launch").raise_for_status()

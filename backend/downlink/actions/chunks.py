@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from downlink.actions import runs
+from downlink.actions import agents, runs
 from downlink.codec.chunk import Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.errors import ConflictError, InvalidError
-from downlink.domain.run import HostPhase, RunState
 from downlink.domain.sample import TIME_FIELD, End
 from downlink.storage import runs as rows
 from downlink.storage import traces
-from downlink.storage.tables import Agent, Chunk, Run, RunFlow
+from downlink.storage.runs import Upload
+from downlink.storage.tables import Chunk, Run, RunFlow
 from downlink.storage.unit import Unit
+
+HEARD_EVERY = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +45,46 @@ def check_chunk(body: bytes, sha256_hex: str, place: Place) -> tuple[bytes, int]
     return digest.digest(), header.samples
 
 
+def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> None:
+    """Know the agent before its body is read. Its word that it lives is noted once a second, not with every chunk."""
+    agent = agents.authenticate(unit, secret)
+    if agent.last_seen_at is None or now - agent.last_seen_at > HEARD_EVERY:
+        agent = agents.authenticate(unit, secret, is_locked=True)
+        agent.last_seen_at = now
+        if host := rows.find_host(unit, run_id, agent.name):
+            host.heard_at = now
+
+
 def accept_chunk(
-    unit: Unit, agent: Agent, place: Place, body: bytes, digest: bytes, samples: int, now: datetime
+    unit: Unit, secret: str, place: Place, body: bytes, digest: bytes, samples: int, now: datetime
 ) -> bool:
     """Store a checked chunk; False when it is there already.
 
     ConflictError when the run is not this agent's, does not want chunks now, or holds another content in this place.
     """
-    host = rows.find_host(unit, place.run_id, agent.name)
-    if host is None:
-        raise ConflictError("not_your_run", f"Run {place.run_id} is not leased to {agent.name}.")
-    run = rows.get_run(unit, place.run_id)
-    flow = next((flow for flow in rows.flows_of(unit, run.id) if flow.flow == place.flow), None)
-    if flow is None or getattr(flow, place.end) != agent.name or run.attempt != place.attempt:
+    agent = agents.authenticate(unit, secret)
+    found = rows.find_upload(unit, place.run_id, place.flow, place.end, agent.name)
+    if found is None or found.attempt != place.attempt:
         raise ConflictError(
-            "not_your_run", f"{agent.name} is not the {place.end} of flow {place.flow} in this attempt of the run."
+            "not_your_run",
+            f"{agent.name} is not the {place.end} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
         )
-    _refuse_surplus(flow, place)
+    _refuse_surplus(found.chunks, place)
     row = Chunk(
         run_id=place.run_id, flow=place.flow, end=place.end.value, sequence=place.sequence,
         sha256=digest, samples=samples, packed=body, parquet=None, stored_at=now,
     )  # fmt: skip
-    is_wanted = run.state == RunState.UPLOADING and run.released_at is None and host.phase == HostPhase.RESTORED
-    if not is_wanted:
-        return _repeat(unit, row, run)
-    host.heard_at = agent.last_seen_at = now
-    return traces.store_chunk(unit, row)
+    return traces.store_chunk(unit, row) if found.is_wanted else _repeat(unit, row, found)
 
 
-def _repeat(unit: Unit, row: Chunk, run: Run) -> bool:
+def _repeat(unit: Unit, row: Chunk, found: Upload) -> bool:
     """A late repeat of a stored chunk is fine; a new chunk is not."""
     if traces.stored_digest(unit, row) == row.sha256:
         return False
-    raise ConflictError("chunk_unwanted", f"The run is {run.state} and takes no chunks now; poll for an order.")
+    raise ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
 
 
-def _refuse_surplus(flow: RunFlow, place: Place) -> None:
-    outcome = getattr(flow, f"{place.end}_outcome")
-    announced = outcome["chunks"] if outcome else 0
+def _refuse_surplus(announced: int, place: Place) -> None:
     if place.sequence >= announced:
         raise InvalidError(
             "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` told of {announced} chunks."

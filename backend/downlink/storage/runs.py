@@ -11,8 +11,9 @@ from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true
 
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import ACTIVE, FINAL, HostPhase, HostView, Reason, RunState, RunView, Verdict
+from downlink.domain.sample import End
 from downlink.storage import events
-from downlink.storage.tables import Campaign, Event, Metric, Run, RunFlow, RunHost, Trace
+from downlink.storage.tables import Campaign, Event, Json, Metric, Run, RunFlow, RunHost, Trace
 from downlink.storage.unit import Unit
 
 ACTIVE_NAMES = sorted(ACTIVE)
@@ -38,6 +39,16 @@ class RunRow:
     run: Run
     throughput_bps: float | None
     goodput_bps: float | None
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One end of a flow as its agent's chunks find it. chunks: how many were announced."""
+
+    attempt: int
+    state: str
+    is_wanted: bool
+    chunks: int
 
 
 def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
@@ -70,6 +81,26 @@ def hosts_of(unit: Unit, run_id: UUID) -> Sequence[RunHost]:
 
 def find_host(unit: Unit, run_id: UUID, agent: str) -> RunHost | None:
     return unit.session.get(RunHost, (run_id, agent), populate_existing=True)
+
+
+def find_upload(unit: Unit, run_id: UUID, flow: int, end: End, agent: str) -> Upload | None:
+    """What is known of this end of a flow; None when it is not this agent's.
+
+    The run is held as it is until the transaction ends, so that no chunk slips in behind its seal.
+    """
+    outcome = RunFlow.sender_outcome if end is End.SENDER else RunFlow.receiver_outcome
+    query = (
+        select(Run.attempt, Run.state, Run.released_at, RunHost.phase, outcome["chunks"].as_integer())
+        .join(RunFlow, RunFlow.run_id == Run.id)
+        .join(RunHost, RunHost.run_id == Run.id)
+        .where(Run.id == run_id, RunFlow.flow == flow, getattr(RunFlow, end) == agent, RunHost.agent == agent)
+    )
+    found = unit.session.execute(query.with_for_update(read=True, of=Run)).one_or_none()
+    if found is None:
+        return None
+    attempt, state, released_at, phase, chunks = found
+    is_wanted = state == RunState.UPLOADING and released_at is None and phase == HostPhase.RESTORED
+    return Upload(attempt, state, is_wanted, chunks or 0)
 
 
 def list_runs(unit: Unit, campaign_id: UUID, state: str | None, limit: int, offset: int) -> tuple[list[RunRow], int]:
@@ -177,7 +208,15 @@ def last_end_on_link(unit: Unit, link: str) -> datetime | None:
 
 
 def last_end_in_campaign(unit: Unit, campaign_id: UUID) -> datetime | None:
-    return unit.session.scalar(select(func.max(Run.ended_at)).where(Run.campaign_id == campaign_id))
+    """When a run here last came to its end; an imported run's ended_at is that of its measurement."""
+    ended = (Run.campaign_id == campaign_id, Run.state.in_(FINAL_NAMES))
+    return unit.session.scalar(select(func.max(Run.state_at)).where(*ended))
+
+
+def imported_runs(unit: Unit, campaign_id: UUID) -> Sequence[tuple[str, Json]]:
+    """(condition, import source) of every imported run of a campaign."""
+    query = select(Run.condition, Run.import_source).where(Run.campaign_id == campaign_id)
+    return [(name, source) for name, source in unit.session.execute(query) if source is not None]
 
 
 def end_of_earlier_cycles(unit: Unit, run: Run) -> datetime | None:
