@@ -12,6 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from downlink.analysis.exits.rounds import ENDLESS_US, hooked_round_openings, not_by_ack, smallest_rtt_so_far
+from downlink.analysis.exits.swept import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 
@@ -36,12 +37,12 @@ class HyStart:
     """
 
     kernel: Kernel = Kernel.V6
-    detect: int = TRAIN | DELAY
-    low_window: int = 16
-    min_samples: int = 8
-    ack_delta_us: int = 2_000
-    delay_low_us: int = 4_000
-    delay_high_us: int = 16_000
+    detect: int = swept(TRAIN | DELAY, 1, 3, "mask", "1: ACK train, 2: delay, 3: both")
+    low_window: int = swept(16, 2, 1_000, "segments", "Window from which it looks at all")
+    min_samples: int = swept(8, 2, 64, "samples", "RTT samples in a round before its delay counts")
+    ack_delta_us: int = swept(2_000, 100, 50_000, "us", "Largest gap within an ACK train")
+    delay_low_us: int = swept(4_000, 500, 200_000, "us", "Least rise of the RTT that counts")
+    delay_high_us: int = swept(16_000, 500, 1_000_000, "us", "Rise of the RTT that always counts")
     is_paced: bool = False
 
 
@@ -56,42 +57,59 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class _Clocked:
+class KernelClock:
     """A trace in the units of one kernel line: microseconds, or milliseconds with RTTs in eighths of one.
 
     rtt_units: RTT units in a unit of time. unit_us: a unit of time in microseconds.
     """
 
-    trace: AckTrace
-    asked: HyStart
     now: Ints
     rtt: Ints
     min_rtt: Ints
-    ack_delta: int
     cushion: Ints
-    low: int
-    high: int
     rtt_units: int
     unit_us: int
 
+    @property
+    def rtt_unit_us(self) -> int:
+        return self.unit_us // self.rtt_units
+
+
+@dataclass(frozen=True)
+class _Clocked:
+    """A trace by a kernel's clock, and the thresholds in its units."""
+
+    clock: KernelClock
+    asked: HyStart
+
+    @property
+    def ack_delta(self) -> int:
+        return self.asked.ack_delta_us // self.clock.unit_us
+
     def allowed_train(self, rows: Ints) -> Ints:
         """How long a train may last, at each of the rows."""
-        in_time_units = self.min_rtt[rows] // self.rtt_units + self.cushion[rows]
+        in_time_units = self.clock.min_rtt[rows] // self.clock.rtt_units + self.clock.cushion[rows]
         return in_time_units if self.asked.is_paced and self.asked.kernel != Kernel.UP_TO_5_4 else in_time_units // 2
 
     def allowed_delay(self, rows: Ints) -> Ints:
         """How large a round's smallest RTT may be, at each of the rows."""
-        min_rtt = self.min_rtt[rows]
-        return min_rtt + np.clip(min_rtt // 8, self.low, self.high)
+        min_rtt = self.clock.min_rtt[rows]
+        low, high = (each // self.clock.rtt_unit_us for each in (self.asked.delay_low_us, self.asked.delay_high_us))
+        return min_rtt + np.clip(min_rtt // 8, low, high)
 
 
-def judge_hystart(trace: AckTrace, parameters: HyStart | None = None) -> Verdict:
-    """The exit that this HyStart would have chosen on these ACKs. Needs every ACK."""
+def kernel_clock(trace: AckTrace, kernel: Kernel) -> KernelClock:
+    """What a kernel's HyStart reads of these ACKs, whatever its thresholds."""
+    return _millisecond_clock(trace) if kernel == Kernel.UP_TO_5_4 else _microsecond_clock(trace)
+
+
+def judge_hystart(trace: AckTrace, parameters: HyStart | None = None, clock: KernelClock | None = None) -> Verdict:
+    """The exit that this HyStart would have chosen on these ACKs. Needs every ACK. clock: where it is known already."""
     asked = parameters or HyStart()
     rule = Rule("hystart", asked.kernel.value, {key: value for key, value in asdict(asked).items() if key != "kernel"})
     if why := not_by_ack(trace):
         return rule.undecidable(why)
-    clocked = _millisecond_clock(trace, asked) if asked.kernel == Kernel.UP_TO_5_4 else _microsecond_clock(trace, asked)
+    clocked = _Clocked(clock or kernel_clock(trace, asked.kernel), asked)
     seen = 0
     for opening, rows in _rounds(trace, asked):
         seen += 1
@@ -112,24 +130,23 @@ def _exit(rule: Rule, trace: AckTrace, hit: Hit, opening: int, number: int) -> V
     return rule.exit_at(trace, hit.row, f"{hit.detector}: {hit.measured_us} us > {hit.allowed_us} us", quantities)
 
 
-def _microsecond_clock(trace: AckTrace, asked: HyStart) -> _Clocked:
+def _microsecond_clock(trace: AckTrace) -> KernelClock:
     cushion = np.full(trace.rows, CUSHION_US)
     if trace.pacing_rate_bps is not None:
         rate = trace.pacing_rate_bps // 8
         whole = 4 * GSO_MAX_BYTES * 1_000_000 // np.maximum(rate, 1)
         cushion = np.where(rate > 0, np.minimum(whole, CUSHION_US), 0)
-    return _Clocked(
-        trace, asked, trace.time_us, np.maximum(trace.rtt_us, 1), smallest_rtt_so_far(trace.rtt_us),
-        asked.ack_delta_us, cushion, asked.delay_low_us, asked.delay_high_us, 1, 1,
-    )  # fmt: skip
+    return KernelClock(
+        trace.time_us, np.maximum(trace.rtt_us, 1), smallest_rtt_so_far(trace.rtt_us), cushion, rtt_units=1, unit_us=1
+    )
 
 
-def _millisecond_clock(trace: AckTrace, asked: HyStart) -> _Clocked:
+def _millisecond_clock(trace: AckTrace) -> KernelClock:
     eighths = np.where(trace.rtt_us < 0, -1, np.maximum(trace.rtt_us * 8 // 1_000, 1))
-    return _Clocked(
-        trace, asked, trace.time_us // 1_000, eighths, smallest_rtt_so_far(eighths),
-        asked.ack_delta_us // 1_000, np.zeros(trace.rows, np.int64), asked.delay_low_us // 125, asked.delay_high_us // 125, 8, 1_000,
-    )  # fmt: skip
+    no_cushion = np.zeros(trace.rows, np.int64)
+    return KernelClock(
+        trace.time_us // 1_000, eighths, smallest_rtt_so_far(eighths), no_cushion, rtt_units=8, unit_us=1_000
+    )
 
 
 def _rounds(trace: AckTrace, asked: HyStart) -> Iterator[tuple[int, Ints]]:
@@ -154,8 +171,8 @@ def _train(clocked: _Clocked, opening: int, rows: Ints) -> Hit | None:
     """ACKs close behind each other since the round's start, for longer than allowed. One wide gap ends the train for the round."""
     if not clocked.asked.detect & TRAIN or rows.size == 0:
         return None
-    length = clocked.now[rows] - clocked.now[opening]
-    if length[-1] <= clocked.min_rtt[rows[-1]] // clocked.rtt_units // 2:
+    length = clocked.clock.now[rows] - clocked.clock.now[opening]
+    if length[-1] <= clocked.clock.min_rtt[rows[-1]] // clocked.clock.rtt_units // 2:
         return None  # The whole round is shorter than any train that counts.
     wide = np.flatnonzero(np.diff(length, prepend=0) > clocked.ack_delta)
     length = length[: wide[0] if wide.size else None]
@@ -163,7 +180,7 @@ def _train(clocked: _Clocked, opening: int, rows: Ints) -> Hit | None:
     late = np.flatnonzero(length > allowed)
     if late.size == 0:
         return None
-    us = clocked.unit_us
+    us = clocked.clock.unit_us
     return Hit(int(rows[late[0]]), "train", int(length[late[0]]) * us, int(allowed[late[0]]) * us)
 
 
@@ -174,12 +191,12 @@ def _delay(clocked: _Clocked, rows: Ints) -> Hit | None:
         return None
     if clocked.asked.kernel == Kernel.UP_TO_5_4:
         # Up to 5.4 later samples are compared with, but never lower, the minimum of the first eight.
-        smallest = np.full(rows.size - counted, clocked.rtt[rows[:counted]].min(initial=ENDLESS_US))
+        smallest = np.full(rows.size - counted, clocked.clock.rtt[rows[:counted]].min(initial=ENDLESS_US))
     else:
-        smallest = np.minimum.accumulate(clocked.rtt[rows])[counted:]
+        smallest = np.minimum.accumulate(clocked.clock.rtt[rows])[counted:]
     allowed = clocked.allowed_delay(rows[counted:])
     late = np.flatnonzero(smallest > allowed)
     if late.size == 0:
         return None
-    us, at = clocked.unit_us // clocked.rtt_units, late[0]
+    us, at = clocked.clock.rtt_unit_us, late[0]
     return Hit(int(rows[counted + at]), "delay", int(smallest[at]) * us, int(allowed[at]) * us)

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from downlink.analysis.exits.bins import BinClock, BinSpan, bin_spans, too_coarse
+from downlink.analysis.exits.swept import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 
@@ -25,10 +26,10 @@ class Search31:
     resets_when_app_limited: as the module does with the socket's mark; per-ACK logs usually hold the rate sample's instead.
     """
 
-    window_factor: int = 35
-    bins: int = 10
-    threshold_percent: int = 35
-    alpha: int = 2
+    window_factor: int = swept(35, 1, 10, "RTT", "Length of the window", steps=10)
+    bins: int = swept(10, 2, 40, "bins", "Bins in the window")
+    threshold_percent: int = swept(35, 1, 100, "%", "Norm from which slow start ends")
+    alpha: int = swept(2, 1, 100, "RTT", "Silence after which the history is thrown away")
     resets_when_app_limited: bool = False
 
     @property
@@ -46,9 +47,9 @@ class Search31:
 class Search40:
     """Parameters of version 4.0. threshold_percent: of the bytes sent one RTT ago."""
 
-    window_factor: int = 35
-    bins: int = 10
-    threshold_percent: int = 26
+    window_factor: int = swept(35, 1, 10, "RTT", "Length of the window", steps=10)
+    bins: int = swept(10, 2, 40, "bins", "Bins in the window")
+    threshold_percent: int = swept(26, 1, 100, "%", "Norm from which slow start ends")
 
     @property
     def clock(self) -> BinClock:
@@ -79,37 +80,46 @@ class NormCurve:
         return int(hits[0]) if hits.size else None
 
 
-def judge_search_31(trace: AckTrace, parameters: Search31 | None = None) -> Verdict:
-    """SEARCH 3.1: deliveries now against twice those of one RTT ago."""
+Curves = Iterable[NormCurve | None]
+"""The tests of each span in order; None for a span that is shorter than a window."""
+
+
+def search_31_curves(trace: AckTrace, asked: Search31) -> Curves:
+    """What 3.1 tests, whatever its threshold."""
+    for span in bin_spans(trace, asked.clock):
+        yield norm_curve_31(trace, span, asked.bins) if span.indices[-1] >= asked.bins else None
+
+
+def search_40_curves(trace: AckTrace, asked: Search40) -> Curves:
+    """What 4.0 tests, whatever its threshold."""
+    for span in bin_spans(trace, asked.clock):
+        yield norm_curve_40(trace, span, asked.bins) if span.indices[-1] >= asked.bins else None
+
+
+def judge_search_31(trace: AckTrace, parameters: Search31 | None = None, curves: Curves | None = None) -> Verdict:
+    """SEARCH 3.1: deliveries now against twice those of one RTT ago. curves: where they are known already."""
     asked = parameters or Search31()
     rule = Rule("search", "3.1", asdict(asked))
-    return _judge(
-        rule, trace, asked.clock, asked.threshold_percent, lambda span: norm_curve_31(trace, span, asked.bins)
-    )
+    return _judge(rule, trace, asked.clock, asked.threshold_percent, curves or search_31_curves(trace, asked))
 
 
-def judge_search_40(trace: AckTrace, parameters: Search40 | None = None) -> Verdict:
-    """SEARCH 4.0: deliveries now against bytes sent one RTT ago."""
+def judge_search_40(trace: AckTrace, parameters: Search40 | None = None, curves: Curves | None = None) -> Verdict:
+    """SEARCH 4.0: deliveries now against bytes sent one RTT ago. curves: where they are known already."""
     asked = parameters or Search40()
     rule = Rule("search", "4.0", asdict(asked))
     if trace.snd_nxt_bytes is None:
         return rule.undecidable("the trace does not say what was sent")
-    return _judge(
-        rule, trace, asked.clock, asked.threshold_percent, lambda span: norm_curve_40(trace, span, asked.bins)
-    )
+    return _judge(rule, trace, asked.clock, asked.threshold_percent, curves or search_40_curves(trace, asked))
 
 
-def _judge(
-    rule: Rule, trace: AckTrace, clock: BinClock, threshold: int, curve_of: Callable[[BinSpan], NormCurve]
-) -> Verdict:
+def _judge(rule: Rule, trace: AckTrace, clock: BinClock, threshold: int, curves: Curves) -> Verdict:
     if why := too_coarse(trace, clock):
         return rule.undecidable(why)
     highest, resets = -1, -1
-    for span in bin_spans(trace, clock):
+    for curve in curves:
         resets += 1
-        if span.indices[-1] < clock.bins:
+        if curve is None:
             continue
-        curve = curve_of(span)
         if (hit := curve.first_at_least(threshold)) is not None:
             return _exit(rule, trace, curve, hit, resets)
         highest = max(highest, int(curve.norm_percent.max(initial=-1)))

@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from downlink.analysis.exits.bins import too_coarse
-from downlink.analysis.exits.hystart import HyStart, judge_hystart
+from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart, kernel_clock
 from downlink.analysis.exits.outcomes import Interval, Timing, shares, timing_of
-from downlink.analysis.exits.search import Search31, Search40, judge_search_31, judge_search_40
+from downlink.analysis.exits.search import (
+    Search31,
+    Search40,
+    judge_search_31,
+    judge_search_40,
+    search_31_curves,
+    search_40_curves,
+)
 from downlink.analysis.exits.sliding import ExitTimes, Search10, exit_times, judge_search_10, sliding_curves
+from downlink.analysis.exits.swept import sweepable
 from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.exits.verdict import Verdict
+from downlink.domain.errors import InvalidError
 
 Parameters = Search10 | Search31 | Search40 | HyStart
 
-JUDGES: dict[type, Callable[[AckTrace, Any], Verdict]] = {
-    Search10: judge_search_10,
-    Search31: judge_search_31,
-    Search40: judge_search_40,
-    HyStart: judge_hystart,
+
+@dataclass(frozen=True)
+class Replay:
+    """How a detector is swept. prepare: what parameter sets of one key share on a trace. judge: one set's verdict with that."""
+
+    key: Callable[[Any], Hashable]
+    prepare: Callable[[AckTrace, Any], Any]
+    judge: Callable[[AckTrace, Any, Any], Verdict]
+
+
+def _by_bins(curves: Callable[[AckTrace, Any], Any], judge: Callable[[AckTrace, Any, Any], Verdict]) -> Replay:
+    """Sets that differ in nothing but the threshold share their curves; there are none where rows are too coarse for the bins."""
+
+    def prepare(trace: AckTrace, asked: Any) -> Any:
+        return None if too_coarse(trace, asked.clock) else curves(trace, asked)
+
+    return Replay(lambda asked: asked.clock, prepare, judge)
+
+
+REPLAYS: dict[type, Replay] = {
+    Search10: _by_bins(sliding_curves, judge_search_10),
+    Search31: _by_bins(lambda *what: list(search_31_curves(*what)), judge_search_31),
+    Search40: _by_bins(lambda *what: list(search_40_curves(*what)), judge_search_40),
+    HyStart: Replay(lambda asked: asked.kernel, lambda trace, asked: kernel_clock(trace, asked.kernel), judge_hystart),
 }
+
+
+SWEEPABLE: dict[tuple[str, str], Parameters] = {
+    ("search", "1.0"): Search10(),
+    ("search", "3.1"): Search31(),
+    ("search", "4.0"): Search40(),
+    **{("hystart", kernel.value): HyStart(kernel) for kernel in (Kernel.V6, Kernel.V5_10, Kernel.UP_TO_5_4)},
+}
+"""Detector and version to the parameters it has by default."""
+MAX_SETS = 1_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +92,39 @@ def grid(base: Parameters, **values: Sequence[Any]) -> list[Any]:
     return [replace(base, **dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
 
 
+def parameter_sets(detector: str, version: str, values: Mapping[str, Sequence[float]]) -> list[Parameters]:
+    """The grid over values in the units of `sweepable`, parameters by name. InvalidError `sweep_invalid` says what is wrong."""
+    base = SWEEPABLE.get((detector, version))
+    if base is None:
+        known = ", ".join(" ".join(each) for each in SWEEPABLE)
+        raise InvalidError("sweep_invalid", f"There is no detector {detector} {version} to sweep; there are {known}.")
+    allowed = {each.name: each for each in sweepable(base)}
+    if unknown := sorted(set(values) - set(allowed)):
+        raise InvalidError(
+            "sweep_invalid",
+            f"{detector} {version} has no parameter {', '.join(unknown)} to sweep; it has {', '.join(allowed)}.",
+        )
+    _check_size(values)
+    counted = {name: [allowed[name].counted(each) for each in values[name]] for name in sorted(values)}
+    return grid(base, **counted)
+
+
+def combinations(values: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
+    """The same grid as values by name, in the same order."""
+    return [dict(zip(sorted(values), chosen, strict=True)) for chosen in product(*(values[n] for n in sorted(values)))]
+
+
+def _check_size(values: Mapping[str, Sequence[float]]) -> None:
+    if not values or not all(values.values()):
+        raise InvalidError("sweep_invalid", "A sweep needs at least one parameter with at least one value.")
+    if twice := [name for name, each in values.items() if len(set(each)) < len(each)]:
+        raise InvalidError("sweep_invalid", f"{', '.join(twice)} has a value twice; name each once.")
+    if (sets := prod(len(each) for each in values.values())) > MAX_SETS:
+        raise InvalidError(
+            "sweep_invalid", f"This grid has {sets:,} parameter sets; {MAX_SETS:,} are the most. Take fewer values."
+        )
+
+
 def sweep(trace: AckTrace, parameter_sets: Sequence[Parameters]) -> list[Outcome]:
     """Every parameter set on one trace, judged by the trace's own cg (version 1.0 as published) and first loss.
 
@@ -63,7 +135,20 @@ def sweep(trace: AckTrace, parameter_sets: Sequence[Parameters]) -> list[Outcome
     if before.snd_nxt_bytes is None or too_coarse(before, published.clock):
         return [Outcome(None, None, None)] * len(parameter_sets)
     times = exit_times(before, sliding_curves(before, published))
-    return [_outcome(JUDGES[type(parameters)](before, parameters), times) for parameters in parameter_sets]
+    return [_outcome(verdict, times) for verdict in _verdicts(before, parameter_sets)]
+
+
+def _verdicts(trace: AckTrace, sets: Sequence[Parameters]) -> Iterator[Verdict]:
+    """In the order of the sets. What sets share is worked out once, and held no longer than for them."""
+    places: dict[tuple[type, Hashable], list[int]] = {}
+    for place, asked in enumerate(sets):
+        places.setdefault((type(asked), REPLAYS[type(asked)].key(asked)), []).append(place)
+    found: dict[int, Verdict] = {}
+    for (kind, _), members in places.items():
+        replay = REPLAYS[kind]
+        shared = replay.prepare(trace, sets[members[0]])
+        found.update({place: replay.judge(trace, sets[place], shared) for place in members})
+    return (found[place] for place in range(len(sets)))
 
 
 def _outcome(verdict: Verdict, times: ExitTimes) -> Outcome:

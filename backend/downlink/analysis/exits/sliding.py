@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.exits.bins import BinClock, hook_rows, too_coarse
+from downlink.analysis.exits.swept import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 
@@ -24,9 +25,9 @@ CAPACITY_NORM = 0.10
 class Search10:
     """Parameters of version 1.0. threshold_ratio: of the sent bytes, exceeded strictly."""
 
-    window_factor: int = 35
-    bins: int = 10
-    threshold_ratio: float = 0.25
+    window_factor: int = swept(35, 1, 10, "RTT", "Length of the window", steps=10)
+    bins: int = swept(10, 2, 20, "bins", "Bins in the window")
+    threshold_ratio: float = swept(0.25, 0.01, 1, "ratio", "Norm above which slow start ends", steps=0)
 
     @property
     def clock(self) -> BinClock:
@@ -147,15 +148,17 @@ def exit_times(trace: AckTrace, curves: SlidingCurves, threshold_ratio: float = 
     return ExitTimes(when(curves.first_above(CAPACITY_NORM)), when(curves.first_above(threshold_ratio)), dp_us)
 
 
-def judge_search_10(trace: AckTrace, parameters: Search10 | None = None) -> Verdict:
-    """SEARCH 1.0 as paper 002 describes it, with the history of the later versions."""
+def judge_search_10(
+    trace: AckTrace, parameters: Search10 | None = None, curves: SlidingCurves | None = None
+) -> Verdict:
+    """SEARCH 1.0 as paper 002 describes it, with the history of the later versions. curves: where they are known already."""
     asked = parameters or Search10()
     rule = Rule("search", "1.0", asdict(asked))
     if trace.snd_nxt_bytes is None:
         return rule.undecidable("the trace does not say what was sent")
     if why := too_coarse(trace, asked.clock):
         return rule.undecidable(why)
-    curves = sliding_curves(trace, asked)
+    curves = curves or sliding_curves(trace, asked)
     times = exit_times(trace, curves, asked.threshold_ratio)
     quantities = {**asdict(times), "hr_us": times.hr_us, "is_success": times.is_success, "bin_us": curves.bin_us}
     hit = curves.first_above(asked.threshold_ratio)

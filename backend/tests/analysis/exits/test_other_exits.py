@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from downlink.analysis.exits.best import Best, judge_best, packet_pairs
+from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.outcomes import Timing, shares, table_row, timing_of
 from downlink.analysis.exits.panel import judge_all
-from downlink.analysis.exits.search import Search31
-from downlink.analysis.exits.sensitivity import grid, rates, sweep, until_loss
+from downlink.analysis.exits.search import Search31, Search40, judge_search_31, judge_search_40
+from downlink.analysis.exits.sensitivity import (
+    SWEEPABLE,
+    combinations,
+    grid,
+    parameter_sets,
+    rates,
+    sweep,
+    until_loss,
+)
 from downlink.analysis.exits.sliding import ExitTimes, exit_times, judge_search_10, sliding_curves
+from downlink.analysis.exits.swept import sweepable
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
+from downlink.analysis.exits.verdict import Verdict
 from downlink.domain.errors import InvalidError
 from tests.fixtures.exit_traces import MSS_BYTES, make_trace, random_trace
 
 BIN_US = 35_000
+JUDGES: dict[tuple[str, str], Callable[[AckTrace, Any], Verdict]] = {
+    ("search", "1.0"): judge_search_10,
+    ("search", "3.1"): judge_search_31,
+    ("search", "4.0"): judge_search_40,
+    ("hystart", "<=5.4"): judge_hystart,
+    ("hystart", "6.x"): judge_hystart,
+}
 
 
 def saturating_flow(*, loss_at_us: int | None = None) -> AckTrace:
@@ -238,6 +259,46 @@ def test_polled_traces_do_not_count_in_the_rates() -> None:
     coarse = make_trace(np.arange(30) * 10**6, np.arange(30), 100_000, np.arange(30), is_per_ack=False)
     outcomes = sweep(coarse, [Search31()])
     assert (outcomes[0].timing, rates(outcomes).n) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("detector", "version", "values"),
+    [
+        ("search", "1.0", {"threshold_ratio": [0.1, 0.25, 0.9], "bins": [5, 10], "window_factor": [2, 3.5]}),
+        (
+            "search",
+            "3.1",
+            {"threshold_percent": [5, 35, 90], "bins": [5, 10], "alpha": [1, 2], "window_factor": [2, 9.9]},
+        ),
+        ("search", "4.0", {"threshold_percent": [5, 26, 90], "bins": [5, 10], "window_factor": [2, 3.5]}),
+        ("hystart", "<=5.4", {"detect": [1, 2, 3], "low_window": [2, 16], "delay_low_us": [500, 4_000]}),
+        ("hystart", "6.x", {"ack_delta_us": [500, 2_000], "min_samples": [4, 8], "delay_high_us": [600, 16_000]}),
+    ],
+)
+def test_sets_swept_together_are_judged_as_each_alone(
+    detector: str, version: str, values: dict[str, list[float]]
+) -> None:
+    sets = parameter_sets(detector, version, values)
+    assert len(sets) == len(combinations(values))
+    for seed in range(20):
+        trace = random_trace(seed, rows=1_500, with_losses=True)
+        alone = [JUDGES[detector, version](until_loss(trace), each).exit_us for each in sets]
+        assert [outcome.exit_us for outcome in sweep(trace, sets)] == alone
+
+
+def test_a_grid_in_units_of_people_reaches_the_detector_in_its_own() -> None:
+    values = {"window_factor": [2.5, 3.5], "bins": [8.0]}
+    assert parameter_sets("search", "4.0", values) == [Search40(25, 8), Search40(35, 8)]
+    assert combinations(values) == [{"bins": 8, "window_factor": 2.5}, {"bins": 8, "window_factor": 3.5}]
+    assert parameter_sets("hystart", "5.10", {"detect": [2]}) == [HyStart(Kernel.V5_10, detect=2)]
+
+
+def test_what_can_be_swept_says_its_default_and_holds_it() -> None:
+    for parameters in SWEEPABLE.values():
+        for each in sweepable(parameters):
+            assert each.counted(each.default) == getattr(parameters, each.name)
+            assert each.counted(each.low) <= each.counted(each.high)
+            assert each.meaning
 
 
 def test_a_grid_names_unknown_parameters() -> None:
