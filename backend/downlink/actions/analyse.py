@@ -12,9 +12,10 @@ from downlink.actions import runs
 from downlink.actions.exits import Judged, judge_columns, store_judged
 from downlink.actions.limits import Held, flow_duration_s, limit_columns, store_limits
 from downlink.analysis import ANALYSIS_VERSION
+from downlink.analysis.imported import counted_from_zero, imported_series
 from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s
-from downlink.analysis.phases import run_metrics
+from downlink.analysis.phases import rate_or_nan, run_metrics
 from downlink.analysis.series import QUANTITIES, FlowSeries, sender_series
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import Fault, find_fault
@@ -36,7 +37,7 @@ class FlowResult:
     series: FlowSeries
     object_times_s: list[float]
     exits: Judged
-    limits: Held
+    limits: Held | None = None
 
 
 def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
@@ -46,7 +47,8 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
         return
     phases = Phases(**campaigns.find_campaign(unit, run.campaign_id).spec["phases"])
     flows = rows.flows_of(unit, run_id)
-    results = [result for flow in flows if (result := _analyse_flow(unit, run, flow))]
+    analyse = _analyse_flow if run.import_source is None else _analyse_imported
+    results = [result for flow in flows if (result := analyse(unit, run, flow))]
     fault = next(_faults(unit, run, flows), None)
     run = rows.get_run(unit, run_id, is_locked=True)
     if run.needs == "analyse":
@@ -65,11 +67,23 @@ def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
     if first_byte_us is None or not columns:
         return None
     series = sender_series(columns, first_byte_us, flow_duration_s(run, flow))
-    times = (
-        object_times_s(columns["elapsed_us"], columns["acked_bytes"], first_byte_us) if "acked_bytes" in columns else ()
-    )
-    object_times = [float(each) for each in times]
-    return FlowResult(flow, series, object_times, judge_columns(flow, columns), limit_columns(run, flow, columns))
+    times = _object_times(columns, first_byte_us)
+    return FlowResult(flow, series, times, judge_columns(flow, columns), limit_columns(run, flow, columns))
+
+
+def _analyse_imported(unit: Unit, run: Run, flow: RunFlow) -> FlowResult:
+    """A file's flow begins at time 0, and the receiver's end may be all there is. No fault is looked for: the file was checked."""
+    sender, receiver = (_columns(unit, run.id, flow.flow, end) for end in End)
+    counted = counted_from_zero(sender)
+    limits = limit_columns(run, flow, counted) if sender else None
+    series = imported_series(sender, receiver)
+    return FlowResult(flow, series, _object_times(counted, 0), judge_columns(flow, sender), limits)
+
+
+def _object_times(columns: Columns, first_byte_us: int) -> list[float]:
+    if "acked_bytes" not in columns:
+        return []
+    return [float(each) for each in object_times_s(columns["elapsed_us"], columns["acked_bytes"], first_byte_us)]
 
 
 def _faults(unit: Unit, run: Run, flows: Iterable[RunFlow]) -> Iterator[Fault]:
@@ -86,7 +100,10 @@ def _faults(unit: Unit, run: Run, flows: Iterable[RunFlow]) -> Iterator[Fault]:
 def _store(unit: Unit, run: Run, results: list[FlowResult], phases: Phases) -> None:
     run.analysis_version = ANALYSIS_VERSION
     found = run_metrics(
-        [result.series for result in results], [result.flow.start_s for result in results], phases, run.nominal_rate_bps
+        [result.series for result in results],
+        [result.flow.start_s for result in results],
+        phases,
+        rate_or_nan(run.nominal_rate_bps),
     )
     reports.replace_series(unit, run.id, [row for result in results for row in _bins(result)])
     metrics = [
@@ -96,7 +113,7 @@ def _store(unit: Unit, run: Run, results: list[FlowResult], phases: Phases) -> N
     ]
     reports.replace_metrics(unit, run.id, metrics)
     store_judged(unit, run.id, [result.exits for result in results])
-    store_limits(unit, run.id, [result.limits for result in results])
+    store_limits(unit, run.id, [result.limits for result in results if result.limits])
     for result, by_phase in zip(results, found, strict=True):
         steady_bps = by_phase["steady"]["throughput_bps"]
         throughput = result.series.column("throughput_bps")

@@ -55,7 +55,7 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
         raise InvalidError("archive_invalid", f"This is no campaign archive of format {FORMAT}: {error}") from error
     if read_rows(unit, identity)["campaigns"]:
         return identity, False
-    rows["campaigns"] = [{**row, "is_recorded": True} for row in rows["campaigns"]]
+    rows["campaigns"] = [{**row, "is_recorded": True, "origin": _origin(row)} for row in rows["campaigns"]]
     insert_rows(unit, rows)
     for chunk in chunks:
         insert_chunk(unit, _stored(chunk, members[chunk["member"]]))
@@ -64,6 +64,11 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
             for run in rows["runs"]:
                 judge(unit, UUID(run["id"]))
     return identity, True
+
+
+def _origin(row: dict[str, Any]) -> str:
+    """What was imported from files is so everywhere; anything else was recorded elsewhere."""
+    return "imported" if row.get("origin") == "imported" else "recorded"
 
 
 def _members(unit: Unit, campaign_id: UUID, rows: dict[str, list[dict[str, Any]]]) -> Iterator[tuple[str, bytes, bool]]:

@@ -69,10 +69,14 @@ def create_campaign(
 def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
     if row.state not in ("draft", *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
-        raise ConflictError(
-            "campaign_under_way", "This campaign is under way; cancel it, and wait until its hosts are restored."
-        )
+        raise ConflictError("campaign_under_way", _under_way(row))
     rows.delete_campaign(unit, campaign_id)
+
+
+def _under_way(row: tables.Campaign) -> str:
+    if row.origin == "imported":
+        return "The imported files are still being analysed; try again in a minute."
+    return "This campaign is under way; cancel it, and wait until its hosts are restored."
 
 
 def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:

@@ -33,7 +33,7 @@ def flow_duration_s(run: Run, flow: RunFlow) -> float | None:
 def limit_columns(run: Run, flow: RunFlow, columns: Columns) -> Held:
     """One flow's row of shares and advice, and its seconds, to store."""
     first_byte_us = int((flow.sender_outcome or {})["first_byte_us"])
-    found = judge_limits(columns, first_byte_us, flow_duration_s(run, flow), float(run.nominal_rate_bps))
+    found = judge_limits(columns, first_byte_us, flow_duration_s(run, flow), float(run.nominal_rate_bps or 0))
     return {"flow": flow.flow, **_shares_row(found), **_advice_row(found)}, _bin_rows(flow.flow, found)
 
 

@@ -12,6 +12,7 @@ import orjson
 
 from downlink.actions.campaigns import complete_campaign
 from downlink.analysis import ANALYSIS_VERSION
+from downlink.analysis.phases import rate_or_nan
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.analysis.series import FlowSeries
 from downlink.domain.campaign import Phases
@@ -72,7 +73,7 @@ def _build(unit: Unit, campaign: Campaign) -> Report:
         [_record(run, flow, series[run.id, flow.flow]) for run, flow in flows if (run.id, flow.flow) in series],
         conditions=[condition["name"] for condition in campaign.spec["conditions"]],
         phases=Phases(**campaign.spec["phases"]),
-        nominal_rate_bps={run.link: float(run.nominal_rate_bps) for run, _ in flows},
+        nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run, _ in flows},
         seed=campaign.spec["timetable"]["seed"],
     )
 

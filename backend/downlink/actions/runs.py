@@ -107,7 +107,8 @@ def _release(unit: Unit, run: Run, now: datetime) -> None:
 
 def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | None, detail: str | None) -> None:
     """End the run; try it again where that may help; ask for a report where a cycle has closed."""
-    run.reason, run.detail, run.ended_at, run.needs, run.live = reason, detail, now, None, None
+    run.reason, run.detail, run.needs, run.live = reason, detail, None, None
+    run.ended_at = run.ended_at or now  # an imported file may say when it ended
     _release(unit, run, now)
     set_state(unit, run, state, now)
     # The lock orders runs that end together: the last one sees that it closes the cycle.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -51,6 +52,11 @@ def phase_metrics(
     rate_bps = np.asarray(nominal_rate_bps, dtype=np.float64)[:, None]
     utilisation = means[:, :, QUANTITIES.index("throughput_bps")] / rate_bps
     return np.concatenate([means, utilisation[:, :, None]], axis=2)
+
+
+def rate_or_nan(nominal_rate_bps: float | None) -> float:
+    """A rate to divide by; of a link that nobody knows it makes the utilisation missing."""
+    return math.nan if nominal_rate_bps is None else float(nominal_rate_bps)
 
 
 def run_metrics(

@@ -116,7 +116,8 @@ class SecondBins:
             return cls(starts, np.zeros(1), *filled, is_missing=~is_filled)
         before = np.clip(starts - 1, 0, len(time_us) - 2)
         step_us = time_us[before + 1] - time_us[before]
-        share = np.clip((edges_us - time_us[before]) / step_us, 0, 1)
+        # Imported ACKs may share a microsecond; such a step lies before the first edge only, where the share is 0.
+        share = np.clip((edges_us - time_us[before]) / np.maximum(step_us, 1), 0, 1)
         # An empty bin lies between two neighbouring samples, or before the first one.
         gap_us = np.where(starts[:-1] > 0, step_us[:-1], time_us[0] - first_byte_us)
         return cls(before, share, *filled, is_missing=~is_filled & (gap_us > MAX_GAP_US))

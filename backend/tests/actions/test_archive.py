@@ -56,8 +56,8 @@ def test_an_archived_campaign_comes_back_the_same_and_marked(lab: Lab, units: Un
     with units() as unit:
         assert load_archive(unit, packed) == (UUID(campaign), True)
     after = everything(lab, campaign)
-    assert after["campaign"].pop("is_recorded") is True
-    assert before["campaign"].pop("is_recorded") is False
+    assert (after["campaign"].pop("is_recorded"), after["campaign"].pop("origin")) == (True, "recorded")
+    assert (before["campaign"].pop("is_recorded"), before["campaign"].pop("origin")) == (False, "measured")
     assert after == before
     assert len(before) > 8
 

@@ -18,6 +18,7 @@ from downlink.analysis.exits.sliding import CAPACITY_NORM, ExitTimes, Search10, 
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, NO_RTT, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict
 from downlink.analysis.intervals import plain
+from downlink.domain.errors import InvalidError
 
 YARDSTICK = "first_loss"
 PACKET_PAIR_ROUNDS = 5
@@ -47,6 +48,10 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
 
     Raises InvalidError `trace_invalid` where a column that is needed is missing or the trace has no rows from there on.
     """
+    if "elapsed_us" not in columns:
+        raise InvalidError(
+            "trace_invalid", "There is no sender's trace of this flow, without which no exit can be seen."
+        )
     held = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
     is_after = held["elapsed_us"] >= first_byte_us
     held = {name: column[is_after] for name, column in held.items()}

@@ -130,6 +130,9 @@ class Campaign(Shape):
     name: str
     notes: str
     state: CampaignStateName
+    origin: Literal["measured", "recorded", "imported"] = Field(
+        description="Measured here, loaded from an archive, or made of files of other tools"
+    )
     is_recorded: bool = Field(description="Shipped with the software to explore, not measured here")
     links: list[str]
     conditions: list[str]

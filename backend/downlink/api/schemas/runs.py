@@ -88,6 +88,14 @@ class RunEvent(Shape):
     detail: str | None
 
 
+class ImportSource(Shape):
+    """The file that an imported run was made of."""
+
+    file: str
+    source: str = Field(description="iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv")
+    sha256: str
+
+
 class RunSummary(Shape):
     """A run as a row of a table."""
 
@@ -107,6 +115,7 @@ class RunSummary(Shape):
     throughput_bps: float | None = Field(description="Sum over the flows of the mean throughput")
     goodput_bps: float | None
     live: Live | None
+    import_source: ImportSource | None = Field(default=None, description="Of an imported run alone")
 
 
 class RunList(Shape):

@@ -16,7 +16,10 @@ lease_slots = Sequence("lease_slots", metadata=Table.metadata)
 
 
 class Campaign(Table):
-    """spec is the parsed campaign file. The report is wanted in version report_wanted and stored in reports.version."""
+    """spec is the parsed campaign file. The report is wanted in version report_wanted and stored in reports.version.
+
+    origin: measured (here), recorded (elsewhere, also is_recorded), or imported (from files of other tools).
+    """
 
     __tablename__ = "campaigns"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -24,6 +27,7 @@ class Campaign(Table):
     notes: Mapped[str]
     state: Mapped[str]
     is_recorded: Mapped[bool] = mapped_column(default=False)
+    origin: Mapped[str] = mapped_column(default="measured", server_default="measured")
     source: Mapped[str]
     spec: Mapped[Json]
     estimate: Mapped[Json]
@@ -38,7 +42,10 @@ class Campaign(Table):
 
 
 class Run(Table):
-    """needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost."""
+    """needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost.
+
+    import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
+    """
 
     __tablename__ = "runs"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -61,13 +68,14 @@ class Run(Table):
     deadline_s: Mapped[float]
     expected_s: Mapped[float]
     base_rtt_ms: Mapped[float]
-    nominal_rate_bps: Mapped[int]
+    nominal_rate_bps: Mapped[int | None]
     is_host_wide: Mapped[bool]
     live: Mapped[Json | None]
     needs: Mapped[str | None]
     needs_sent_at: Mapped[datetime | None]
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     analysis_version: Mapped[str | None]
+    import_source: Mapped[Json | None]
     __table_args__ = (
         UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),
         Index("ix_runs_unfinished", "state", "due_at", postgresql_where=text("ended_at IS NULL")),

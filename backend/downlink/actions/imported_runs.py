@@ -1,0 +1,176 @@
+"""A file of another tool as a run: sealed traces, flows that say what the file tells, and the wish to be analysed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+from uuid import UUID, uuid4
+
+from downlink.actions import runs
+from downlink.codec.chunk import MAX_SAMPLES
+from downlink.codec.parquet import columns_to_parquet
+from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule
+from downlink.domain.campaign_reading import CC_NAME
+from downlink.domain.run import RunState
+from downlink.domain.sample import End
+from downlink.importers.model import ImportedFlow, ImportedTrace
+from downlink.storage import traces
+from downlink.storage.events import add_event
+from downlink.storage.tables import Chunk, Run, RunFlow
+from downlink.storage.unit import Unit
+
+LINK = "imported"
+UNKNOWN = "unknown"
+Outcome = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SealedTrace:
+    """One end of a flow, packed: chunks are Parquet with its number of samples."""
+
+    flow: int
+    end: End
+    control: str | None
+    outcome: Outcome
+    chunks: tuple[tuple[bytes, int], ...]
+
+
+@dataclass(frozen=True)
+class SealedFile:
+    """A checked file, small enough to keep many of them while the rest is checked."""
+
+    name: str
+    source: str
+    sha256: str
+    started_at: datetime | None
+    duration_s: float
+    traces: tuple[SealedTrace, ...]
+
+    @cached_property
+    def controls(self) -> dict[int, str | None]:
+        """The congestion control of each flow, by number; None where the file does not say."""
+        found: dict[int, str | None] = {}
+        for trace in self.traces:
+            found[trace.flow] = found.get(trace.flow) or trace.control
+        return dict(sorted(found.items()))
+
+    def condition(self, name: str | None) -> Condition:
+        """What the file's run is a run of: what its author says, else its flows' controls, else its source."""
+        flows = tuple(FlowPlan(cc=control or UNKNOWN) for control in self.controls.values())
+        return Condition(name or self._default_condition(), {}, {}, flows, StopRule())
+
+    def _default_condition(self) -> str:
+        controls = self.controls.values()
+        names = [control or UNKNOWN for control in controls] if any(controls) else [self.source for _ in controls]
+        return " + ".join(name if count == 1 else f"{count} x {name}" for name, count in Counter(names).items())
+
+
+def seal_file(trace: ImportedTrace) -> SealedFile:
+    """An imported file's flows as they are kept."""
+    duration_s = max(int(flow.columns["elapsed_us"][-1]) for flow in trace.flows) / 1e6
+    sealed = tuple(_seal(flow) for flow in trace.flows)
+    return SealedFile(trace.name, trace.kind.value, trace.sha256, trace.started_at, duration_s, sealed)
+
+
+def _seal(flow: ImportedFlow) -> SealedTrace:
+    pieces = tuple(
+        ({name: values[start : start + MAX_SAMPLES] for name, values in flow.columns.items()})
+        for start in range(0, flow.samples, MAX_SAMPLES)
+    )
+    chunks = tuple((columns_to_parquet(piece), len(piece["elapsed_us"])) for piece in pieces)
+    control = flow.congestion_control
+    known = control if control and re.fullmatch(CC_NAME, control) else None
+    return SealedTrace(flow.flow, flow.end, known, _outcome(flow, known, len(chunks)), chunks)
+
+
+def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
+    """As an agent would have told it, as far as the file says; without a last byte nobody looks for faults of sampling."""
+    carried = ("app_bytes", "received_bytes", "acked_bytes")
+    app_bytes = next((int(flow.columns[name][-1]) for name in carried if name in flow.columns), None)
+    told: Outcome = {
+        "first_byte_us": 0,
+        "app_bytes": app_bytes,
+        "actual_cc": control if flow.end is End.SENDER else None,
+        "sampling": (Sampling.PER_ACK if flow.is_per_ack else Sampling.POLLED) if flow.end is End.SENDER else None,
+        "samples": flow.samples,
+        "chunks": chunks,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def add_imported_run(
+    unit: Unit, campaign_id: UUID, file: SealedFile, condition: str, cycle: int, position: int, now: datetime
+) -> UUID:
+    """The file's run with everything it holds, wanting analysis."""
+    run = _run(campaign_id, file, condition, cycle, position, now)
+    unit.session.add(run)
+    unit.session.add_all(_flows(run.id, file))
+    unit.session.flush()
+    for trace in file.traces:
+        _store(unit, run.id, trace, now)
+    detail = f"Imported from {file.name} ({file.source})."
+    add_event(unit, now, "run", {"run_state": run.state, "detail": detail}, campaign_id, run.id)
+    runs.need(unit, run, "analyse")
+    return run.id
+
+
+def _run(campaign_id: UUID, file: SealedFile, condition: str, cycle: int, position: int, now: datetime) -> Run:
+    """Nothing was asked of it: no stop rule and no deadline, and what the link could carry is not known."""
+    started_at = file.started_at
+    return Run(
+        id=uuid4(),
+        campaign_id=campaign_id,
+        link=LINK,
+        condition=condition,
+        cycle=cycle,
+        position=position,
+        attempt=1,
+        tries=0,
+        state=RunState.UPLOADING,
+        state_at=now,
+        due_at=started_at or now,
+        start_at=started_at,
+        ended_at=started_at and started_at + timedelta(seconds=file.duration_s),
+        released_at=now,
+        stop={},
+        deadline_s=0,
+        expected_s=file.duration_s,
+        base_rtt_ms=0,
+        nominal_rate_bps=None,
+        is_host_wide=False,
+        import_source={"file": file.name, "source": file.source, "sha256": file.sha256},
+    )
+
+
+def _flows(run_id: UUID, file: SealedFile) -> Iterator[RunFlow]:
+    outcomes = {(trace.flow, trace.end): trace.outcome for trace in file.traces}
+    for number, control in file.controls.items():
+        yield RunFlow(
+            run_id=run_id,
+            flow=number,
+            sender=file.source,
+            receiver=file.source,
+            asked_cc=control or UNKNOWN,
+            cc_options={},
+            start_s=0,
+            sender_outcome=outcomes.get((number, End.SENDER)),
+            receiver_outcome=outcomes.get((number, End.RECEIVER)),
+        )
+
+
+def _store(unit: Unit, run_id: UUID, trace: SealedTrace, now: datetime) -> None:
+    for sequence, (parquet, samples) in enumerate(trace.chunks):
+        digest = hashlib.sha256(parquet).digest()
+        row = Chunk(
+            run_id=run_id, flow=trace.flow, end=trace.end.value, sequence=sequence,
+            sha256=digest, samples=samples, packed=None, parquet=parquet, stored_at=now,
+        )  # fmt: skip
+        traces.add_sealed_chunk(unit, row)
+    unit.session.flush()
+    traces.add_trace(unit, run_id, trace.flow, trace.end.value, [], len(trace.chunks), now)

@@ -1,0 +1,70 @@
+"""Files of other tools come in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+
+from downlink.actions import imports
+from downlink.actions.imports import NamedFile, Target
+from downlink.api.body import read_form
+from downlink.api.deps import Now, Units, Writer, problems
+from downlink.api.schemas.imports import ImportAnswer, ImportFields
+from downlink.domain.errors import InvalidError
+from downlink.storage.unit import UnitFactory
+
+router = APIRouter(tags=["campaigns"])
+MAX_BODY_BYTES = 512 * 2**20
+MAX_FILES = 500
+_FORM: dict[str, Any] = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {"type": "array", "items": {"type": "string", "format": "binary"}, "maxItems": MAX_FILES},
+        **ImportFields.model_json_schema()["properties"],
+    },
+}
+
+
+@router.post(
+    "/imports",
+    status_code=201,
+    responses=problems(401, 403, 404, 409, 413),
+    openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
+)
+async def import_files(request: Request, caller: Writer, units: Units, now: Now) -> ImportAnswer:
+    """Check every file, then make a run of each in an imported campaign; `import_refused` names every file that is refused."""
+    form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
+    try:
+        files, target = _files(form), _target(form)
+        return await run_in_threadpool(_import, units, files, target, now)
+    finally:
+        await form.close()
+
+
+def _files(form: FormData) -> list[NamedFile]:
+    files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
+    if not files:
+        raise InvalidError("no_files", "Send at least one file, in the form's field `files`.")
+    return files
+
+
+def _target(form: FormData) -> Target:
+    """The other fields, checked as any body is."""
+    try:
+        said = ImportFields.model_validate({name: value for name, value in form.items() if name != "files" and value})
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_context=False)) from error
+    return Target(said.campaign_id, said.campaign, said.condition)
+
+
+def _import(units: UnitFactory, files: list[NamedFile], target: Target, now: datetime) -> ImportAnswer:
+    with units() as unit:
+        campaign_id, runs = imports.import_files(unit, files, target, now)
+    return ImportAnswer.model_validate({"campaign_id": campaign_id, "runs": runs})
