@@ -21,6 +21,7 @@ from tests.fixtures.lab import API, Lab
 DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
 OPEN = {("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login")}
 NOWHERE = "00000000-0000-0000-0000-000000000000"
+BODIES: dict[str, Any] = {"sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}}}
 PROBLEM = {"code", "message", "details"}
 
 
@@ -35,7 +36,7 @@ def routes(*, for_agents: bool) -> list[tuple[str, str]]:
 
 def fill(path: str) -> str:
     values = {"flow": "1", "end": "sender", "sequence": "0", "table": "runs"}
-    for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", *values):
+    for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", "sweep_id", *values):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
     return path
 
@@ -76,7 +77,7 @@ def test_api_tokens_do_not_open_the_agents_channel(lab: Lab) -> None:
 def test_what_is_not_there_is_a_problem_with_a_sentence(lab: Lab) -> None:
     for verb, path in routes(for_agents=False):
         if "{" in path:
-            body = {} if verb == "PATCH" else None
+            body = BODIES.get(path.rsplit("/", 1)[-1], {} if verb == "PATCH" else None)
             answer = lab.client.request(verb, fill(path), headers={"Authorization": f"Bearer {lab.token}"}, json=body)
             assert answer.status_code == 404, (verb, path, answer.text)
             assert set(answer.json()) == PROBLEM
@@ -157,7 +158,7 @@ def test_drawn_requests_get_documented_answers(lab: Lab) -> None:
     checks = [not_a_server_error, status_code_conformance, response_schema_conformance]
     for found in schema.get_all_operations():
         operation = found.ok()
-        if operation.path != f"{API}/events":  # endless by design: test_live.py
+        if operation.path != f"{API}/events":  # endless by design: tests/jobs/test_processes.py
             draw(operation, {"Authorization": f"Bearer {lab.token}"}, checks)
 
 

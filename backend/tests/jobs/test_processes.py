@@ -19,6 +19,7 @@ from downlink.actions import access
 from downlink.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port
+from downlink.storage.events import add_event
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
@@ -183,6 +184,13 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
         with client.stream("GET", f"{API}/events", headers={"Last-Event-ID": first["id"]}) as stream:
             lines = stream.iter_lines()
             assert [_next_event(lines)["event"] for _ in range(2)] == ["hello", "agent"]  # nothing was lost between
+        with units() as unit:
+            for _ in range(200):
+                add_event(unit, datetime.now(UTC), "agent", {})
+        with client.stream("GET", f"{API}/events", headers={"Last-Event-ID": first["id"]}) as stream:
+            lines = stream.iter_lines()
+            # More than is handed on piece by piece: the reader is told to fetch anew.
+            assert [_next_event(lines)["event"] for _ in range(2)] == ["hello", "refetch"]
             processes.stop_gently("api")
             assert wait_until(lambda: processes.has_ended("api"), 4), "a browser's stream held the server up"
     assert token not in processes.log("api")
