@@ -6,11 +6,13 @@ import os
 import signal
 from pathlib import Path
 
+import httpx
 import redis
 from sqlalchemy import create_engine, text
 
 from downlink.stack.launcher import start_service
 from downlink.stack.process import wait_until
+from downlink.stack.servers import start_postgres
 from tests.system.conftest import SENDER, System
 
 HYSTART = Path("/sys/module/tcp_cubic/parameters/hystart")
@@ -96,6 +98,23 @@ def test_a_campaign_outlives_killed_workers_and_beat(system: System) -> None:
     system.wait_complete(campaign)
     assert places(system, campaign) == [(1, 1), (2, 1), (3, 1)]
     assert len(system.runs(campaign)) == 3
+    assert traces_are_whole(system, campaign)
+
+
+def test_a_campaign_outlives_a_restarted_database(system: System) -> None:
+    """While it is away everybody is told to come again, and nobody that something is wrong with the request."""
+    supervisor = system.stack.supervisor
+    campaign = system.launch(campaign_file("Database restarted", seconds=3, cycles=2))
+    system.wait_for_run(campaign, "running")
+    supervisor.stop("postgres")
+    away = httpx.get(
+        f"{system.stack.address}/api/v1/session", headers={"Authorization": f"Bearer {system.stack.token}"}
+    )
+    assert (away.status_code, away.json()["code"]) == (503, "database_away")
+    assert int(away.headers["retry-after"]) > 0
+    start_postgres(supervisor, system.stack.home / "postgres")
+    system.wait_complete(campaign)
+    assert len(places(system, campaign)) == 2
     assert traces_are_whole(system, campaign)
 
 
