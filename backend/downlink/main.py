@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from downlink.cli import agents, campaigns, links, runs
-from downlink.cli.exits import exits_command, import_command
+from downlink.cli.exits import exits_command
+from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.domain.errors import (
     ConflictError,

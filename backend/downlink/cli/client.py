@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,6 +21,7 @@ from downlink.domain.errors import (
 
 DEFAULT_SERVER = "http://127.0.0.1:8400"
 PAGE = 500
+UPLOAD_TIMEOUT_S = 900
 _KINDS: dict[int, type[DownlinkError]] = {401: DeniedError, 403: DeniedError, 404: NotFoundError, 409: ConflictError}
 
 
@@ -72,6 +73,11 @@ class Client:
 
     def post(self, path: str, body: Any = None) -> Any:
         return self._call("POST", path, json=body)
+
+    def upload(self, path: str, files: Sequence[tuple[str, BinaryIO]], fields: Mapping[str, str]) -> Any:
+        """Send files by name in a form's field `files`; the server reads them all before it answers."""
+        parts = [("files", file) for file in files]
+        return self._call("POST", path, files=parts, data=fields, timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5))
 
     def patch(self, path: str, body: Any) -> Any:
         return self._call("PATCH", path, json=body)

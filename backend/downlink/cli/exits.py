@@ -1,4 +1,4 @@
-"""`downlink exits` judges a trace file, `downlink import` checks files of other tools. Neither needs a server."""
+"""`downlink exits` judges a trace file. It needs no server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from downlink.cli.output import AsJson, Column, note, print_json, print_table
+from downlink.cli.output import AsJson, Column, print_json, print_table
 from downlink.domain.errors import InvalidError, NotFoundError
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ VERDICT_COLUMNS: list[Column] = [
     ("cwnd", lambda v: v["cwnd_segments"]),
     ("reason", lambda v: v["reason"]),
 ]
-FLOW_COLUMNS: list[Column] = [
-    ("file", lambda f: f["file"]),
-    ("source", lambda f: f["source"]),
-    ("flow", lambda f: f["flow"]),
-    ("end", lambda f: f["end"]),
-    ("control", lambda f: f["congestion_control"]),
-    ("samples", lambda f: f["samples"]),
-    ("duration", lambda f: f"{f['duration_s']:.1f} s"),
-    ("per ACK", lambda f: "yes" if f["is_per_ack"] else "no"),
-]
 
 
 def exits_command(
@@ -42,28 +32,14 @@ def exits_command(
     as_json: AsJson = False,
 ) -> None:
     """Say when slow start ended in a trace, and when each detector would have ended it. Works without a server."""
-    verdicts = list(_verdicts(_load(file)))
+    verdicts = list(_verdicts(load_file(file)))
     if as_json:
         print_json(verdicts)
     else:
         print_table(verdicts, VERDICT_COLUMNS)
 
 
-def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Files of iperf3, ndt7, tcp-info, flent, or per-ACK CSV")],
-    campaign: Annotated[str | None, typer.Option(help="The campaign the runs would belong to")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Check files of other tools and show what would be imported: all of them or, when one is refused, none."""
-    rows = [row for trace in _load_all(files) for row in _flow_rows(trace, campaign)]
-    if as_json:
-        print_json(rows)
-    else:
-        print_table(rows, FLOW_COLUMNS)
-        note(f"{len(files)} files, {len(rows)} traces, nothing was stored: this command only checks.")
-
-
-def _load(file: Path) -> ImportedTrace:
+def load_file(file: Path) -> ImportedTrace:
     from downlink.importers.files import import_file
 
     try:
@@ -71,18 +47,6 @@ def _load(file: Path) -> ImportedTrace:
     except OSError as error:
         raise NotFoundError("file_unreadable", f"{file.name} cannot be read: {error.strerror}.") from error
     return import_file(file.name, content)
-
-
-def _load_all(files: list[Path]) -> list[ImportedTrace]:
-    loaded, refusals = [], []
-    for file in files:
-        try:
-            loaded.append(_load(file))
-        except (InvalidError, NotFoundError) as error:
-            refusals.append(error.message)
-    if refusals:
-        raise InvalidError("import_refused", "\n".join([*refusals, "Nothing was imported."]), {"refused": refusals})
-    return loaded
 
 
 def _verdicts(trace: ImportedTrace) -> Iterator[dict[str, Any]]:
@@ -113,23 +77,4 @@ def _verdicts_of(flow: ImportedFlow) -> Iterator[dict[str, Any]]:
             "parameters": dict(verdict.parameters),
             "reason": verdict.reason,
             "quantities": dict(verdict.quantities),
-        }
-
-
-def _flow_rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]]:
-    for flow in trace.flows:
-        yield {
-            "file": trace.name,
-            "sha256": trace.sha256,
-            "source": trace.kind.value,
-            "campaign": campaign,
-            "started_at": None if trace.started_at is None else trace.started_at.isoformat(),
-            "flow": flow.flow,
-            "end": flow.end.value,
-            "congestion_control": flow.congestion_control,
-            "samples": flow.samples,
-            "duration_s": flow.duration_s,
-            "is_per_ack": flow.is_per_ack,
-            "fields": list(flow.columns),
-            "metadata": dict(trace.metadata),
         }

@@ -1,17 +1,16 @@
-"""`downlink exits` and `downlink import` without a server."""
+"""`downlink exits`: verdicts on a file, without a server."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from downlink.domain.errors import DownlinkError
 from downlink.main import app
-from tests.fixtures.exit_traces import random_trace
+from tests.fixtures.foreign_files import ack_csv_file
 
 DATA = Path(__file__).parents[1] / "importers" / "data"
 
@@ -26,18 +25,8 @@ def run(*arguments: object) -> str:
 
 @pytest.fixture
 def ack_file(tmp_path: Path) -> Path:
-    trace = random_trace(7)
-    columns = [trace.time_us, trace.acked_bytes, trace.mss_bytes, trace.rtt_us, trace.snd_nxt_bytes]
     file = tmp_path / "acks.csv"
-    header = "now_us,bytes_acked,mss,rtt_us,snd_nxt"
-    np.savetxt(
-        file,
-        np.stack([c for c in columns if c is not None], axis=1),
-        fmt="%d",
-        delimiter=",",
-        header=header,
-        comments="",
-    )
+    file.write_bytes(ack_csv_file())
     return file
 
 
@@ -72,22 +61,3 @@ def test_a_receiver_s_view_alone_cannot_be_judged() -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DownlinkError, match=r"gone\.csv cannot be read: No such file"):
         run("exits", tmp_path / "gone.csv")
-
-
-def test_import_lists_every_flow_of_every_file() -> None:
-    rows = json.loads(
-        run("import", DATA / "ndt7-download.json", DATA / "tcp-info.jsonl.zst", "--campaign", "old runs", "--json")
-    )
-    assert [(row["source"], row["end"], row["campaign"]) for row in rows] == [
-        ("ndt7", "sender", "old runs"),
-        ("tcp-info", "sender", "old runs"),
-    ]
-    assert all(len(row["sha256"]) == 64 for row in rows)
-
-
-def test_one_refused_file_stops_the_whole_import_and_all_refusals_are_told(tmp_path: Path) -> None:
-    for name in ("bad.json", "worse.json"):
-        (tmp_path / name).write_text("{")
-    with pytest.raises(DownlinkError) as caught:
-        run("import", tmp_path / "bad.json", DATA / "ndt7-download.json", tmp_path / "worse.json")
-    assert [line.split(" ")[0] for line in caught.value.message.splitlines()] == ["bad.json", "worse.json", "Nothing"]
