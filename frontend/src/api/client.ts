@@ -11,10 +11,15 @@ export function onSignedOut(listener: () => void): void {
   signedOutListener = listener
 }
 
+/** For requests that do not go through `client`. */
+export function noteSignedOut(): void {
+  signedOutListener?.()
+}
+
 const watchSession: Middleware = {
   onResponse({ response, schemaPath }) {
     const isAsking = schemaPath === `${API}/session` || schemaPath === `${API}/login`
-    if (response.status === 401 && !isAsking) signedOutListener?.()
+    if (response.status === 401 && !isAsking) noteSignedOut()
   },
 }
 

@@ -11,6 +11,7 @@ import {
 import { parseCampaignSearch } from '@/features/campaigns/search'
 import { parseRunSearch } from '@/features/runs/search'
 import { sessionQuery } from '@/features/session/queries'
+import { text } from '@/lib/search'
 import { BarePageError, NotFound, PageError } from './PageError'
 import { Shell } from './Shell'
 
@@ -65,6 +66,13 @@ const newCampaign = createRoute({
   component: lazyRouteComponent(() => import('@/features/campaigns/NewCampaignPage'), 'NewCampaignPage'),
 })
 
+const importFiles = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns/import',
+  validateSearch: (search: Record<string, unknown>): { into?: string | undefined } => ({ into: text(search.into) }),
+  component: lazyRouteComponent(() => import('@/features/imports/ImportPage'), 'ImportPage'),
+})
+
 const campaign = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns/$campaignId',
@@ -97,7 +105,11 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => import('@/features/session/TokensPage'), 'TokensPage'),
 })
 
-const tree = root.addChildren([setup, login, shell.addChildren([home, campaigns, newCampaign, campaign, run, agents, links, tokens])])
+const tree = root.addChildren([
+  setup,
+  login,
+  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, run, agents, links, tokens]),
+])
 
 export function createAppRouter(cache: QueryClient, history?: RouterHistory) {
   return createRouter({

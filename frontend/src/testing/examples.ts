@@ -7,6 +7,7 @@ export const IDS = {
   recorded: '01890a5d-ac96-774b-bcce-b302099a8002',
   competing: '01890a5d-ac96-774b-bcce-b302099a8003',
   draft: '01890a5d-ac96-774b-bcce-b302099a8004',
+  imported: '01890a5d-ac96-774b-bcce-b302099a8005',
 } as const
 
 const NO_RUNS: CampaignDetail['counts'] = {
@@ -61,6 +62,13 @@ const HYSTART = [
 ]
 const COMPETING = [{ name: 'Cubic against BBR', flows: [flow('cubic', 1), flow('bbr', 2)], sender: wmem, receiver, stop }]
 
+const IMPORTED = [{ name: 'cubic', flows: [flow('cubic', 1)], sender: {}, receiver: {}, stop }]
+const IMPORT_SOURCE = {
+  file: 'geo-download.json.gz',
+  source: 'iperf3',
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+}
+
 type CampaignChange = Partial<Omit<CampaignDetail, 'counts'>> &
   Pick<CampaignDetail, 'id' | 'spec'> & { counts?: Partial<CampaignDetail['counts']> }
 
@@ -70,6 +78,7 @@ export function makeCampaign({ counts, ...change }: CampaignChange): CampaignDet
     notes: change.spec.notes,
     state: 'complete',
     is_recorded: false,
+    origin: 'measured',
     links: change.spec.links,
     conditions: change.spec.conditions.map(({ name }) => name),
     runs_total: 6,
@@ -86,7 +95,7 @@ export function makeCampaign({ counts, ...change }: CampaignChange): CampaignDet
   }
 }
 
-/** One of each: running, recorded and complete, complete with competing flows, draft. */
+/** One of each: running, recorded and complete, complete with competing flows, imported, draft. */
 export function makeCampaigns(launched_at: string): CampaignDetail[] {
   return [
     makeCampaign({
@@ -109,8 +118,20 @@ export function makeCampaigns(launched_at: string): CampaignDetail[] {
       id: IDS.recorded,
       spec: makeSpec('HyStart on and off, recorded', HYSTART, 60),
       is_recorded: true,
+      origin: 'recorded',
       counts: { complete: 6 },
       ended_at: '2026-01-02T03:13:20.000Z',
+    }),
+    makeCampaign({
+      id: IDS.imported,
+      spec: { ...makeSpec('Field trip, spring', IMPORTED, 60), notes: '', links: ['imported'], sampling: 'polled' },
+      origin: 'imported',
+      runs_total: 1,
+      runs_ended: 1,
+      counts: { complete: 1 },
+      source: `${IMPORT_SOURCE.sha256}  ${IMPORT_SOURCE.file}\n`,
+      launched_at: null,
+      report_at: null,
     }),
     makeCampaign({
       id: IDS.draft,
@@ -167,9 +188,18 @@ export function makeRuns(launched_at: string): RunSummary[] {
       ended_at: hasEnded ? at(place * 47 + 44.1) : null,
       throughput_bps: rate_bps,
       goodput_bps: rate_bps === null ? null : rate_bps * 0.996,
+      import_source: null,
       live: state === 'running' ? { elapsed_s: 21.3, bytes: 142_300_000 } : null,
     }
   })
+}
+
+/** The imported campaign's one run. */
+export function makeImportedRun(launched_at: string): RunSummary[] {
+  const [first] = makeRuns(launched_at)
+  return first
+    ? [{ ...first, id: runId(60), campaign_id: IDS.imported, link: 'imported', condition: 'cubic', import_source: IMPORT_SOURCE }]
+    : []
 }
 
 const FINGERPRINT = {

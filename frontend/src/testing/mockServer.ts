@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Plugin } from 'vite'
 import { answer } from './answers.ts'
+import { readBody } from './body.ts'
 import { makeWorld } from './world.ts'
 
 const PREFIX = '/api/v1'
 
-async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
-  return parts.length > 0 ? JSON.parse(Buffer.concat(parts).toString()) : {}
+  return readBody(new Response(Buffer.concat(parts), { headers: { 'content-type': request.headers['content-type'] ?? '' } }))
 }
 
 /** `npm run mock`: the dashboard over example records, without a backend. For looking at pages, never part of a build. */
@@ -21,7 +22,7 @@ export function mockServer(): Plugin {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: hello\ndata: {}\n\n')
       return
     }
-    const { status, body } = answer(world, request.method ?? 'GET', path.slice(PREFIX.length), await readBody(request))
+    const { status, body } = answer(world, request.method ?? 'GET', path.slice(PREFIX.length), await bodyOf(request))
     response.writeHead(status, { 'content-type': 'application/json' }).end(body === undefined ? undefined : JSON.stringify(body))
   }
   return {

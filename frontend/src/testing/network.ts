@@ -1,6 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { answer } from './answers.ts'
+import { readBody } from './body.ts'
 import { makeWorld, type World } from './world.ts'
 
 const PREFIX = '/api/v1'
@@ -13,8 +14,7 @@ export function serve(world: World = makeWorld()): World {
   server.use(
     http.all(`*${PREFIX}/*`, async ({ request }) => {
       const path = new URL(request.url).pathname.slice(PREFIX.length)
-      const text = await request.text()
-      const { status, body } = answer(world, request.method, path, text ? JSON.parse(text) : {})
+      const { status, body } = answer(world, request.method, path, await readBody(request))
       return body === undefined ? new HttpResponse(null, { status }) : HttpResponse.json(body as object, { status })
     }),
   )

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useRouter } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import type { Campaign } from '@/api/types'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { ProblemAlert } from '@/ui/ProblemAlert'
@@ -31,6 +31,11 @@ export function CampaignActions({ campaign }: { campaign: Campaign }) {
         </Button>
       ) : null}
       {campaign.state === 'running' || campaign.state === 'paused' ? <Cancel campaign={campaign} /> : null}
+      {campaign.origin === 'imported' ? (
+        <Button variant="default" renderRoot={(props) => <Link to="/campaigns/import" search={{ into: campaign.id }} {...props} />}>
+          Add files
+        </Button>
+      ) : null}
       {isEnded || campaign.state === 'draft' ? <Delete campaign={campaign} /> : null}
       {error ? <ProblemAlert error={error} /> : null}
     </>

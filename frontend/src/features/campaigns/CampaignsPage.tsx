@@ -9,8 +9,8 @@ import { Panel } from '@/ui/Panel'
 import { ProgressBar } from '@/ui/ProgressBar'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
-import { Tag } from '@/ui/Tag'
 import classes from './campaigns.module.css'
+import { OriginTag } from './OriginTag'
 import { progressText, segments, segmentsTotal } from './progress'
 import { useCampaigns } from './queries'
 
@@ -22,9 +22,14 @@ export function CampaignsPage() {
         title="Campaigns"
         description="Each compares conditions over one or more links, run by run."
         actions={
-          <Button component={Link} to="/campaigns/new">
-            New campaign
-          </Button>
+          <>
+            <Button component={Link} to="/campaigns/import" variant="default">
+              Import files
+            </Button>
+            <Button component={Link} to="/campaigns/new">
+              New campaign
+            </Button>
+          </>
         }
       />
       <QueryPanel
@@ -40,7 +45,8 @@ export function CampaignsPage() {
                   </Button>
                 }
               >
-                A campaign needs a link with an agent at each end. Add agents, then a link, then describe what to compare.
+                A campaign needs a link with an agent at each end. Add agents, then a link, then describe what to compare. Measurements of
+                other tools can be imported without any.
               </Empty>
             </Panel>
           ) : null
@@ -66,7 +72,7 @@ function Item({ campaign }: { campaign: Campaign }) {
         <div className={classes.itemHead}>
           {campaign.name}
           <StateBadge state={campaign.state} />
-          {campaign.is_recorded ? <Tag>recorded example</Tag> : null}
+          <OriginTag campaign={campaign} />
         </div>
         <Text size="sm" c="dimmed" mt={4} lineClamp={2}>
           {campaign.links.join(', ')} ·{' '}

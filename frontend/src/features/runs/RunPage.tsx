@@ -14,6 +14,7 @@ import { FlowsPanel } from './FlowsPanel'
 import { LimitsTab } from './limits/LimitsTab'
 import { useCancelRun, useRun } from './queries'
 import { SettingsTab } from './SettingsTab'
+import { SourcePanel } from './SourcePanel'
 import type { RunSearch } from './search'
 import { TimesPanel } from './TimesPanel'
 import { TracesTab } from './TracesTab'
@@ -50,6 +51,7 @@ function Content({ run }: { run: Run }) {
       />
       <Stack gap="lg">
         <Outcome run={run} />
+        {run.import_source ? <SourcePanel source={run.import_source} /> : null}
         <TimesPanel run={run} />
         <FlowsPanel run={run} />
         <Tabs

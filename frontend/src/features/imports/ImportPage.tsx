@@ -1,0 +1,70 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { PageHeader } from '@/ui/PageHeader'
+import { Panel } from '@/ui/Panel'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+import { ChosenFiles } from './ChosenFiles'
+import { DropZone } from './DropZone'
+import { useImport } from './queries'
+import { refusalsOf, sizeProblem, withFiles } from './refusals'
+import { Sending } from './Sending'
+
+const route = getRouteApi('/shell/campaigns/import')
+
+/** Files of other tools become runs of a campaign: all of them or, when one is refused, none. */
+export function ImportPage() {
+  const { into } = route.useSearch()
+  const router = useRouter()
+  const [files, setFiles] = useState<File[]>([])
+  const [name, setName] = useState('')
+  const { send, share, isPending, error, reset } = useImport()
+  const refused = refusalsOf(error)
+  const tooMuch = sizeProblem(files)
+  const choose = (next: File[]) => {
+    reset()
+    setFiles(next)
+  }
+  const start = async () => {
+    const answer = await send({ files, ...(into ? { campaign_id: into } : { campaign: name.trim() }) })
+    await router.navigate({ to: '/campaigns/$campaignId', params: { campaignId: answer.campaign_id }, search: { tab: 'runs' } })
+  }
+  return (
+    <>
+      <PageHeader
+        trail={<Link to="/campaigns">Campaigns</Link>}
+        title={into ? 'Add files to a campaign' : 'Import files'}
+        description="Measurements of other tools go through the same analysis and pages as runs measured here."
+      />
+      <Panel>
+        <Stack gap="md">
+          <DropZone onFiles={(added) => choose(withFiles(files, added))} isDisabled={isPending} />
+          <ChosenFiles files={files} refused={refused} onChange={choose} isDisabled={isPending} />
+          {error && refused.length === 0 ? <ProblemAlert error={error} /> : null}
+          {into ? null : (
+            <TextInput
+              label="Name of the campaign"
+              description="Optional. Without a name it is called “Imported” with date and time."
+              maw={440}
+              maxLength={100}
+              value={name}
+              disabled={isPending}
+              onChange={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+          <Group>
+            <Button
+              onClick={() => void start().catch(() => undefined)}
+              disabled={files.length === 0 || tooMuch !== null}
+              loading={isPending}
+            >
+              {files.length > 1 ? `Import ${files.length} files` : 'Import'}
+            </Button>
+            {tooMuch ? <span role="alert">{tooMuch}</span> : null}
+          </Group>
+          {share === null ? null : <Sending share={share} />}
+        </Stack>
+      </Panel>
+    </>
+  )
+}
