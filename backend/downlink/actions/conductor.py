@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import runs
+from downlink.actions import runs, sweeps
 from downlink.actions.campaigns import complete_campaign
 from downlink.domain.agent import AgentStatus, is_free, is_online
 from downlink.domain.run import ACTIVE, Reason, RunState
@@ -33,7 +33,7 @@ def tick(units: UnitFactory, now: datetime) -> None:
         ids = rows.active_run_ids(unit)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
-    for step in (lease_due, resend_lost, *([events.prune] if now.second == 0 else [])):
+    for step in (lease_due, resend_lost, sweeps.send_due, *([events.prune] if now.second == 0 else [])):
         _guarded(units, partial(step, now=now))
 
 

@@ -37,12 +37,17 @@ def judge_columns(flow: RunFlow, columns: Columns) -> Judged:
     """One flow's row of times and its detectors' verdicts, to store. A trace that cannot be judged says why."""
     own = {"flow": flow.flow, "analysis_version": ANALYSIS_VERSION}
     try:
-        judged = judge_flow(flow_trace(columns, flow.cc, _first_byte_us(flow)))
+        judged = judge_flow(flow_trace(columns, flow.cc, first_byte_us(flow)))
     except InvalidError as error:
         return {**own, **_times_row(None), "origin_us": None, "refusal": error.message}, []
     return {**own, **_times_row(judged.times), "origin_us": judged.origin_us, "refusal": None}, _verdict_rows(
         flow.flow, judged
     )
+
+
+def first_byte_us(flow: RunFlow) -> int:
+    """The first data byte on the clock of the sender's samples."""
+    return int((flow.sender_outcome or {}).get("first_byte_us") or 0)
 
 
 def sender_columns(unit: Unit, run_id: UUID, flow: int) -> Columns:
@@ -92,10 +97,6 @@ def campaign_exits(unit: Unit, campaign_id: UUID) -> Row:
     return {"campaign_id": campaign_id, "groups": [_group(key, members) for key, members in groups.items()]}
 
 
-def _first_byte_us(flow: RunFlow) -> int:
-    return int((flow.sender_outcome or {}).get("first_byte_us") or 0)
-
-
 def _times_row(times: ExitTimes | None) -> Row:
     if times is None:
         return dict.fromkeys(("cg_us", "ex_us", "dp_us", "hr_us", "is_success"))
@@ -123,7 +124,7 @@ def _flow_head(flow: RunFlow, started: SlowStart, verdicts: Iterable[Exit]) -> R
     return {
         "flow": flow.flow,
         "cc": flow.cc,
-        "first_byte_us": _first_byte_us(flow),
+        "first_byte_us": first_byte_us(flow),
         "origin_us": started.origin_us,
         "refusal": started.refusal,
         "analysis_version": started.analysis_version,
@@ -134,7 +135,7 @@ def _flow_head(flow: RunFlow, started: SlowStart, verdicts: Iterable[Exit]) -> R
 
 def _plots(unit: Unit, run: Run, flow: RunFlow, span: tuple[int, int, int]) -> Row:
     try:
-        trace = flow_trace(sender_columns(unit, run.id, flow.flow), flow.cc, _first_byte_us(flow))
+        trace = flow_trace(sender_columns(unit, run.id, flow.flow), flow.cc, first_byte_us(flow))
     except InvalidError:
         return {"curves": None, "window": None, "packet_pairs": None}
     return {

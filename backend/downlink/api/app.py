@@ -17,11 +17,13 @@ from downlink.api import (
     docs_page,
     exits,
     health,
+    imports,
     limits,
     links,
     live,
     reports,
     runs,
+    sweeps,
 )
 from downlink.api.dashboard import mount_dashboard
 from downlink.api.deps import read_clock
@@ -57,7 +59,21 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.clock = read_clock
     app.state.figures = Figures()
     app.state.is_stopping = False
-    for module in (access, agents, links, campaigns, runs, reports, exits, limits, archives, live, agent_channel):
+    for module in (
+        access,
+        agents,
+        links,
+        campaigns,
+        runs,
+        reports,
+        exits,
+        imports,
+        limits,
+        sweeps,
+        archives,
+        live,
+        agent_channel,
+    ):
         app.include_router(module.router, prefix=PREFIX)
     app.include_router(docs_page.router, prefix=PREFIX)
     app.include_router(health.router)

@@ -36,7 +36,7 @@ async def stream_events(
     campaign_id: Annotated[UUID | None, Query(description="Only this campaign's events, and those of agents")] = None,
     last_event_id: Annotated[str | None, Header(description="Resume after this event")] = None,
 ) -> EventSourceResponse:
-    """Events `run`, `progress`, `campaign`, `report` and `agent`; `refetch` says that some were left out."""
+    """Events `run`, `progress`, `campaign`, `report`, `sweep` and `agent`; `refetch` says that some were left out."""
     start = Cursor.parse(last_event_id)
     feed = _feed(request.app, units, campaign_id, start)
     return EventSourceResponse(feed, ping=PING_S, headers={"Cache-Control": "no-store"}, send_timeout=30)

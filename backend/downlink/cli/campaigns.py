@@ -172,6 +172,29 @@ def table(
         say(text)
 
 
+@app.command()
+def sweep(
+    campaign: Which,
+    values: Annotated[
+        list[str], typer.Option("--set", help="Values of a parameter, NAME=VALUE,VALUE…; once for each parameter")
+    ],
+    detector: Annotated[str, typer.Option(help="search or hystart")] = "search",
+    version: Annotated[str, typer.Option(help="3.1, 4.0 or 1.0; of hystart 6.x, 5.10 or <=5.4")] = "3.1",
+    as_json: AsJson = False,
+) -> None:
+    """Try every combination of a detector's parameters on all traces of a campaign: success, early and late exits, headroom."""
+    from downlink.cli.sweeps import follow_sweep, print_cells, read_grid
+
+    grid = read_grid(values)
+    client = connect()
+    body = {"detector": detector, "version": version, "grid": grid}
+    swept = follow_sweep(client, client.post(f"/campaigns/{campaign_id(client, campaign)}/sweeps", body))
+    if as_json:
+        print_json(swept)
+    else:
+        print_cells(swept)
+
+
 def _change(campaign: str, verb: str, done: str) -> None:
     client = connect()
     identity = campaign_id(client, campaign)

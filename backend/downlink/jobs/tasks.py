@@ -11,7 +11,7 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, chunks, conductor, reports
+from downlink.actions import analyse, chunks, conductor, reports, sweeps
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.storage.unit import Unit, UnitFactory
 
@@ -19,7 +19,12 @@ PREFIX = "downlink."
 TICK = "tick"
 MAX_RETRIES = 3
 Action = Callable[[Unit, UUID, datetime], None]
-ACTIONS: dict[str, Action] = {"seal": chunks.seal, "analyse": analyse.analyse_run, "report": reports.refresh_report}
+ACTIONS: dict[str, Action] = {
+    "seal": chunks.seal,
+    "analyse": analyse.analyse_run,
+    "report": reports.refresh_report,
+    sweeps.JOB: sweeps.sweep_part,
+}
 log = structlog.get_logger()
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, or_, select, text
+from sqlalchemy import delete, select, text
 
 from downlink.storage.tables import Event
 from downlink.storage.unit import Unit
@@ -85,6 +85,6 @@ def run_events(unit: Unit, run_id: UUID) -> Sequence[Event]:
 
 
 def prune(unit: Unit, now: datetime) -> None:
-    """Forget old progress and agents' status changes; what runs and campaigns did is kept."""
-    fleeting = or_(Event.kind == "progress", Event.kind == "agent")
+    """Forget old progress, that of sweeps too, and agents' status changes; what runs and campaigns did is kept."""
+    fleeting = Event.kind.in_(("progress", "sweep", "agent"))
     unit.session.execute(delete(Event).where(fleeting, Event.at < now - KEEP_PROGRESS))

@@ -590,6 +590,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Files
+         * @description Check every file, then make a run of each in an imported campaign; `import_refused` names every file that is refused.
+         */
+        post: operations["import_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/limits": {
         parameters: {
             query?: never;
@@ -630,6 +650,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sweeps/parameters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sweep Parameters
+         * @description What can be swept: every detector and version with its parameters, their defaults and ranges.
+         */
+        get: operations["list_sweep_parameters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sweeps
+         * @description Newest first.
+         */
+        get: operations["list_sweeps"];
+        put?: never;
+        /**
+         * Create Sweep
+         * @description Sweep over the complete runs there are. Up to 1,000 parameter sets; the workers share the traces.
+         */
+        post: operations["create_sweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sweeps/{sweep_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sweep
+         * @description How far it is; once complete, its cells.
+         */
+        get: operations["get_sweep"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Sweep
+         * @description Delete it, also while it is under way; what its jobs still find is dropped.
+         */
+        delete: operations["delete_sweep"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/archive.zip": {
         parameters: {
             query?: never;
@@ -659,7 +747,7 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Events `run`, `progress`, `campaign`, `report` and `agent`; `refetch` says that some were left out.
+         * @description Events `run`, `progress`, `campaign`, `report`, `sweep` and `agent`; `refetch` says that some were left out.
          */
         get: operations["stream_events"];
         put?: never;
@@ -873,6 +961,12 @@ export interface components {
              */
             state: "draft" | "running" | "paused" | "complete" | "cancelled";
             /**
+             * Origin
+             * @description Measured here, loaded from an archive, or made of files of other tools
+             * @enum {string}
+             */
+            origin: "measured" | "recorded" | "imported";
+            /**
              * Is Recorded
              * @description Shipped with the software to explore, not measured here
              */
@@ -938,6 +1032,12 @@ export interface components {
              * @enum {string}
              */
             state: "draft" | "running" | "paused" | "complete" | "cancelled";
+            /**
+             * Origin
+             * @description Measured here, loaded from an archive, or made of files of other tools
+             * @enum {string}
+             */
+            origin: "measured" | "recorded" | "imported";
             /**
              * Is Recorded
              * @description Shipped with the software to explore, not measured here
@@ -1691,6 +1791,53 @@ export interface components {
             /** Delay */
             delay: number;
         };
+        /** ImportAnswer */
+        ImportAnswer: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Runs */
+            runs: components["schemas"]["ImportedRun"][];
+        };
+        /**
+         * ImportSource
+         * @description The file that an imported run was made of.
+         */
+        ImportSource: {
+            /** File */
+            file: string;
+            /**
+             * Source
+             * @description iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv
+             */
+            source: string;
+            /** Sha256 */
+            sha256: string;
+        };
+        /**
+         * ImportedRun
+         * @description What became of one file.
+         */
+        ImportedRun: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** File */
+            file: string;
+            /**
+             * Source
+             * @description iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv
+             */
+            source: string;
+            /** Sha256 */
+            sha256: string;
+            /** Flows */
+            flows: number;
+        };
         /**
          * Interval
          * @description A mean over runs with its 95 % interval (Student's t); the interval and sd are null when n = 1.
@@ -1951,7 +2098,8 @@ export interface components {
         /**
          * LiveEvent
          * @description `event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
-         *     `campaign` campaign_state; `report` campaign_id alone; `agent` agent, agent_status and detail. Absent keys do not apply.
+         *     `campaign` campaign_state; `report` campaign_id alone; `sweep` sweep_id, state, done and total; `agent` agent, agent_status
+         *     and detail. Absent keys do not apply.
          */
         LiveEvent: {
             /** Campaign Id */
@@ -1974,6 +2122,14 @@ export interface components {
             chunks_done?: number | null;
             /** Chunks Total */
             chunks_total?: number | null;
+            /** Sweep Id */
+            sweep_id?: string | null;
+            /** State */
+            state?: ("queued" | "running" | "complete" | "failed") | null;
+            /** Done */
+            done?: number | null;
+            /** Total */
+            total?: number | null;
             /** Agent */
             agent?: string | null;
             /** Agent Status */
@@ -2310,6 +2466,8 @@ export interface components {
             /** Goodput Bps */
             goodput_bps: number | null;
             live: components["schemas"]["Live"] | null;
+            /** @description Of an imported run alone */
+            import_source?: components["schemas"]["ImportSource"] | null;
             /** Flows */
             flows: components["schemas"]["RunFlow"][];
             /** Hosts */
@@ -2586,6 +2744,8 @@ export interface components {
             /** Goodput Bps */
             goodput_bps: number | null;
             live: components["schemas"]["Live"] | null;
+            /** @description Of an imported run alone */
+            import_source?: components["schemas"]["ImportSource"] | null;
         };
         /** Sampling */
         Sampling: {
@@ -2706,6 +2866,140 @@ export interface components {
             seconds?: number | null;
             /** Bytes */
             bytes?: number | null;
+        };
+        /** Sweep */
+        Sweep: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Detector */
+            detector: string;
+            /** Version */
+            version: string;
+            /** Grid */
+            grid: {
+                [key: string]: number[];
+            };
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "complete" | "failed";
+            /**
+             * Reason
+             * @description Why it failed
+             */
+            reason: string | null;
+            /** Done */
+            done: number;
+            /**
+             * Total
+             * @description Traces
+             */
+            total: number;
+            /** Created At */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Cells
+             * @description null until complete
+             */
+            cells: components["schemas"]["SweepCell"][] | null;
+        };
+        /** SweepBody */
+        SweepBody: {
+            /**
+             * Detector
+             * @example search
+             */
+            detector: string;
+            /**
+             * Version
+             * @example 3.1
+             */
+            version: string;
+            /**
+             * Grid
+             * @description Values per parameter, in the units of /sweeps/parameters; every combination is tried, 1,000 at most
+             * @example {
+             *       "threshold_percent": [
+             *         30,
+             *         35
+             *       ],
+             *       "window_factor": [
+             *         2.5,
+             *         3.5
+             *       ]
+             *     }
+             */
+            grid: {
+                [key: string]: number[];
+            };
+        };
+        /**
+         * SweepCell
+         * @description One parameter set over all traces; shares are percent with Wilson's 95 % interval, null where no trace could decide.
+         */
+        SweepCell: {
+            /** Parameters */
+            parameters: {
+                [key: string]: number;
+            };
+            /**
+             * N
+             * @description Traces on which this set could decide
+             */
+            n: number;
+            /** @description cg <= exit < dp, as in Table I: the good exits */
+            success: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            early: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            good: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            late: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            open: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            /**
+             * Headroom S
+             * @description Median time from a good exit to the first loss
+             */
+            headroom_s: number | null;
+        };
+        /** SweepList */
+        SweepList: {
+            /** Items */
+            items: components["schemas"]["Sweep"][];
+            /** Total */
+            total: number;
+        };
+        /** SweptDetector */
+        SweptDetector: {
+            /** Detector */
+            detector: string;
+            /** Version */
+            version: string;
+            /** Parameters */
+            parameters: components["schemas"]["SweptParameter"][];
+        };
+        /** SweptParameter */
+        SweptParameter: {
+            /** Name */
+            name: string;
+            /** Default */
+            default: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Unit */
+            unit: string;
+            /** Meaning */
+            meaning: string;
         };
         /**
          * TableOne
@@ -5468,6 +5762,119 @@ export interface operations {
             };
         };
     };
+    import_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    files: string[];
+                    /**
+                     * Campaign
+                     * @description Name of a new campaign; by default `Imported` and the date
+                     */
+                    campaign?: string | null;
+                    /**
+                     * Campaign Id
+                     * @description An imported campaign that the files are added to
+                     */
+                    campaign_id?: string | null;
+                    /**
+                     * Condition
+                     * @description Condition of all the files; by default each file's congestion control or its source
+                     */
+                    condition?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_run_limits: {
         parameters: {
             query?: never;
@@ -5566,6 +5973,364 @@ export interface operations {
             };
             /** @description Not signed in */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sweep_parameters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweptDetector"][];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sweeps: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: number;
+                /** @description How many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_sweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SweepBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sweep"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sweep_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sweep"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_sweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sweep_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

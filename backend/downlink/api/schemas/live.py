@@ -8,11 +8,13 @@ from downlink.api.schemas.agents import AgentStatus
 from downlink.api.schemas.base import Shape
 from downlink.api.schemas.campaigns import CampaignStateName
 from downlink.api.schemas.runs import RunStateName
+from downlink.api.schemas.sweeps import SweepStateName
 
 
 class LiveEvent(Shape):
     """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
-    `campaign` campaign_state; `report` campaign_id alone; `agent` agent, agent_status and detail. Absent keys do not apply."""
+    `campaign` campaign_state; `report` campaign_id alone; `sweep` sweep_id, state, done and total; `agent` agent, agent_status
+    and detail. Absent keys do not apply."""
 
     campaign_id: UUID | None = None
     run_id: UUID | None = None
@@ -24,5 +26,9 @@ class LiveEvent(Shape):
     bytes: int | None = None
     chunks_done: int | None = None
     chunks_total: int | None = None
+    sweep_id: UUID | None = None
+    state: SweepStateName | None = None
+    done: int | None = None
+    total: int | None = None
     agent: str | None = None
     agent_status: AgentStatus | None = None

@@ -1,0 +1,190 @@
+"""A detector swept over its parameters, on every decidable trace of a campaign: each trace is a job, so that all workers share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from downlink.actions.exits import first_byte_us, sender_columns
+from downlink.analysis.exits.flow import flow_trace
+from downlink.analysis.exits.outcomes import Interval, Timing
+from downlink.analysis.exits.sensitivity import (
+    SWEEPABLE,
+    Outcome,
+    Rates,
+    combinations,
+    parameter_sets,
+    rates,
+    sweep,
+)
+from downlink.analysis.exits.swept import sweepable
+from downlink.domain.errors import ConflictError, InvalidError
+from downlink.storage import campaigns, runs
+from downlink.storage import sweeps as rows
+from downlink.storage.events import add_event
+from downlink.storage.tables import Sweep, SweepPart
+from downlink.storage.unit import Unit
+
+Row = dict[str, Any]
+Grid = Mapping[str, Sequence[float]]
+JOB = "sweep_part"
+LANES = 8
+"""Parts of a sweep that are sent at a time: more would make the jobs of runs wait behind them."""
+RESEND = timedelta(seconds=60)
+MAX_TRIES = 5
+TELL_EVERY = timedelta(seconds=1)
+UNDECIDABLE = "-"
+LETTERS = {timing: timing.value[0] for timing in Timing}
+TIMINGS = {letter: timing for timing, letter in LETTERS.items()}
+
+
+def what_can_be_swept() -> list[Row]:
+    """Every detector and version with its parameters."""
+    return [
+        {"detector": detector, "version": version, "parameters": [asdict(each) for each in sweepable(parameters)]}
+        for (detector, version), parameters in SWEEPABLE.items()
+    ]
+
+
+def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, values: Grid, now: datetime) -> Row:
+    """Ask for a sweep; the tick begins it. InvalidError for a grid that cannot be, ConflictError where no trace can decide."""
+    campaigns.find_campaign(unit, campaign_id)
+    parameter_sets(detector, version, values)
+    places = rows.decidable_places(unit, campaign_id, detector, version)
+    if not places:
+        raise ConflictError("nothing_decidable", _why_nothing(detector, version))
+    asked = {name: list(each) for name, each in values.items()}
+    made = Sweep(
+        campaign_id=campaign_id, detector=detector, version=version, grid=asked, state="queued", created_at=now
+    )
+    rows.add_sweep(unit, made, places)
+    _tell(unit, made, now)
+    return shown(unit, [made])[0]
+
+
+def shown(unit: Unit, sweeps: Sequence[Sweep]) -> list[Row]:
+    """Sweeps with how far they are."""
+    counts = rows.progress(unit, [each.id for each in sweeps])
+    return [_row(each, *counts.get(each.id, (0, 0))) for each in sweeps]
+
+
+def list_sweeps(unit: Unit, campaign_id: UUID, limit: int, offset: int) -> tuple[list[Row], int]:
+    campaigns.find_campaign(unit, campaign_id)
+    found, total = rows.list_sweeps(unit, campaign_id, limit, offset)
+    return shown(unit, found), total
+
+
+def sweep_part(unit: Unit, part_id: UUID, now: datetime) -> None:
+    """Sweep one trace, store what came out, and send the next one. Safe to run twice: the lock comes after the computing."""
+    part = rows.get_part(unit, part_id)
+    asked = rows.get_sweep(unit, part.sweep_id)
+    if part.timings is not None or asked.state != "running":
+        return
+    try:
+        outcomes = _outcomes(unit, part, asked)
+    except InvalidError as error:
+        _fail(unit, rows.get_sweep(unit, asked.id, is_locked=True), _refusal(part, error), now)
+        return
+    asked, part = rows.get_sweep(unit, asked.id, is_locked=True), rows.get_part(unit, part_id)
+    if part.timings is None and asked.state == "running":
+        part.timings = "".join(UNDECIDABLE if each.timing is None else LETTERS[each.timing] for each in outcomes)
+        part.headrooms_us = [each.hr_us for each in outcomes]
+        _go_on(unit, asked, now)
+
+
+def send_due(unit: Unit, now: datetime) -> None:
+    """The tick's part: begin sweeps, send parts that were lost again, and keep every sweep's lanes full."""
+    for asked in rows.unfinished_sweeps(unit):
+        under_way = rows.parts_under_way(unit, asked.id)
+        lost = [part for part in under_way if part.sent_at and part.sent_at < now - RESEND]
+        if any(part.tries >= MAX_TRIES for part in lost):
+            _fail(unit, asked, f"A trace failed {MAX_TRIES} times; the worker's log says why.", now)
+            continue
+        if asked.state == "queued":
+            asked.state = "running"
+            _tell(unit, asked, now)
+        _send(unit, [*lost, *rows.unsent_parts(unit, asked.id, LANES - len(under_way))], now)
+
+
+def _go_on(unit: Unit, asked: Sweep, now: datetime) -> None:
+    """The next part, or after the last one the result. The sweep is locked."""
+    done, total = rows.progress(unit, [asked.id])[asked.id]
+    if done == total:
+        asked.cells = list(_cells(asked, rows.done_parts(unit, asked.id)))
+        asked.state, asked.ended_at = "complete", now
+    else:
+        _send(unit, rows.unsent_parts(unit, asked.id, 1), now)
+    if done == total or asked.told_at is None or now - asked.told_at >= TELL_EVERY:
+        _tell(unit, asked, now)
+
+
+def _send(unit: Unit, parts: Sequence[SweepPart], now: datetime) -> None:
+    for part in parts:
+        part.sent_at, part.tries = now, part.tries + 1
+        unit.enqueue(JOB, part.id)
+
+
+def _fail(unit: Unit, asked: Sweep, reason: str, now: datetime) -> None:
+    asked.state, asked.reason, asked.ended_at = "failed", reason, now
+    _tell(unit, asked, now)
+
+
+def _tell(unit: Unit, asked: Sweep, now: datetime) -> None:
+    done, total = rows.progress(unit, [asked.id])[asked.id]
+    data = {"sweep_id": str(asked.id), "state": asked.state, "done": done, "total": total}
+    add_event(unit, now, "sweep", data, asked.campaign_id)
+    asked.told_at = now
+
+
+def _outcomes(unit: Unit, part: SweepPart, asked: Sweep) -> list[Outcome]:
+    flow = next(each for each in runs.flows_of(unit, part.run_id) if each.flow == part.flow)
+    trace = flow_trace(sender_columns(unit, part.run_id, part.flow), flow.cc, first_byte_us(flow))
+    return sweep(trace, parameter_sets(asked.detector, asked.version, asked.grid))
+
+
+def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[Row]:
+    """One for each combination: what it did over all traces."""
+    for place, parameters in enumerate(combinations(asked.grid)):
+        outcomes = [_outcome(part, place) for part in parts]
+        yield {"parameters": parameters, **_rates(rates(outcomes))}
+
+
+def _outcome(part: SweepPart, place: int) -> Outcome:
+    letter = (part.timings or "")[place]
+    return Outcome(None, (part.headrooms_us or [])[place], TIMINGS.get(letter))
+
+
+def _rates(found: Rates) -> Row:
+    """In percent; success is a good exit: cg <= ex < dp, as in Table I."""
+    shares = {kind.value: _percent(share) for kind, share in found.shares.items()}
+    return {"n": found.n, "success": shares[Timing.GOOD.value], **shares, "headroom_s": found.hr_s}
+
+
+def _percent(share: Interval) -> Row | None:
+    if share.n == 0:
+        return None
+    low, high = (None if each is None else 100 * each for each in (share.low, share.high))
+    return {"value": 100 * share.value, "low": low, "high": high, "n": share.n}
+
+
+def _row(found: Sweep, done: int, total: int) -> Row:
+    names = (
+        "id", "campaign_id", "detector", "version", "grid", "state", "reason", "created_at", "ended_at", "cells",
+    )  # fmt: skip
+    return {**{name: getattr(found, name) for name in names}, "done": done, "total": total}
+
+
+def _refusal(part: SweepPart, error: InvalidError) -> str:
+    return f"Flow {part.flow} of run {part.run_id} cannot be swept: {error.message}"
+
+
+def _why_nothing(detector: str, version: str) -> str:
+    need = (
+        "HyStart needs every ACK: measure with `sampling: per_ack`."
+        if detector == "hystart"
+        else "SEARCH needs a complete run whose sender was sampled at least ten times within each of its bins."
+    )
+    return f"No complete run of this campaign has a trace on which {detector} {version} can decide. {need}"

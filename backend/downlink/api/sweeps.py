@@ -1,0 +1,45 @@
+"""A detector swept over its parameters, on all traces of a campaign."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from downlink.actions import sweeps
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.schemas.sweeps import Sweep, SweepBody, SweepList, SweptDetector
+from downlink.storage import sweeps as rows
+
+router = APIRouter(tags=["sweeps"])
+
+
+@router.get("/sweeps/parameters", responses=problems(401))
+def list_sweep_parameters(caller: Reader) -> list[SweptDetector]:
+    """What can be swept: every detector and version with its parameters, their defaults and ranges."""
+    return [SweptDetector.model_validate(each) for each in sweeps.what_can_be_swept()]
+
+
+@router.post("/campaigns/{campaign_id}/sweeps", status_code=202, responses=problems(401, 403, 404, 409))
+def create_sweep(campaign_id: UUID, body: SweepBody, caller: Writer, unit: UnitOfWork, now: Now) -> Sweep:
+    """Sweep over the complete runs there are. Up to 1,000 parameter sets; the workers share the traces."""
+    return Sweep.model_validate(sweeps.create_sweep(unit, campaign_id, body.detector, body.version, body.grid, now))
+
+
+@router.get("/campaigns/{campaign_id}/sweeps", responses=problems(401, 404))
+def list_sweeps(campaign_id: UUID, caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> SweepList:
+    """Newest first."""
+    items, total = sweeps.list_sweeps(unit, campaign_id, limit, offset)
+    return SweepList(items=[Sweep.model_validate(each) for each in items], total=total)
+
+
+@router.get("/sweeps/{sweep_id}", responses=problems(401, 404))
+def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Sweep:
+    """How far it is; once complete, its cells."""
+    return Sweep.model_validate(sweeps.shown(unit, [rows.get_sweep(unit, sweep_id)])[0])
+
+
+@router.delete("/sweeps/{sweep_id}", status_code=204, responses=problems(401, 403, 404))
+def delete_sweep(sweep_id: UUID, caller: Writer, unit: UnitOfWork) -> None:
+    """Delete it, also while it is under way; what its jobs still find is dropped."""
+    rows.delete_sweep(unit, sweep_id)

@@ -1,0 +1,77 @@
+"""`downlink campaigns sweep`: a detector over a grid of its parameters, on all traces of a campaign."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from downlink.cli.client import Client
+from downlink.cli.output import Column, note, print_table
+from downlink.domain.errors import ConflictError, InvalidError
+
+PERIOD_S = 0.5
+ENDED = ("complete", "failed")
+
+
+def read_grid(said: Sequence[str]) -> dict[str, list[float]]:
+    """`window_factor=2.5,3.5` and so on as values by name. InvalidError for anything else."""
+    grid: dict[str, list[float]] = {}
+    for each in said:
+        name, equals, values = each.partition("=")
+        try:
+            if not equals or name in grid:
+                raise ValueError
+            grid[name] = [float(value) for value in values.split(",")]
+        except ValueError:
+            message = f"--set {each} is not understood: once for each parameter, as in --set window_factor=2.5,3.5."
+            raise InvalidError("option_invalid", message) from None
+    return grid
+
+
+def follow_sweep(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
+    """Show progress until the sweep has ended; answer it as it is then. ConflictError when it failed."""
+    show = _bar if sys.stderr.isatty() else iter
+    (last,) = deque(show(_states(client, asked)), maxlen=1)
+    if last["state"] == "failed":
+        raise ConflictError("sweep_failed", f"The sweep failed: {last['reason']}")
+    return last
+
+
+def print_cells(swept: dict[str, Any]) -> None:
+    """A line for each parameter set, and what the numbers mean."""
+    names = sorted(swept["grid"])
+    columns: list[Column] = [(name, lambda cell, name=name: f"{cell['parameters'][name]:g}") for name in names]  # type: ignore[misc]
+    columns.append(("traces", lambda cell: cell["n"]))
+    columns += [(kind, lambda cell, kind=kind: _percent(cell[kind])) for kind in ("success", "early", "late", "open")]  # type: ignore[misc]
+    columns.append(("headroom", lambda cell: "" if cell["headroom_s"] is None else f"{cell['headroom_s']:.2f} s"))
+    print_table(swept["cells"], columns)
+    note(
+        f"{swept['total']} traces, {len(swept['cells'])} parameter sets; success: exit between capacity and first loss."
+    )
+
+
+def _states(client: Client, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    found = asked
+    while found["state"] not in ENDED:
+        time.sleep(PERIOD_S)
+        found = client.get(f"/sweeps/{asked['id']}")
+        yield found
+
+
+def _bar(states: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("traces", total=None)
+        for found in states:
+            progress.update(task, description=found["state"], completed=found["done"], total=found["total"])
+            yield found
+
+
+def _percent(share: dict[str, Any] | None) -> str:
+    return "" if share is None else f"{share['value']:.0f} % ({share['low']:.0f}-{share['high']:.0f})"
