@@ -121,7 +121,8 @@ func (p *path) connect(t testing.TB, control string) (sender, receiver *net.TCPC
 	var listener net.Listener
 	p.sender.Do(t, func() {
 		var err error
-		listener, err = net.Listen("tcp", "10.77.0.1:0")
+		config := net.ListenConfig{Control: StartPlain} // as the agent's data port
+		listener, err = config.Listen(t.Context(), "tcp", "10.77.0.1:0")
 		require.NoError(t, err)
 	})
 	defer func() { _ = listener.Close() }()

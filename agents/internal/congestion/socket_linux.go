@@ -7,6 +7,7 @@ import (
 	"os"
 	"sort"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,6 +60,17 @@ func Set(conn *net.TCPConn, name string) (actual string, err error) {
 		return "", err
 	}
 	return Actual(conn)
+}
+
+// StartPlain is the Control of a listener's configuration: its connections begin under Reno, whatever the host's
+// default is. A default of BBR would leave every socket paced, also under the control that is set afterwards: the
+// kernel never takes sk_pacing_status back, and HyStart allows a paced socket a train of twice the length.
+func StartPlain(_, _ string, raw syscall.RawConn) error {
+	var acted error
+	err := raw.Control(func(fd uintptr) {
+		acted = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno")
+	})
+	return errors.Join(err, acted)
 }
 
 // Actual returns the congestion control that a connection uses.

@@ -3,8 +3,11 @@ package congestion
 import (
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
+
+	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -21,6 +24,26 @@ func connect(t *testing.T) (sender, receiver *net.TCPConn) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = dialed.Close(); _ = accepted.Close() })
 	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
+}
+
+func TestConnectionsStartPlainWhereTheDefaultIsBBR(t *testing.T) {
+	ns := hosttest.NewNamespace(t)
+	ns.Do(t, func() {
+		require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_congestion_control", []byte("bbr"), 0))
+		config := net.ListenConfig{Control: StartPlain}
+		listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer func() { _ = listener.Close() }()
+		dialed, err := net.Dial("tcp", listener.Addr().String())
+		require.NoError(t, err)
+		defer func() { _ = dialed.Close() }()
+		accepted, err := listener.Accept()
+		require.NoError(t, err)
+		defer func() { _ = accepted.Close() }()
+		actual, err := Actual(accepted.(*net.TCPConn))
+		require.NoError(t, err)
+		require.Equal(t, "reno", actual)
+	})
 }
 
 func TestASocketUsesTheControlThatWasAsked(t *testing.T) {

@@ -47,7 +47,7 @@ func beforeLoss(acks []Ack) []Ack {
 	return acks
 }
 
-// In conservative slow start a quarter of the acknowledged segments, and at most two of eight, grow the window.
+// In conservative slow start a quarter of the acknowledged segments grow the window. L is 8: the socket is not paced.
 func requireSlowerGrowthInCSS(t *testing.T, acks []Ack) {
 	t.Helper()
 	grown := map[uint8]uint32{}
@@ -55,7 +55,7 @@ func requireSlowerGrowthInCSS(t *testing.T, acks []Ack) {
 	for i := 1; i < len(acks); i++ {
 		if acks[i].DetectorState == acks[i-1].DetectorState {
 			grown[acks[i].DetectorState] += acks[i].CwndSegments - acks[i-1].CwndSegments
-			acked[acks[i].DetectorState] += acks[i].DeliveredSegments - acks[i-1].DeliveredSegments
+			acked[acks[i].DetectorState] += min(acks[i].DeliveredSegments-acks[i-1].DeliveredSegments, 8)
 		}
 	}
 	require.InDelta(t, 0.25, float64(grown[2])/float64(acked[2]), 0.03)
@@ -85,7 +85,9 @@ func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
 	decided, segments := replayBest(acks)
 	require.Equal(t, decided, exit)
 	require.Equal(t, segments, acks[exit].SsthreshSegments)
-	require.Greater(t, acks[len(acks)-1].CwndSegments, segments/2)
+	if segments > acks[exit].CwndSegments {
+		require.Greater(t, acks[len(acks)-1].CwndSegments, acks[exit].CwndSegments, "slow start goes on up to it")
+	}
 }
 
 func TestHyblaGrowsByItsRTT(t *testing.T) {

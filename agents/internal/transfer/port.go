@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -41,9 +42,10 @@ type ticket struct {
 	conn   chan *net.TCPConn
 }
 
-// OpenPort listens on an address for the receivers of a run; tickets are by flow number.
-func OpenPort(address string, tickets map[int]string) (*Port, error) {
-	config := net.ListenConfig{KeepAlive: -1}
+// OpenPort listens on an address for the receivers of a run; tickets are by flow number. prepare, unless nil, sets up
+// the listening socket, from which connections inherit.
+func OpenPort(address string, tickets map[int]string, prepare func(network, address string, raw syscall.RawConn) error) (*Port, error) {
+	config := net.ListenConfig{KeepAlive: -1, Control: prepare}
 	listener, err := config.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("open data port: %w", err)

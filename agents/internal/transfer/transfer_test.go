@@ -22,7 +22,7 @@ const secret = "dlt_5e3c0a9b7d"
 
 func openPort(t *testing.T, tickets map[int]string) *transfer.Port {
 	t.Helper()
-	port, err := transfer.OpenPort("127.0.0.1:0", tickets)
+	port, err := transfer.OpenPort("127.0.0.1:0", tickets, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, port.Close()) })
 	return port

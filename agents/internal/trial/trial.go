@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/host"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
@@ -207,7 +208,7 @@ func (t *Trial) openPort() (*transfer.Port, error) {
 	if len(tickets) == 0 {
 		return nil, nil // no port is a good answer
 	}
-	port, err := transfer.OpenPort(t.listenAddress(), tickets)
+	port, err := transfer.OpenPort(t.listenAddress(), tickets, congestion.StartPlain)
 	if err != nil {
 		return nil, fail(protocol.ReasonPortFailed, "%v", err)
 	}
