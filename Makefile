@@ -12,6 +12,8 @@ BIN := .venv/bin
 STAMPS := .cache/stamps
 AGENT := agents/bin/downlink-agent
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
+# Two processes, each with servers and a database of its own; a file stays whole.
+PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
 
@@ -83,7 +85,7 @@ test: test-backend test-agents test-frontend test-system ## Every test; installs
 
 .PHONY: test-backend
 test-backend: $(STAMPS)/python
-	$(PYTEST) backend/tests --ignore backend/tests/system
+	$(PYTEST_TWICE) backend/tests --ignore backend/tests/system
 
 .PHONY: test-agents
 test-agents: packages
@@ -99,7 +101,7 @@ test-system: install packages
 
 .PHONY: test-servers
 test-servers: install packages ## Integration tests against Debian's postgresql and redis-server, started privately
-	$(BIN)/python backend/tests/debian_servers.py $(PYTEST) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
+	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
 
 .PHONY: lint
 lint: lint-backend lint-agents lint-frontend ## Style, types, import contracts, of all three parts
