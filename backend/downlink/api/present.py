@@ -49,7 +49,17 @@ def _campaign(overview: Overview) -> dict[str, Any]:
     return {
         **{
             key: getattr(row, key)
-            for key in ("id", "name", "notes", "state", "is_recorded", "origin", "created_at", "launched_at", "ended_at")
+            for key in (
+                "id",
+                "name",
+                "notes",
+                "state",
+                "is_recorded",
+                "origin",
+                "created_at",
+                "launched_at",
+                "ended_at",
+            )
         },
         "links": row.spec["links"],
         "conditions": [condition["name"] for condition in row.spec["conditions"]],
