@@ -18,6 +18,7 @@ from downlink.importers.reading import (
     masked_address,
     moment_of_unix,
     number,
+    text_of,
     whole,
 )
 
@@ -104,7 +105,7 @@ def _flow(
     if is_sender:
         columns |= _sender_columns(records, mss)
     # A flow's control is its sender's, whichever end reports.
-    control = (document.get("end") or {}).get("sender_tcp_congestion")
+    control = text_of(document.get("end"), "sender_tcp_congestion")
     end = End.SENDER if is_sender else End.RECEIVER
     return ImportedFlow(flow, end, checked_columns(columns), congestion_control=control)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from downlink.domain.sample import End
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
-from downlink.importers.reading import checked_columns, ints, listing, mapping, masked_address, moment, whole
+from downlink.importers.reading import checked_columns, ints, listing, mapping, masked_address, moment, text_of, whole
 from downlink.importers.tcp_fields import BY_NAME, RATES, to_bps
 
 SECRETS = {"access_token"}
@@ -54,9 +54,10 @@ def _columns(infos: list[Mapping[str, Any]]) -> dict[str, Ints]:
 
 def _metadata(document: Mapping[str, Any], result: Mapping[str, Any], direction: str) -> dict[str, Any]:
     told = {}
-    for entry in result.get("ClientMetadata") or []:
-        if isinstance(entry, Mapping) and entry.get("Name") not in SECRETS:
-            told[str(entry.get("Name"))] = str(entry.get("Value"))
+    for entry in listing(result.get("ClientMetadata") or [], "ClientMetadata"):
+        name = text_of(entry, "Name")
+        if name and name not in SECRETS:
+            told[name] = str(entry.get("Value"))
     return {
         "direction": direction.lower(),
         "version": document.get("Version"),

@@ -26,6 +26,12 @@ def mapping(value: object, where: str) -> Mapping[str, Any]:
     return value
 
 
+def text_of(container: object, name: str) -> str | None:
+    """A text by its name, None where there is none: for what a file may tell besides its numbers."""
+    value = container.get(name) if isinstance(container, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
 def listing(value: object, where: str) -> Sequence[Any]:
     if not isinstance(value, list):
         raise UnreadableError(f"{where} is not a list")

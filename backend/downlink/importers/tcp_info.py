@@ -12,7 +12,7 @@ import orjson
 
 from downlink.domain.sample import End
 from downlink.importers.model import Content, ImportedFlow, UnreadableError
-from downlink.importers.reading import checked_columns, ints, mapping, moment
+from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of
 from downlink.importers.tcp_fields import decode_structs
 
 INFO, CONGESTION_CONTROL = 2, 4
@@ -30,7 +30,7 @@ def is_tcp_info(first_line: object) -> bool:
 
 def read_tcp_info(content: bytes) -> Content:
     """One flow. The end that acknowledged more than it received is the sender's."""
-    identity: Mapping[str, Any] = {}
+    identity: str | None = None
     stamps: list[datetime] = []
     structs: list[bytes] = []
     control: str | None = None
@@ -38,7 +38,7 @@ def read_tcp_info(content: bytes) -> Content:
         if not line.strip():
             continue
         snapshot = _line(line, line_number)
-        identity = identity or snapshot.get("Metadata") or {}
+        identity = identity or text_of(snapshot.get("Metadata"), "UUID")
         if (struct := _attribute(snapshot, INFO, line_number)) is None:
             continue
         stamps.append(_stamp(snapshot, line_number))
@@ -50,9 +50,7 @@ def read_tcp_info(content: bytes) -> Content:
     columns = decode_structs(structs)
     columns["elapsed_us"] = ints([int((stamp - stamps[0]).total_seconds() * MICROSECONDS) for stamp in stamps])
     end = End.RECEIVER if columns.get("received_bytes", [0])[-1] > columns.get("acked_bytes", [0])[-1] else End.SENDER
-    flow = ImportedFlow(
-        1, end, checked_columns(columns), congestion_control=control, metadata={"uuid": identity.get("UUID")}
-    )
+    flow = ImportedFlow(1, end, checked_columns(columns), congestion_control=control, metadata={"uuid": identity})
     return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))})
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
+from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from downlink.codec.bounded import unpack
 from downlink.domain.errors import InvalidError
 from downlink.domain.sample import End
 from downlink.importers import files
 from downlink.importers.files import import_file
+from tests.fixtures.foreign_files import flent_file, iperf3_file, ndt7_file
 
 DATA = Path(__file__).parent / "data"
 
@@ -56,6 +62,43 @@ def test_a_bomb_is_not_unpacked(pack: object, monkeypatch: pytest.MonkeyPatch) -
 def test_no_bytes_crash_the_reader(content: bytes) -> None:
     with pytest.raises(InvalidError):
         import_file("random", content)
+
+
+DOCUMENTS = {
+    "iperf3": json.loads(iperf3_file(2)),
+    "iperf3 of both ends": json.loads(iperf3_file(2, reverse=True))
+    | {"server_output_json": json.loads(iperf3_file(2))},
+    "ndt7": json.loads(ndt7_file()),
+    "flent": json.loads(flent_file()),
+    "tcp-info": json.loads(unpack((DATA / "tcp-info.jsonl.zst").read_bytes(), 2**24).splitlines()[1])
+    | {"Metadata": {"UUID": "u"}},
+}
+ODD: list[Any] = [None, [], {}, "x\0", -1, 1e300, True, [None], 2**70]
+
+
+def places(part: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value of a document; of a list to its first."""
+    members = part.items() if isinstance(part, dict) else enumerate(part[:1]) if isinstance(part, list) else ()
+    for key, value in members:
+        yield (*above, key)
+        yield from places(value, (*above, key))
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_any_value_in_any_place_is_read_or_refused_and_crashes_nothing(kind: str) -> None:
+    spoilt = 0
+    for *way, last in places(DOCUMENTS[kind]):
+        for odd in ODD:
+            document = json.loads(json.dumps(DOCUMENTS[kind]))
+            reduce(lambda part, key: part[key], way, document)[last] = odd
+            spoilt += 1
+            try:
+                trace = import_file("odd", json.dumps(document).encode())
+            except InvalidError:
+                continue
+            assert all(flow.samples for flow in trace.flows)
+            assert all(isinstance(flow.congestion_control, str | None) for flow in trace.flows)
+    assert spoilt > 50
 
 
 @pytest.mark.parametrize("name", ["ndt7-download.json", "iperf3-3.0.11.json"])
