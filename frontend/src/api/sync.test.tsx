@@ -18,6 +18,7 @@ const KEYS = {
   other: ['get', `${API}/campaigns/{campaign_id}`, { params: { path: { campaign_id: 'd' } } }],
   runs: ['get', `${API}/campaigns/{campaign_id}/runs`, { params: { path: { campaign_id: 'c' }, query: { limit: 500 } } }],
   report: ['get', `${API}/campaigns/{campaign_id}/report`, { params: { path: { campaign_id: 'c' } } }],
+  sweeps: ['get', `${API}/campaigns/{campaign_id}/sweeps`, { params: { path: { campaign_id: 'c' }, query: { limit: 20 } } }],
   agents: ['get', `${API}/agents`, { params: { query: { limit: 200 } } }],
 }
 
@@ -25,9 +26,10 @@ it.each([
   ['run', ['list', 'campaign', 'runs']],
   ['campaign', ['list', 'campaign', 'runs']],
   ['report', ['campaign', 'report']],
+  ['sweep', ['sweeps']],
   ['agent', ['agents']],
   ['progress', []],
-  ['refetch', ['list', 'campaign', 'other', 'runs', 'report', 'agents']],
+  ['refetch', ['list', 'campaign', 'other', 'runs', 'report', 'sweeps', 'agents']],
 ] as const)('a %s event makes %o old and nothing else', (kind, stale) => {
   const cache = new QueryClient()
   for (const key of Object.values(KEYS)) cache.setQueryData(key, { items: [] })

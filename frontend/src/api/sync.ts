@@ -14,11 +14,21 @@ export function staleKeys(kind: LiveKind, event: LiveEvent): Key[] {
   const runs: Key = ['get', `${API}/campaigns/{campaign_id}/runs`, campaign]
   switch (kind) {
     case 'run':
-      return [list, one, runs, ['get', `${API}/runs/{run_id}`, run], ['get', `${API}/runs/{run_id}/series`, run], ['get', `${API}/links`]]
+      return [
+        list,
+        one,
+        runs,
+        ['get', `${API}/runs/{run_id}`, run],
+        ['get', `${API}/runs/{run_id}/series`, run],
+        ['get', `${API}/runs/{run_id}/exits`, run],
+        ['get', `${API}/links`],
+      ]
     case 'campaign':
       return [list, one, runs]
     case 'report':
-      return [one, ['get', `${API}/campaigns/{campaign_id}/report`, campaign]]
+      return [one, ['get', `${API}/campaigns/{campaign_id}/report`, campaign], ['get', `${API}/campaigns/{campaign_id}/exits`, campaign]]
+    case 'sweep':
+      return [['get', `${API}/campaigns/{campaign_id}/sweeps`, campaign]]
     case 'agent':
       return [['get', `${API}/agents`]]
     case 'progress':

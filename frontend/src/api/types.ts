@@ -56,7 +56,6 @@ export type Token = Schemas['Token']
 export type Verdict = Schemas['Verdict']
 
 export type ShareEstimate = NonNullable<DetectorExits['shares']>['good']
-export type Timing = NonNullable<Verdict['timing']>
 export type PhaseName = Fairness['phase']
 export type SeriesName = Exclude<keyof Schemas['GroupSeries'], 'bin_s'>
 export type MetricName = keyof PhaseMetrics

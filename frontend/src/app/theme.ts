@@ -1,4 +1,5 @@
 import { Alert, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { heatVariables } from '@/charts/heat'
 import { BACKGROUND, seriesVariables } from '@/charts/palette'
 
 const signal: MantineColorsTuple = [
@@ -69,6 +70,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--page': '#f4f6f8',
     '--surface': BACKGROUND.light,
     '--border': '#dde2e9',
+    '--mantine-color-error': '#b3261e',
     '--chart-grid': '#e8ebf0',
     '--chart-axis': '#aeb6c2',
     '--chart-text': '#5a6372',
@@ -77,11 +79,13 @@ export const variables: CSSVariablesResolver = () => ({
     '--chart-window-0': '#eef4f9',
     '--chart-window-1': '#f2f6f0',
     ...seriesVariables('light'),
+    ...heatVariables('light'),
   },
   dark: {
     '--page': '#13161c',
     '--surface': BACKGROUND.dark,
     '--border': '#2e3541',
+    '--mantine-color-error': '#ff9a92',
     '--chart-grid': '#2a303a',
     '--chart-axis': '#4b5463',
     '--chart-text': '#a3adbb',
@@ -90,5 +94,6 @@ export const variables: CSSVariablesResolver = () => ({
     '--chart-window-0': '#1f2731',
     '--chart-window-1': '#212a28',
     ...seriesVariables('dark'),
+    ...heatVariables('dark'),
   },
 })

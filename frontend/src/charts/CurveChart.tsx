@@ -102,7 +102,7 @@ export function CurveChart(props: CurveChartProps) {
             y={value * factor}
             stroke="var(--chart-level)"
             strokeDasharray="4 4"
-            label={{ value: label, position: 'insideBottomRight', fontSize: 10.5, fill: 'var(--chart-text)' }}
+            label={{ value: label, position: 'insideBottomLeft', fontSize: 10.5, fill: 'var(--chart-text)' }}
           />
         ))}
         {curves.map(({ id, style }, index) => (

@@ -43,6 +43,13 @@ const BY_KEY = new Map<string, DetectorLook>(LOOKS.map(([key, name, code, style,
 /** Shown until a reader chooses: one of each kind, the newest kernel with both of HyStart's rules. */
 export const USUAL_DETECTORS: readonly string[] = LOOKS.filter(([, , , style]) => style < 8).map(([key]) => key)
 
+const FAMILIES: Record<string, string> = { search: 'SEARCH', hystart: 'HyStart' }
+
+/** A detector's version in words, whatever its mask. */
+export function versionName(detector: string, version: string): string {
+  return `${FAMILIES[detector] ?? detector} ${version}`
+}
+
 const VERSIONED = ['search', 'hystart']
 
 export function detectorKey({ detector, version, detect }: DetectorIdentity): string {
@@ -52,7 +59,7 @@ export function detectorKey({ detector, version, detect }: DetectorIdentity): st
 /** The look of a detector; one that this dashboard does not know yet is shown under the API's name. */
 export function detectorLook(identity: DetectorIdentity): DetectorLook {
   const key = detectorKey(identity)
-  return BY_KEY.get(key) ?? { key, name: `${identity.detector} ${identity.version}`, code: '?', style: 13, glyph: 'bar' }
+  return BY_KEY.get(key) ?? { key, name: versionName(identity.detector, identity.version), code: '?', style: 13, glyph: 'bar' }
 }
 
 /** Which detectors are shown: those chosen in the address, else the usual ones. */

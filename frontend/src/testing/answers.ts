@@ -1,5 +1,8 @@
 import type { Problem, RunSummary } from '@/api/types'
+import { EVIDENCE_ROUTES } from './evidenceAnswers.ts'
 import { makeRun } from './examples.ts'
+import { EXIT_ROUTES } from './exitAnswers.ts'
+import { IMPORT_ROUTES } from './importAnswers.ts'
 import { makePreview, makeRunSeries, type World } from './world.ts'
 
 export interface Answer {
@@ -39,7 +42,12 @@ function setState(state: 'running' | 'paused' | 'cancelled'): Respond {
 }
 
 /** Method and path (after /api/v1), with the answer. */
-const ROUTES: [method: string, path: RegExp, respond: Respond][] = [
+export type Route = [method: string, path: RegExp, respond: Respond]
+
+const ROUTES: Route[] = [
+  ...EXIT_ROUTES,
+  ...EVIDENCE_ROUTES,
+  ...IMPORT_ROUTES,
   ['GET', /^\/setup$/, (world) => ok({ is_needed: world.isSetupNeeded })],
   [
     'POST',

@@ -1,7 +1,8 @@
-import type { Agent, CampaignDetail, CampaignPreview, Link, Report, RunSeries, RunSummary, Session, Token } from '@/api/types'
-import { IDS, makeAgents, makeCampaigns, makeLink, makeRuns, runId, TOKEN } from './examples.ts'
+import type { Agent, CampaignDetail, CampaignPreview, Link, Report, RunSeries, RunSummary, Session, Sweep, Token } from '@/api/types'
+import { IDS, makeAgents, makeCampaigns, makeImportedRun, makeLink, makeRuns, runId, TOKEN } from './examples.ts'
 import { makeCourse } from './model.ts'
 import { makeReport } from './reports.ts'
+import { makeSweeps } from './sweeps.ts'
 
 /** All that the stand-in server knows. Tests change what they are about. */
 export interface World {
@@ -13,6 +14,9 @@ export interface World {
   agents: Agent[]
   links: Link[]
   tokens: Token[]
+  /** What an import is refused for; none lets it in. */
+  refusedFiles: { file: string; reason: string }[]
+  sweeps: Sweep[]
 }
 
 const HYSTART = [
@@ -31,7 +35,7 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
     isSetupNeeded: false,
     session: { username: 'admin', kind: 'session', scopes: ['read', 'write'], expires_at: null },
     campaigns: makeCampaigns(launched_at),
-    runs: { [IDS.running]: makeRuns(launched_at) },
+    runs: { [IDS.running]: makeRuns(launched_at), [IDS.imported]: makeImportedRun(launched_at) },
     reports: {
       [IDS.running]: makeReport({ ...plan, campaign_id: IDS.running, seconds: 35, steady_s: 5, cycles: 2, flows: HYSTART }),
       [IDS.recorded]: makeReport({
@@ -60,6 +64,8 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
       }),
     ],
     tokens: [TOKEN],
+    refusedFiles: [],
+    sweeps: makeSweeps(),
   }
 }
 

@@ -5,10 +5,11 @@ import { plural } from '@/lib/format'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
-import { Tag } from '@/ui/Tag'
 import { CampaignActions } from './CampaignActions'
 import { DownloadsTab } from './DownloadsTab'
+import { ExitsTab } from './exits/ExitsTab'
 import { LimitsTab } from './limits/LimitsTab'
+import { OriginTag } from './OriginTag'
 import { PlanTab } from './PlanTab'
 import { ProgressPanel } from './ProgressPanel'
 import { useCampaign } from './queries'
@@ -44,7 +45,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         badges={
           <>
             <StateBadge state={campaign.state} />
-            {campaign.is_recorded ? <Tag title="Shipped with the software to explore, not measured here">recorded example</Tag> : null}
+            <OriginTag campaign={campaign} />
           </>
         }
         description={<Subtitle campaign={campaign} />}
@@ -54,6 +55,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
       <Tabs value={tab} onChange={(value) => change({ tab: (value ?? undefined) as CampaignSearch['tab'] })} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="results">Results</Tabs.Tab>
+          <Tabs.Tab value="exits">Slow-start exits</Tabs.Tab>
           <Tabs.Tab value="statistics">Statistics</Tabs.Tab>
           <Tabs.Tab value="limits">Limits</Tabs.Tab>
           <Tabs.Tab value="runs">Runs</Tabs.Tab>
@@ -62,6 +64,9 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         </Tabs.List>
         <Tabs.Panel value="results">
           <ResultsTab campaign={campaign} search={search} onSearch={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="exits">
+          <ExitsTab campaign={campaign} search={search} onSearch={change} />
         </Tabs.Panel>
         <Tabs.Panel value="statistics">
           <StatisticsTab campaign={campaign} search={search} onSearch={change} />
@@ -85,6 +90,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
 
 function Subtitle({ campaign }: { campaign: CampaignDetail }) {
   const { spec } = campaign
+  if (campaign.origin === 'imported') return `${plural(campaign.runs_total, 'run')} from files of other tools`
   const facts = [
     `Link ${spec.links.join(', ')}`,
     plural(spec.conditions.length, 'condition'),

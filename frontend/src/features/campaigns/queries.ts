@@ -22,6 +22,8 @@ export const useRuns = (campaign_id: string) =>
 
 export const useReport = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/report`, path(campaign_id))
 
+export const useCampaignExits = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/exits`, path(campaign_id))
+
 export const useStatistics = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/statistics`, path(campaign_id))
 
 export const useCampaignLimits = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/limits`, path(campaign_id))

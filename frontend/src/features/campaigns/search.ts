@@ -1,7 +1,7 @@
-import { amount, oneOf, sortOf, text, texts } from '@/lib/search'
+import { amount, choice, oneOf, sortOf, text, texts } from '@/lib/search'
 import { RUN_STATES } from '@/lib/states'
 
-export const TABS = ['results', 'statistics', 'limits', 'runs', 'plan', 'downloads'] as const
+export const TABS = ['results', 'exits', 'statistics', 'limits', 'runs', 'plan', 'downloads'] as const
 export const PHASES = ['startup', 'steady', 'overall'] as const
 export const RANGES = ['all', 'startup', 'steady'] as const
 
@@ -19,6 +19,14 @@ export interface CampaignSearch {
   state?: (typeof RUN_STATES)[number] | undefined
   condition?: string | undefined
   sort?: string | undefined
+  /** Of the exits: whose distribution, and which detectors. */
+  group?: string | undefined
+  detectors?: string[] | undefined
+  /** The sweep whose maps are shown, the parameters on their axes, and "name=value" for each that is held. */
+  sweep?: string | undefined
+  x?: string | undefined
+  y?: string | undefined
+  at?: string[] | undefined
 }
 
 export function parseCampaignSearch(search: Record<string, unknown>): CampaignSearch {
@@ -35,5 +43,11 @@ export function parseCampaignSearch(search: Record<string, unknown>): CampaignSe
     state: oneOf(search.state, RUN_STATES),
     condition: text(search.condition),
     sort: sortOf(sort).length > 0 ? sort : undefined,
+    group: text(search.group),
+    detectors: choice(search.detectors),
+    sweep: text(search.sweep),
+    x: text(search.x),
+    y: text(search.y),
+    at: texts(search.at),
   }
 }

@@ -68,7 +68,7 @@ export function wholeSpan(flow: FlowExits): Span {
 }
 
 /** The share of estimates that the axis shows; bunched ACKs give some that are many times the link's rate. */
-const AXIS_SHARE = 0.95
+const AXIS_SHARE = 0.9
 
 /** The end of the packet pairs' common axis in Mb/s. */
 export function pairAxisEnd(rounds: readonly PacketPairs[]): number {

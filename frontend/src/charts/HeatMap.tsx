@@ -1,0 +1,78 @@
+import { NO_VALUE } from '@/lib/format'
+import classes from './charts.module.css'
+import { heatStep } from './heat'
+
+export interface HeatCell {
+  value: number
+  /** The value as it is printed in the cell. */
+  text: string
+  /** More on the cell, for a pointer that rests on it. */
+  detail: string
+}
+
+interface HeatMapProps {
+  title: string
+  xName: string
+  xs: readonly number[]
+  /** Null: one row. */
+  yName: string | null
+  ys: readonly number[]
+  /** By row, then by column; null where there is no value. */
+  cells: readonly (readonly (HeatCell | null)[])[]
+  /** Ends of the colour scale. */
+  low: number
+  high: number
+}
+
+/** A table whose cells are coloured by their value: what it says stands in it, for eyes and for screen readers alike. */
+export function HeatMap({ title, xName, xs, yName, ys, cells, low, high }: HeatMapProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
+    <div role="group" aria-label={title} tabIndex={0} className={classes.heat}>
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            {yName ? (
+              <th scope="col" rowSpan={2} className={classes.heatDown}>
+                {yName} ↓
+              </th>
+            ) : (
+              <td rowSpan={2} />
+            )}
+            <th scope="colgroup" colSpan={xs.length} className={classes.heatAcross}>
+              {xName} →
+            </th>
+          </tr>
+          <tr>
+            {xs.map((x) => (
+              <th key={x} scope="col">
+                {x}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {cells.map((row, index) => (
+            <tr key={ys[index] ?? 'one'}>
+              {yName ? <th scope="row">{ys[index]}</th> : <td />}
+              {row.map((cell, column) => (
+                <Cell key={xs[column]} cell={cell} low={low} high={high} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Cell({ cell, low, high }: { cell: HeatCell | null; low: number; high: number }) {
+  if (!cell) return <td>{NO_VALUE}</td>
+  const step = heatStep(cell.value, low, high)
+  return (
+    <td title={cell.detail} style={{ background: `var(--heat-${step})`, color: `var(--heat-text-${step})` }}>
+      {cell.text}
+    </td>
+  )
+}

@@ -1,0 +1,39 @@
+/** A sequential scale in one hue: light to dark on a light page, dark to light on a dark one, so that it needs no colour vision. */
+const ENDS = {
+  light: { low: [238, 244, 249], high: [0, 72, 122] },
+  dark: { low: [32, 46, 60], high: [150, 212, 255] },
+} as const
+
+export const HEAT_STEPS = 9
+
+/** Which step of the scale a value takes between `low` and `high`. */
+export function heatStep(value: number, low: number, high: number): number {
+  const share = high > low ? (value - low) / (high - low) : 0
+  return Math.min(HEAT_STEPS - 1, Math.max(0, Math.floor(share * HEAT_STEPS)))
+}
+
+/** Relative luminance (WCAG 2.2) of an sRGB colour with parts from 0 to 255. */
+function luminance(color: readonly number[]): number {
+  const [r = 0, g = 0, b = 0] = color.map((part) => (part <= 10.31475 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+const hex = (color: readonly number[]) => `#${color.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`
+
+/** One step's colour, and black or white upon it: the one with more contrast, which is always above 4.5:1. */
+export function heatColor(step: number, scheme: 'light' | 'dark'): { fill: string; text: string } {
+  const { low, high } = ENDS[scheme]
+  const color = low.map((part, i) => Math.round(part + (((high[i] ?? part) - part) * step) / (HEAT_STEPS - 1)))
+  return { fill: hex(color), text: luminance(color) > 0.179 ? '#000000' : '#ffffff' }
+}
+
+/** CSS variables `--heat-0`, `--heat-text-0` … for one colour scheme. */
+export function heatVariables(scheme: 'light' | 'dark'): Record<string, string> {
+  const steps = Array.from({ length: HEAT_STEPS }, (_, step) => heatColor(step, scheme))
+  return Object.fromEntries(
+    steps.flatMap(({ fill, text }, step) => [
+      [`--heat-${step}`, fill],
+      [`--heat-text-${step}`, text],
+    ]),
+  )
+}

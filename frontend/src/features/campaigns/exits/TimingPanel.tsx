@@ -1,0 +1,70 @@
+import { Table } from '@mantine/core'
+import { LayerSwatch } from '@/charts/layers'
+import { MarkGlyph } from '@/charts/MarkGlyph'
+import { ShareBar } from '@/charts/ShareBar'
+import { NO_VALUE } from '@/lib/format'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { type LookedAt, shareText } from './groups'
+
+/** In the order of the bar. */
+const TIMINGS = ['early', 'good', 'late', 'open'] as const
+const PERCENT = 100
+
+/** How often each detector was early, good or late. */
+export function TimingPanel({ shown }: { shown: LookedAt[] }) {
+  return (
+    <Panel
+      title="Early, good or late"
+      description="Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. Shares of the decidable runs with Wilson's 95 % interval."
+      isFlush
+    >
+      <ScrollTable label="Shares of early, good, late and open exits per detector">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Detector</Table.Th>
+            <Table.Td />
+            {TIMINGS.map((timing, layer) => (
+              <Table.Th key={timing} scope="col">
+                <LayerSwatch layer={layer} />
+                {timing}
+              </Table.Th>
+            ))}
+            <Table.Th scope="col" ta="right">
+              n
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
+              Not decidable
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown
+            .filter(({ exits }) => exits.detector !== 'first_loss')
+            .map((one) => (
+              <Row key={one.look.key} {...one} />
+            ))}
+        </Table.Tbody>
+      </ScrollTable>
+    </Panel>
+  )
+}
+
+function Row({ look, exits: { shares, undecidable } }: LookedAt) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={550}>
+        <svg width={10} height={10} aria-hidden="true" style={{ marginInlineEnd: 8 }}>
+          <MarkGlyph glyph={look.glyph} style={look.style} />
+        </svg>
+        {look.name}
+      </Table.Th>
+      <Table.Td>{shares ? <ShareBar shares={TIMINGS.map((timing) => shares[timing].value)} width={200} /> : null}</Table.Td>
+      {TIMINGS.map((timing) => (
+        <Table.Td key={timing}>{shares ? shareText(shares[timing], PERCENT) : NO_VALUE}</Table.Td>
+      ))}
+      <Table.Td ta="right">{shares?.good.n ?? 0}</Table.Td>
+      <Table.Td ta="right">{undecidable}</Table.Td>
+    </Table.Tr>
+  )
+}
