@@ -62,7 +62,8 @@ def sender_series(columns: Columns, first_byte_us: int, duration_s: float | None
     rows = {
         "throughput_bps": acked if is_from_acks else bins.rate_bps(delivered, mss_bytes),
         "goodput_bps": acked,
-        "rtt_ms": bins.mean_of_positive(columns.get("rtt_us")) / 1e3,
+        # The RTT samples themselves where every ACK is on record; a poll has the kernel's smoothed value alone.
+        "rtt_ms": bins.mean_of_positive(columns.get("ack_rtt_us", columns.get("rtt_us"))) / 1e3,
         "rwnd_bytes": bins.mean(columns.get("snd_wnd_bytes")),
         "cwnd_bytes": bins.mean_bytes(columns.get("cwnd_segments"), mss_bytes),
         "retransmission_percent": 100 * bins.ratio(columns.get("retransmitted_bytes"), columns.get("sent_bytes")),

@@ -1,0 +1,75 @@
+"""HyStart replayed over real flows, held against what the kernel that carried them did (tests/data/exits/README.md)."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from downlink.analysis.exits.flow import judge_flow
+from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
+from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.trace import AckTrace, trace_from_fields
+from downlink.analysis.series import sender_series
+from downlink.codec.parquet import Columns, parquet_to_columns
+
+DATA = Path(__file__).parents[2] / "data" / "exits"
+LINKS = ("geo-viasat", "leo-starlink", "terrestrial")
+
+
+@cache
+def columns(link: str, hystart: str) -> Columns:
+    return parquet_to_columns((DATA / f"{link}-{hystart}.parquet").read_bytes())
+
+
+def recorded(link: str, hystart: str) -> AckTrace:
+    return trace_from_fields(columns(link, hystart), is_per_ack=True, congestion_control="cubic")
+
+
+@pytest.mark.parametrize(("link", "signal"), zip(LINKS, ("delay", "train", "train"), strict=True))
+def test_the_replay_leaves_slow_start_at_the_ack_at_which_the_kernel_did(link: str, signal: str) -> None:
+    trace = recorded(link, "on")
+    observed, replayed = judge_observed_exit(trace), judge_hystart(trace, HyStart(Kernel.V6))
+    assert observed.exit_us is not None
+    assert (replayed.exit_us, replayed.cwnd_segments) == (observed.exit_us, observed.cwnd_segments)
+    assert observed.quantities["ssthresh_segments"] == observed.cwnd_segments, "HyStart stops growth where it is"
+    assert (replayed.quantities["signal"], replayed.quantities["cwnd_source"]) == (signal, "recorded")
+    loss = judge_first_loss(trace).exit_us
+    assert loss is None or loss > observed.exit_us
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_without_hystart_nothing_but_a_loss_ends_slow_start(link: str) -> None:
+    trace = recorded(link, "off")
+    assert judge_observed_exit(trace).exit_us == judge_first_loss(trace).exit_us
+    would_have = judge_hystart(trace, HyStart(Kernel.V6)).exit_us
+    assert would_have is not None
+    assert would_have < trace.time_us[-1] if trace.loss_row is None else would_have < trace.time_us[trace.loss_row]
+
+
+def test_these_flows_tell_kernels_and_paced_sockets_apart() -> None:
+    by_delay, by_train = recorded("geo-viasat", "on"), recorded("leo-starlink", "on")
+    assert judge_hystart(by_delay, HyStart(Kernel.V5_10)).exit_us != judge_observed_exit(by_delay).exit_us
+    assert judge_hystart(by_train, HyStart(is_paced=True)).exit_us != judge_observed_exit(by_train).exit_us
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_an_agents_per_ack_trace_is_judged_by_every_detector(link: str) -> None:
+    judged = judge_flow(recorded(link, "on"))
+    assert [verdict.detector for verdict in judged.verdicts if not verdict.is_decidable] == []
+    assert judged.times is not None
+
+
+def test_an_agents_per_ack_trace_makes_a_series() -> None:
+    held = columns("geo-viasat", "on")
+    first_byte_us = int(held["elapsed_us"][0])
+    series = sender_series(held, first_byte_us)
+    assert series.bins == 5, "from the first ACK to the last, of a flow of 6 s"
+    throughput_bps = series.column("throughput_bps")
+    end = first_byte_us + series.bins * 1_000_000
+    delivered = np.interp([first_byte_us, end], held["elapsed_us"], held["delivered_segments"] * held["snd_mss_bytes"])
+    assert throughput_bps.sum() == pytest.approx(8 * (delivered[1] - delivered[0]))
+    in_first = (held["elapsed_us"] < first_byte_us + 1_000_000) & (held["ack_rtt_us"] > 0)
+    assert series.column("rtt_ms")[0] == pytest.approx(held["ack_rtt_us"][in_first].mean() / 1e3)
