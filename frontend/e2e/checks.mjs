@@ -3,8 +3,14 @@ import { AxeBuilder } from '@axe-core/playwright'
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {import('playwright-core').Browser} Browser */
 
-export const WIDTHS = /** @type {const} */ ([1280, 390])
-export const SCHEMES = /** @type {const} */ (['light', 'dark'])
+const WIDTHS = /** @type {const} */ ([1280, 390])
+const SCHEMES = /** @type {const} */ (['light', 'dark'])
+/** Each width and each scheme once. */
+export const BRIEF_LOOKS = /** @type {const} */ ([
+  [1280, 'light'],
+  [390, 'dark'],
+])
+export const ALL_LOOKS = WIDTHS.flatMap((width) => SCHEMES.map((scheme) => /** @type {const} */ ([width, scheme])))
 const HEIGHT = { 1280: 800, 390: 844 }
 
 /**

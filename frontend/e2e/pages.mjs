@@ -1,15 +1,25 @@
 /** @typedef {import('playwright-core').Page} Page */
-/** @typedef {{name: string, path: string, prepare?: (page: Page) => Promise<void>}} PageCase */
+/**
+ * isBrief: made of parts that other pages show in all looks, so that two looks do.
+ * @typedef {{name: string, path: string, isBrief?: boolean, prepare?: (page: Page) => Promise<void>}} PageCase
+ */
 
 /** @type {PageCase[]} */
 const FIXED = [
   { name: 'login', path: '/login' },
+  {
+    name: 'setup',
+    path: '/setup',
+    isBrief: true,
+    prepare: (page) => page.getByRole('button').or(page.getByRole('link')).first().waitFor(),
+  },
   { name: 'campaigns', path: '/campaigns' },
   {
     name: 'new-campaign',
     path: '/campaigns/new',
     prepare: (page) => page.getByRole('heading', { name: 'Timeline' }).or(page.getByRole('alert')).first().waitFor(),
   },
+  { name: 'import', path: '/campaigns/import', isBrief: true },
   { name: 'agents', path: '/agents' },
   {
     name: 'agents-join',
@@ -52,11 +62,13 @@ export async function findPages(browser, { baseUrl, storageState }) {
     for (const run of await items(`${base}/runs`)) if (!runs.has(run.state)) runs.set(run.state, run.id)
     if (index > 0) continue
     for (const tab of ['runs', 'plan', 'downloads']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}` })
+    for (const tab of ['statistics', 'limits']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })
   }
   for (const [state, id] of runs) {
     found.push({ name: `run-${state}`, path: `/runs/${id}` })
     if (state === 'complete')
-      for (const tab of ['settings', 'events', 'traces']) found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}` })
+      for (const tab of ['settings', 'events', 'traces', 'limits'])
+        found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}`, isBrief: tab === 'limits' })
   }
   await context.close()
   return [...FIXED, ...found]

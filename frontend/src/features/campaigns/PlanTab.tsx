@@ -11,6 +11,7 @@ import { samplingText, stopOf, timetableText } from './wording'
 /** What was asked for: timetable, conditions with their settings, and the file itself. */
 export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
   const { spec, estimate } = campaign
+  if (campaign.origin === 'imported') return <Source campaign={campaign} title="Files" description="SHA-256 and name of each." />
   return (
     <Stack gap="lg">
       <Panel title="Timetable and limits">
@@ -33,13 +34,19 @@ export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
       <Panel title="Conditions" isFlush>
         <ConditionsTable conditions={spec.conditions} />
       </Panel>
-      <Panel title="Campaign file" description="As it was given.">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (WCAG 2.1.1) */}
-        <pre className={classes.code} tabIndex={0}>
-          {campaign.source}
-        </pre>
-      </Panel>
+      <Source campaign={campaign} title="Campaign file" description="As it was given." />
     </Stack>
+  )
+}
+
+function Source({ campaign, title, description }: { campaign: CampaignDetail; title: string; description: string }) {
+  return (
+    <Panel title={title} description={description}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (WCAG 2.1.1) */}
+      <pre className={classes.code} tabIndex={0}>
+        {campaign.source}
+      </pre>
+    </Panel>
   )
 }
 

@@ -19,7 +19,7 @@ export function ChosenFiles({ files, refused, onChange, isDisabled }: ChosenFile
       {refused.length > 0 ? (
         <Alert color="red" variant="light" role="alert" title={`${plural(refused.length, 'file')} refused, nothing was imported`}>
           <Button size="xs" variant="default" onClick={() => onChange(files.filter((file) => !reasonOf(file)))}>
-            Leave them out
+            {refused.length === 1 ? 'Leave it out' : 'Leave them out'}
           </Button>
         </Alert>
       ) : null}

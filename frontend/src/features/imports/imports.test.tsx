@@ -33,7 +33,7 @@ it('a refused file says why, nothing is imported, and the others can go without 
   expect((await screen.findByRole('alert')).textContent).toContain('1 file refused, nothing was imported')
   const [good, refused] = within(screen.getByRole('list', { name: 'Chosen files' })).getAllByRole('listitem')
   expect([good?.textContent, refused?.textContent]).toEqual(['a.json2 B', '✕ notes.txt2 Bit is of no known kind'])
-  await userEvent.click(screen.getByRole('button', { name: 'Leave them out' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Leave it out' }))
   world.refusedFiles = []
   await userEvent.click(screen.getByRole('button', { name: 'Import' }))
   await waitFor(() => expect(router.state.location.pathname).toBe(`/campaigns/${IDS.imported}`))

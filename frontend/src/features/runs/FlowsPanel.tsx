@@ -24,7 +24,7 @@ const HEADS = [
 /** Each flow with what was asked beside what happened. */
 export function FlowsPanel({ run }: { run: Run }) {
   return (
-    <Panel title="Flows" description="Asked and actual side by side." isFlush>
+    <Panel title="Flows" description={run.import_source ? 'As the file tells.' : 'Asked and actual side by side.'} isFlush>
       <ScrollTable label="Flows">
         <Table.Thead>
           <Table.Tr>
@@ -37,7 +37,7 @@ export function FlowsPanel({ run }: { run: Run }) {
         </Table.Thead>
         <Table.Tbody>
           {run.flows.map((flow) => (
-            <FlowRow key={flow.flow} flow={flow} />
+            <FlowRow key={flow.flow} flow={flow} wasAsked={run.import_source === null} />
           ))}
         </Table.Tbody>
       </ScrollTable>
@@ -45,7 +45,7 @@ export function FlowsPanel({ run }: { run: Run }) {
   )
 }
 
-function FlowRow({ flow }: { flow: RunFlow }) {
+function FlowRow({ flow, wasAsked }: { flow: RunFlow; wasAsked: boolean }) {
   const options = Object.entries(flow.cc_options).map(([name, value]) => `${name}=${String(value)}`)
   return (
     <Table.Tr>
@@ -54,7 +54,11 @@ function FlowRow({ flow }: { flow: RunFlow }) {
         {flow.sender} → {flow.receiver}
       </Table.Td>
       <Table.Td>
-        <AskedActual asked={flow.asked_cc} actual={flow.actual_cc} version={flow.cc_version} />
+        {wasAsked ? (
+          <AskedActual asked={flow.asked_cc} actual={flow.actual_cc} version={flow.cc_version} />
+        ) : (
+          controlName(flow.actual_cc ?? flow.asked_cc, flow.cc_version)
+        )}
         {options.length > 0 ? <div>{options.join(', ')}</div> : null}
         <Aside>{hystartText(flow.hystart_exits)}</Aside>
       </Table.Td>

@@ -7,7 +7,7 @@ import { Panel } from '@/ui/Panel'
 /** The buffers that a link asks for, ready to paste. */
 export function AdvicePanel({ advice }: { advice: LinkAdvice }) {
   return (
-    <Panel title={`Buffers for ${advice.link}`} description={reason(advice)}>
+    <Panel title={`Buffers for the link ${advice.link}`} description={reason(advice)}>
       <Stack gap="sm">
         <Text size="sm">At the receiver:</Text>
         <CopyCommand value={`sysctl -w net.ipv4.tcp_rmem="${advice.rmem}"`} label="Command for the receiver" />

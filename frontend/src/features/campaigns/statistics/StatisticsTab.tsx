@@ -8,10 +8,18 @@ import { useStatistics } from '../queries'
 import { PHASE_TITLES } from '../results/series'
 import type { CampaignSearch } from '../search'
 import { DifferencesPanel } from './DifferencesPanel'
-import { choices, comparisonsAt, type Place, placeOf } from './evidence'
+import { canTell, choices, comparisonsAt, type Place, placeOf } from './evidence'
 import { OutliersPanel } from './OutliersPanel'
 import classes from './statistics.module.css'
 import { TestsPanel } from './TestsPanel'
+
+function reason({ conditions, origin }: CampaignDetail): string {
+  if (conditions.length < 2)
+    return 'This campaign has one condition. Statistics compare conditions with the first one: it takes two or more.'
+  return origin === 'imported'
+    ? 'Files of one condition are its cycles, in their order, and conditions are compared cycle by cycle. Add files until two conditions have two each.'
+    : 'Conditions are compared within a cycle. What can be told appears when two cycles have ended.'
+}
 
 interface StatisticsTabProps {
   campaign: CampaignDetail
@@ -26,7 +34,7 @@ export function StatisticsTab({ campaign, search, onSearch }: StatisticsTabProps
     <QueryPanel
       query={statistics}
       skeletonRows={10}
-      empty={(data) => (data.comparisons.length === 0 ? <Nothing campaign={campaign} statistics={data} /> : null)}
+      empty={(data) => (!canTell(data.comparisons) ? <Nothing campaign={campaign} statistics={data} /> : null)}
     >
       {(data) => <Content {...{ campaign, search, onSearch }} statistics={data} />}
     </QueryPanel>
@@ -37,11 +45,7 @@ function Nothing({ campaign, statistics }: { campaign: CampaignDetail; statistic
   return (
     <Stack gap="lg">
       <Panel>
-        <Empty title="Nothing to compare yet">
-          {campaign.conditions.length < 2
-            ? 'This campaign has one condition. Statistics compare conditions with the first one: plan a campaign with two or more.'
-            : 'Conditions are compared within a cycle. The first difference appears when a cycle has ended, its interval with the second.'}
-        </Empty>
+        <Empty title="Nothing to compare yet">{reason(campaign)}</Empty>
       </Panel>
       {statistics.outliers.length > 0 ? <OutliersPanel outliers={statistics.outliers} /> : null}
     </Stack>

@@ -17,7 +17,7 @@ export function TestsPanel({ comparisons, place }: { comparisons: readonly Evide
   return (
     <Panel
       title={`Distributions, ${PHASE_TITLES[place.phase].toLowerCase()}`}
-      description={`KS distance: the largest gap between the two cumulative distributions, 0 to 1. Shape: Kolmogorov-Smirnov test. Level: Mann-Whitney test. p values are corrected (Holm) over all ${comparisons.length} comparisons of this campaign; below 0.05 is a difference.`}
+      description={`KS distance: the largest gap between the two cumulative distributions, 0 to 1. Shape: Kolmogorov-Smirnov test. Level: Mann-Whitney test. p values are corrected (Holm) over all ${comparisons.length} comparisons of this campaign; below 0.05 is a difference. With few cycles they show less than the paired differences above.`}
       isFlush
     >
       <ScrollTable label="Tests of distributions">

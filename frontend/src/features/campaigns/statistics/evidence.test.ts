@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Evidence } from '@/api/types'
 import { METRICS } from '../results/series'
-import { choices, comparisonsAt, forestRows, formatP, placeOf, powerSentence, testsVerdict } from './evidence'
+import { canTell, choices, comparisonsAt, forestRows, formatP, placeOf, powerSentence, testsVerdict } from './evidence'
 
 const [throughput] = METRICS
 if (!throughput) throw new Error('the first metric is throughput')
@@ -45,6 +45,11 @@ describe('what the cycles can show', () => {
   ])('%o', (change, says) => {
     expect(powerSentence(evidence(change), throughput)).toBe(says)
   })
+})
+
+it('one cycle tells nothing', () => {
+  const alone = evidence({ difference: { mean: 5e6, low: null, high: null, n: 1, sd: null } })
+  expect([canTell([]), canTell([alone]), canTell([alone, evidence()])]).toEqual([false, false, true])
 })
 
 describe('what is chosen', () => {

@@ -3,6 +3,9 @@ import type { ForestRow } from '@/charts/ForestChart'
 import { formatNumber, formatSigned, plural } from '@/lib/format'
 import { METRICS, type Metric } from '../results/series'
 
+/** Whether any comparison has two cycles: with fewer there is no interval and nothing to test. */
+export const canTell = (comparisons: readonly Evidence[]) => comparisons.some(({ difference }) => difference.n > 1)
+
 /** Which comparisons are shown. */
 export interface Place {
   link: string

@@ -54,7 +54,7 @@ function Flow({ flow, run }: { flow: FlowLimits; run: Run }) {
   const title = `Flow ${flow.flow}: ${flow.cc}`
   if (flow.shares === null) {
     const sampling = run.flows.find((one) => one.flow === flow.flow)?.sampling ?? null
-    return <Empty title={`${title}: not known`}>{silenceReason(sampling)}</Empty>
+    return <Empty title={`${title}: not known`}>{silenceReason(sampling, run.import_source !== null)}</Empty>
   }
   const { bin_s } = flow.seconds
   const [from, to] = [0, (bin_s.at(-1) ?? 0) + 1]
