@@ -36,6 +36,10 @@ LANES = 8
 RESEND = timedelta(seconds=60)
 MAX_TRIES = 5
 TELL_EVERY = timedelta(seconds=1)
+NEVER_DONE = (
+    f"A trace was not done after {MAX_TRIES} tries of a minute each: workers are away or busy, or it fails, "
+    "and then their logs say why. Start the sweep again."
+)
 UNDECIDABLE = "-"
 LETTERS = {timing: timing.value[0] for timing in Timing}
 TIMINGS = {letter: timing for timing, letter in LETTERS.items()}
@@ -101,7 +105,7 @@ def send_due(unit: Unit, now: datetime) -> None:
         under_way = rows.parts_under_way(unit, asked.id)
         lost = [part for part in under_way if part.sent_at and part.sent_at < now - RESEND]
         if any(part.tries >= MAX_TRIES for part in lost):
-            _fail(unit, asked, f"A trace failed {MAX_TRIES} times; the worker's log says why.", now)
+            _fail(unit, asked, NEVER_DONE, now)
             continue
         if asked.state == "queued":
             asked.state = "running"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from downlink.actions import sweeps
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.encoded import json_response
 from downlink.api.schemas.sweeps import Sweep, SweepBody, SweepList, SweptDetector
 from downlink.storage import sweeps as rows
 
@@ -26,17 +27,17 @@ def create_sweep(campaign_id: UUID, body: SweepBody, caller: Writer, unit: UnitO
     return Sweep.model_validate(sweeps.create_sweep(unit, campaign_id, body.detector, body.version, body.grid, now))
 
 
-@router.get("/campaigns/{campaign_id}/sweeps", responses=problems(401, 404))
-def list_sweeps(campaign_id: UUID, caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> SweepList:
+@router.get("/campaigns/{campaign_id}/sweeps", response_model=SweepList, responses=problems(401, 404))
+def list_sweeps(campaign_id: UUID, caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> Response:
     """Newest first."""
     items, total = sweeps.list_sweeps(unit, campaign_id, limit, offset)
-    return SweepList(items=[Sweep.model_validate(each) for each in items], total=total)
+    return json_response({"items": items, "total": total})
 
 
-@router.get("/sweeps/{sweep_id}", responses=problems(401, 404))
-def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Sweep:
+@router.get("/sweeps/{sweep_id}", response_model=Sweep, responses=problems(401, 404))
+def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """How far it is; once complete, its cells."""
-    return Sweep.model_validate(sweeps.shown(unit, [rows.get_sweep(unit, sweep_id)])[0])
+    return json_response(sweeps.shown(unit, [rows.get_sweep(unit, sweep_id)])[0])
 
 
 @router.delete("/sweeps/{sweep_id}", status_code=204, responses=problems(401, 403, 404))

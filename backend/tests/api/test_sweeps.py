@@ -24,11 +24,11 @@ GRID = {"window_factor": [2.5, 3.5], "threshold_percent": [20, 35, 90]}
 
 @pytest.fixture
 def campaign(lab: Lab) -> str:
-    """Three cycles of a slow start over a GEO link that ends with a loss."""
+    """Two cycles of a slow start over a GEO link that ends with a loss."""
     client, server = lab.join("client"), lab.join("server")
     lab.link()
     server.draws = draw_slow_start
-    launched = lab.launch(timetable={"cycles": 3}, stop={"seconds": 9}, conditions=[{"name": "on"}])
+    launched = lab.launch(timetable={"cycles": 2}, stop={"seconds": 9}, conditions=[{"name": "on"}])
     lab.drive(launched, [client, server])
     return launched
 
@@ -55,9 +55,9 @@ def sweep_events(lab: Lab) -> list[dict[str, Any]]:
 
 def test_cells_are_what_the_detector_says_of_every_trace(lab: Lab, campaign: str) -> None:
     asked = ask(lab, campaign)
-    assert (asked["state"], asked["done"], asked["total"], asked["cells"]) == ("queued", 0, 3, None)
+    assert (asked["state"], asked["done"], asked["total"], asked["cells"]) == ("queued", 0, 2, None)
     shown = finish(lab, asked)
-    assert (shown["state"], shown["done"], shown["total"], shown["reason"]) == ("complete", 3, 3, None)
+    assert (shown["state"], shown["done"], shown["total"], shown["reason"]) == ("complete", 2, 2, None)
     headers = {"Authorization": f"Bearer {lab.token}"}
     runs = [run["id"] for run in lab.runs(campaign)]
     files = [lab.client.get(f"{API}/runs/{run}/traces/1/sender.parquet", headers=headers).content for run in runs]
@@ -67,7 +67,7 @@ def test_cells_are_what_the_detector_says_of_every_trace(lab: Lab, campaign: str
         factor, threshold = cell["parameters"]["window_factor"], cell["parameters"]["threshold_percent"]
         own = Search31(window_factor=round(10 * factor), threshold_percent=threshold)
         expected = rates([sweep(trace, [own])[0] for trace in traces])
-        assert cell["n"] == expected.n == 3
+        assert cell["n"] == expected.n == 2
         for kind in Timing:
             assert cell[kind.value]["value"] == 100 * expected.shares[kind].value
         assert cell["success"] == cell["good"]
@@ -80,7 +80,7 @@ def test_progress_is_told_from_the_first_trace_to_the_last(lab: Lab, campaign: s
     finish(lab, asked)
     told = sweep_events(lab)
     assert [each["state"] for each in told] == ["queued", "running", "complete"]  # all within a second
-    last = {"campaign_id": campaign, "sweep_id": asked["id"], "state": "complete", "done": 3, "total": 3}
+    last = {"campaign_id": campaign, "sweep_id": asked["id"], "state": "complete", "done": 2, "total": 2}
     assert told[-1] == last
 
 
@@ -103,7 +103,7 @@ def test_a_lost_job_is_sent_again_and_one_that_runs_twice_counts_once(
         sweeps.sweep_part(unit, done.id, lab.now())
         assert not unit.jobs
     shown = finish(lab, asked)
-    assert (shown["state"], shown["done"]) == ("complete", 3)
+    assert (shown["state"], shown["done"]) == ("complete", 2)
     with lab.units() as unit:
         again = unit.session.get_one(SweepPart, done.id)
         assert (again.timings, again.headrooms_us) == before
@@ -122,7 +122,7 @@ def test_workers_that_end_at_once_leave_the_result_to_the_last(lab: Lab, campaig
     with ThreadPoolExecutor(len(parts)) as workers:
         list(workers.map(work, parts))
     shown = lab.call("GET", f"/sweeps/{asked['id']}")
-    assert (shown["state"], shown["done"], len(shown["cells"])) == ("complete", 3, 6)
+    assert (shown["state"], shown["done"], len(shown["cells"])) == ("complete", 2, 6)
     assert [each["state"] for each in sweep_events(lab)].count("complete") == 1
 
 
@@ -134,7 +134,7 @@ def test_a_job_that_is_lost_again_and_again_ends_the_sweep_with_a_reason(lab: La
         lab.wait(61)
     shown = lab.call("GET", f"/sweeps/{asked['id']}")
     assert shown["state"] == "failed"
-    assert "5 times" in shown["reason"]
+    assert "5 tries" in shown["reason"]
     assert sweep_events(lab)[-1]["state"] == "failed"
 
 
@@ -147,24 +147,25 @@ def test_a_trace_that_is_gone_ends_the_sweep_and_names_the_run(lab: Lab, campaig
     assert any(f"Flow 1 of run {run['id']}" in shown["reason"] for run in lab.runs(campaign))
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"version": "9"}, "no detector search 9"),
-        ({"grid": {"speed": [1]}}, "no parameter speed"),
-        ({"grid": {"window_factor": [0]}}, "from 1 to 10 RTT"),
-        ({"grid": {"window_factor": [2.55]}}, "steps of 0.1 RTT"),
-        ({"grid": {"bins": [10, 10]}}, "a value twice"),
-        ({"grid": {"bins": list(range(2, 41)), "threshold_percent": list(range(1, 101))}}, "3,900 parameter sets"),
-    ],
-)
-def test_a_grid_that_cannot_be_is_refused_in_a_sentence(lab: Lab, changes: dict[str, Any], said: str) -> None:
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"version": "9"}, "no detector search 9"),
+    ({"grid": {"speed": [1]}}, "no parameter speed"),
+    ({"grid": {"window_factor": [0]}}, "from 1 to 10 RTT"),
+    ({"grid": {"window_factor": [2.55]}}, "steps of 0.1 RTT"),
+    ({"grid": {"bins": [10, 10]}}, "a value twice"),
+    ({"grid": {"bins": list(range(2, 41)), "threshold_percent": list(range(1, 101))}}, "3,900 parameter sets"),
+]
+
+
+def test_a_grid_that_cannot_be_is_refused_in_a_sentence(lab: Lab) -> None:
     lab.join("client")
     lab.join("server")
     lab.link()
-    refused = ask(lab, lab.launch(), expect=422, **changes)
-    assert refused["code"] == "sweep_invalid"
-    assert said in refused["message"]
+    campaign = lab.launch()
+    for changes, said in REFUSED:
+        refused = ask(lab, campaign, expect=422, **changes)
+        assert refused["code"] == "sweep_invalid"
+        assert said in refused["message"]
 
 
 def test_where_no_trace_can_decide_nothing_is_begun(lab: Lab, campaign: str) -> None:

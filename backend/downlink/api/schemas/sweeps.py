@@ -1,4 +1,4 @@
-"""Sweeps of a detector's parameters (docs/api.md, section Sweeps)."""
+"""Sweeps of a detector's parameters (docs/api.md, section Sweeps). Answers with cells are encoded once and sent as they are."""
 
 from __future__ import annotations
 
