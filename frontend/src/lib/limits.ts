@@ -5,5 +5,3 @@ export const LIMITS = [
   { name: 'send_buffer', title: 'Send buffer' },
   { name: 'application', title: 'Application' },
 ] as const
-
-export type LimitName = (typeof LIMITS)[number]['name']

@@ -47,7 +47,7 @@ function makeSpec(name: string, conditions: CampaignDetail['spec']['conditions']
     phases: { startup_s: 15, steady_s: seconds === 35 ? 5 : 60 },
     timetable: { cycles: 3, duration_h: null, every_s: null, pause_s: 0, order: 'interleaved', seed: 1 },
     limits: { attempts: 2, bytes: null },
-    sampling: 'per_ack',
+    sampling: 'polled',
     conditions: conditions.map((condition) => ({ ...condition, stop: { seconds, bytes: null } })),
   }
 }
@@ -124,7 +124,7 @@ export function makeCampaigns(launched_at: string): CampaignDetail[] {
     }),
     makeCampaign({
       id: IDS.imported,
-      spec: { ...makeSpec('Field trip, spring', IMPORTED, 60), notes: '', links: ['imported'], sampling: 'polled' },
+      spec: { ...makeSpec('Field trip, spring', IMPORTED, 60), notes: '', links: ['imported'] },
       origin: 'imported',
       runs_total: 1,
       runs_ended: 1,
@@ -135,7 +135,7 @@ export function makeCampaigns(launched_at: string): CampaignDetail[] {
     }),
     makeCampaign({
       id: IDS.draft,
-      spec: makeSpec('Detectors, one by one', HYSTART, 35),
+      spec: { ...makeSpec('Detectors, one by one', HYSTART, 35), sampling: 'per_ack' },
       state: 'draft',
       runs_ended: 0,
       launched_at: null,
@@ -213,6 +213,9 @@ const FINGERPRINT = {
   clock_error_ms: 0.4,
 }
 
+/** One of the runs recorded every ACK, and dropped some. */
+export const isPerAck = (run: RunSummary) => run.condition === 'HyStart off' && run.cycle === 2
+
 /** A run in full, from its row. */
 export function makeRun(summary: RunSummary): Run {
   const hystart = summary.condition === 'HyStart on' ? '1' : '0'
@@ -242,8 +245,8 @@ export function makeRun(summary: RunSummary): Run {
         cc_version: null,
         cc_options: {},
         hystart_exits: isDone ? { train: Number(hystart), delay: 0 } : null,
-        sampling: isDone ? 'per_ack' : null,
-        dropped_samples: isDone ? 12 * summary.position : null,
+        sampling: isDone ? (isPerAck(summary) ? 'per_ack' : 'polled') : null,
+        dropped_samples: isDone ? (isPerAck(summary) ? 12 : 0) : null,
         start_s: 0,
         pacing_rate_bps: null,
         throughput_bps: summary.throughput_bps,

@@ -1,4 +1,5 @@
 import type { CampaignLimits, FlowLimits, Report, RunLimits, RunSummary } from '@/api/types'
+import { isPerAck } from './examples.ts'
 import { estimate } from './model.ts'
 
 const ADVICE = { bdp_bytes: 10_746_000, is_lower_bound: false, max_bytes: 26_869_760 }
@@ -31,7 +32,7 @@ export function makeRunLimits(run: RunSummary): RunLimits {
     send_buffer: total(seconds.send_buffer),
     application: total(seconds.application),
   }
-  return { run_id: run.id, flows: [{ flow: 1, cc: 'cubic', seconds, shares, advice: ADVICE }] }
+  return { run_id: run.id, flows: [{ flow: 1, cc: 'cubic', seconds, shares: isPerAck(run) ? null : shares, advice: ADVICE }] }
 }
 
 export function makeCampaignLimits(report: Report): CampaignLimits {

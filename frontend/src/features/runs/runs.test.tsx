@@ -14,7 +14,7 @@ it('a complete run shows asked and actual, its charts, and where it belongs', as
 
 it('a flow tells how it was recorded, and what is missing in the record', async () => {
   serve()
-  renderAt(`/runs/${runId(1)}`)
+  renderAt(`/runs/${runId(4)}`)
   const flows = await screen.findByRole('group', { name: 'Flows' })
   expect(within(flows).getByText('every ACK, 200 a second')).toBeTruthy()
   expect(within(flows).getByText(/12 ACKs not recorded/)).toBeTruthy()

@@ -18,20 +18,27 @@ interface LimitsTabProps {
 export function LimitsTab({ campaign, search, onSearch }: LimitsTabProps) {
   const limits = useCampaignLimits(campaign.id)
   return (
-    <QueryPanel query={limits} skeletonRows={8} empty={({ groups }) => (groups.length === 0 ? <Nothing campaign={campaign} /> : null)}>
+    <QueryPanel query={limits} skeletonRows={8} empty={({ groups }) => (!isKnown(groups) ? <Nothing campaign={campaign} /> : null)}>
       {(data) => <Content limits={data} {...{ search, onSearch }} />}
     </QueryPanel>
   )
 }
 
+const isKnown = (groups: CampaignLimits['groups']) => groups.some(({ shares }) => shares.congestion_window.mean !== null)
+
+function reason({ spec, counts, origin }: CampaignDetail): string {
+  if (spec.sampling === 'per_ack')
+    return 'Recording every ACK leaves out the counters that tell what held a flow. Run the conditions with “sampling: polled” to see it.'
+  if (counts.complete === 0) return 'What held the flows is judged when the first run is complete.'
+  return origin === 'imported'
+    ? 'The files do not tell how long windows and buffers held the flows.'
+    : "The senders' kernels do not count how long windows and buffers held the flows (Linux 4.10 and later do)."
+}
+
 function Nothing({ campaign }: { campaign: CampaignDetail }) {
   return (
     <Panel>
-      <Empty title="Nothing to tell yet">
-        {campaign.spec.sampling === 'per_ack'
-          ? 'Recording every ACK leaves out the counters that tell what held a flow. Run the conditions with “sampling: polled” to see it.'
-          : 'What held the flows is judged when the first run is complete.'}
-      </Empty>
+      <Empty title="Nothing to tell yet">{reason(campaign)}</Empty>
     </Panel>
   )
 }

@@ -1,4 +1,4 @@
-import { Table, Text } from '@mantine/core'
+import { Group, Table, Text } from '@mantine/core'
 import type { LimitGroup } from '@/api/types'
 import { LayerSwatch } from '@/charts/layers'
 import { ShareBar } from '@/charts/ShareBar'
@@ -16,14 +16,21 @@ export function SharesPanel({ groups }: { groups: readonly LimitGroup[] }) {
       description="Share of a flow's time for which each window, the send buffer or the application held it: mean over runs ± half of the 95 % confidence interval, in percent."
       isFlush
     >
+      <Group component="p" gap="4px 20px" fz="sm" m={0} px="md" pb={6}>
+        {LIMITS.map(({ name, title }, layer) => (
+          <span key={name}>
+            <LayerSwatch layer={layer} />
+            {title}
+          </span>
+        ))}
+      </Group>
       <ScrollTable label="What limited the flows">
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Condition</Table.Th>
             <Table.Td />
-            {LIMITS.map(({ name, title }, layer) => (
+            {LIMITS.map(({ name, title }) => (
               <Table.Th key={name} scope="col" ta="right">
-                <LayerSwatch layer={layer} />
                 {title}
               </Table.Th>
             ))}

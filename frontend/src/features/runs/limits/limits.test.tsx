@@ -14,6 +14,12 @@ it('shows what held the flow, over all and at the cursor', async () => {
   expect(screen.getByText('Application').textContent).toBe('Application 75 %')
 })
 
+it('a trace of every ACK does not tell, and why', async () => {
+  serve()
+  renderAt(`/runs/${runId(4)}?tab=limits`)
+  expect(await screen.findByText(/^Recording every ACK leaves out the counters/)).toBeTruthy()
+})
+
 it('a run without a trace says so', async () => {
   serve()
   renderAt(`/runs/${runId(2)}?tab=limits`)
