@@ -62,13 +62,13 @@ export async function findPages(browser, { baseUrl, storageState }) {
     for (const run of await items(`${base}/runs`)) if (!runs.has(run.state)) runs.set(run.state, run.id)
     if (index > 0) continue
     for (const tab of ['runs', 'plan', 'downloads']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}` })
-    for (const tab of ['statistics', 'limits']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })
+    for (const tab of ['exits', 'statistics', 'limits']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })
   }
   for (const [state, id] of runs) {
     found.push({ name: `run-${state}`, path: `/runs/${id}` })
     if (state === 'complete')
-      for (const tab of ['settings', 'events', 'traces', 'limits'])
-        found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}`, isBrief: tab === 'limits' })
+      for (const tab of ['settings', 'events', 'traces', 'exits', 'limits'])
+        found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}`, isBrief: tab === 'exits' || tab === 'limits' })
   }
   await context.close()
   return [...FIXED, ...found]

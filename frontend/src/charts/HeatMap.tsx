@@ -35,13 +35,13 @@ export function HeatMap({ title, xName, xs, yName, ys, cells, low, high }: HeatM
           <tr>
             {yName ? (
               <th scope="col" rowSpan={2} className={classes.heatDown}>
-                {yName} ↓
+                {breakable(yName)} ↓
               </th>
             ) : (
               <td rowSpan={2} />
             )}
             <th scope="colgroup" colSpan={xs.length} className={classes.heatAcross}>
-              {xName} →
+              {breakable(xName)} →
             </th>
           </tr>
           <tr>
@@ -66,6 +66,9 @@ export function HeatMap({ title, xName, xs, yName, ys, cells, low, high }: HeatM
     </div>
   )
 }
+
+/** A parameter's name that may break after its underscores. */
+const breakable = (name: string) => name.replaceAll('_', '_\u200b')
 
 function Cell({ cell, low, high }: { cell: HeatCell | null; low: number; high: number }) {
   if (!cell) return <td>{NO_VALUE}</td>

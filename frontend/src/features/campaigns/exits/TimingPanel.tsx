@@ -59,7 +59,7 @@ function Row({ look, exits: { shares, undecidable } }: LookedAt) {
         </svg>
         {look.name}
       </Table.Th>
-      <Table.Td>{shares ? <ShareBar shares={TIMINGS.map((timing) => shares[timing].value)} width={200} /> : null}</Table.Td>
+      <Table.Td>{shares ? <ShareBar shares={TIMINGS.map((timing) => shares[timing].value)} width={160} /> : null}</Table.Td>
       {TIMINGS.map((timing) => (
         <Table.Td key={timing}>{shares ? shareText(shares[timing], PERCENT) : NO_VALUE}</Table.Td>
       ))}

@@ -6,6 +6,7 @@ import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import type { CampaignSearch } from '../search'
 import { type Axes, axesOf, heatCell, MEASURES, type Measure, planeOf, scaleOf } from './layout'
+import { SetsTable } from './SetsTable'
 import classes from './sweeps.module.css'
 
 interface HeatMapsPanelProps {
@@ -20,7 +21,7 @@ export function HeatMapsPanel({ sweep, search, onSearch }: HeatMapsPanelProps) {
   return (
     <Panel
       title={`Maps of ${versionName(sweep.detector, sweep.version)}`}
-      description="Percent of the traces on which a parameter set can decide; cg and dp stay those of SEARCH 1.0 as published. Resting on a cell tells its interval and n."
+      description="Percent of the traces on which a parameter set can decide; cg and dp stay those of SEARCH 1.0 as published. Numbers has the intervals and n."
     >
       {sweep.cells ? (
         <>
@@ -35,6 +36,7 @@ export function HeatMapsPanel({ sweep, search, onSearch }: HeatMapsPanelProps) {
               </div>
             ))}
           </div>
+          <SetsTable cells={sweep.cells} />
         </>
       ) : (
         <Empty title={sweep.state === 'failed' ? 'This sweep failed' : 'Not done yet'}>

@@ -61,7 +61,7 @@ export function heatCell(cell: SweepCell | null, measure: Measure): HeatCell | n
     .join(', ')
   if (measure === 'headroom_s') {
     const value = cell.headroom_s
-    return value === null ? null : { value, text: formatNumber(value), detail: `${set}: ${formatNumber(value)} s` }
+    return value === null ? null : { value, text: formatNumber(value, 2), detail: `${set}: ${formatNumber(value)} s` }
   }
   const share = cell[measure]
   return share === null

@@ -1,5 +1,6 @@
 import { Group, NumberInput, SegmentedControl } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
+import { useState } from 'react'
 import type { RunSearch } from '../search'
 import type { Span } from './exits'
 
@@ -14,9 +15,6 @@ interface SpanControlProps {
 export function SpanControl({ span, hasSlowStart, search, onSearch }: SpanControlProps) {
   const isOwn = search.from_s !== undefined || search.to_s !== undefined
   const isWhole = search.range === 'all' || !hasSlowStart
-  const ask = useDebouncedCallback((name: 'from_s' | 'to_s', value: number | string) => {
-    if (typeof value === 'number') onSearch({ [name]: value })
-  }, 500)
   return (
     <Group gap="sm" align="flex-end">
       <SegmentedControl
@@ -30,20 +28,44 @@ export function SpanControl({ span, hasSlowStart, search, onSearch }: SpanContro
           ...(isOwn ? [{ value: 'own', label: 'As chosen' }] : []),
         ]}
       />
-      {(['from_s', 'to_s'] as const).map((name) => (
-        <NumberInput
-          key={`${name} ${span[name]}`}
-          size="xs"
-          w={104}
-          label={name === 'from_s' ? 'From, s' : 'To, s'}
-          min={0}
-          step={0.5}
-          decimalScale={3}
-          defaultValue={span[name]}
-          onChange={(value) => ask(name, value)}
-          error={name === 'to_s' && (search.to_s ?? span.to_s) <= (search.from_s ?? 0) ? 'Not after the start' : undefined}
-        />
-      ))}
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <Second label="From, s" value={span.from_s} isWrong={(value) => value >= span.to_s} onValue={(from_s) => onSearch({ from_s })} />
+        <Second label="To, s" value={span.to_s} isWrong={(value) => value <= span.from_s} onValue={(to_s) => onSearch({ to_s })} />
+      </Group>
     </Group>
+  )
+}
+
+const TYPING_MS = 500
+
+interface SecondProps {
+  label: string
+  value: number
+  isWrong: (value: number) => boolean
+  onValue: (value: number) => void
+}
+
+/** One end of the stretch. What is being typed stays as it is until the field is left. */
+function Second({ label, value, isWrong, onValue }: SecondProps) {
+  const [draft, setDraft] = useState<number | string | null>(null)
+  const ask = useDebouncedCallback(onValue, TYPING_MS)
+  const isRefused = typeof draft === 'number' && isWrong(draft)
+  return (
+    <NumberInput
+      size="xs"
+      w={96}
+      label={label}
+      min={0}
+      step={0.5}
+      decimalScale={3}
+      value={draft ?? value}
+      error={isRefused}
+      title={isRefused ? 'The start must lie before the end' : undefined}
+      onChange={(next) => {
+        setDraft(next)
+        if (typeof next === 'number' && !isWrong(next)) ask(next)
+      }}
+      onBlur={() => setDraft(null)}
+    />
   )
 }

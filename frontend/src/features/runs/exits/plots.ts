@@ -60,7 +60,8 @@ function searchPlots({ curves }: FlowExits): CurvePlot[] {
       factor: 1,
       x,
       curves: curve('error', 3, curves.error_ratio),
-      reach: [0, 1],
+      // A larger error decides nothing more.
+      reach: [0, curves.threshold_ratio],
       height: 110,
     },
   ]
