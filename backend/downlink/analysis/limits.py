@@ -67,8 +67,8 @@ def judge_limits(
 
 
 def least_rtt_ms(columns: Columns) -> float:
-    """The smallest RTT on record: the kernel's own minimum where it keeps one, else of the smoothed values; NaN without any."""
-    rtt_us = columns.get("min_rtt_us", columns.get("rtt_us", np.zeros(0, np.int64)))
+    """The smallest RTT on record: the kernel's own minimum, else of the ACKs' samples, else of smoothed values; NaN without any."""
+    rtt_us = columns.get("min_rtt_us", columns.get("ack_rtt_us", columns.get("rtt_us", np.zeros(0, np.int64))))
     measured = rtt_us[(rtt_us > 0) & (rtt_us < NOT_MEASURED_US)]
     return float(measured.min()) / 1e3 if len(measured) else math.nan
 

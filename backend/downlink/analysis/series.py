@@ -158,10 +158,10 @@ class SecondBins:
         return self.mean(segments) * mss_bytes if isinstance(mss_bytes, int) else self.mean(segments * mss_bytes)
 
     def mean_of_positive(self, gauge: Ints | None) -> Floats:
-        """The same over the samples above zero: the kernel says 0 for an RTT that it has not measured yet."""
+        """The same over the samples above zero: a poll says 0 for an RTT that is not measured yet, an ACK without one -1."""
         if gauge is None or gauge.min(initial=1) > 0:
             return self.mean(gauge)
-        return _divide(self.mean(gauge), self.mean((gauge > 0).astype(np.int64)))
+        return _divide(self.mean(np.maximum(gauge, 0)), self.mean((gauge > 0).astype(np.int64)))
 
 
 def _size(mss_bytes: Ints | None) -> Size:

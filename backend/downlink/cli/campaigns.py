@@ -15,6 +15,7 @@ from downlink.domain.errors import InvalidError
 
 app = typer.Typer(help="The campaigns: preview, create, launch, watch, export.", no_args_is_help=True)
 
+KINDS = {"recorded": "recorded example", "imported": "imported"}
 COLUMNS: list[Column] = [
     ("campaign", lambda c: c["id"]),
     ("name", lambda c: c["name"]),
@@ -22,7 +23,7 @@ COLUMNS: list[Column] = [
     ("runs", lambda c: f"{c['runs_ended']} of {c['runs_total']}"),
     ("links", lambda c: ", ".join(c["links"])),
     ("launched", lambda c: moment(c["launched_at"])),
-    ("kind", lambda c: "recorded example" if c["is_recorded"] else ""),
+    ("kind", lambda c: KINDS.get(c["origin"], "")),
 ]
 
 File = Annotated[

@@ -64,7 +64,10 @@ def import_command(
         print_json(answer)
         return
     print_table(answer["runs"], RUN_COLUMNS)
-    note(f"{len(answer['runs'])} runs are being analysed: `downlink campaigns show {answer['campaign_id']}`.")
+    many = len(answer["runs"])
+    note(
+        f"{many} run{' is' if many == 1 else 's are'} being analysed: `downlink campaigns show {answer['campaign_id']}`."
+    )
 
 
 def _access() -> Access | None:
@@ -81,7 +84,7 @@ def _check(files: list[Path], campaign: str | None, as_json: bool, advice: str) 
         print_json(rows)
     else:
         print_table(rows, FLOW_COLUMNS)
-    note(f"{len(files)} files, {len(rows)} traces: all can be imported, nothing was stored. {advice}".rstrip())
+    note(f"Files: {len(files)}, traces: {len(rows)}. All can be imported; nothing was stored. {advice}".rstrip())
 
 
 def _upload(

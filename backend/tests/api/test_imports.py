@@ -169,6 +169,7 @@ def test_acks_within_one_microsecond_divide_nothing_by_zero(lab: Lab) -> None:
         f"{at},{acked},1000,50000\n" for at, acked in ((0, 0), (0, 1000), (500_000, 5000), (2_000_000, 9000))
     )
     _, (run,) = imported(lab, {"twins.csv": b"now_us,bytes_acked,mss,rtt_us\n" + rows.encode()})
+    assert series_of(lab, run)["rtt_ms"] == [50, None]  # the ACKs' own samples; the second one belongs to second 2
     # 5,000 bytes by 0.5 s, and 4,000 over the 1.5 s that follow.
     assert series_of(lab, run)["goodput_bps"] == pytest.approx([(5000 + 4000 / 3) * 8, 4000 * 2 / 3 * 8])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from structlog.testing import capture_logs
 from typer.testing import CliRunner, Result
 
 from downlink.api.app import create_app
@@ -53,7 +54,8 @@ def server(lab: Lab, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Ite
         port = serving.servers[0].sockets[0].getsockname()[1]
         monkeypatch.setenv("DOWNLINK_SERVER", f"http://127.0.0.1:{port}")
         monkeypatch.setenv("DOWNLINK_TOKEN", lab.token)
-        yield lab
+        with capture_logs():  # the runner takes this process's standard output for the command's
+            yield lab
     finally:
         serving.should_exit = True
         thread.join(20)
