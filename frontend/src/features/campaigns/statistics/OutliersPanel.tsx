@@ -4,17 +4,18 @@ import type { Outlier } from '@/api/types'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { METRICS, PHASE_TITLES } from '../results/series'
+import { PHASE_TITLES } from '../results/series'
+import { farthestFirst, MEASURES, offText } from './evidence'
 
 const LISTED = 50
-const HEADS = ['Run', 'Link', 'Flow', 'Phase', 'Metric', 'Value', 'Median']
+const HEADS = ['Run', 'Link', 'Flow', 'Phase', 'Metric', 'Value', 'Median', 'Off by']
 
 /** Values that stand out, with the way to their runs. */
 export function OutliersPanel({ outliers }: { outliers: readonly Outlier[] }) {
   return (
     <Panel
       title="Outliers"
-      description="Flagged, not dropped: every one of these values stays in all statistics. A flag is a mark to look at the run (modified z score above 3.5)."
+      description="Flagged, not dropped: every one of these values stays in all statistics. A flag is a mark to look at the run (modified z score above 3.5); among few runs small deviations are flagged too. The farthest come first."
       isFlush
     >
       {outliers.length === 0 ? (
@@ -22,7 +23,7 @@ export function OutliersPanel({ outliers }: { outliers: readonly Outlier[] }) {
           No value stands out from the other runs of its condition.
         </Text>
       ) : (
-        <Listed outliers={outliers.slice(0, LISTED)} />
+        <Listed outliers={farthestFirst(outliers).slice(0, LISTED)} />
       )}
       {outliers.length > LISTED ? (
         <Text size="sm" c="dimmed" p="md">
@@ -47,7 +48,7 @@ function Listed({ outliers }: { outliers: readonly Outlier[] }) {
       </Table.Thead>
       <Table.Tbody>
         {outliers.map((one) => {
-          const metric = METRICS.find(({ name }) => name === one.metric)
+          const metric = MEASURES.find(({ name }) => name === one.metric)
           const shown = (value: number) => `${formatNumber(value * (metric?.factor ?? 1))} ${metric?.unit ?? ''}`
           return (
             <Table.Tr key={`${one.run_id} ${one.flow} ${one.phase} ${one.metric}`}>
@@ -62,6 +63,7 @@ function Listed({ outliers }: { outliers: readonly Outlier[] }) {
               <Table.Td>{metric?.title ?? one.metric}</Table.Td>
               <Table.Td>{shown(one.value)}</Table.Td>
               <Table.Td>{shown(one.median)}</Table.Td>
+              <Table.Td>{offText(one)}</Table.Td>
             </Table.Tr>
           )
         })}

@@ -59,7 +59,7 @@ function Content({ campaign, statistics, search, onSearch }: StatisticsTabProps 
   return (
     <Stack gap="lg">
       <div className={classes.choices}>
-        <Choices {...{ place, onSearch }} offered={choices(comparisons)} />
+        <Choices {...{ place, onSearch }} offered={choices(comparisons, place.phase)} />
         <Button component="a" variant="default" href={`${API}/campaigns/${campaign.id}/statistics.csv`} download>
           Download statistics.csv
         </Button>

@@ -3,14 +3,14 @@ import type { Evidence } from '@/api/types'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { METRICS, PHASE_TITLES } from '../results/series'
-import { formatP, type Place, pairName, testsVerdict } from './evidence'
+import { PHASE_TITLES } from '../results/series'
+import { formatP, MEASURES, type Place, pairName, testsVerdict } from './evidence'
 
 const HEADS = ['Compared', 'Metric', 'KS distance', 'Shape, p', 'Level, p', 'Reading']
 
 /** Whether runs of two conditions are drawn from one distribution, for all metrics of the chosen phase. */
 export function TestsPanel({ comparisons, place }: { comparisons: readonly Evidence[]; place: Place }) {
-  const rank = (metric: string) => METRICS.findIndex(({ name }) => name === metric)
+  const rank = (metric: string) => MEASURES.findIndex(({ name }) => name === metric)
   const own = comparisons
     .filter(({ link, flow, phase }) => link === place.link && flow === place.flow && phase === place.phase)
     .sort((a, b) => rank(a.metric) - rank(b.metric))
@@ -36,7 +36,7 @@ export function TestsPanel({ comparisons, place }: { comparisons: readonly Evide
               <Table.Th scope="row" fw={500}>
                 {pairName(one)}
               </Table.Th>
-              <Table.Td>{METRICS[rank(one.metric)]?.title ?? one.metric}</Table.Td>
+              <Table.Td>{MEASURES[rank(one.metric)]?.title ?? one.metric}</Table.Td>
               <Table.Td>{formatNumber(one.ks_distance, 2)}</Table.Td>
               <Table.Td>{formatP(one.shape_p)}</Table.Td>
               <Table.Td>{formatP(one.location_p)}</Table.Td>

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { Evidence } from '@/api/types'
 import { METRICS } from '../results/series'
-import { canTell, choices, comparisonsAt, forestRows, formatP, placeOf, powerSentence, testsVerdict } from './evidence'
+import {
+  canTell,
+  choices,
+  comparisonsAt,
+  farthestFirst,
+  forestRows,
+  formatP,
+  offText,
+  placeOf,
+  powerSentence,
+  testsVerdict,
+} from './evidence'
 
 const [throughput] = METRICS
 if (!throughput) throw new Error('the first metric is throughput')
@@ -55,13 +66,18 @@ it('one cycle tells nothing', () => {
 describe('what is chosen', () => {
   const all = [evidence(), evidence({ metric: 'rtt_ms' }), evidence({ link: 'leo', flow: 2, phase: 'steady' })]
 
-  it('offers what there is', () => {
-    const { links, flows, metrics } = choices(all)
+  it('offers what there is in a phase', () => {
+    const { links, flows, metrics } = choices(all, 'startup')
     expect([links, flows, metrics.map(({ name }) => name)]).toEqual([
       ['geo', 'leo'],
       [1, 2],
       ['throughput_bps', 'rtt_ms'],
     ])
+  })
+
+  it('the whole run has its time to steady state besides', () => {
+    const { metrics } = choices([...all, evidence({ phase: 'overall', metric: 'time_to_steady_s' })], 'overall')
+    expect(metrics.map(({ title }) => title)).toEqual(['Time to steady state'])
   })
 
   it('what the address does not know falls back to the first', () => {
@@ -88,4 +104,14 @@ it('tests are said in words and numbers', () => {
   expect(verdict(0.01, 0.01)).toBe('level differs')
   expect(verdict(0.01, 0.5)).toBe('shape differs, level does not')
   expect(verdict(0.5, 0.5)).toBe('no difference shown')
+})
+
+it('what lies farthest from its median comes first, told as a share of it', () => {
+  const placed = [
+    { value: 109, median: 110 },
+    { value: 5, median: 0 },
+    { value: 88, median: 131.4 },
+    { value: -3, median: -2 },
+  ]
+  expect(farthestFirst(placed).map(offText)).toEqual(['–', '−50.0 %', '−33.0 %', '−0.91 %'])
 })

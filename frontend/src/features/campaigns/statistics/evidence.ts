@@ -1,7 +1,17 @@
-import type { Evidence, Interval, PhaseName } from '@/api/types'
+import type { Evidence, Interval, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/ForestChart'
-import { formatNumber, formatSigned, plural } from '@/lib/format'
-import { METRICS, type Metric } from '../results/series'
+import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
+import { METRICS } from '../results/series'
+
+export interface Measure {
+  name: string
+  title: string
+  unit: string
+  factor: number
+}
+
+/** What statistics are about: the metrics of each phase, and of the whole run when it became steady. */
+export const MEASURES: readonly Measure[] = [...METRICS, { name: 'time_to_steady_s', title: 'Time to steady state', unit: 's', factor: 1 }]
 
 /** Whether any comparison has two cycles: with fewer there is no interval and nothing to test. */
 export const canTell = (comparisons: readonly Evidence[]) => comparisons.some(({ difference }) => difference.n > 1)
@@ -11,16 +21,16 @@ export interface Place {
   link: string
   flow: number
   phase: PhaseName
-  metric: Metric
+  metric: Measure
 }
 
-/** What can be chosen, as the comparisons have it. */
-export function choices(comparisons: readonly Evidence[]) {
-  const has = new Set(comparisons.map(({ metric }) => metric))
+/** What can be chosen in a phase, as the comparisons have it. */
+export function choices(comparisons: readonly Evidence[], phase: PhaseName) {
+  const has = new Set(comparisons.filter((one) => one.phase === phase).map(({ metric }) => metric))
   return {
     links: [...new Set(comparisons.map(({ link }) => link))],
     flows: [...new Set(comparisons.map(({ flow }) => flow))].sort((a, b) => a - b),
-    metrics: METRICS.filter(({ name }) => has.has(name)),
+    metrics: MEASURES.filter(({ name }) => has.has(name)),
   }
 }
 
@@ -28,12 +38,13 @@ type Wish = { link?: string | undefined; flow?: number | undefined; phase?: Phas
 
 /** The place that the address asks for, or the first there is; null without comparisons. */
 export function placeOf(comparisons: readonly Evidence[], wish: Wish): Place | null {
-  const { links, flows, metrics } = choices(comparisons)
+  const phase = wish.phase ?? 'startup'
+  const { links, flows, metrics } = choices(comparisons, phase)
   const link = links.find((one) => one === wish.link) ?? links[0]
   const flow = flows.find((one) => one === wish.flow) ?? flows[0]
   const metric = metrics.find(({ name }) => name === wish.metric) ?? metrics[0]
   if (link === undefined || flow === undefined || metric === undefined) return null
-  return { link, flow, phase: wish.phase ?? 'startup', metric }
+  return { link, flow, phase, metric }
 }
 
 export function comparisonsAt(comparisons: readonly Evidence[], { link, flow, phase, metric }: Place): Evidence[] {
@@ -57,14 +68,14 @@ export function forestRows(shown: readonly Evidence[], factor: number): ForestRo
 }
 
 /** "+41.2 Mb/s (+38.0 to +44.4)". */
-export function differenceText({ mean, low, high }: Interval, { factor, unit }: Metric): string {
+export function differenceText({ mean, low, high }: Interval, { factor, unit }: Measure): string {
   if (mean === null) return 'no value'
   const text = `${formatSigned(mean * factor)} ${unit}`
   return low === null || high === null ? text : `${text} (${formatSigned(low * factor)} to ${formatSigned(high * factor)})`
 }
 
 /** What these cycles can show, and how many more the difference seen so far would take. */
-export function powerSentence(one: Evidence, { factor, unit }: Metric): string {
+export function powerSentence(one: Evidence, { factor, unit }: Measure): string {
   const { difference, detectable_difference: visible } = one
   if (visible === null || difference.mean === null) {
     return `With n = ${difference.n} nothing can be said yet: it takes two cycles in which both conditions are complete.`
@@ -88,7 +99,7 @@ const SIGNIFICANT = 0.05
 
 /** "0.012", "< 0.001". */
 export function formatP(p: number | null): string {
-  if (p === null) return '–'
+  if (p === null) return NO_VALUE
   return p < 0.001 ? '< 0.001' : formatNumber(p, 3)
 }
 
@@ -97,4 +108,20 @@ export function testsVerdict({ shape_p, location_p }: Pick<Evidence, 'shape_p' |
   if (shape_p === null || location_p === null) return 'needs three values a side'
   if (location_p < SIGNIFICANT) return 'level differs'
   return shape_p < SIGNIFICANT ? 'shape differs, level does not' : 'no difference shown'
+}
+
+type Placed = Pick<Outlier, 'value' | 'median'>
+
+const offRatio = ({ value, median }: Placed) => (median === 0 ? null : (value - median) / Math.abs(median))
+
+/** How far a value lies from the median of its condition: "−33 %". */
+export function offText(one: Placed): string {
+  const ratio = offRatio(one)
+  return ratio === null ? NO_VALUE : `${formatSigned(100 * ratio)} %`
+}
+
+/** What lies farthest from its median, as a share of it, comes first. */
+export function farthestFirst<One extends Placed>(outliers: readonly One[]): One[] {
+  const distance = (one: Placed) => Math.abs(offRatio(one) ?? Number.POSITIVE_INFINITY)
+  return [...outliers].sort((a, b) => distance(b) - distance(a) || 0)
 }

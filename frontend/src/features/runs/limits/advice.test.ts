@@ -15,7 +15,7 @@ it('advises buffers, and says when the product is a lower bound', () => {
 })
 
 it('small shares keep a decimal, none and all do not', () => {
-  expect([0, 0.004, 0.09, 0.61, 1].map(percent)).toEqual(['0 %', '0.4 %', '9.0 %', '61 %', '100 %'])
+  expect([0, 0.0001, 0.004, 0.09, 0.61, 1].map(percent)).toEqual(['0 %', '< 0.1 %', '0.4 %', '9.0 %', '61 %', '100 %'])
 })
 
 it('a trace that does not tell says what to do', () => {

@@ -24,4 +24,8 @@ export function silenceReason(sampling: RunFlow['sampling'], isImported: boolean
     : "The sender's kernel does not count how long windows and buffers held the flow (Linux 4.10 and later do), or samples are missing."
 }
 
-export const percent = (share: number) => `${formatNumber(100 * share, share > 0 && share < 0.0995 ? 1 : 0)} %`
+/** "61 %", "7.6 %", "< 0.1 %". */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.0005) return '< 0.1 %'
+  return `${formatNumber(100 * share, share > 0 && share < 0.0995 ? 1 : 0)} %`
+}
