@@ -8,7 +8,7 @@ import { ProgressBar } from '@/ui/ProgressBar'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { StateBadge } from '@/ui/StateBadge'
 import { useDeleteSweep } from './queries'
-import { setCount } from './values'
+import { setCount, valuesText } from './values'
 
 interface SweepListProps {
   sweeps: Sweep[]
@@ -49,7 +49,7 @@ export function SweepList({ sweeps, total, shownId, onShow }: SweepListProps) {
 
 function Row({ sweep, isShown, onShow }: { sweep: Sweep; isShown: boolean; onShow: (sweep: Sweep) => void }) {
   const name = versionName(sweep.detector, sweep.version)
-  const values = Object.entries(sweep.grid).map(([parameter, list]) => `${parameter} ${list.join(', ')}`)
+  const values = Object.entries(sweep.grid).map(([parameter, list]) => `${parameter} ${valuesText(list)}`)
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={550}>

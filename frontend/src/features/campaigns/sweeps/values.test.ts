@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseValues, setCount } from './values'
+import { parseValues, setCount, valuesText } from './values'
 
 const THRESHOLD = { name: 'threshold_percent', default: 35, low: 1, high: 100, unit: '%', meaning: 'norm from which it exits' }
 
@@ -19,6 +19,11 @@ it.each([
   ['1..100 by 0.0001', 'is no number'],
   ['20, 101', 'threshold_percent goes from 1 to 100 %, not 101'],
 ])('“%s” is refused in words', (text, words) => expect(parseValues(text, THRESHOLD)).toContain(words))
+
+it('a long list is told by its ends', () => {
+  expect(valuesText([20, 25, 30])).toBe('20, 25, 30')
+  expect(valuesText([1, 2, 3, 4, 5, 6, 7, 8, 9])).toBe('1 to 9 in 9 values')
+})
 
 it('a grid has the product of its lists', () => {
   expect(setCount({ a: [1, 2, 3], b: [1, 2] })).toBe(6)

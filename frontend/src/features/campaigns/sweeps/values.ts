@@ -28,6 +28,14 @@ function stretch(first: number, last: number, step: number): number[] | null {
   return Array.from({ length: count + 1 }, (_, index) => Number((first + index * step).toPrecision(12)))
 }
 
+/** More values than these are told by their ends and number. */
+const MOST_LISTED = 8
+
+/** "20, 25, 30", or "2 to 5 in 31 values". */
+export function valuesText(values: readonly number[]): string {
+  return values.length > MOST_LISTED ? `${values[0]} to ${values.at(-1)} in ${values.length} values` : values.join(', ')
+}
+
 /** How many combinations a grid has. */
 export function setCount(grid: Readonly<Record<string, readonly number[]>>): number {
   return Object.values(grid).reduce((product, values) => product * values.length, 1)

@@ -14,7 +14,7 @@ import type { Mark } from '@/charts/marks'
 import { Panel } from '@/ui/Panel'
 import { useRunExits } from '../queries'
 import type { RunSearch } from '../search'
-import { flowMarks, flowWindows, judgedOf, type Span, slowStartSpan, wholeSpan } from './exits'
+import { flowMarks, flowWindows, judgedOf, padded, type Span, slowStartSpan, wholeSpan } from './exits'
 import classes from './exits.module.css'
 import { type CurvePlot, flowPlots } from './plots'
 import { Readout } from './Readout'
@@ -30,7 +30,7 @@ interface CurvesPanelProps {
 /** What SEARCH compares, what the sender saw, and where each detector stands in it. */
 export function CurvesPanel({ runId, flow, search, onSearch }: CurvesPanelProps) {
   const span = shownSpan(flow, search)
-  const { data } = useRunExits(runId, span)
+  const { data } = useRunExits(runId, padded(span, flow.curves?.bin_us ?? 0))
   const drawn = data?.flows.find((one) => one.flow === flow.flow) ?? flow
   const marks = useMemo(() => flowMarks(flow, search.detectors), [flow, search.detectors])
   const looks = useMemo(() => judgedOf(flow).map(({ look }) => look), [flow])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { FlowExits, Verdict } from '@/api/types'
 import { makeFlowExits } from '@/testing/exits'
-import { flowMarks, flowWindows, histogram, judgedOf, pairAxisEnd, slowStartSpan, undecidable, upperMedian } from './exits'
+import { flowMarks, flowWindows, histogram, judgedOf, padded, pairAxisEnd, slowStartSpan, undecidable, upperMedian } from './exits'
 
 const verdict = (detector: string, exit_us: number | null, quantities: Verdict['quantities'] = {}): Verdict => ({
   ...(makeFlowExits(true).verdicts[0] as Verdict),
@@ -23,7 +23,7 @@ it('marks are the exits of the chosen detectors, with the capacity point', () =>
 it('shaded are the window that ended at the exit and the headroom behind it', () => {
   const flow = flowOf([], TIMES)
   expect(flowWindows(flow).map(({ from, to, label }) => [label, Number(from.toFixed(2)), to])).toEqual([
-    ['window', 0.9, 3],
+    ['window at ex', 0.9, 3],
     ['hr', 3, 5],
   ])
   expect(flowWindows(flowOf([], { ...TIMES, dp_us: 2_900_000, hr_us: -100_000 }))).toHaveLength(1)
@@ -35,6 +35,11 @@ it('slow start is shown to a tenth past its end; an exit after the loss does not
   expect(slowStartSpan(flowOf([verdict('search', 28_000_000, { is_too_late: true })], TIMES))).toEqual({ from_s: 0, to_s: 6 })
   expect(slowStartSpan(flowOf([verdict('search', 4_000_000)], null))).toEqual({ from_s: 0, to_s: 5 })
   expect(slowStartSpan(flowOf([verdict('search', null)], null))).toBeNull()
+})
+
+it('a zoom asks for a little more than it shows, never for times before the start', () => {
+  expect(padded({ from_s: 2, to_s: 3 }, 250_000)).toEqual({ from_s: 1.5, to_s: 3.5 })
+  expect(padded({ from_s: 0.2, to_s: 3 }, 250_000).from_s).toBe(0)
 })
 
 it('detectors that cannot decide are named together with the reason', () => {

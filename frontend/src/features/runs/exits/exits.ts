@@ -44,7 +44,7 @@ export function flowMarks(flow: FlowExits, chosen: readonly string[] | undefined
 export function flowWindows({ curves, times }: FlowExits): Window[] {
   if (!curves || times?.ex_us == null) return []
   const ex = seconds(times.ex_us)
-  const window = { from: Math.max(0, ex - seconds(curves.window_us)), to: ex, label: 'window' }
+  const window = { from: Math.max(0, ex - seconds(curves.window_us)), to: ex, label: 'window at ex' }
   return times.hr_us !== null && times.hr_us > 0 ? [window, { from: ex, to: ex + seconds(times.hr_us), label: 'hr' }] : [window]
 }
 
@@ -60,6 +60,12 @@ export function slowStartSpan(flow: FlowExits): Span | null {
   const before_us = dp_us === null ? ends_us : ends_us.filter((end_us) => end_us <= dp_us)
   const last_us = Math.max(0, cg_us !== null && (dp_us === null || cg_us <= dp_us) ? cg_us : 0, dp_us ?? 0, ...before_us)
   return last_us > 0 ? { from_s: 0, to_s: Math.max(1, Math.ceil(seconds(last_us) * 1.1)) } : null
+}
+
+/** What to ask for so that lines reach the edges of the plot: two bins more on either side. */
+export function padded({ from_s, to_s }: Span, bin_us: number): Span {
+  const pad_s = 2 * seconds(bin_us)
+  return { from_s: Math.max(0, from_s - pad_s), to_s: to_s + pad_s }
 }
 
 /** The whole trace. */
