@@ -62,7 +62,8 @@ export async function findPages(browser, { baseUrl, storageState }) {
     for (const run of await items(`${base}/runs`)) if (!runs.has(run.state)) runs.set(run.state, run.id)
     if (index > 0) continue
     for (const tab of ['runs', 'plan', 'downloads']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}` })
-    for (const tab of ['exits', 'statistics', 'limits']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })
+    for (const tab of ['exits', 'statistics', 'limits'])
+      found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })
   }
   for (const [state, id] of runs) {
     found.push({ name: `run-${state}`, path: `/runs/${id}` })
