@@ -1,4 +1,4 @@
-import { keepPreviousData, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { API, api } from '@/api/client'
 
 const at = (run_id: string) => ({ params: { path: { run_id } } })
@@ -13,7 +13,7 @@ export const useRunExits = (run_id: string, span?: { from_s: number; to_s: numbe
     'get',
     `${API}/runs/{run_id}/exits`,
     { params: { path: { run_id }, ...(span ? { query: span } : {}) } },
-    { placeholderData: keepPreviousData },
+    { placeholderData: (old) => (old?.run_id === run_id ? old : undefined) },
   )
 
 export const useRunLimits = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/limits`, at(run_id))

@@ -31,9 +31,9 @@ it('shaded are the window that ended at the exit and the headroom behind it', ()
 })
 
 it('slow start is shown to a tenth past its end; an exit after the loss does not stretch it', () => {
-  expect(slowStartSpan(flowOf([verdict('search', 3_000_000)], TIMES))).toEqual({ from_s: 0, to_s: 6 })
-  expect(slowStartSpan(flowOf([verdict('search', 28_000_000, { is_too_late: true })], TIMES))).toEqual({ from_s: 0, to_s: 6 })
-  expect(slowStartSpan(flowOf([verdict('search', 4_000_000)], null))).toEqual({ from_s: 0, to_s: 5 })
+  expect(slowStartSpan(flowOf([verdict('search', 3_000_000)], TIMES))).toEqual({ from_s: 0, to_s: 5.5 })
+  expect(slowStartSpan(flowOf([verdict('search', 28_000_000, { is_too_late: true })], TIMES))).toEqual({ from_s: 0, to_s: 5.5 })
+  expect(slowStartSpan(flowOf([verdict('search', 4_000_000)], null))).toEqual({ from_s: 0, to_s: 4.4 })
   expect(slowStartSpan(flowOf([verdict('search', null)], null))).toBeNull()
 })
 

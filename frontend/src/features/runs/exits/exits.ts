@@ -53,13 +53,13 @@ export interface Span {
   to_s: number
 }
 
-/** From the first row to a tenth past the last exit that came in time or the first loss, in whole seconds; null without any. */
+/** From the first row to a tenth past the last exit that came in time or the first loss, in tenths of a second; null without any. */
 export function slowStartSpan(flow: FlowExits): Span | null {
   const ends_us = flow.verdicts.filter(({ quantities }) => quantities.is_too_late !== true).flatMap(({ exit_us }) => exit_us ?? [])
   const { cg_us = null, dp_us = null } = flow.times ?? {}
   const before_us = dp_us === null ? ends_us : ends_us.filter((end_us) => end_us <= dp_us)
   const last_us = Math.max(0, cg_us !== null && (dp_us === null || cg_us <= dp_us) ? cg_us : 0, dp_us ?? 0, ...before_us)
-  return last_us > 0 ? { from_s: 0, to_s: Math.max(1, Math.ceil(seconds(last_us) * 1.1)) } : null
+  return last_us > 0 ? { from_s: 0, to_s: Math.ceil(seconds(last_us) * 11 - 1e-9) / 10 } : null
 }
 
 /** What to ask for so that lines reach the edges of the plot: two bins more on either side. */
