@@ -3,9 +3,10 @@ import type { FlowExits, PacketPairs, Verdict } from '@/api/types'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { histogram, pairAxisEnd, seconds, upperMedian } from './exits'
+import { type DecadeAxis, decadeCounts, decadeShare, pairAxis, seconds, upperMedian } from './exits'
+import classes from './exits.module.css'
 
-const [WIDTH, HEIGHT, BINS] = [280, 34, 35]
+const [WIDTH, HEIGHT, BINS, LABEL_ROOM] = [300, 34, 40, 18]
 
 /** BEST's packet-pair estimates of rounds 1 to 5, and the ssthresh that it takes from them. */
 export function PairsPanel({ flow }: { flow: FlowExits }) {
@@ -24,7 +25,7 @@ export function PairsPanel({ flow }: { flow: FlowExits }) {
 }
 
 function Rounds({ rounds }: { rounds: PacketPairs[] }) {
-  const end = pairAxisEnd(rounds)
+  const axis = pairAxis(rounds)
   return (
     <ScrollTable label="Packet-pair estimates per round">
       <Table.Thead>
@@ -36,26 +37,28 @@ function Rounds({ rounds }: { rounds: PacketPairs[] }) {
           <Table.Th scope="col" ta="right">
             Estimates
           </Table.Th>
-          <Table.Th scope="col">Distribution, 0 to {formatNumber(end, 0)} Mb/s</Table.Th>
+          <Table.Th scope="col">
+            Distribution, Mb/s
+            <Decades axis={axis} />
+          </Table.Th>
           <Table.Th scope="col" ta="right">
             Median, Mb/s
           </Table.Th>
           <Table.Th scope="col" ta="right">
-            Beyond the axis
+            Zero
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {rounds.map((one) => (
-          <Row key={one.round} {...one} end={end} />
+          <Row key={one.round} {...one} axis={axis} />
         ))}
       </Table.Tbody>
     </ScrollTable>
   )
 }
 
-function Row({ round, opened_us, estimates_mbps, end }: PacketPairs & { end: number }) {
-  const { counts, beyond } = histogram(estimates_mbps, end, BINS)
+function Row({ round, opened_us, estimates_mbps, axis }: PacketPairs & { axis: DecadeAxis }) {
   const median = upperMedian(estimates_mbps)
   return (
     <Table.Tr>
@@ -63,15 +66,39 @@ function Row({ round, opened_us, estimates_mbps, end }: PacketPairs & { end: num
       <Table.Td ta="right">{formatNumber(seconds(opened_us), 3)}</Table.Td>
       <Table.Td ta="right">{estimates_mbps.length}</Table.Td>
       <Table.Td>
-        {median === null ? 'none: the window is still below 16 segments' : <Bars counts={counts} median={median / end} />}
+        {median === null ? (
+          'none: the window is still below 16 segments'
+        ) : (
+          <Bars counts={decadeCounts(estimates_mbps, axis, BINS)} median={median > 0 ? decadeShare(median, axis) : null} />
+        )}
       </Table.Td>
       <Table.Td ta="right">{formatNumber(median)}</Table.Td>
-      <Table.Td ta="right">{beyond}</Table.Td>
+      <Table.Td ta="right">{estimates_mbps.filter((mbps) => mbps === 0).length}</Table.Td>
     </Table.Tr>
   )
 }
 
-function Bars({ counts, median }: { counts: number[]; median: number }) {
+/** The decades' ends above the distributions that they hold for. */
+function Decades({ axis }: { axis: DecadeAxis }) {
+  const exponents = Array.from({ length: axis.last - axis.first + 1 }, (_, place) => axis.first + place)
+  return (
+    <svg
+      width={WIDTH + 2 * LABEL_ROOM}
+      height={12}
+      aria-hidden="true"
+      className={classes.decades}
+      style={{ marginInlineStart: -LABEL_ROOM }}
+    >
+      {exponents.map((exponent) => (
+        <text key={exponent} x={LABEL_ROOM + WIDTH * decadeShare(10 ** exponent, axis)} y={10} textAnchor="middle">
+          {(10 ** exponent).toLocaleString('en-GB')}
+        </text>
+      ))}
+    </svg>
+  )
+}
+
+function Bars({ counts, median }: { counts: number[]; median: number | null }) {
   const most = Math.max(1, ...counts)
   const step = WIDTH / counts.length
   return (
@@ -88,7 +115,7 @@ function Bars({ counts, median }: { counts: number[]; median: number }) {
           fill="var(--series-7)"
         />
       ))}
-      {median <= 1 ? (
+      {median !== null ? (
         <line x1={median * WIDTH} x2={median * WIDTH} y1={0} y2={HEIGHT} stroke="var(--chart-cursor)" strokeWidth={2} />
       ) : null}
     </svg>

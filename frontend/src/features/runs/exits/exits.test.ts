@@ -1,7 +1,18 @@
 import { expect, it } from 'vitest'
 import type { FlowExits, Verdict } from '@/api/types'
 import { makeFlowExits } from '@/testing/exits'
-import { flowMarks, flowWindows, histogram, judgedOf, padded, pairAxisEnd, slowStartSpan, undecidable, upperMedian } from './exits'
+import {
+  decadeCounts,
+  decadeShare,
+  flowMarks,
+  flowWindows,
+  judgedOf,
+  padded,
+  pairAxis,
+  slowStartSpan,
+  undecidable,
+  upperMedian,
+} from './exits'
 
 const verdict = (detector: string, exit_us: number | null, quantities: Verdict['quantities'] = {}): Verdict => ({
   ...(makeFlowExits(true).verdicts[0] as Verdict),
@@ -50,14 +61,17 @@ it('detectors that cannot decide are named together with the reason', () => {
   expect(undecidable(judgedOf(makeFlowExits(true))).size).toBe(0)
 })
 
-it('a histogram keeps apart what lies beyond its end', () => {
-  expect(histogram([0, 9.9, 10, 19, 40], 20, 2)).toEqual({ counts: [2, 2], beyond: 1 })
+it("the pairs' axis has whole decades and all estimates but zeros", () => {
+  const round = { round: 2, opened_us: 0, estimates_mbps: [0, 48, 51, 1800] }
+  expect(pairAxis([round])).toEqual({ first: 1, last: 4 })
+  expect(pairAxis([{ ...round, estimates_mbps: [100] }])).toEqual({ first: 2, last: 3 })
+  expect(pairAxis([])).toEqual({ first: 0, last: 1 })
 })
 
-it("the pairs' axis is not stretched by a few bunched ACKs", () => {
-  const estimates_mbps = [...Array.from({ length: 97 }, () => 100), 5000, 6000, 7000]
-  expect(pairAxisEnd([{ round: 2, opened_us: 0, estimates_mbps }])).toBeCloseTo(110)
-  expect(pairAxisEnd([])).toBe(1)
+it('each decade has the same room; a zero is not counted, the largest value is', () => {
+  const axis = { first: 0, last: 2 }
+  expect([1, 10, 100].map((value) => decadeShare(value, axis))).toEqual([0, 0.5, 1])
+  expect(decadeCounts([0, 1, 9, 11, 100], axis, 2)).toEqual([2, 2])
 })
 
 it('the median is the upper one of two, as in the module', () => {

@@ -73,23 +73,35 @@ export function wholeSpan(flow: FlowExits): Span {
   return { from_s: 0, to_s: Math.max(1, Math.ceil(seconds(flow.window?.time_us.at(-1) ?? 0))) }
 }
 
-/** The share of estimates that the axis shows; bunched ACKs give some that are many times the link's rate. */
-const AXIS_SHARE = 0.9
-
-/** The end of the packet pairs' common axis in Mb/s. */
-export function pairAxisEnd(rounds: readonly PacketPairs[]): number {
-  const all = rounds.flatMap(({ estimates_mbps }) => estimates_mbps).sort((a, b) => a - b)
-  return Math.max(1, (all[Math.min(all.length - 1, Math.floor(all.length * AXIS_SHARE))] ?? 0) * 1.1)
+/** A logarithmic axis: bunched ACKs give estimates that are many times the link's rate, and would press the others flat. */
+export interface DecadeAxis {
+  /** Exponents of ten at its ends. */
+  first: number
+  last: number
 }
 
-/** Estimates per bin of equal width from 0 to `end`, and how many lie beyond it. */
-export function histogram(values: readonly number[], end: number, bins: number): { counts: number[]; beyond: number } {
+/** The packet pairs' common axis in Mb/s, in whole decades. */
+export function pairAxis(rounds: readonly PacketPairs[]): DecadeAxis {
+  const known = rounds.flatMap(({ estimates_mbps }) => estimates_mbps).filter((mbps) => mbps > 0)
+  if (known.length === 0) return { first: 0, last: 1 }
+  const [low, high] = known.reduce(([least, most], mbps) => [Math.min(least, mbps), Math.max(most, mbps)], [known[0] ?? 1, 1e-3])
+  const first = Math.floor(Math.log10(low))
+  return { first, last: Math.max(first + 1, Math.ceil(Math.log10(high))) }
+}
+
+/** Where a value lies between the axis' ends, from 0 to 1. */
+export function decadeShare(value: number, { first, last }: DecadeAxis): number {
+  return (Math.log10(value) - first) / (last - first)
+}
+
+/** Values per bin of equal width on the axis. Zeros have no place on it and are not counted. */
+export function decadeCounts(values: readonly number[], axis: DecadeAxis, bins: number): number[] {
   const counts = Array.from({ length: bins }, () => 0)
   for (const value of values) {
-    const bin = Math.floor((value / end) * bins)
-    if (bin < bins) counts[bin] = (counts[bin] ?? 0) + 1
+    const bin = Math.min(bins - 1, Math.floor(decadeShare(value, axis) * bins))
+    if (value > 0) counts[bin] = (counts[bin] ?? 0) + 1
   }
-  return { counts, beyond: values.length - counts.reduce((sum, count) => sum + count, 0) }
+  return counts
 }
 
 /** The median as BEST takes it: the upper one of two. */
