@@ -3,6 +3,7 @@ package congestion
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -41,9 +42,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func load(t *testing.T, name string, options map[string]any) *Loaded {
+// load waits while another agent on this kernel, or the end of one, holds the name with other options.
+func load(t *testing.T, name string, options map[string]any) (loaded *Loaded) {
 	t.Helper()
-	loaded, err := Load(name, options)
+	var err error
+	require.Eventually(t, func() bool {
+		loaded, err = Load(name, options)
+		return !errors.Is(err, ErrAlreadyRegistered)
+	}, 10*time.Second, 50*time.Millisecond, "%s is held by another process", name)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = loaded.Close() })
 	return loaded
