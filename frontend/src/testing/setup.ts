@@ -38,6 +38,8 @@ Object.assign(window, {
   }),
   scrollTo: () => undefined,
 })
+// Where nothing is laid out there is nothing to scroll; lists of choices try to.
+Element.prototype.scrollIntoView = () => undefined
 Object.defineProperty(document, 'fonts', { value: new EventTarget() })
 Object.defineProperty(navigator, 'locks', { configurable: true, value: { request: () => new Promise(() => undefined) } })
 
