@@ -11,6 +11,8 @@ from scipy import stats
 
 Floats = NDArray[np.float64]
 MIN_VALUES = 3
+MIN_OUTLIER_VALUES = 5
+"""The deviation of fewer values says more of chance: two of three that lie close make the third an outlier."""
 OUTLIER_SCORE = 3.5
 NORMAL_CONSISTENCY = 0.6745
 """The 75 % quantile of the standard normal: a normal sample's median absolute deviation is this times its deviation."""
@@ -59,11 +61,12 @@ def flag_outliers(values: ArrayLike) -> NDArray[np.bool_]:
     """Which values stand out: modified z score above 3.5 (Iglewicz and Hoaglin, 1993). For marking only; none is dropped.
 
     The score is 0.6745 times the distance to the median over the median absolute deviation. Where more than half of the
-    values are equal that deviation is 0: then nothing can be said, and nothing is flagged. Missing values are not flagged.
+    values are equal that deviation is 0: then nothing can be said, and nothing is flagged; nor is anything among fewer than
+    MIN_OUTLIER_VALUES. Missing values are not flagged.
     """
     data = np.asarray(values, dtype=np.float64)
     present = _present(data)
-    if len(present) < MIN_VALUES:
+    if len(present) < MIN_OUTLIER_VALUES:
         return np.zeros(data.shape, bool)
     median = np.median(present)
     deviation = np.median(np.abs(present - median))

@@ -59,7 +59,7 @@ def test_the_score_is_the_published_one() -> None:
     assert flag_outliers([1, 3, 5, 7, 15.38]).tolist() == [False] * 4 + [True]
 
 
-@pytest.mark.parametrize("values", [[], [1.0, 9e9], [5.0, 5.0, 5.0, 5.0, 9.0]])
+@pytest.mark.parametrize("values", [[], [1.0, 9e9], [1.0, 1.1, 9e9], [5.0, 5.0, 5.0, 5.0, 9.0]])
 def test_where_nothing_can_be_said_nothing_is_flagged(values: list[float]) -> None:
     assert not flag_outliers(values).any()
 

@@ -15,19 +15,19 @@ export function OutliersPanel({ outliers }: { outliers: readonly Outlier[] }) {
   return (
     <Panel
       title="Outliers"
-      description="Flagged, not dropped: every one of these values stays in all statistics. A flag is a mark to look at the run (modified z score above 3.5); among few runs small deviations are flagged too. The farthest come first."
+      description="Flagged, not dropped: every one of these values stays in all statistics. A flag is a mark to look at the run: a modified z score above 3.5 among at least five runs. The farthest come first."
       isFlush
     >
       {outliers.length === 0 ? (
         <Text size="sm" c="dimmed" px="md" pb="md">
-          No value stands out from the other runs of its condition.
+          No value stands out from the other runs of its condition. With fewer than five runs nothing is flagged.
         </Text>
       ) : (
         <Listed outliers={farthestFirst(outliers).slice(0, LISTED)} />
       )}
       {outliers.length > LISTED ? (
         <Text size="sm" c="dimmed" p="md">
-          The first {LISTED} of {outliers.length}; statistics.csv has them all.
+          The first {LISTED} of {outliers.length}; outliers.csv has them all.
         </Text>
       ) : null}
     </Panel>
