@@ -40,6 +40,7 @@ def python_bench(module: str) -> Bench:
 BENCHES = [
     go_bench("trial", "AgainstIperf3"),
     go_bench("netlab", "."),
+    go_bench("congestion", "Records"),
     python_bench("ingest_bench"),
     python_bench("report_bench"),
     python_bench("exits_bench"),

@@ -10,11 +10,10 @@ from uuid import UUID
 
 from downlink.actions.exits import first_byte_us, sender_columns
 from downlink.analysis.exits.flow import flow_trace
-from downlink.analysis.exits.outcomes import Interval, Timing
+from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.sensitivity import (
     SWEEPABLE,
     Outcome,
-    Rates,
     combinations,
     parameter_sets,
     rates,
@@ -153,25 +152,14 @@ def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[Row]:
     """One for each combination: what it did over all traces."""
     for place, parameters in enumerate(combinations(asked.grid)):
         outcomes = [_outcome(part, place) for part in parts]
-        yield {"parameters": parameters, **_rates(rates(outcomes))}
+        found = rates(outcomes)
+        shares = {kind.value: asdict(share) for kind, share in found.shares.items()} if found.n else None
+        yield {"parameters": parameters, "n": found.n, "shares": shares, "headroom_s": found.hr_s}
 
 
 def _outcome(part: SweepPart, place: int) -> Outcome:
     letter = (part.timings or "")[place]
     return Outcome(None, (part.headrooms_us or [])[place], TIMINGS.get(letter))
-
-
-def _rates(found: Rates) -> Row:
-    """In percent; success is a good exit: cg <= ex < dp, as in Table I."""
-    shares = {kind.value: _percent(share) for kind, share in found.shares.items()}
-    return {"n": found.n, "success": shares[Timing.GOOD.value], **shares, "headroom_s": found.hr_s}
-
-
-def _percent(share: Interval) -> Row | None:
-    if share.n == 0:
-        return None
-    low, high = (None if each is None else 100 * each for each in (share.low, share.high))
-    return {"value": 100 * share.value, "low": low, "high": high, "n": share.n}
 
 
 def _row(found: Sweep, done: int, total: int) -> Row:

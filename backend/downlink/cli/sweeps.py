@@ -14,6 +14,7 @@ from downlink.domain.errors import ConflictError, InvalidError
 
 PERIOD_S = 0.5
 ENDED = ("complete", "failed")
+TIMINGS = ("early", "good", "late", "open")
 
 
 def read_grid(said: Sequence[str]) -> dict[str, list[float]]:
@@ -45,12 +46,10 @@ def print_cells(swept: dict[str, Any]) -> None:
     names = sorted(swept["grid"])
     columns: list[Column] = [(name, lambda cell, name=name: f"{cell['parameters'][name]:g}") for name in names]  # type: ignore[misc]
     columns.append(("traces", lambda cell: cell["n"]))
-    columns += [(kind, lambda cell, kind=kind: _percent(cell[kind])) for kind in ("success", "early", "late", "open")]  # type: ignore[misc]
+    columns += [(kind, lambda cell, kind=kind: _percent(cell["shares"], kind)) for kind in TIMINGS]  # type: ignore[misc]
     columns.append(("headroom", lambda cell: "" if cell["headroom_s"] is None else f"{cell['headroom_s']:.2f} s"))
     print_table(swept["cells"], columns)
-    note(
-        f"{swept['total']} traces, {len(swept['cells'])} parameter sets; success: exit between capacity and first loss."
-    )
+    note(f"{swept['total']} traces, {len(swept['cells'])} parameter sets; good: exit between capacity and first loss.")
 
 
 def _states(client: Client, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -73,5 +72,8 @@ def _bar(states: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield found
 
 
-def _percent(share: dict[str, Any] | None) -> str:
-    return "" if share is None else f"{share['value']:.0f} % ({share['low']:.0f}-{share['high']:.0f})"
+def _percent(shares: dict[str, Any] | None, timing: str) -> str:
+    if shares is None:
+        return ""
+    value, low, high = (100 * shares[timing][key] for key in ("value", "low", "high"))
+    return f"{value:.0f} % ({low:.0f}-{high:.0f})"

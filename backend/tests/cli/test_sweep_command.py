@@ -17,10 +17,10 @@ def share(value: float) -> dict[str, float]:
 
 
 CELL = {
-    "parameters": {"window_factor": 2.5, "bins": 10.0}, "n": 4, "success": share(75.0), "early": share(25.0),
-    "good": share(75.0), "late": share(0.0), "open": share(0.0), "headroom_s": 1.234,
+    "parameters": {"window_factor": 2.5, "bins": 10.0}, "n": 4, "headroom_s": 1.234,
+    "shares": {"early": share(0.25), "good": share(0.75), "late": share(0.0), "open": share(0.0)},
 }  # fmt: skip
-SILENT = {**CELL, "n": 0, **dict.fromkeys(("success", "early", "good", "late", "open", "headroom_s"))}
+SILENT = {**CELL, "n": 0, "shares": None, "headroom_s": None}
 ASKED: dict[str, Any] = {
     "id": "s1", "state": "queued", "done": 0, "total": 4, "reason": None, "cells": None,
     "grid": {"window_factor": [2.5], "bins": [10]},
@@ -69,7 +69,7 @@ def test_cells_are_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     sweeps.print_cells({**ASKED, "state": "complete", "cells": [CELL, SILENT]})
     header, line, silent = capsys.readouterr().out.splitlines()
     assert header.split("\t") == [
-        "bins", "window_factor", "traces", "success", "early", "late", "open", "headroom",
+        "bins", "window_factor", "traces", "early", "good", "late", "open", "headroom",
     ]  # fmt: skip
-    assert line.split("\t") == ["10", "2.5", "4", "75 % (38-75)", "25 % (12-25)", "0 % (0-0)", "0 % (0-0)", "1.23 s"]
+    assert line.split("\t") == ["10", "2.5", "4", "25 % (12-25)", "75 % (38-75)", "0 % (0-0)", "0 % (0-0)", "1.23 s"]
     assert silent.split("\t") == ["10", "2.5", "0", "", "", "", "", ""]

@@ -2946,7 +2946,7 @@ export interface components {
         };
         /**
          * SweepCell
-         * @description One parameter set over all traces; shares are percent with Wilson's 95 % interval, null where no trace could decide.
+         * @description One parameter set over all traces.
          */
         SweepCell: {
             /** Parameters */
@@ -2958,12 +2958,8 @@ export interface components {
              * @description Traces on which this set could decide
              */
             n: number;
-            /** @description cg <= exit < dp, as in Table I: the good exits */
-            success: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            early: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            good: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            late: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            open: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            /** @description Of these traces; good is Table I's success; null for none */
+            shares: components["schemas"]["TimingShares"] | null;
             /**
              * Headroom S
              * @description Median time from a good exit to the first loss

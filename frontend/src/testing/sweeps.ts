@@ -20,7 +20,7 @@ export const SWEPT: SweptDetector[] = [
 ]
 
 const TRACES = 6
-const percent = (value: number): ShareEstimate => ({ value, low: Math.max(0, value - 30), high: Math.min(100, value + 25), n: TRACES })
+const around = (value: number): ShareEstimate => ({ value, low: Math.max(0, value - 0.3), high: Math.min(1, value + 0.25), n: TRACES })
 
 /** The longer the window and the higher the threshold, the later the exit. */
 function makeCell(parameters: Record<string, number>): SweepCell {
@@ -28,15 +28,11 @@ function makeCell(parameters: Record<string, number>): SweepCell {
   const late = Math.min(TRACES, Math.max(0, Math.round(TRACES * (lateness - 0.2))))
   const early = Math.min(TRACES - late, Math.max(0, Math.round(TRACES * (-lateness - 0.1))))
   const good = TRACES - late - early
-  const share = (count: number) => percent((100 * count) / TRACES)
+  const share = (count: number) => around(count / TRACES)
   return {
     parameters,
     n: TRACES,
-    success: share(good),
-    early: share(early),
-    good: share(good),
-    late: share(late),
-    open: share(0),
+    shares: { early: share(early), good: share(good), late: share(late), open: share(0) },
     headroom_s: good > 0 ? Math.max(0.05, 0.9 - 0.7 * lateness) : null,
   }
 }

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape
-from downlink.api.schemas.exits import Estimate
+from downlink.api.schemas.exits import TimingShares
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 SweepStateName = Literal["queued", "running", "complete", "failed"]
@@ -27,15 +27,11 @@ class SweepBody(Body):
 
 
 class SweepCell(Shape):
-    """One parameter set over all traces; shares are percent with Wilson's 95 % interval, null where no trace could decide."""
+    """One parameter set over all traces."""
 
     parameters: dict[str, float]
     n: int = Field(description="Traces on which this set could decide")
-    success: Estimate | None = Field(description="cg <= exit < dp, as in Table I: the good exits")
-    early: Estimate | None
-    good: Estimate | None
-    late: Estimate | None
-    open: Estimate | None
+    shares: TimingShares | None = Field(description="Of these traces; good is Table I's success; null for none")
     headroom_s: float | None = Field(description="Median time from a good exit to the first loss")
 
 

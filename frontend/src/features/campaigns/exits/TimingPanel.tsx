@@ -5,11 +5,10 @@ import { ShareBar } from '@/charts/ShareBar'
 import { NO_VALUE } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { type LookedAt, shareText } from './groups'
+import { type LookedAt, PERCENT, shareText } from './groups'
 
 /** In the order of the bar. */
 const TIMINGS = ['early', 'good', 'late', 'open'] as const
-const PERCENT = 100
 
 /** How often each detector was early, good or late. */
 export function TimingPanel({ shown }: { shown: LookedAt[] }) {

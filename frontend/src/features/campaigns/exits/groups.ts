@@ -37,7 +37,9 @@ export function timeText(time: ShareEstimate | null): string {
   return time === null ? NO_VALUE : `${formatEstimate({ mean: time.value, low: time.low, high: time.high, n: time.n })} s`
 }
 
-/** "67 % (21–94)": a share with its interval, out of percent or, with `factor` 100, out of a ratio. */
+export const PERCENT = 100
+
+/** "67 % (21–94)": a share with its interval, out of percent or, with PERCENT for `factor`, out of a ratio. */
 export function shareText({ value, low, high }: ShareEstimate, factor = 1): string {
   const whole = (part: number) => formatNumber(part * factor, 0)
   const interval = low === null || high === null ? '' : ` (${whole(low)}–${whole(high)})`

@@ -2,9 +2,9 @@ import { Button, ScrollArea, Table } from '@mantine/core'
 import { useDisclosure, useId } from '@mantine/hooks'
 import type { SweepCell } from '@/api/types'
 import { formatNumber, NO_VALUE } from '@/lib/format'
-import { shareText } from '../exits/groups'
+import { PERCENT, shareText } from '../exits/groups'
 
-const SHARES = ['success', 'early', 'late', 'open'] as const
+const SHARES = ['good', 'early', 'late', 'open'] as const
 
 /** Every parameter set with its shares, their intervals and n; made only when asked for. */
 export function SetsTable({ cells }: { cells: SweepCell[] }) {
@@ -56,7 +56,7 @@ function Sets({ cells }: { cells: SweepCell[] }) {
 
 function shares(cell: SweepCell): string[] {
   return SHARES.map((name) => {
-    const share = cell[name]
-    return share ? shareText(share) : NO_VALUE
+    const share = cell.shares?.[name]
+    return share ? shareText(share, PERCENT) : NO_VALUE
   })
 }

@@ -3,15 +3,11 @@ import type { SweepCell } from '@/api/types'
 import { axesOf, heatCell, planeOf, scaleOf } from './layout'
 
 const GRID = { bins: [10], window_factor: [2.5, 3.5], threshold_percent: [20, 30, 40] }
-const share = (value: number) => ({ value, low: value - 5, high: value + 5, n: 6 })
+const share = (value: number) => ({ value: value / 100, low: (value - 5) / 100, high: (value + 5) / 100, n: 6 })
 const cellOf = (window_factor: number, threshold_percent: number): SweepCell => ({
   parameters: { bins: 10, window_factor, threshold_percent },
   n: 6,
-  success: share(window_factor * 10 + threshold_percent),
-  early: share(10),
-  good: share(50),
-  late: null,
-  open: share(0),
+  shares: { early: share(10), good: share(window_factor * 10 + threshold_percent), late: share(15), open: share(0) },
   headroom_s: threshold_percent === 40 ? null : threshold_percent / 10,
 })
 const CELLS = GRID.window_factor.flatMap((factor) => GRID.threshold_percent.map((threshold) => cellOf(factor, threshold)))
@@ -36,10 +32,10 @@ it('choosing one axis as the other does not draw a parameter against itself', ()
 it('rows are y, columns are x, whatever the order of the cells', () => {
   const axes = axesOf({ grid: GRID }, {})
   const plane = planeOf({ grid: GRID, cells: [...CELLS].reverse() }, axes)
-  expect(plane.map((row) => row.map((cell) => cell?.success?.value))).toEqual([
-    [45, 55],
-    [55, 65],
-    [65, 75],
+  expect(plane.map((row) => row.map((cell) => heatCell(cell, 'good')?.text))).toEqual([
+    ['45', '55'],
+    ['55', '65'],
+    ['65', '75'],
   ])
 })
 
@@ -53,9 +49,9 @@ it('one parameter makes one row', () => {
 
 it('a cell prints its measure and tells its interval; nothing stands for nothing', () => {
   const cell = cellOf(3.5, 40)
-  expect(heatCell(cell, 'success')).toMatchObject({ value: 75, text: '75' })
-  expect(heatCell(cell, 'success')?.detail).toContain('75 % (70–80), n = 6')
-  expect([heatCell(cell, 'late'), heatCell(cell, 'headroom_s'), heatCell(null, 'early')]).toEqual([null, null, null])
+  expect(heatCell(cell, 'good')).toMatchObject({ text: '75' })
+  expect(heatCell(cell, 'good')?.detail).toContain('75 % (70–80), n = 6')
+  expect([heatCell({ ...cell, shares: null }, 'late'), heatCell(cell, 'headroom_s'), heatCell(null, 'early')]).toEqual([null, null, null])
 })
 
 it('shares share one scale, headroom has its own', () => {

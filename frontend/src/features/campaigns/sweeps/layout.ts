@@ -1,7 +1,7 @@
 import type { Sweep, SweepCell } from '@/api/types'
 import type { HeatCell } from '@/charts/HeatMap'
 import { formatNumber } from '@/lib/format'
-import { shareText } from '../exits/groups'
+import { PERCENT, shareText } from '../exits/groups'
 
 /** What the two axes of a heatmap are, and at which value the other parameters are held. */
 export interface Axes {
@@ -46,7 +46,7 @@ export function planeOf({ grid, cells }: Pick<Sweep, 'grid' | 'cells'>, { x, y, 
 }
 
 export const MEASURES = [
-  { name: 'success', title: 'Success, %', says: 'exits between capacity and first loss' },
+  { name: 'good', title: 'Success, %', says: 'exits between capacity and first loss' },
   { name: 'early', title: 'Early, %', says: 'exits before capacity' },
   { name: 'late', title: 'Late, %', says: 'not before the first loss' },
   { name: 'headroom_s', title: 'Headroom, s', says: 'median time from a good exit to the loss' },
@@ -63,10 +63,10 @@ export function heatCell(cell: SweepCell | null, measure: Measure): HeatCell | n
     const value = cell.headroom_s
     return value === null ? null : { value, text: formatNumber(value, 2), detail: `${set}: ${formatNumber(value)} s` }
   }
-  const share = cell[measure]
-  return share === null
-    ? null
-    : { value: share.value, text: formatNumber(share.value, 0), detail: `${set}: ${shareText(share)}, n = ${share.n}` }
+  const share = cell.shares?.[measure]
+  if (!share) return null
+  const percent = share.value * PERCENT
+  return { value: percent, text: formatNumber(percent, 0), detail: `${set}: ${shareText(share, PERCENT)}, n = ${share.n}` }
 }
 
 /** Ends of the colour scale: shares from 0 to 100 so that maps compare; headroom from 0 to its largest. */
