@@ -3,12 +3,8 @@ import { EVIDENCE_ROUTES } from './evidenceAnswers.ts'
 import { makeRun } from './examples.ts'
 import { EXIT_ROUTES } from './exitAnswers.ts'
 import { IMPORT_ROUTES } from './importAnswers.ts'
+import type { Answer, Respond, Route } from './route.ts'
 import { makePreview, makeRunSeries, type World } from './world.ts'
-
-export interface Answer {
-  status: number
-  body?: unknown
-}
 
 const ok = (body: unknown): Answer => ({ status: 200, body })
 const list = <T>(items: T[]): Answer => ok({ items, total: items.length })
@@ -16,8 +12,6 @@ const list = <T>(items: T[]): Answer => ok({ items, total: items.length })
 export function problem(status: number, code: string, message: string, details: Problem['details'] = {}): Answer {
   return { status, body: { code, message, details } satisfies Problem }
 }
-
-type Respond = (world: World, parts: string[], body: Record<string, unknown>) => Answer
 
 function findCampaign(world: World, id: string | undefined) {
   return world.campaigns.find((campaign) => campaign.id === id)
@@ -40,9 +34,6 @@ function setState(state: 'running' | 'paused' | 'cancelled'): Respond {
     return ok(campaign)
   }
 }
-
-/** Method and path (after /api/v1), with the answer. */
-export type Route = [method: string, path: RegExp, respond: Respond]
 
 const ROUTES: Route[] = [
   ...EXIT_ROUTES,

@@ -1,5 +1,5 @@
-import type { Answer, Route } from './answers.ts'
 import { makeCampaignLimits, makeRunLimits } from './limits.ts'
+import type { Answer, Route } from './route.ts'
 import { makeStatistics } from './statistics.ts'
 import type { World } from './world.ts'
 

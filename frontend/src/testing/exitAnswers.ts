@@ -1,6 +1,6 @@
 import type { Sweep } from '@/api/types'
-import type { Answer, Route } from './answers.ts'
 import { makeCampaignExits, makeRunExits } from './exits.ts'
+import type { Answer, Route } from './route.ts'
 import { advance, makeSweep, SWEPT } from './sweeps.ts'
 import type { World } from './world.ts'
 

@@ -1,5 +1,5 @@
-import type { Answer, Route } from './answers.ts'
 import { IDS, runId } from './examples.ts'
+import type { Answer, Route } from './route.ts'
 import type { World } from './world.ts'
 
 function importFiles(world: World, body: Record<string, unknown>): Answer {
