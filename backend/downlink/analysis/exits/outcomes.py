@@ -6,12 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
 from scipy import stats
 
 from downlink.analysis.exits.sliding import ExitTimes
-
-CONFIDENCE = 0.95
+from downlink.analysis.intervals import CONFIDENCE, mean_intervals
 
 
 class Timing(StrEnum):
@@ -87,12 +85,5 @@ def _share(hits: int, n: int) -> Interval:
 
 def _mean_s(times_us: Iterable[int | None]) -> Interval | None:
     """Mean with Student's interval; n = 1 has none."""
-    known_s = np.array([time_us for time_us in times_us if time_us is not None], dtype=np.float64) / 1e6
-    n = len(known_s)
-    if n == 0:
-        return None
-    mean = float(known_s.mean())
-    if n == 1:
-        return Interval(mean, None, None, 1)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * known_s.std(ddof=1) / np.sqrt(n))
-    return Interval(mean, mean - half, mean + half, n)
+    found = mean_intervals([time_us / 1e6 for time_us in times_us if time_us is not None]).to_dict()
+    return Interval(found["mean"], found["low"], found["high"], found["n"]) if found["n"] else None

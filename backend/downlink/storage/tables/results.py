@@ -11,36 +11,34 @@ from sqlalchemy.orm import Mapped, mapped_column
 from downlink.storage.tables.base import Json, Table
 
 
-class SeriesBin(Table):
+class Quantities:
+    """What is measured of a flow, over a second or a phase."""
+
+    throughput_bps: Mapped[float | None]
+    goodput_bps: Mapped[float | None]
+    rtt_ms: Mapped[float | None]
+    rwnd_bytes: Mapped[float | None]
+    cwnd_bytes: Mapped[float | None]
+    retransmission_percent: Mapped[float | None]
+    in_flight_bytes: Mapped[float | None]
+
+
+class SeriesBin(Quantities, Table):
     """One second of one flow. A missing value is NULL, never zero."""
 
     __tablename__ = "series"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     flow: Mapped[int] = mapped_column(primary_key=True)
     bin_s: Mapped[int] = mapped_column(primary_key=True)
-    throughput_bps: Mapped[float | None]
-    goodput_bps: Mapped[float | None]
-    rtt_ms: Mapped[float | None]
-    rwnd_bytes: Mapped[float | None]
-    cwnd_bytes: Mapped[float | None]
-    retransmission_percent: Mapped[float | None]
-    in_flight_bytes: Mapped[float | None]
 
 
-class Metric(Table):
+class Metric(Quantities, Table):
     """A flow's means over one phase."""
 
     __tablename__ = "metrics"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     flow: Mapped[int] = mapped_column(primary_key=True)
     phase: Mapped[str] = mapped_column(primary_key=True)
-    throughput_bps: Mapped[float | None]
-    goodput_bps: Mapped[float | None]
-    rtt_ms: Mapped[float | None]
-    rwnd_bytes: Mapped[float | None]
-    cwnd_bytes: Mapped[float | None]
-    retransmission_percent: Mapped[float | None]
-    in_flight_bytes: Mapped[float | None]
     utilisation_ratio: Mapped[float | None]
 
 
