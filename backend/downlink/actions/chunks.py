@@ -45,29 +45,27 @@ def check_chunk(body: bytes, sha256_hex: str, place: Place) -> tuple[bytes, int]
     return digest.digest(), header.samples
 
 
-def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> None:
-    """Know the agent before its body is read. Its word that it lives is noted once a second, not with every chunk."""
+def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> str:
+    """The name of the agent, known before its body is read. Its word that it lives is noted once a second, not with every chunk."""
     agent = agents.authenticate(unit, secret)
     if agent.last_seen_at is None or now - agent.last_seen_at > HEARD_EVERY:
         agent = agents.authenticate(unit, secret, is_locked=True)
         agent.last_seen_at = now
         if host := rows.find_host(unit, run_id, agent.name):
             host.heard_at = now
+    return agent.name
 
 
-def accept_chunk(
-    unit: Unit, secret: str, place: Place, body: bytes, digest: bytes, samples: int, now: datetime
-) -> bool:
-    """Store a checked chunk; False when it is there already.
+def accept_chunk(unit: Unit, agent: str, place: Place, body: bytes, digest: bytes, samples: int, now: datetime) -> bool:
+    """Store a known agent's checked chunk; False when it is there already.
 
     ConflictError when the run is not this agent's, does not want chunks now, or holds another content in this place.
     """
-    agent = agents.authenticate(unit, secret)
-    found = rows.find_upload(unit, place.run_id, place.flow, place.end, agent.name)
+    found = rows.find_upload(unit, place.run_id, place.flow, place.end, agent)
     if found is None or found.attempt != place.attempt:
         raise ConflictError(
             "not_your_run",
-            f"{agent.name} is not the {place.end} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
+            f"{agent} is not the {place.end} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
         )
     _refuse_surplus(found.chunks, place)
     row = Chunk(

@@ -106,19 +106,19 @@ async def put_chunk(
     x_attempt: Annotated[int, Header(ge=1, le=1000)],
 ) -> ChunkStored:
     """Store one chunk; the same content again is a no-op."""
-    await run_in_threadpool(_hear_upload, units, secret, run_id, now)
+    agent = await run_in_threadpool(_hear_upload, units, secret, run_id, now)
     body = await read_bounded(request, MAX_PACKED_BYTES)
     place = Place(run_id, x_attempt, flow, end, sequence)
-    return ChunkStored(stored=await run_in_threadpool(_store, units, secret, place, body, x_content_sha256, now))
+    return ChunkStored(stored=await run_in_threadpool(_store, units, agent, place, body, x_content_sha256, now))
 
 
-def _hear_upload(units: UnitFactory, secret: str, run_id: UUID, now: datetime) -> None:
+def _hear_upload(units: UnitFactory, secret: str, run_id: UUID, now: datetime) -> str:
     """Before the body is read: a stranger may not fill the memory."""
     with units() as unit:
-        chunks.hear_upload(unit, secret, run_id, now)
+        return chunks.hear_upload(unit, secret, run_id, now)
 
 
-def _store(units: UnitFactory, secret: str, place: Place, body: bytes, sha256_hex: str, now: datetime) -> bool:
+def _store(units: UnitFactory, agent: str, place: Place, body: bytes, sha256_hex: str, now: datetime) -> bool:
     digest, samples = chunks.check_chunk(body, sha256_hex, place)
     with units() as unit:
-        return chunks.accept_chunk(unit, secret, place, body, digest, samples, now)
+        return chunks.accept_chunk(unit, agent, place, body, digest, samples, now)
