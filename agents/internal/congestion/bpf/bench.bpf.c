@@ -54,6 +54,8 @@ struct vivace_case {
 	u32 random;
 	u32 initial_kbps; // starts the flow when not 0
 	u32 latency_milli;
+	u32 noise_percent;
+	u32 interval_rtts;
 	u32 phase;
 	u64 rate;
 	s64 slope_ppm; // of the interval that is being judged
@@ -68,13 +70,14 @@ int bench_vivace(struct vivace_case *c)
 		return 1;
 	struct vivace_options options = {
 		.loss_milli = 11350, .latency_milli = c->latency_milli, .slope_tolerance_ppm = 20000,
+		.noise_percent = c->noise_percent, .interval_rtts = c->interval_rtts,
 	};
 	struct vivace_ack ack = {
 		.now_us = c->now_us, .sent = c->sent, .in_flight = c->in_flight, .delivered = c->delivered,
 		.lost = c->lost, .rtt_us = c->rtt_us, .min_rtt_us = c->min_rtt_us, .mss_bytes = 1448, .random = c->random,
 	};
 	if (c->initial_kbps)
-		vivace_start(v, &ack, (u64)c->initial_kbps * 125);
+		vivace_start(v, &ack, &options, (u64)c->initial_kbps * 125);
 	else
 		vivace_on_ack(v, &ack, &options);
 	c->phase = v->phase;

@@ -53,6 +53,8 @@ type BenchVivaceCase struct {
 	Random       uint32
 	InitialKbps  uint32
 	LatencyMilli uint32
+	NoisePercent uint32
+	IntervalRtts uint32
 	Phase        uint32
 	Rate         uint64
 	SlopePpm     int64

@@ -10,6 +10,9 @@ const volatile u32 is_linear = 0;
 const volatile u32 loss_milli = 11350;
 const volatile u32 latency_milli = 900000;
 const volatile u32 slope_tolerance_ppm = 20000;
+const volatile u32 noise_percent = 300;
+const volatile u32 start_noise_percent = 0;
+const volatile u32 interval_rtts = 2;
 const volatile u32 initial_kbps = 4194;
 
 struct vivace_flow {
@@ -77,11 +80,14 @@ static __always_inline void step(struct vivace_flow *flow, struct tcp_sock *tp)
 		.loss_milli = loss_milli,
 		.latency_milli = latency_milli,
 		.slope_tolerance_ppm = slope_tolerance_ppm,
+		.noise_percent = noise_percent,
+		.start_noise_percent = start_noise_percent,
+		.interval_rtts = interval_rtts,
 	};
 	struct vivace_ack ack = vivace_ack_of(tp, flow->rtt_us);
 	if (!flow->is_started) {
 		flow->is_started = true;
-		vivace_start(&flow->vivace, &ack, (u64)initial_kbps * 125);
+		vivace_start(&flow->vivace, &ack, &options, (u64)initial_kbps * 125);
 	} else if (is_in_loss(tp) || tp->app_limited) {
 		flow->is_stale = true;
 		flow->has_timed_out |= is_in_loss(tp);

@@ -6,17 +6,22 @@
 #include "types.h"
 
 #define VIVACE_MIN_PACKETS 50
-#define VIVACE_MAX_RTT_SAMPLES 16384
+#define VIVACE_MAX_RTT_SAMPLES 16384 // with so many of such units, sums of squares fit into 64 bits
+#define VIVACE_MAX_UNITS 65536
 
 struct vivace_options {
 	u32 is_linear;           // x instead of x^0.9
 	u32 loss_milli;          // coefficients in thousandths
 	u32 latency_milli;
 	u32 slope_tolerance_ppm; // smaller RTT slopes count as none
+	u32 noise_percent;       // so do those over an interval that rise less than this share of the samples' deviation; 0: all count
+	u32 start_noise_percent; // the same while starting
+	u32 interval_rtts;       // length of an interval after the start
 };
 
 struct vivace_interval {
 	u64 rate; // bytes per second
+	u64 least_us; // it is sent at least so long
 	u64 sent_start_us;
 	u64 sent_end_us;
 	u64 first_packet; // counts of data packets sent since the flow began
@@ -29,6 +34,8 @@ struct vivace_interval {
 	s64 sum_r;
 	s64 sum_tt;
 	s64 sum_tr;
+	s64 sum_rr;
+	s64 span; // from the first sample to the last
 	s64 utility; // thousandths
 	u32 base_rtt_us;
 	u8 time_shift;
@@ -117,18 +124,44 @@ static __always_inline u64 throughput_milli(u64 rate, u32 is_linear)
 	return exp2_q16(log2_q16(kbps) * 9 / 10 + 65312); // log2(1000)/10 with 16 fractional bits
 }
 
+// Covariance of two series of samples from their sums.
+static __always_inline s64 covariance(s64 samples, s64 sum_xy, s64 sum_x, s64 sum_y)
+{
+	return divide_signed(samples * sum_xy - sum_x * sum_y, (u64)(samples * samples));
+}
+
 // Slope of the RTT over time by least squares, in millionths.
 static __always_inline s64 vivace_slope_ppm(const struct vivace_interval *m)
 {
 	if (m->samples < 2)
 		return 0;
-	s64 numerator = m->samples * m->sum_tr - m->sum_t * m->sum_r;
-	s64 denominator = m->samples * m->sum_tt - m->sum_t * m->sum_t;
-	if (denominator <= 0)
+	s64 variance = covariance(m->samples, m->sum_tt, m->sum_t, m->sum_t);
+	if (variance <= 0)
 		return 0;
-	if (denominator < 1000000000)
-		return divide_signed(numerator * 1000000, (u64)denominator);
-	return divide_signed(numerator, (u64)denominator / 1000000);
+	return divide_signed(covariance(m->samples, m->sum_tr, m->sum_t, m->sum_r) * 1000000, (u64)variance);
+}
+
+// Jitter makes slopes without any queue. They show in how far the samples lie from the line: a slope counts only when
+// the line's rise over the interval stands out from that. Squares are compared, so that no root is needed.
+static __always_inline bool vivace_is_noise(const struct vivace_interval *m, s64 slope_ppm, u32 noise_percent)
+{
+	s64 explained = divide_signed(covariance(m->samples, m->sum_tr, m->sum_t, m->sum_r) * slope_ppm, 1000000);
+	s64 deviation_squared = covariance(m->samples, m->sum_rr, m->sum_r, m->sum_r) - explained;
+	s64 rise = divide_signed(slope_ppm * m->span, 1000000);
+	return rise * rise * 10000 < deviation_squared * noise_percent * noise_percent;
+}
+
+// The slope that counts: none when it is small or noise, and never steeper than time itself.
+static __always_inline s64 vivace_judged_slope_ppm(const struct vivace_interval *m, u32 tolerance_ppm, u32 noise_percent)
+{
+	s64 slope_ppm = vivace_slope_ppm(m);
+	if (slope_ppm >= 1000000)
+		return 1000000;
+	if (slope_ppm <= -1000000)
+		return -1000000;
+	if (slope_ppm < (s64)tolerance_ppm && -slope_ppm < (s64)tolerance_ppm)
+		return 0;
+	return vivace_is_noise(m, slope_ppm, noise_percent) ? 0 : slope_ppm;
 }
 
 // What was really sent, where a window or the application kept the sender well below its rate.
@@ -140,26 +173,23 @@ static __always_inline u64 vivace_sent_rate(const struct vivace_interval *m, u32
 	return sent_rate < m->rate / 10 * 9 ? sent_rate : m->rate;
 }
 
-static __always_inline s64 vivace_utility(const struct vivace_interval *m, const struct vivace_options *o, u32 mss_bytes)
+static __always_inline s64 vivace_utility(const struct vivace_interval *m, const struct vivace_options *o, s64 slope_ppm,
+					  u32 mss_bytes)
 {
 	u64 rate = vivace_sent_rate(m, mss_bytes);
 	u64 kbps = MIN(rate / 125, 1ull << 24);
 	u64 resolved = m->lost + m->delivered;
 	u64 loss_ppm = resolved ? m->lost * 1000000 / resolved : 0;
-	s64 slope_ppm = vivace_slope_ppm(m);
-	if (slope_ppm < (s64)o->slope_tolerance_ppm && -slope_ppm < (s64)o->slope_tolerance_ppm)
-		slope_ppm = 0;
-	slope_ppm = MAX(MIN(slope_ppm, 1000000ll), -1000000ll);
 	s64 latency = divide_signed(divide_signed((s64)kbps * slope_ppm, 1000) * o->latency_milli, 1000000);
 	s64 loss = (s64)(kbps * loss_ppm / 1000 * o->loss_milli / 1000000);
 	return (s64)throughput_milli(rate, o->is_linear) - latency - loss;
 }
 
 // So many bits are cut from times that a whole interval's regression fits into 64.
-static __always_inline u8 vivace_time_shift(const struct vivace_ack *ack, u64 rate)
+static __always_inline u8 vivace_time_shift(const struct vivace_interval *m, u32 mss_bytes)
 {
-	u64 packets_us = (u64)VIVACE_MIN_PACKETS * ack->mss_bytes * 1000000 / MAX(rate, 1ull);
-	u64 span_us = 2 * MAX((u64)ack->min_rtt_us, packets_us);
+	u64 packets_us = (u64)VIVACE_MIN_PACKETS * mss_bytes * 1000000 / MAX(m->rate, 1ull);
+	u64 span_us = 2 * MAX(m->least_us, packets_us);
 	u8 shift = 0;
 	for (int i = 0; i < 16; i++)
 		if ((span_us >> shift) > 16384)
@@ -175,13 +205,16 @@ static __always_inline void vivace_add_rtt(struct vivace_interval *m, const stru
 	}
 	s64 t = (s64)((ack->now_us - m->origin_us) >> m->time_shift);
 	s64 r = ((s64)ack->rtt_us - (s64)m->base_rtt_us) >> m->time_shift;
-	if (m->samples >= VIVACE_MAX_RTT_SAMPLES || t > 65536)
+	if (m->samples >= VIVACE_MAX_RTT_SAMPLES || t > VIVACE_MAX_UNITS)
 		return;
+	r = MAX(MIN(r, (s64)VIVACE_MAX_UNITS), -(s64)VIVACE_MAX_UNITS);
+	m->span = t;
 	m->samples++;
 	m->sum_t += t;
 	m->sum_r += r;
 	m->sum_tt += t * t;
 	m->sum_tr += t * r;
+	m->sum_rr += r * r;
 }
 
 #endif

@@ -29,25 +29,27 @@ struct vivace {
 	u32 planned;  // intervals in this plan
 	u32 sending;  // the one being sent; equal to planned: all are out
 	u32 finished; // results that are in
+	u32 interval_rtts; // length of an interval after the start
 	u32 steps;    // moves in the same direction
 	u32 bound_hits;
 	s32 direction;
 	u8 phase;
 };
 
-// An interval lasts an RTT and fifty packets; at a rate so low that these take more than four RTTs, ten will do.
+// An interval lasts its RTTs and fifty packets; at a rate so low that these take more than four RTTs, ten will do.
 static __always_inline bool vivace_is_long_enough(const struct vivace_interval *m, const struct vivace_ack *ack)
 {
 	u64 lasted_us = ack->now_us - m->sent_start_us;
 	u64 packets = ack->sent - m->first_packet;
-	if (lasted_us < ack->min_rtt_us)
+	if (lasted_us < m->least_us)
 		return false;
 	return packets >= VIVACE_MIN_PACKETS ||
 	       (packets >= VIVACE_FEW_PACKETS && lasted_us >= 4ull * ack->min_rtt_us);
 }
 
-static __always_inline void vivace_open(const struct vivace_ack *ack, struct vivace_interval *m)
+static __always_inline void vivace_open(const struct vivace *v, const struct vivace_ack *ack, struct vivace_interval *m)
 {
+	m->least_us = (u64)ack->min_rtt_us * (v->phase == VIVACE_STARTING ? 1 : v->interval_rtts);
 	m->sent_start_us = ack->now_us;
 	m->first_packet = ack->sent;
 	m->end_packet = 0;
@@ -59,7 +61,9 @@ static __always_inline void vivace_open(const struct vivace_ack *ack, struct viv
 	m->sum_r = 0;
 	m->sum_tt = 0;
 	m->sum_tr = 0;
-	m->time_shift = vivace_time_shift(ack, m->rate);
+	m->sum_rr = 0;
+	m->span = 0;
+	m->time_shift = vivace_time_shift(m, ack->mss_bytes);
 }
 
 static __always_inline void vivace_plan_one(struct vivace *v, const struct vivace_ack *ack)
@@ -68,7 +72,7 @@ static __always_inline void vivace_plan_one(struct vivace *v, const struct vivac
 	v->sending = 0;
 	v->finished = 0;
 	v->intervals[0].rate = v->base_rate;
-	vivace_open(ack, &v->intervals[0]);
+	vivace_open(v, ack, &v->intervals[0]);
 }
 
 static __always_inline void vivace_plan_probes(struct vivace *v, const struct vivace_ack *ack)
@@ -84,12 +88,14 @@ static __always_inline void vivace_plan_probes(struct vivace *v, const struct vi
 		v->intervals[i].is_high = is_high;
 		v->intervals[i].rate = v->base_rate * (is_high ? 100 + VIVACE_EPSILON_PERCENT : 100 - VIVACE_EPSILON_PERCENT) / 100;
 	}
-	vivace_open(ack, &v->intervals[0]);
+	vivace_open(v, ack, &v->intervals[0]);
 }
 
-static __always_inline void vivace_start(struct vivace *v, const struct vivace_ack *ack, u64 rate)
+static __always_inline void vivace_start(struct vivace *v, const struct vivace_ack *ack, const struct vivace_options *o,
+					 u64 rate)
 {
 	v->phase = VIVACE_STARTING;
+	v->interval_rtts = o->interval_rtts;
 	v->base_rate = MAX(rate, (u64)VIVACE_MIN_RATE);
 	v->last_rate = 0;
 	v->last_utility = 0;
@@ -114,7 +120,7 @@ static __always_inline void vivace_close_sent(struct vivace *v, const struct viv
 	m->sent_end_us = ack->now_us;
 	v->sending++;
 	if (v->sending < v->planned)
-		vivace_open(ack, &v->intervals[v->sending & (VIVACE_PROBES - 1)]);
+		vivace_open(v, ack, &v->intervals[v->sending & (VIVACE_PROBES - 1)]);
 }
 
 // Credits an acknowledgement to the interval whose packets it resolves; packets are resolved in the order sent.
@@ -250,7 +256,9 @@ static __always_inline void vivace_on_ack(struct vivace *v, const struct vivace_
 	if (!vivace_is_finished(v))
 		return;
 	struct vivace_interval *m = &v->intervals[v->finished & (VIVACE_PROBES - 1)];
-	m->utility = vivace_utility(m, o, ack->mss_bytes);
+	u32 noise_percent = v->phase == VIVACE_STARTING ? o->start_noise_percent : o->noise_percent;
+	s64 slope_ppm = vivace_judged_slope_ppm(m, o->slope_tolerance_ppm, noise_percent);
+	m->utility = vivace_utility(m, o, slope_ppm, ack->mss_bytes);
 	v->finished++;
 	if (v->finished >= v->planned)
 		vivace_decide(v, ack);

@@ -26,10 +26,13 @@ const (
 	VivaceProgVivaceSsthresh    = "vivace_ssthresh"
 	VivaceProgVivaceUndoCwnd    = "vivace_undo_cwnd"
 	VivaceVarInitialKbps        = "initial_kbps"
+	VivaceVarIntervalRtts       = "interval_rtts"
 	VivaceVarIsLinear           = "is_linear"
 	VivaceVarLatencyMilli       = "latency_milli"
 	VivaceVarLossMilli          = "loss_milli"
+	VivaceVarNoisePercent       = "noise_percent"
 	VivaceVarSlopeTolerancePpm  = "slope_tolerance_ppm"
+	VivaceVarStartNoisePercent  = "start_noise_percent"
 )
 
 // LoadVivace returns the embedded CollectionSpec for Vivace.
@@ -96,10 +99,13 @@ type VivaceMapSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type VivaceVariableSpecs struct {
 	InitialKbps       *ebpf.VariableSpec `ebpf:"initial_kbps"`
+	IntervalRtts      *ebpf.VariableSpec `ebpf:"interval_rtts"`
 	IsLinear          *ebpf.VariableSpec `ebpf:"is_linear"`
 	LatencyMilli      *ebpf.VariableSpec `ebpf:"latency_milli"`
 	LossMilli         *ebpf.VariableSpec `ebpf:"loss_milli"`
+	NoisePercent      *ebpf.VariableSpec `ebpf:"noise_percent"`
 	SlopeTolerancePpm *ebpf.VariableSpec `ebpf:"slope_tolerance_ppm"`
+	StartNoisePercent *ebpf.VariableSpec `ebpf:"start_noise_percent"`
 }
 
 // VivaceObjects contains all objects after they have been loaded into the kernel.
@@ -142,10 +148,13 @@ func (m *VivaceMaps) Close() error {
 // It can be passed to LoadVivaceObjects or ebpf.CollectionSpec.LoadAndAssign.
 type VivaceVariables struct {
 	InitialKbps       *ebpf.Variable `ebpf:"initial_kbps"`
+	IntervalRtts      *ebpf.Variable `ebpf:"interval_rtts"`
 	IsLinear          *ebpf.Variable `ebpf:"is_linear"`
 	LatencyMilli      *ebpf.Variable `ebpf:"latency_milli"`
 	LossMilli         *ebpf.Variable `ebpf:"loss_milli"`
+	NoisePercent      *ebpf.Variable `ebpf:"noise_percent"`
 	SlopeTolerancePpm *ebpf.Variable `ebpf:"slope_tolerance_ppm"`
+	StartNoisePercent *ebpf.Variable `ebpf:"start_noise_percent"`
 }
 
 // VivacePrograms contains all programs after they have been loaded into the kernel.
