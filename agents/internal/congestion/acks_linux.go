@@ -38,17 +38,17 @@ const (
 	maxRingBytes  = 16 << 20
 	drainInterval = 20 * time.Millisecond
 	// A receiver acknowledges every second segment at most; half a second is far longer than the reader ever pauses.
-	ringSeconds   = 0.5
-	segmentBytes  = 1448
-	recordBytes   = int(unsafe.Sizeof(Ack{})) + ringHeader
-	ringHeader    = 8
-	bytesPerAck   = 2 * segmentBytes
-	bitsPerOctett = 8
+	ringSeconds  = 0.5
+	segmentBytes = 1448
+	recordBytes  = int(unsafe.Sizeof(Ack{})) + ringHeader
+	ringHeader   = 8
+	bytesPerAck  = 2 * segmentBytes
+	bitsPerByte  = 8
 )
 
 // RingBytes is the size of a ring that holds half a second of records of a flow at this rate.
 func RingBytes(rateBps int64) int {
-	needed := int(float64(rateBps) / bitsPerOctett / bytesPerAck * float64(recordBytes) * ringSeconds)
+	needed := int(float64(rateBps) / bitsPerByte / bytesPerAck * float64(recordBytes) * ringSeconds)
 	size := 1 << bits.Len(uint(max(needed-1, 1)))
 	return min(max(size, minRingBytes), maxRingBytes)
 }

@@ -3,6 +3,7 @@ package congestion
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -64,19 +65,87 @@ func TestVivacesStepsGrowAndAreBounded(t *testing.T) {
 	require.Zero(t, step(1, 2, 600).BoundHits, "a step within the bound forgets the hits")
 }
 
+// line is a series of RTT samples: a rise, and noise around it.
+type line struct {
+	spanUs, slope, noiseUs float64
+	samples                int
+}
+
+// judge lets the kernel's machine see the samples, and gives its slope and verdict beside those of plain arithmetic.
+func (l line) judge(t *testing.T) (got bpf.BenchSlopeCase, slope, riseOverDeviation float64) {
+	t.Helper()
+	program := bench(t).Programs["bench_slope"]
+	rng := rand.New(rand.NewPCG(3, 4))
+	var at, rtts []float64
+	for i := range l.samples {
+		at = append(at, math.Round(l.spanUs*float64(i)/float64(l.samples-1)))
+		rtts = append(rtts, math.Round(600_000+at[i]*l.slope+rng.NormFloat64()*l.noiseUs))
+		given := bpf.BenchSlopeCase{NowUs: uint64(5e9 + at[i]), RttUs: uint32(rtts[i]), TolerancePpm: 20_000, NoisePercent: 300}
+		if i == 0 {
+			given.LeastUs = uint32(l.spanUs / 4) // an interval can last longer than planned
+		}
+		got = call(t, program, given)
+	}
+	slope, deviation := leastSquares(at, rtts)
+	return got, slope, math.Abs(slope) * at[len(at)-1] / deviation
+}
+
+// leastSquares is the slope of the line through points, and their deviation from it.
+func leastSquares(xs, ys []float64) (slope, deviation float64) {
+	var x, y, xx, xy, yy float64
+	n := float64(len(xs))
+	for i := range xs {
+		x, y = x+xs[i]/n, y+ys[i]/n
+	}
+	for i := range xs {
+		xx, xy, yy = xx+(xs[i]-x)*(xs[i]-x)/n, xy+(xs[i]-x)*(ys[i]-y)/n, yy+(ys[i]-y)*(ys[i]-y)/n
+	}
+	slope = xy / xx
+	return slope, math.Sqrt(yy - slope*xy)
+}
+
+func TestVivacesSlopeIsTheLineOfLeastSquares(t *testing.T) {
+	for _, l := range []line{
+		{spanUs: 1_200_000, slope: 0.05, noiseUs: 1_000, samples: 10_000},
+		{spanUs: 1_200_000, slope: 0.015, noiseUs: 100, samples: 1_000},
+		{spanUs: 40_000, slope: 3, noiseUs: 100, samples: 100},
+		{spanUs: 10_000, slope: 0, noiseUs: 15_000, samples: 20}, // a steep line through nothing but jitter
+		{spanUs: 8_000_000, slope: 1, noiseUs: 100_000, samples: 16_384},
+		{spanUs: 1_200_000, slope: -0.05, noiseUs: 17_000, samples: 3_000},
+		{spanUs: 1_200_000, slope: 0.9, noiseUs: 0, samples: 16_000},
+		{spanUs: 600_000, slope: 0, noiseUs: 17_000, samples: 50},
+		{spanUs: 80_000, slope: 0.03, noiseUs: 5_000, samples: 500},
+		{spanUs: 80_000, slope: 0.3, noiseUs: 5_000, samples: 500},
+		{spanUs: 10_000, slope: 0.02, noiseUs: 10, samples: 50},
+		{spanUs: 1_000, slope: -0.5, noiseUs: 20, samples: 50},
+	} {
+		t.Run(fmt.Sprintf("%+v", l), func(t *testing.T) {
+			got, slope, riseOverDeviation := l.judge(t)
+			require.InDelta(t, slope, float64(got.SlopePpm)/1e6, 0.001+0.01*math.Abs(slope))
+			t.Logf("slope %.4f, the line rises by %.2f deviations", slope, riseOverDeviation)
+			if math.Abs(slope) < 0.02 || riseOverDeviation < 3 {
+				require.Zero(t, got.JudgedPpm)
+			} else {
+				require.Equal(t, max(min(got.SlopePpm, 1_000_000), -1_000_000), got.JudgedPpm)
+			}
+		})
+	}
+}
+
 // fluid is a path in virtual time: a bottleneck, a queue, a delay; one acknowledgement per packet.
 type fluid struct {
 	rateBps, rttUs, queueBytes float64
 	lossRatio                  float64
 	jitterSdUs                 float64 // of a delay that is drawn anew every 40 ms
+	window                     int     // packets that may be in flight, 0: any number
 }
 
 const packetBits = 1448 * 8
 
-// latency is Vivace's latency utility as it is by default, loss its other one.
+// Vivace's two utilities, otherwise as they are by default.
 var (
-	latency = bpf.BenchVivaceCase{LatencyMilli: 900_000, NoisePercent: 300, IntervalRtts: 2}
-	loss    = bpf.BenchVivaceCase{NoisePercent: 300, IntervalRtts: 2}
+	vivaceLatency = bpf.BenchVivaceCase{LatencyMilli: 900_000, NoisePercent: 300, IntervalRtts: 2}
+	vivaceLoss    = bpf.BenchVivaceCase{NoisePercent: 300, IntervalRtts: 2}
 )
 
 type observation struct {
@@ -101,7 +170,8 @@ func (f fluid) drive(t *testing.T, options bpf.BenchVivaceCase, forUs float64) [
 	var sent, delivered, lost uint64
 	var sendAtUs, freeAtUs, ackAtUs, jitterUs, frame float64
 	for sendAtUs < forUs {
-		if len(path) == 0 || sendAtUs < path[0].ackAtUs {
+		isOpen := f.window == 0 || len(path) < f.window
+		if len(path) == 0 || sendAtUs < path[0].ackAtUs && isOpen {
 			freeAtUs = max(freeAtUs, sendAtUs)
 			isLost := (freeAtUs-sendAtUs)*f.rateBps/8e6 > f.queueBytes || rng.Float64() < f.lossRatio
 			if !isLost {
@@ -118,6 +188,9 @@ func (f fluid) drive(t *testing.T, options bpf.BenchVivaceCase, forUs float64) [
 		}
 		now := path[0]
 		path = path[1:]
+		if !isOpen {
+			sendAtUs = max(sendAtUs, now.ackAtUs)
+		}
 		if now.isLost {
 			lost++
 			continue
@@ -146,7 +219,7 @@ func meanRate(seen []observation, fromUs float64) float64 {
 
 func TestVivaceConvergesInVirtualTime(t *testing.T) {
 	path := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}
-	for name, utility := range map[string]bpf.BenchVivaceCase{"latency": latency, "loss": loss} {
+	for name, utility := range map[string]bpf.BenchVivaceCase{"latency": vivaceLatency, "loss": vivaceLoss} {
 		t.Run(name, func(t *testing.T) {
 			seen := path.drive(t, utility, 20e6)
 			require.InEpsilon(t, path.rateBps, meanRate(seen, 10e6), 0.15)
@@ -155,7 +228,7 @@ func TestVivaceConvergesInVirtualTime(t *testing.T) {
 }
 
 func TestVivaceDoublesUntilTheUtilityFalls(t *testing.T) {
-	seen := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000}.drive(t, latency, 3e6)
+	seen := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000}.drive(t, vivaceLatency, 3e6)
 	rate, phase := seen[0].rate, seen[0].phase
 	require.EqualValues(t, 1, phase)
 	doublings, lastUs := 0, seen[0].atUs
@@ -175,7 +248,7 @@ func TestVivaceDoublesUntilTheUtilityFalls(t *testing.T) {
 }
 
 func TestVivaceProbesInPairsAroundTheRate(t *testing.T) {
-	seen := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}.drive(t, latency, 10e6)
+	seen := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}.drive(t, vivaceLatency, 10e6)
 	plans := 0
 	for i := 1; i < len(seen); i++ {
 		if seen[i].phase != 2 || seen[i-1].phase == 2 {
@@ -224,9 +297,18 @@ func split(rates, lasted []float64) ([]float64, []float64) {
 func TestVivaceBacksOffInVirtualTime(t *testing.T) {
 	lossy := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000, lossRatio: 0.15}
 	const startBps = 4_194_000
-	for _, utility := range []bpf.BenchVivaceCase{latency, loss} {
+	for _, utility := range []bpf.BenchVivaceCase{vivaceLatency, vivaceLoss} {
 		seen := lossy.drive(t, utility, 60e6)
 		require.Less(t, meanRate(seen, 50e6), 0.5*startBps)
+	}
+}
+
+// A receiver's buffer that holds the sender below the link: the rate stays near what it lets through.
+func TestVivaceDoesNotOutgrowAWindow(t *testing.T) {
+	buffered := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000, window: 100}
+	const letsThroughBps = 100 * packetBits / 0.05
+	for _, o := range buffered.drive(t, vivaceLatency, 20e6) {
+		require.Less(t, o.rate, 2.5*letsThroughBps)
 	}
 }
 
@@ -235,7 +317,7 @@ func TestVivaceBacksOffInVirtualTime(t *testing.T) {
 func TestVivaceSeesThroughJitter(t *testing.T) {
 	jittery := fluid{rateBps: 50e6, rttUs: 600_000, queueBytes: 4e6, jitterSdUs: 28_000} // 17 ms of deviation when folded
 	published := bpf.BenchVivaceCase{LatencyMilli: 900_000, IntervalRtts: 1}
-	reached, stayed := meanRate(jittery.drive(t, latency, 90e6), 60e6), meanRate(jittery.drive(t, published, 90e6), 60e6)
+	reached, stayed := meanRate(jittery.drive(t, vivaceLatency, 90e6), 60e6), meanRate(jittery.drive(t, published, 90e6), 60e6)
 	t.Logf("ours %.1f Mb/s, as published %.1f Mb/s", reached/1e6, stayed/1e6)
 	require.InEpsilon(t, jittery.rateBps, reached, 0.15)
 	require.Less(t, stayed, 0.5*jittery.rateBps)

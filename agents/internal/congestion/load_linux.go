@@ -78,12 +78,12 @@ func (c *Control) open(options map[string]any) (*ebpf.Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKernel(); err != nil {
-		return nil, fmt.Errorf("load %s: %w", c.Name, err)
-	}
 	spec, err := c.spec()
 	if err != nil {
 		return nil, fmt.Errorf("read the object of %s: %w", c.Name, err)
+	}
+	if err := checkKernel(spec.Maps[opsMap] != nil); err != nil {
+		return nil, fmt.Errorf("load %s: %w", c.Name, err)
 	}
 	for i := range c.Options {
 		option := &c.Options[i]
@@ -101,15 +101,18 @@ func (c *Control) open(options map[string]any) (*ebpf.Collection, error) {
 	return objects, nil
 }
 
-// checkKernel looks for what every control needs. A registration that is not bound to a link (kernels before 6.4)
-// would outlive the agent, so it is not offered.
-func checkKernel() error {
+// checkKernel looks for what programs need, and for what controls need beyond it. A registration that is not bound to a
+// link (kernels before 6.4) would outlive the agent, so it is not offered.
+func checkKernel(isControl bool) error {
 	kernel, err := btf.LoadKernelSpec()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, btf.ErrNotSupported) {
 		return fmt.Errorf("%w: it has no type information (CONFIG_DEBUG_INFO_BTF)", ErrNotSupported)
 	}
 	if err != nil {
 		return fmt.Errorf("read the kernel's type information: %w", err)
+	}
+	if !isControl {
+		return nil
 	}
 	for _, need := range []struct{ name, meaning string }{
 		{"bpf_struct_ops_tcp_congestion_ops", "congestion controls in BPF (kernel 5.6, CONFIG_BPF_JIT)"},

@@ -1,6 +1,9 @@
 package congestion
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // The detectors once more, written plainly over whole traces, as a judge of what runs in the kernel.
 
@@ -28,7 +31,7 @@ func replayHSPP(acks []Ack) []int {
 			switch {
 			case phase == 1 && samples >= 8 && last != never && current >= last+min(max(last/8, 4000), 16000):
 				phase, baseline, cssRounds = 2, current, 0
-			case phase == 2 && samples >= 8 && current < baseline:
+			case phase == 2 && samples >= 9 && current < baseline:
 				phase, baseline, cssRounds = 1, never, 0
 			}
 		}
@@ -42,6 +45,7 @@ type bin struct{ acked, sent int64 }
 // replaySearch returns the record at which SEARCH ends slow start, -1 for none.
 func replaySearch(acks []Ack, version string) int {
 	var bins []bin
+	var last bin // at the record before
 	var width, end int64
 	for i, ack := range acks {
 		now := int64(ack.TimeNs / 1000)
@@ -53,28 +57,33 @@ func replaySearch(acks []Ack, version string) int {
 			if width == 0 {
 				width = int64(ack.AckRttUs) * 35 / 100
 			}
-			bins, end = []bin{total}, now+width
+			bins, end, last = []bin{total}, now+width, total
 			continue
 		}
 		if now < end || now == end && version != "3.1" {
+			last = total
 			continue
 		}
 		passed := (now-end)/width + 1
-		if limit := map[string]int64{"1.0": 4, "3.1": 4, "4.0": 10}[version]; passed > limit {
+		if limit := map[string]int64{"1.0": 31, "3.1": 4, "4.0": 10}[version]; passed > limit {
 			bins = nil
 			if passed > 10 {
 				width = 0
 			}
+			if version != "4.0" {
+				width = cmp.Or(width, int64(ack.AckRttUs)*35/100)
+				bins, end, last = []bin{total}, now+width, total
+			}
 			continue
+		}
+		skipped, closing := bins[len(bins)-1], total
+		if version == "1.0" {
+			skipped, closing = last, last
 		}
 		for range passed - 1 {
-			bins = append(bins, bins[len(bins)-1])
+			bins = append(bins, skipped)
 		}
-		bins, end = append(bins, total), end+passed*width
-		if len(bins) > 10 && ack.AppLimitedUntilSegments != 0 {
-			bins = nil
-			continue
-		}
+		bins, end, last = append(bins, closing), end+passed*width, total
 		if searchExits(bins, int64(ack.AckRttUs), width, version) {
 			return i
 		}
@@ -85,9 +94,9 @@ func replaySearch(acks []Ack, version string) int {
 func searchExits(bins []bin, rtt, width int64, version string) bool {
 	now := int64(len(bins)) - 1
 	then, percent := now-rtt/width, 100*(rtt%width)/width
-	firstFit, maxLag := int64(10), int64(13)
-	if version == "4.0" {
-		firstFit, maxLag = 11, 14
+	firstFit, maxLag := int64(11), int64(14)
+	if version == "3.1" {
+		firstFit, maxLag = 10, 13
 	}
 	if then < firstFit || now-then > maxLag {
 		return false
@@ -109,13 +118,13 @@ func searchExits(bins []bin, rtt, width int64, version string) bool {
 	case "4.0":
 		return before > 0 && 100*(before-delivered)/before >= 26
 	}
-	return before > 0 && 100*(before-delivered)/before > 25
+	return before > 0 && 100*(before-delivered) > 25*before
 }
 
 // replayBest returns the record at which BEST decides and its threshold in segments, -1 for none.
 func replayBest(acks []Ack) (int, uint32) {
 	var estimates []uint64
-	roundEnd, round := acks[0].SndNxt, 0
+	roundEnd, round := acks[0].SndNxt, 1
 	for i := 1; i < len(acks); i++ {
 		ack, before := acks[i], acks[i-1]
 		if ack.AckRttUs < 0 {
@@ -134,9 +143,17 @@ func replayBest(acks []Ack) (int, uint32) {
 			}
 			roundEnd, estimates = ack.SndNxt, nil
 		}
-		if bytes, us := ack.AckedBytes-before.AckedBytes, (ack.TimeNs-before.TimeNs)/1000; bytes > 0 && us > 0 {
-			estimates = append(estimates, min(bytes*8/us, 1023)) // the last class holds all above
+		if ack.CwndSegments >= 16 && len(estimates) < 300 {
+			estimates = append(estimates, estimateMbps(ack, before))
 		}
 	}
 	return -1, 0
+}
+
+func estimateMbps(ack, before Ack) uint64 {
+	us := ack.TimeNs/1000 - before.TimeNs/1000
+	if us == 0 {
+		return 0
+	}
+	return min((ack.AckedBytes-before.AckedBytes)*8/us, 1023) // the last class holds all above
 }

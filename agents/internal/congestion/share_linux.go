@@ -32,7 +32,7 @@ func (c *Control) join(mine *ebpf.Collection) (*Loaded, error) {
 		return nil, err
 	}
 	defer func() { _ = ops.Close() }()
-	theirs, err := mapsBehind(ops)
+	theirs, err := mapsBehind(ops, mine)
 	if err == nil && !sameConstants(mine.Maps[constantsMap], theirs.Maps[constantsMap]) {
 		err = errOtherOptions
 	}
@@ -89,8 +89,8 @@ func opsOf(held link.Link) (*ebpf.Map, error) {
 	return ebpf.NewMapFromID(ebpf.MapID(id))
 }
 
-// mapsBehind opens the maps that a registered control's entry for acknowledgements uses.
-func mapsBehind(ops *ebpf.Map) (*ebpf.Collection, error) {
+// mapsBehind opens the maps that a registered control's entry for acknowledgements uses, if it is one of our programs.
+func mapsBehind(ops *ebpf.Map, mine *ebpf.Collection) (*ebpf.Collection, error) {
 	found := &ebpf.Collection{Maps: map[string]*ebpf.Map{}, Programs: map[string]*ebpf.Program{}}
 	program, err := entryOf(ops, "pkts_acked")
 	if err != nil {
@@ -100,6 +100,9 @@ func mapsBehind(ops *ebpf.Map) (*ebpf.Collection, error) {
 	info, err := program.Info()
 	if err != nil {
 		return found, err
+	}
+	if !isAmong(mine.Programs, info.Tag) {
+		return found, errOtherOptions
 	}
 	ids, _ := info.MapIDs()
 	for _, id := range ids {
@@ -117,6 +120,16 @@ func mapsBehind(ops *ebpf.Map) (*ebpf.Collection, error) {
 		return found, errOtherOptions
 	}
 	return found, nil
+}
+
+// isAmong tells by the kernel's digest of its instructions whether a program is one of these.
+func isAmong(programs map[string]*ebpf.Program, tag string) bool {
+	for _, program := range programs {
+		if info, err := program.Info(); err == nil && info.Tag == tag {
+			return true
+		}
+	}
+	return false
 }
 
 // generalName undoes the prefix that some loaders put before the names of data sections.

@@ -58,7 +58,6 @@ struct vivace_case {
 	u32 interval_rtts;
 	u32 phase;
 	u64 rate;
-	s64 slope_ppm; // of the interval that is being judged
 };
 
 SEC("syscall")
@@ -82,7 +81,37 @@ int bench_vivace(struct vivace_case *c)
 		vivace_on_ack(v, &ack, &options);
 	c->phase = v->phase;
 	c->rate = vivace_rate(v);
-	c->slope_ppm = vivace_slope_ppm(&v->intervals[v->finished & (VIVACE_PROBES - 1)]);
+	return 0;
+}
+
+// The slope of the samples so far, one sample per call.
+struct slope_case {
+	u64 now_us;
+	u32 rtt_us;
+	u32 least_us; // opens an interval when not 0
+	u32 tolerance_ppm;
+	u32 noise_percent;
+	s64 slope_ppm;
+	s64 judged_ppm;
+};
+
+SEC("syscall")
+int bench_slope(struct slope_case *c)
+{
+	u32 key = 0;
+	struct vivace *v = bpf_map_lookup_elem(&flow, &key);
+	if (!v)
+		return 1;
+	struct vivace_interval *m = &v->intervals[0];
+	struct vivace_ack ack = { .now_us = c->now_us, .rtt_us = c->rtt_us, .min_rtt_us = c->least_us, .mss_bytes = 1448 };
+	if (c->least_us) {
+		v->phase = VIVACE_STARTING;
+		m->rate = 1250000000;
+		vivace_open(v, &ack, m);
+	}
+	vivace_add_rtt(m, &ack);
+	c->slope_ppm = vivace_slope_ppm(m);
+	c->judged_ppm = vivace_judged_slope_ppm(m, c->tolerance_ppm, c->noise_percent);
 	return 0;
 }
 

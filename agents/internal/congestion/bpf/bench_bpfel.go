@@ -25,6 +25,17 @@ type BenchHsppCase struct {
 	HasExit uint32
 }
 
+type BenchSlopeCase struct {
+	_            structs.HostLayout
+	NowUs        uint64
+	RttUs        uint32
+	LeastUs      uint32
+	TolerancePpm uint32
+	NoisePercent uint32
+	SlopePpm     int64
+	JudgedPpm    int64
+}
+
 type BenchStepCase struct {
 	_         structs.HostLayout
 	BaseRate  uint64
@@ -57,7 +68,6 @@ type BenchVivaceCase struct {
 	IntervalRtts uint32
 	Phase        uint32
 	Rate         uint64
-	SlopePpm     int64
 }
 
 // Names of all BPF objects in the ELF.
@@ -67,6 +77,7 @@ const (
 	BenchMapDetector         = "detector"
 	BenchMapFlow             = "flow"
 	BenchProgBenchHspp       = "bench_hspp"
+	BenchProgBenchSlope      = "bench_slope"
 	BenchProgBenchStep       = "bench_step"
 	BenchProgBenchThroughput = "bench_throughput"
 	BenchProgBenchVivace     = "bench_vivace"
@@ -115,6 +126,7 @@ type BenchSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type BenchProgramSpecs struct {
 	BenchHspp       *ebpf.ProgramSpec `ebpf:"bench_hspp"`
+	BenchSlope      *ebpf.ProgramSpec `ebpf:"bench_slope"`
 	BenchStep       *ebpf.ProgramSpec `ebpf:"bench_step"`
 	BenchThroughput *ebpf.ProgramSpec `ebpf:"bench_throughput"`
 	BenchVivace     *ebpf.ProgramSpec `ebpf:"bench_vivace"`
@@ -176,6 +188,7 @@ type BenchVariables struct {
 // It can be passed to LoadBenchObjects or ebpf.CollectionSpec.LoadAndAssign.
 type BenchPrograms struct {
 	BenchHspp       *ebpf.Program `ebpf:"bench_hspp"`
+	BenchSlope      *ebpf.Program `ebpf:"bench_slope"`
 	BenchStep       *ebpf.Program `ebpf:"bench_step"`
 	BenchThroughput *ebpf.Program `ebpf:"bench_throughput"`
 	BenchVivace     *ebpf.Program `ebpf:"bench_vivace"`
@@ -184,6 +197,7 @@ type BenchPrograms struct {
 func (p *BenchPrograms) Close() error {
 	return _BenchClose(
 		p.BenchHspp,
+		p.BenchSlope,
 		p.BenchStep,
 		p.BenchThroughput,
 		p.BenchVivace,

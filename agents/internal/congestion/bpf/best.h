@@ -9,9 +9,11 @@
 
 struct best_options {
 	u32 percentile;
-	u32 first_round; // the first round whose end may decide
+	u32 first_round; // the first round at whose opening the estimates of the one before may decide; they count from 1
 	u32 last_round;
-	u32 class_mbps; // width of an estimate's class
+	u32 class_mbps;     // width of an estimate's class
+	u32 most_estimates; // of a round; later ones are dropped
+	u32 low_window;     // segments; below it acknowledgements give no estimate
 };
 
 struct best {
@@ -33,6 +35,7 @@ struct best_ack {
 	u32 snd_nxt;
 	u32 rtt_us;
 	u32 mss_bytes;
+	u32 cwnd_segments;
 };
 
 static __always_inline void best_clear_round(struct best *b, u32 snd_nxt)
@@ -44,16 +47,13 @@ static __always_inline void best_clear_round(struct best *b, u32 snd_nxt)
 		words[i] = 0;
 }
 
-// Whole Mb/s: bytes times eight over microseconds. Two acknowledgements in one microsecond tell nothing.
-static __always_inline void best_add_estimate(struct best *b, u64 bytes, u64 interval_us, u32 class_mbps)
+// Whole Mb/s: bytes times eight over microseconds; 0 for two acknowledgements in one microsecond.
+static __always_inline void best_add_estimate(struct best *b, u64 bytes, u64 interval_us, const struct best_options *options)
 {
-	if (!bytes || !interval_us)
+	if (b->estimates >= options->most_estimates)
 		return;
-	u64 class = bytes * 8 / interval_us / class_mbps;
-	u16 *count = &b->counts[MIN(class, (u64)BEST_CLASSES - 1) & (BEST_CLASSES - 1)];
-	if (*count == 0xffff)
-		return;
-	(*count)++;
+	u64 class = interval_us ? bytes * 8 / interval_us / options->class_mbps : 0;
+	b->counts[MIN(class, (u64)BEST_CLASSES - 1) & (BEST_CLASSES - 1)]++;
 	b->estimates++;
 }
 
@@ -74,7 +74,8 @@ static __always_inline u32 best_segments(u32 rate_mbps, u32 rtt_us, u32 mss_byte
 	return mss_bytes ? (u32)((u64)rate_mbps * rtt_us / 8 / mss_bytes) : 0;
 }
 
-static __always_inline u32 best_end_round(struct best *b, const struct best_ack *ack, const struct best_options *options)
+// The opening of a round judges the one that has ended.
+static __always_inline u32 best_open_round(struct best *b, const struct best_ack *ack, const struct best_options *options)
 {
 	u32 ssthresh = 0;
 	b->round++;
@@ -93,12 +94,13 @@ static __always_inline u32 best_on_ack(struct best *b, const struct best_ack *ac
 		return 0;
 	if (!b->is_started) {
 		b->is_started = true;
+		b->round = 1;
 		best_clear_round(b, ack->snd_nxt);
 	} else {
 		if ((s32)(ack->snd_una - b->round_end) > 0)
-			ssthresh = best_end_round(b, ack, options);
-		best_add_estimate(b, ack->acked_bytes - b->last_acked_bytes, ack->now_us - b->last_ack_us,
-				  options->class_mbps);
+			ssthresh = best_open_round(b, ack, options);
+		if (ack->cwnd_segments >= options->low_window)
+			best_add_estimate(b, ack->acked_bytes - b->last_acked_bytes, ack->now_us - b->last_ack_us, options);
 	}
 	b->last_ack_us = ack->now_us;
 	b->last_acked_bytes = ack->acked_bytes;

@@ -30,6 +30,8 @@ const (
 	CubicBestVarClassMbps      = "class_mbps"
 	CubicBestVarFirstRound     = "first_round"
 	CubicBestVarLastRound      = "last_round"
+	CubicBestVarLowWindow      = "low_window"
+	CubicBestVarMostEstimates  = "most_estimates"
 	CubicBestVarPercentile     = "percentile"
 )
 
@@ -98,10 +100,12 @@ type CubicBestMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type CubicBestVariableSpecs struct {
-	ClassMbps  *ebpf.VariableSpec `ebpf:"class_mbps"`
-	FirstRound *ebpf.VariableSpec `ebpf:"first_round"`
-	LastRound  *ebpf.VariableSpec `ebpf:"last_round"`
-	Percentile *ebpf.VariableSpec `ebpf:"percentile"`
+	ClassMbps     *ebpf.VariableSpec `ebpf:"class_mbps"`
+	FirstRound    *ebpf.VariableSpec `ebpf:"first_round"`
+	LastRound     *ebpf.VariableSpec `ebpf:"last_round"`
+	LowWindow     *ebpf.VariableSpec `ebpf:"low_window"`
+	MostEstimates *ebpf.VariableSpec `ebpf:"most_estimates"`
+	Percentile    *ebpf.VariableSpec `ebpf:"percentile"`
 }
 
 // CubicBestObjects contains all objects after they have been loaded into the kernel.
@@ -143,10 +147,12 @@ func (m *CubicBestMaps) Close() error {
 //
 // It can be passed to LoadCubicBestObjects or ebpf.CollectionSpec.LoadAndAssign.
 type CubicBestVariables struct {
-	ClassMbps  *ebpf.Variable `ebpf:"class_mbps"`
-	FirstRound *ebpf.Variable `ebpf:"first_round"`
-	LastRound  *ebpf.Variable `ebpf:"last_round"`
-	Percentile *ebpf.Variable `ebpf:"percentile"`
+	ClassMbps     *ebpf.Variable `ebpf:"class_mbps"`
+	FirstRound    *ebpf.Variable `ebpf:"first_round"`
+	LastRound     *ebpf.Variable `ebpf:"last_round"`
+	LowWindow     *ebpf.Variable `ebpf:"low_window"`
+	MostEstimates *ebpf.Variable `ebpf:"most_estimates"`
+	Percentile    *ebpf.Variable `ebpf:"percentile"`
 }
 
 // CubicBestPrograms contains all programs after they have been loaded into the kernel.

@@ -16,21 +16,22 @@ import (
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	CubicSearchMapControl          = "control"
-	CubicSearchMapRings            = "rings"
-	CubicSearchMapSearches         = "searches"
-	CubicSearchMapTallies          = "tallies"
-	CubicSearchProgCubicSsthresh   = "cubic_ssthresh"
-	CubicSearchProgCubicUndoCwnd   = "cubic_undo_cwnd"
-	CubicSearchProgSearchCongAvoid = "search_cong_avoid"
-	CubicSearchProgSearchCwndEvent = "search_cwnd_event"
-	CubicSearchProgSearchInit      = "search_init"
-	CubicSearchProgSearchPktsAcked = "search_pkts_acked"
-	CubicSearchProgSearchSetState  = "search_set_state"
-	CubicSearchVarMissedRtts       = "missed_rtts"
-	CubicSearchVarRollback         = "rollback"
-	CubicSearchVarThresholdPercent = "threshold_percent"
-	CubicSearchVarVersion          = "version"
+	CubicSearchMapControl              = "control"
+	CubicSearchMapRings                = "rings"
+	CubicSearchMapSearches             = "searches"
+	CubicSearchMapTallies              = "tallies"
+	CubicSearchProgCubicSsthresh       = "cubic_ssthresh"
+	CubicSearchProgCubicUndoCwnd       = "cubic_undo_cwnd"
+	CubicSearchProgSearchCongAvoid     = "search_cong_avoid"
+	CubicSearchProgSearchCwndEvent     = "search_cwnd_event"
+	CubicSearchProgSearchInit          = "search_init"
+	CubicSearchProgSearchPktsAcked     = "search_pkts_acked"
+	CubicSearchProgSearchSetState      = "search_set_state"
+	CubicSearchVarMissedRtts           = "missed_rtts"
+	CubicSearchVarResetsWhenAppLimited = "resets_when_app_limited"
+	CubicSearchVarRollback             = "rollback"
+	CubicSearchVarThresholdPercent     = "threshold_percent"
+	CubicSearchVarVersion              = "version"
 )
 
 // LoadCubicSearch returns the embedded CollectionSpec for CubicSearch.
@@ -98,10 +99,11 @@ type CubicSearchMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type CubicSearchVariableSpecs struct {
-	MissedRtts       *ebpf.VariableSpec `ebpf:"missed_rtts"`
-	Rollback         *ebpf.VariableSpec `ebpf:"rollback"`
-	ThresholdPercent *ebpf.VariableSpec `ebpf:"threshold_percent"`
-	Version          *ebpf.VariableSpec `ebpf:"version"`
+	MissedRtts           *ebpf.VariableSpec `ebpf:"missed_rtts"`
+	ResetsWhenAppLimited *ebpf.VariableSpec `ebpf:"resets_when_app_limited"`
+	Rollback             *ebpf.VariableSpec `ebpf:"rollback"`
+	ThresholdPercent     *ebpf.VariableSpec `ebpf:"threshold_percent"`
+	Version              *ebpf.VariableSpec `ebpf:"version"`
 }
 
 // CubicSearchObjects contains all objects after they have been loaded into the kernel.
@@ -143,10 +145,11 @@ func (m *CubicSearchMaps) Close() error {
 //
 // It can be passed to LoadCubicSearchObjects or ebpf.CollectionSpec.LoadAndAssign.
 type CubicSearchVariables struct {
-	MissedRtts       *ebpf.Variable `ebpf:"missed_rtts"`
-	Rollback         *ebpf.Variable `ebpf:"rollback"`
-	ThresholdPercent *ebpf.Variable `ebpf:"threshold_percent"`
-	Version          *ebpf.Variable `ebpf:"version"`
+	MissedRtts           *ebpf.Variable `ebpf:"missed_rtts"`
+	ResetsWhenAppLimited *ebpf.Variable `ebpf:"resets_when_app_limited"`
+	Rollback             *ebpf.Variable `ebpf:"rollback"`
+	ThresholdPercent     *ebpf.Variable `ebpf:"threshold_percent"`
+	Version              *ebpf.Variable `ebpf:"version"`
 }
 
 // CubicSearchPrograms contains all programs after they have been loaded into the kernel.

@@ -9,6 +9,8 @@ const volatile u32 percentile = 50;
 const volatile u32 first_round = 4;
 const volatile u32 last_round = 7;
 const volatile u32 class_mbps = 1;
+const volatile u32 most_estimates = 300;
+const volatile u32 low_window = 16;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -55,6 +57,8 @@ static __always_inline void estimate(struct tcp_sock *tp, struct best *best, u32
 		.first_round = first_round,
 		.last_round = last_round,
 		.class_mbps = class_mbps,
+		.most_estimates = most_estimates,
+		.low_window = low_window,
 	};
 	struct best_ack ack = {
 		.now_us = tp->tcp_mstamp,
@@ -63,6 +67,7 @@ static __always_inline void estimate(struct tcp_sock *tp, struct best *best, u32
 		.snd_nxt = tp->snd_nxt,
 		.rtt_us = rtt_us,
 		.mss_bytes = tp->mss_cache,
+		.cwnd_segments = tp->snd_cwnd,
 	};
 	u32 ssthresh = best_on_ack(best, &ack, &options);
 	if (ssthresh)

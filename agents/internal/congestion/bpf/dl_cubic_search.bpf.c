@@ -8,6 +8,7 @@
 const volatile u32 version = SEARCH_3_1;
 const volatile u32 threshold_percent = 0;
 const volatile u32 missed_rtts = 2;
+const volatile u32 resets_when_app_limited = 0;
 const volatile u32 rollback = 0;
 
 struct {
@@ -75,6 +76,7 @@ static __always_inline void look_for_exit(struct tcp_sock *tp, struct search *se
 		.version = version,
 		.threshold_percent = threshold_percent,
 		.missed_rtts = missed_rtts,
+		.resets_when_app_limited = resets_when_app_limited,
 	};
 	struct search_ack ack = {
 		.now_us = tp->tcp_mstamp,

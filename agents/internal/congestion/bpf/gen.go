@@ -11,4 +11,4 @@ package bpf
 //go:generate sh compile.sh Hybla dl_hybla.bpf.c
 //go:generate sh compile.sh Vivace dl_vivace.bpf.c
 //go:generate sh compile.sh Probe probe.bpf.c -type ack_record -type ack_tally
-//go:generate sh compile.sh Bench bench.bpf.c -type throughput_case -type step_case -type vivace_case -type hspp_case
+//go:generate sh compile.sh Bench bench.bpf.c -type throughput_case -type step_case -type vivace_case -type slope_case -type hspp_case

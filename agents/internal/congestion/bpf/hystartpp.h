@@ -10,6 +10,7 @@
 #define HSPP_MAX_RTT_THRESH_US 16000u
 #define HSPP_MIN_RTT_DIVISOR 8
 #define HSPP_RTT_SAMPLES 8
+#define HSPP_RESUME_SAMPLES 9 // decision 0025
 #define HSPP_CSS_GROWTH_DIVISOR 4
 #define HSPP_CSS_ROUNDS 5
 #define HSPP_L_UNPACED 8
@@ -80,7 +81,7 @@ static __always_inline void hspp_take_rtt(struct hspp *h, u32 rtt_us)
 	h->samples++;
 	if (h->phase == HSPP_SLOW_START && hspp_sees_rise(h))
 		hspp_enter_css(h);
-	else if (h->phase == HSPP_CSS && h->samples >= HSPP_RTT_SAMPLES && h->this_round_us < h->baseline_us)
+	else if (h->phase == HSPP_CSS && h->samples >= HSPP_RESUME_SAMPLES && h->this_round_us < h->baseline_us)
 		hspp_resume(h);
 }
 

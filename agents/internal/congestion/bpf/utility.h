@@ -6,21 +6,24 @@
 #include "types.h"
 
 #define VIVACE_MIN_PACKETS 50
-#define VIVACE_MAX_RTT_SAMPLES 16384 // with so many of such units, sums of squares fit into 64 bits
+// 2^14 samples of up to 2^16 units each: samples times their sum of squares stays below 2^63. Later ones do not count.
+#define VIVACE_MAX_RTT_SAMPLES 16384
 #define VIVACE_MAX_UNITS 65536
+#define VIVACE_STEEPEST_PPM 1000000000ll // of a slope that is still computed with
 
 struct vivace_options {
 	u32 is_linear;           // x instead of x^0.9
 	u32 loss_milli;          // coefficients in thousandths
 	u32 latency_milli;
 	u32 slope_tolerance_ppm; // smaller RTT slopes count as none
-	u32 noise_percent;       // so do those over an interval that rise less than this share of the samples' deviation; 0: all count
+	u32 noise_percent;       // so do lines that rise less over an interval than this percentage of the samples' deviation
 	u32 start_noise_percent; // the same while starting
 	u32 interval_rtts;       // length of an interval after the start
 };
 
 struct vivace_interval {
-	u64 rate; // bytes per second
+	u64 rate;      // bytes per second
+	u64 sent_rate; // what was really sent, when all of it is resolved
 	u64 least_us; // it is sent at least so long
 	u64 sent_start_us;
 	u64 sent_end_us;
@@ -138,30 +141,30 @@ static __always_inline s64 vivace_slope_ppm(const struct vivace_interval *m)
 	s64 variance = covariance(m->samples, m->sum_tt, m->sum_t, m->sum_t);
 	if (variance <= 0)
 		return 0;
-	return divide_signed(covariance(m->samples, m->sum_tr, m->sum_t, m->sum_r) * 1000000, (u64)variance);
+	s64 slope_ppm = divide_signed(covariance(m->samples, m->sum_tr, m->sum_t, m->sum_r) * 1000000, (u64)variance);
+	return MAX(MIN(slope_ppm, VIVACE_STEEPEST_PPM), -VIVACE_STEEPEST_PPM);
 }
 
 // Jitter makes slopes without any queue. They show in how far the samples lie from the line: a slope counts only when
 // the line's rise over the interval stands out from that. Squares are compared, so that no root is needed.
 static __always_inline bool vivace_is_noise(const struct vivace_interval *m, s64 slope_ppm, u32 noise_percent)
 {
+	if (m->samples < 2)
+		return true;
 	s64 explained = divide_signed(covariance(m->samples, m->sum_tr, m->sum_t, m->sum_r) * slope_ppm, 1000000);
 	s64 deviation_squared = covariance(m->samples, m->sum_rr, m->sum_r, m->sum_r) - explained;
-	s64 rise = divide_signed(slope_ppm * m->span, 1000000);
+	s64 rise = MAX(MIN(divide_signed(slope_ppm * m->span, 1000000), 1ll << 20), -(1ll << 20));
 	return rise * rise * 10000 < deviation_squared * noise_percent * noise_percent;
 }
 
-// The slope that counts: none when it is small or noise, and never steeper than time itself.
+// The slope that counts: none when it is small or noise, and no steeper than time itself.
 static __always_inline s64 vivace_judged_slope_ppm(const struct vivace_interval *m, u32 tolerance_ppm, u32 noise_percent)
 {
 	s64 slope_ppm = vivace_slope_ppm(m);
-	if (slope_ppm >= 1000000)
-		return 1000000;
-	if (slope_ppm <= -1000000)
-		return -1000000;
-	if (slope_ppm < (s64)tolerance_ppm && -slope_ppm < (s64)tolerance_ppm)
+	bool is_small = slope_ppm < (s64)tolerance_ppm && -slope_ppm < (s64)tolerance_ppm;
+	if (is_small || vivace_is_noise(m, slope_ppm, noise_percent))
 		return 0;
-	return vivace_is_noise(m, slope_ppm, noise_percent) ? 0 : slope_ppm;
+	return MAX(MIN(slope_ppm, 1000000ll), -1000000ll);
 }
 
 // What was really sent, where a window or the application kept the sender well below its rate.
@@ -173,16 +176,14 @@ static __always_inline u64 vivace_sent_rate(const struct vivace_interval *m, u32
 	return sent_rate < m->rate / 10 * 9 ? sent_rate : m->rate;
 }
 
-static __always_inline s64 vivace_utility(const struct vivace_interval *m, const struct vivace_options *o, s64 slope_ppm,
-					  u32 mss_bytes)
+static __always_inline s64 vivace_utility(const struct vivace_interval *m, const struct vivace_options *o, s64 slope_ppm)
 {
-	u64 rate = vivace_sent_rate(m, mss_bytes);
-	u64 kbps = MIN(rate / 125, 1ull << 24);
+	u64 kbps = MIN(m->sent_rate / 125, 1ull << 24);
 	u64 resolved = m->lost + m->delivered;
 	u64 loss_ppm = resolved ? m->lost * 1000000 / resolved : 0;
 	s64 latency = divide_signed(divide_signed((s64)kbps * slope_ppm, 1000) * o->latency_milli, 1000000);
 	s64 loss = (s64)(kbps * loss_ppm / 1000 * o->loss_milli / 1000000);
-	return (s64)throughput_milli(rate, o->is_linear) - latency - loss;
+	return (s64)throughput_milli(m->sent_rate, o->is_linear) - latency - loss;
 }
 
 // So many bits are cut from times that a whole interval's regression fits into 64.

@@ -186,14 +186,16 @@ static __always_inline s64 vivace_gradient(s64 utility_change, s64 rate_change)
 
 static __always_inline void vivace_decide_starting(struct vivace *v, const struct vivace_ack *ack)
 {
-	s64 utility = v->intervals[0].utility;
-	if (v->last_rate && utility < v->last_utility) {
-		v->base_rate = v->last_rate;
+	const struct vivace_interval *m = &v->intervals[0];
+	bool is_worse = v->last_rate && m->utility < v->last_utility;
+	bool is_held_back = m->sent_rate < m->rate; // by a window: doubling would go on for ever
+	if (is_worse || is_held_back) {
+		v->base_rate = MAX(is_worse ? v->last_rate : m->sent_rate, (u64)VIVACE_MIN_RATE);
 		vivace_plan_probes(v, ack);
 		return;
 	}
 	v->last_rate = v->base_rate;
-	v->last_utility = utility;
+	v->last_utility = m->utility;
 	v->base_rate *= 2;
 	vivace_plan_one(v, ack);
 }
@@ -258,7 +260,8 @@ static __always_inline void vivace_on_ack(struct vivace *v, const struct vivace_
 	struct vivace_interval *m = &v->intervals[v->finished & (VIVACE_PROBES - 1)];
 	u32 noise_percent = v->phase == VIVACE_STARTING ? o->start_noise_percent : o->noise_percent;
 	s64 slope_ppm = vivace_judged_slope_ppm(m, o->slope_tolerance_ppm, noise_percent);
-	m->utility = vivace_utility(m, o, slope_ppm, ack->mss_bytes);
+	m->sent_rate = vivace_sent_rate(m, ack->mss_bytes);
+	m->utility = vivace_utility(m, o, slope_ppm);
 	v->finished++;
 	if (v->finished >= v->planned)
 		vivace_decide(v, ack);
