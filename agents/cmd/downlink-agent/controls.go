@@ -46,7 +46,7 @@ func (c *controlsListCmd) Run() error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(rows)
 	}
-	return printControls(os.Stdout, rows)
+	return printControls(os.Stdout, rows, congestion.CanRecordAcks())
 }
 
 func controlRows() []controlRow {
@@ -65,7 +65,8 @@ func controlRows() []controlRow {
 	return rows
 }
 
-func printControls(to io.Writer, rows []controlRow) error {
+// printControls ends with whether every ACK can be on record under the kernel's controls too; under ours it always is.
+func printControls(to io.Writer, rows []controlRow, withoutAcks error) error {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		verdict := "can run here"
@@ -76,6 +77,11 @@ func printControls(to io.Writer, rows []controlRow) error {
 		for _, option := range row.Options {
 			_, _ = fmt.Fprintf(table, "\t  --option %s=%s\t%s (%s)\n", option.Name, option.Default, option.Summary, option.Values)
 		}
+	}
+	if withoutAcks != nil {
+		_, _ = fmt.Fprintf(table, "\nThe kernel's own controls are polled here, their ACKs cannot be recorded: %v\n", withoutAcks)
+	} else {
+		_, _ = fmt.Fprint(table, "\nEvery ACK can be recorded here, under these and under the kernel's own controls.\n")
 	}
 	return table.Flush()
 }

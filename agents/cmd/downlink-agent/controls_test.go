@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -19,14 +20,17 @@ func TestControlsListNamesEveryControlWithItsOptions(t *testing.T) {
 		require.True(t, row.Able, row.Reason)
 	}
 	var output bytes.Buffer
-	require.NoError(t, printControls(&output, rows))
+	require.NoError(t, printControls(&output, rows, congestion.CanRecordAcks()))
+	require.Contains(t, output.String(), "Every ACK can be recorded here")
 	require.Contains(t, output.String(), "--option version=3.1")
 	require.Contains(t, output.String(), "can run here")
 }
 
 func TestControlsListGivesTheReason(t *testing.T) {
 	var output bytes.Buffer
-	require.NoError(t, printControls(&output, []controlRow{{Name: "dl_x", Reason: "it has no type information"}}))
+	rows := []controlRow{{Name: "dl_x", Reason: "it has no type information"}}
+	require.NoError(t, printControls(&output, rows, errors.New("no privilege")))
+	require.Contains(t, output.String(), "their ACKs cannot be recorded: no privilege")
 	require.Contains(t, output.String(), "cannot run here: it has no type information")
 }
 

@@ -1,6 +1,7 @@
 package congestion
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,24 @@ func TestThisKernelsBBRIsTheFirst(t *testing.T) {
 	none, err := BBRVersion(sender, "cubic")
 	require.NoError(t, err)
 	require.Nil(t, none)
+}
+
+func TestBBRTellsWhatItMakesOfThePath(t *testing.T) {
+	sender, receiver := pair(t)
+	_, err := Set(sender, "bbr")
+	require.NoError(t, err)
+	row := make([]int64, 4)
+	ReadBBR(sender, row)
+	require.Equal(t, []int64{739, 739}, row[2:], "2/ln 2 at the start, in 256ths")
+	send(t, sender, receiver, 1<<20)
+	ReadBBR(sender, row)
+	require.Greater(t, row[0], int64(1_000_000), "bits per second")
+	require.Greater(t, row[1], int64(0))
+	require.Less(t, row[1], int64(1_000_000), "microseconds, over loopback")
+	before := slices.Clone(row)
+	require.NoError(t, sender.Close())
+	ReadBBR(sender, row)
+	require.Equal(t, before, row, "a connection that has gone leaves the last row")
 }
 
 func TestBBRVersionsAreToldByWhatTheKernelSaysOfThem(t *testing.T) {

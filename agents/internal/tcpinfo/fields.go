@@ -86,6 +86,30 @@ var AckFields = []Field{
 	{"detector_value", "code", EndsSender, 0, nil},
 }
 
+// BBRFields are those that only traces of BBR flows have, in the order of docs/fields.csv, where they follow AckFields.
+var BBRFields = []Field{
+	{"bbr_bandwidth_bps", "bps", EndsSender, 0, nil},
+	{"bbr_min_rtt_us", "us", EndsSender, 0, nil},
+	{"bbr_pacing_gain_256ths", "256ths", EndsSender, 0, nil},
+	{"bbr_cwnd_gain_256ths", "256ths", EndsSender, 0, nil},
+}
+
+// Extra are columns of a flow beside those of tcp_info. The zero value is none.
+type Extra struct {
+	Fields []Field
+	// Read writes the state of the moment into row, which has a place for each of Fields; what it cannot read it leaves.
+	Read func(row []int64)
+}
+
+// Names lists the fields in order.
+func (e Extra) Names() []string {
+	names := make([]string, len(e.Fields))
+	for i := range e.Fields {
+		names[i] = e.Fields[i].Name
+	}
+	return names
+}
+
 // Layout is the list of fields that one end records on a kernel that returns a given length.
 type Layout struct {
 	fields []Field

@@ -48,6 +48,7 @@ type Sampler struct {
 	Zero time.Time
 	// AppBytes is what the application has written or read so far.
 	AppBytes *atomic.Int64
+	Extra    Extra
 	// BlockSamples is how many samples make a block.
 	BlockSamples int
 	// Sink stores a block. It runs beside the sampling, one call at a time, and must not keep the columns.
@@ -87,7 +88,8 @@ func (s *Sampler) Run(ctx context.Context) (Stats, error) {
 }
 
 func (s *Sampler) newBlock(layout Layout) Block {
-	block := Block{Names: layout.Names(), Columns: make([][]int64, len(layout.fields))}
+	names := append(layout.Names(), s.Extra.Names()...)
+	block := Block{Names: names, Columns: make([][]int64, len(names))}
 	for i := range block.Columns {
 		block.Columns[i] = make([]int64, 0, s.BlockSamples)
 	}
@@ -137,7 +139,7 @@ func (r *recording) run(ctx context.Context) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer preferThread()()
-	r.row = make([]int64, len(r.layout.fields))
+	r.row = make([]int64, len(r.layout.fields)+len(r.sampler.Extra.Fields))
 	r.block = r.nextBlock()
 	r.zeroNs = ZeroNs(r.sampler.Zero)
 	interval := r.sampler.Interval.Nanoseconds()
@@ -175,6 +177,9 @@ func (r *recording) sample() bool {
 		return true
 	}
 	r.layout.Decode(r.reader.buffer[:], elapsedUs, r.sampler.AppBytes.Load(), r.row)
+	if read := r.sampler.Extra.Read; read != nil {
+		read(r.row[len(r.layout.fields):])
+	}
 	for i, value := range r.row {
 		r.block.Columns[i] = append(r.block.Columns[i], value)
 	}

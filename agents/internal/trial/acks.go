@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 
 	"downlink/agents/internal/chunk"
 	"downlink/agents/internal/congestion"
@@ -14,6 +15,9 @@ import (
 
 // ringRateBps is the fastest flow whose records a ring holds until they are read.
 const ringRateBps = 1e9
+
+// extraNsApart is how far apart the state that comes with no ACK is read; rows between have the last one.
+const extraNsApart = 5_000_000
 
 // watch begins the records of a sender's acknowledgements where the run asks for them. Where this host cannot, the
 // flow is polled, and its outcome says why.
@@ -48,21 +52,35 @@ func (f *flowRun) unwatch() {
 }
 
 // recordAcks makes the trace of the records until ctx is done.
-func (f *flowRun) recordAcks(ctx context.Context) (tcpinfo.Stats, error) {
-	recorder := tcpinfo.NewRecorder(congestion.AckNames, chunk.MaxSamples, f.keep)
+func (f *flowRun) recordAcks(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, error) {
+	extra := f.extra(conn)
+	recorder := tcpinfo.NewRecorder(slices.Concat(congestion.AckNames, extra.Names()), chunk.MaxSamples, f.keep)
 	rows := congestion.AckRows{ZeroNs: tcpinfo.ZeroNs(f.trial.zero)}
 	var kept error
+	var extraNs uint64
 	err := f.acks.Run(ctx, func(ack *congestion.Ack) {
 		if kept != nil {
 			return
 		}
 		rows.Row(ack, recorder.Row)
+		if extra.Read != nil && ack.TimeNs-extraNs >= extraNsApart {
+			extra.Read(recorder.Row[len(congestion.AckNames):])
+			extraNs = ack.TimeNs
+		}
 		if kept = recorder.Add(); kept != nil {
 			f.breakOff(asFailure(kept))
 		}
 	})
 	stats, flushed := recorder.Close()
 	return f.tally(stats), cmp.Or(kept, err, flushed)
+}
+
+// extra are the columns of BBR's own state, which the kernel tells to those who ask.
+func (f *flowRun) extra(conn *net.TCPConn) tcpinfo.Extra {
+	if f.ccVersion == nil {
+		return tcpinfo.Extra{}
+	}
+	return tcpinfo.Extra{Fields: tcpinfo.BBRFields, Read: func(row []int64) { congestion.ReadBBR(conn, row) }}
 }
 
 // tally adds what the kernel counted, and says so when records are missing.

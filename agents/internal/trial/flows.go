@@ -167,7 +167,7 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
 	var err error
 	if f.acks != nil {
-		f.stats, err = f.recordAcks(ctx)
+		f.stats, err = f.recordAcks(ctx, conn)
 	} else {
 		f.stats, err = f.poll(ctx, conn)
 	}
@@ -179,7 +179,7 @@ func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
 func (f *flowRun) poll(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, error) {
 	sampler := tcpinfo.Sampler{
 		Conn: conn, End: tcpinfo.Ends(f.flow.Role), Interval: interval(f.trial.order, f.flow.Role), Zero: f.trial.zero,
-		AppBytes: f.appBytes, BlockSamples: chunk.MaxSamples, Sink: f.keep,
+		AppBytes: f.appBytes, Extra: f.extra(conn), BlockSamples: chunk.MaxSamples, Sink: f.keep,
 	}
 	return sampler.Run(ctx)
 }

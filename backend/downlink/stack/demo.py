@@ -75,8 +75,9 @@ def _enrol(rig: Rig, client: Client, host: Host) -> None:
 
 
 def _name_link(client: Client, profile: str, facts: dict[str, Any]) -> None:
+    name = Path(profile).stem  # of a profile of one's own, given by its path
     body = {
-        "name": profile,
+        "name": name,
         "orbit": facts["orbit"],
         "nominal_rate_bps": facts["nominal_rate_bps"],
         "base_rtt_ms": facts["base_rtt_ms"],
@@ -86,7 +87,7 @@ def _name_link(client: Client, profile: str, facts: dict[str, Any]) -> None:
         "profile": profile,
     }
     known = {link["name"]: link for link in client.items("/links")}
-    if profile not in known:
+    if name not in known:
         client.post("/links", body)
-    elif not body.items() <= known[profile].items():  # a run of a demo that was killed may hold it for some seconds yet
-        client.patch(f"/links/{known[profile]['id']}", body)
+    elif not body.items() <= known[name].items():  # a run of a demo that was killed may hold it for some seconds yet
+        client.patch(f"/links/{known[name]['id']}", body)
