@@ -3,12 +3,14 @@ package agent_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 )
@@ -144,13 +146,22 @@ func bytesSent(p *pair) int64 {
 	return *polls[len(polls)-1].Progress.Bytes
 }
 
+func isOffered(t *testing.T, control string) bool {
+	t.Helper()
+	names, err := congestion.Available()
+	require.NoError(t, err)
+	return slices.Contains(names, control)
+}
+
 func TestAKilledSenderIsRestoredAtItsRestartAndTheNextAttemptSucceeds(t *testing.T) {
 	p := newPair(t)
 	before := p.sender.setting(t, wmem)
-	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic"))
+	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "dl_hybla"))
 	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
 	require.NotEqual(t, before, p.sender.setting(t, wmem))
+	require.True(t, isOffered(t, "dl_hybla"))
 	p.sender.end(t, syscall.SIGKILL)
+	require.Eventually(t, func() bool { return !isOffered(t, "dl_hybla") }, patience, 10*time.Millisecond, "nothing stays registered")
 	p.sender.start(t)
 	p.backend.await(t, "the restarted sender's report", patience, func() bool { return p.backend.has("sender", p.backend.run.ref, "failed") })
 	require.Equal(t, "agent_restarted", p.backend.said("sender", "failed")["reason"])

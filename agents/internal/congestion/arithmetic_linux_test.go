@@ -199,7 +199,8 @@ func (f fluid) drive(t *testing.T, options bpf.BenchVivaceCase, forUs float64) [
 		state = call(t, program, bpf.BenchVivaceCase{
 			NowUs: uint64(now.ackAtUs), Sent: sent, InFlight: uint64(len(path)), Delivered: delivered, Lost: lost,
 			RttUs: uint32(now.rttUs), MinRttUs: uint32(f.rttUs), Random: rng.Uint32(),
-			LatencyMilli: options.LatencyMilli, NoisePercent: options.NoisePercent, IntervalRtts: options.IntervalRtts,
+			LatencyMilli: options.LatencyMilli, NoisePercent: options.NoisePercent,
+			StartNoisePercent: options.StartNoisePercent, IntervalRtts: options.IntervalRtts,
 		})
 		seen = append(seen, observation{now.ackAtUs, float64(state.Rate) * 8, state.Phase})
 	}
@@ -321,6 +322,20 @@ func TestVivaceSeesThroughJitter(t *testing.T) {
 	t.Logf("ours %.1f Mb/s, as published %.1f Mb/s", reached/1e6, stayed/1e6)
 	require.InEpsilon(t, jittery.rateBps, reached, 0.15)
 	require.Less(t, stayed, 0.5*jittery.rateBps)
+}
+
+func TestVivaceStartsThroughJitterWhenAsked(t *testing.T) {
+	jittery := fluid{rateBps: 144e6, rttUs: 600_000, queueBytes: 12e6, jitterSdUs: 28_000}
+	filtered := vivaceLatency
+	filtered.StartNoisePercent = 300
+	fastest := func(options bpf.BenchVivaceCase) (bps float64) {
+		for _, o := range jittery.drive(t, options, 9e6) {
+			bps = max(bps, o.rate)
+		}
+		return bps
+	}
+	require.Greater(t, fastest(filtered), 0.6*jittery.rateBps)
+	require.Less(t, fastest(vivaceLatency), 0.6*jittery.rateBps)
 }
 
 // hsppRounds feeds rounds of twenty acknowledgements, all with the round's RTT in milliseconds, and returns the phase

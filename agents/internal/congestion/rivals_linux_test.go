@@ -144,7 +144,7 @@ func TestVivaceLatencyHasHalfOfCubicOverGEO(t *testing.T) {
 		require.Greater(t, c.meanRttMs(steadyS), 700.0, "Cubic keeps a queue")
 	}
 	slices.Sort(starts)
-	// Alike: what is left of the link is thirty times of what either takes.
+	// Alike: each takes some thirtieth of the link, and Vivace could take half.
 	require.Greater(t, starts[pairs/2], 1./8)
 	require.Less(t, starts[pairs/2], 8.)
 	require.InDelta(t, 0.5, ofVivace/ofCubic, 0.3, "then half")

@@ -144,6 +144,21 @@ func TestHyblaIsRenoAfterALossAtTheReferenceRTT(t *testing.T) {
 	require.InDelta(t, due, float64(acks[last].CwndSegments-acks[first].CwndSegments), 1.5+due/10)
 }
 
+// In a window of more than 128 segments rho^2/cwnd is less than a 128th: then a window's worth of acknowledgements adds
+// one segment.
+func TestHyblaIsRenoInALargeWindow(t *testing.T) {
+	p := newPath(t, 100e6, 25*time.Millisecond, 600_000, nil)
+	acks := p.run(t, load(t, "dl_hybla", nil), "dl_hybla", 4*time.Second)
+	first, last := longestAvoidance(acks)
+	require.Greater(t, last-first, 1000, "a stretch of congestion avoidance")
+	var due float64
+	for _, ack := range acks[first:last] {
+		require.Greater(t, ack.CwndSegments, uint32(200))
+		due += 1 / float64(ack.CwndSegments)
+	}
+	require.InDelta(t, due, float64(acks[last].CwndSegments-acks[first].CwndSegments), 1.5+due/10)
+}
+
 // longestAvoidance is the longest stretch of records in congestion avoidance without trouble.
 func longestAvoidance(acks []Ack) (first, last int) {
 	start := 0

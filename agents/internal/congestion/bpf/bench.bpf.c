@@ -55,8 +55,10 @@ struct vivace_case {
 	u32 initial_kbps; // starts the flow when not 0
 	u32 latency_milli;
 	u32 noise_percent;
+	u32 start_noise_percent;
 	u32 interval_rtts;
 	u32 phase;
+	u32 spare;
 	u64 rate;
 };
 
@@ -69,7 +71,8 @@ int bench_vivace(struct vivace_case *c)
 		return 1;
 	struct vivace_options options = {
 		.loss_milli = 11350, .latency_milli = c->latency_milli, .slope_tolerance_ppm = 20000,
-		.noise_percent = c->noise_percent, .interval_rtts = c->interval_rtts,
+		.noise_percent = c->noise_percent, .start_noise_percent = c->start_noise_percent,
+		.interval_rtts = c->interval_rtts,
 	};
 	struct vivace_ack ack = {
 		.now_us = c->now_us, .sent = c->sent, .in_flight = c->in_flight, .delivered = c->delivered,

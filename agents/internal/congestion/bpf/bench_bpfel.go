@@ -53,21 +53,23 @@ type BenchThroughputCase struct {
 }
 
 type BenchVivaceCase struct {
-	_            structs.HostLayout
-	NowUs        uint64
-	Sent         uint64
-	InFlight     uint64
-	Delivered    uint64
-	Lost         uint64
-	RttUs        uint32
-	MinRttUs     uint32
-	Random       uint32
-	InitialKbps  uint32
-	LatencyMilli uint32
-	NoisePercent uint32
-	IntervalRtts uint32
-	Phase        uint32
-	Rate         uint64
+	_                 structs.HostLayout
+	NowUs             uint64
+	Sent              uint64
+	InFlight          uint64
+	Delivered         uint64
+	Lost              uint64
+	RttUs             uint32
+	MinRttUs          uint32
+	Random            uint32
+	InitialKbps       uint32
+	LatencyMilli      uint32
+	NoisePercent      uint32
+	StartNoisePercent uint32
+	IntervalRtts      uint32
+	Phase             uint32
+	Spare             uint32
+	Rate              uint64
 }
 
 // Names of all BPF objects in the ELF.
