@@ -65,7 +65,7 @@ func controlRows() []controlRow {
 	return rows
 }
 
-// printControls ends with whether every ACK can be on record under the kernel's controls too; under ours it always is.
+// printControls ends with whether every ACK can be on record under the kernel's controls too; ours record their own.
 func printControls(to io.Writer, rows []controlRow, withoutAcks error) error {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -81,7 +81,7 @@ func printControls(to io.Writer, rows []controlRow, withoutAcks error) error {
 	if withoutAcks != nil {
 		_, _ = fmt.Fprintf(table, "\nThe kernel's own controls are polled here, their ACKs cannot be recorded: %v\n", withoutAcks)
 	} else {
-		_, _ = fmt.Fprint(table, "\nEvery ACK can be recorded here, under these and under the kernel's own controls.\n")
+		_, _ = fmt.Fprint(table, "\nEvery ACK can be recorded here, under the kernel's own controls too.\n")
 	}
 	return table.Flush()
 }

@@ -308,9 +308,11 @@ func TestVivaceBacksOffInVirtualTime(t *testing.T) {
 func TestVivaceDoesNotOutgrowAWindow(t *testing.T) {
 	buffered := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000, window: 100}
 	const letsThroughBps = 100 * packetBits / 0.05
-	for _, o := range buffered.drive(t, vivaceLatency, 20e6) {
+	seen := buffered.drive(t, vivaceLatency, 20e6)
+	for _, o := range seen {
 		require.Less(t, o.rate, 2.5*letsThroughBps)
 	}
+	require.Greater(t, meanRate(seen, 10e6), 0.7*letsThroughBps)
 }
 
 // Over a return channel like geo-viasat's the published filter, two per cent over intervals of an RTT, takes jitter for
@@ -369,6 +371,26 @@ func TestHyStartPlusPlusEndsAfterFiveSlowRounds(t *testing.T) {
 	require.EqualValues(t, 2, growth[3])
 	_, growth = hsppRounds(t, true, 100, 100)
 	require.EqualValues(t, 16, growth[0], "and without limit when it is")
+}
+
+func TestHyStartPlusPlusResumesAtTheNinthSample(t *testing.T) {
+	program := bench(t).Programs["bench_hspp"]
+	const segment = 1448
+	una := uint32(0)
+	ack := func(rttMs int32) uint32 {
+		una += segment
+		return call(t, program, bpf.BenchHsppCase{SndUna: una, SndNxt: una + 20*segment, RttUs: rttMs * 1000, Acked: 1}).Phase
+	}
+	for _, rttMs := range []int32{100, 100, 120} {
+		for range 21 { // a round, to the first acknowledgement past its end
+			ack(rttMs)
+		}
+	}
+	var phases []uint32
+	for range 9 {
+		phases = append(phases, ack(100))
+	}
+	require.Equal(t, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 1}, phases)
 }
 
 func TestHyStartPlusPlusResumesBelowItsBaseline(t *testing.T) {

@@ -3,6 +3,7 @@ package congestion
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"net"
 	"unsafe"
 
@@ -40,7 +41,15 @@ func ReadBBR(conn *net.TCPConn, row []int64) {
 	}
 	number := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(info[4*i:])) }
 	bytesPerS := number(1)<<32 | number(0)
-	copy(row, []int64{int64(min(bytesPerS, 1<<60)) * 8, int64(number(2)), int64(number(3)), int64(number(4))})
+	copy(row, []int64{int64(min(bytesPerS, math.MaxInt64/8)) * 8, minRttUs(number(2)), int64(number(3)), int64(number(4))})
+}
+
+// minRttUs is -1 before the first sample.
+func minRttUs(told uint64) int64 {
+	if told == math.MaxUint32 {
+		return -1
+	}
+	return int64(told)
 }
 
 func bbrInfo(conn *net.TCPConn) ([]byte, error) {

@@ -62,33 +62,6 @@ func load(t *testing.T, name string, options map[string]any) (loaded *Loaded) {
 
 // requireOffered allows the kernel a moment: it unregisters when the last descriptor goes, and a process that another
 // test starts holds a copy of it from its fork to its exec.
-func TestEveryValueOfEveryOptionIsTakenByTheVerifier(t *testing.T) {
-	for _, control := range Catalog() {
-		for i := range control.Options {
-			option := &control.Options[i]
-			values := []string{strconv.FormatUint(uint64(option.Min), 10), strconv.FormatUint(uint64(option.Max), 10)}
-			if len(option.Choices) > 0 {
-				values = strings.Split(option.Values(), ", ")
-			}
-			for _, value := range values {
-				objects, err := control.open(map[string]any{option.Name: value})
-				require.NoError(t, err, "%s %s=%s", control.Name, option.Name, value)
-				objects.Close()
-			}
-		}
-	}
-}
-
-func TestWhatTheKernelSaysBecomesAReason(t *testing.T) {
-	control := Control{Name: "dl_x"}
-	require.ErrorIs(t, control.explain("load", unix.EPERM), ErrNoPrivilege)
-	require.ErrorIs(t, control.explain("load", unix.EACCES), ErrNoPrivilege)
-	require.ErrorIs(t, control.explain("load", ebpf.ErrNotSupported), ErrNotSupported)
-	require.ErrorIs(t, control.explain("load", btf.ErrNotFound), ErrNotSupported)
-	require.ErrorIs(t, control.explain("load", &ebpf.VerifierError{Cause: unix.EACCES, Log: []string{"invalid access"}}), ErrNotSupported)
-	require.ErrorContains(t, control.explain("load", unix.ENOMEM), "load dl_x: cannot allocate memory")
-}
-
 func requireOffered(t *testing.T, name string, offered bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -258,6 +231,33 @@ func TestANameTakenWithOtherOptionsIsRefused(t *testing.T) {
 	_, err := Load("dl_hybla", map[string]any{"rtt0_ms": 50})
 	require.ErrorIs(t, err, ErrAlreadyRegistered)
 	require.ErrorContains(t, err, "options")
+}
+
+func TestTheVerifierTakesEveryOptionsLimitsAndChoices(t *testing.T) {
+	for _, control := range Catalog() {
+		for i := range control.Options {
+			option := &control.Options[i]
+			values := []string{strconv.FormatUint(uint64(option.Min), 10), strconv.FormatUint(uint64(option.Max), 10)}
+			if len(option.Choices) > 0 {
+				values = strings.Split(option.Values(), ", ")
+			}
+			for _, value := range values {
+				objects, err := control.open(map[string]any{option.Name: value})
+				require.NoError(t, err, "%s %s=%s", control.Name, option.Name, value)
+				objects.Close()
+			}
+		}
+	}
+}
+
+func TestWhatTheKernelSaysBecomesAReason(t *testing.T) {
+	control := Control{Name: "dl_x"}
+	require.ErrorIs(t, control.explain("load", unix.EPERM), ErrNoPrivilege)
+	require.ErrorIs(t, control.explain("load", unix.EACCES), ErrNoPrivilege)
+	require.ErrorIs(t, control.explain("load", ebpf.ErrNotSupported), ErrNotSupported)
+	require.ErrorIs(t, control.explain("load", btf.ErrNotFound), ErrNotSupported)
+	require.ErrorIs(t, control.explain("load", &ebpf.VerifierError{Cause: unix.EACCES, Log: []string{"invalid access"}}), ErrNotSupported)
+	require.ErrorContains(t, control.explain("load", unix.ENOMEM), "load dl_x: cannot allocate memory")
 }
 
 func TestOptionsAreChecked(t *testing.T) {

@@ -28,11 +28,11 @@ func replayHSPP(acks []Ack) []int {
 		if phase != 3 && ack.AckRttUs >= 0 {
 			current = min(current, uint32(ack.AckRttUs))
 			samples++
-			switch {
-			case phase == 1 && samples >= 8 && last != never && current >= last+min(max(last/8, 4000), 16000):
-				phase, baseline, cssRounds = 2, current, 0
-			case phase == 2 && samples >= 9 && current < baseline:
+			if phase == 2 && samples >= 9 && current < baseline {
 				phase, baseline, cssRounds = 1, never, 0
+			}
+			if phase == 1 && samples >= 8 && last != never && current >= last+min(max(last/8, 4000), 16000) {
+				phase, baseline, cssRounds = 2, current, 0
 			}
 		}
 		phases[i] = phase
@@ -94,10 +94,8 @@ func replaySearch(acks []Ack, version string) int {
 func searchExits(bins []bin, rtt, width int64, version string) bool {
 	now := int64(len(bins)) - 1
 	then, percent := now-rtt/width, 100*(rtt%width)/width
-	firstFit, maxLag := int64(11), int64(14)
-	if version == "3.1" {
-		firstFit, maxLag = 10, 13
-	}
+	firstFit := map[string]int64{"1.0": 11, "3.1": 10, "4.0": 11}[version]
+	maxLag := map[string]int64{"1.0": 13, "3.1": 13, "4.0": 14}[version]
 	if then < firstFit || now-then > maxLag {
 		return false
 	}

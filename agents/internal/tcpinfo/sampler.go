@@ -48,7 +48,8 @@ type Sampler struct {
 	Zero time.Time
 	// AppBytes is what the application has written or read so far.
 	AppBytes *atomic.Int64
-	Extra    Extra
+	// Extra are columns beside those of TCP_INFO.
+	Extra Extra
 	// BlockSamples is how many samples make a block.
 	BlockSamples int
 	// Sink stores a block. It runs beside the sampling, one call at a time, and must not keep the columns.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 
 	"downlink/agents/internal/chunk"
 	"downlink/agents/internal/congestion"
@@ -16,8 +17,9 @@ import (
 // ringRateBps is the fastest flow whose records a ring holds until they are read.
 const ringRateBps = 1e9
 
-// extraNsApart is how far apart the state that comes with no ACK is read; rows between have the last one.
-const extraNsApart = 5_000_000
+// extraApart is how far apart the state that comes with no ACK is read. Records come in batches, so that it is up to a
+// batch's 20 ms younger than its row.
+const extraApart = 5 * time.Millisecond
 
 // watch begins the records of a sender's acknowledgements where the run asks for them. Where this host cannot, the
 // flow is polled, and its outcome says why.
@@ -57,15 +59,15 @@ func (f *flowRun) recordAcks(ctx context.Context, conn *net.TCPConn) (tcpinfo.St
 	recorder := tcpinfo.NewRecorder(slices.Concat(congestion.AckNames, extra.Names()), chunk.MaxSamples, f.keep)
 	rows := congestion.AckRows{ZeroNs: tcpinfo.ZeroNs(f.trial.zero)}
 	var kept error
-	var extraNs uint64
+	var extraAt time.Time
 	err := f.acks.Run(ctx, func(ack *congestion.Ack) {
 		if kept != nil {
 			return
 		}
 		rows.Row(ack, recorder.Row)
-		if extra.Read != nil && ack.TimeNs-extraNs >= extraNsApart {
+		if extra.Read != nil && time.Since(extraAt) >= extraApart {
 			extra.Read(recorder.Row[len(congestion.AckNames):])
-			extraNs = ack.TimeNs
+			extraAt = time.Now()
 		}
 		if kept = recorder.Add(); kept != nil {
 			f.breakOff(asFailure(kept))

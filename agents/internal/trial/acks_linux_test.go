@@ -72,7 +72,6 @@ func TestWhereAcksCannotBeRecordedTheFlowIsPolledAndSaysWhy(t *testing.T) {
 	require.Contains(t, header.Fields, "busy_us")
 }
 
-// Polled or by ACK, a trace of BBR has its state: two of its columns end as gains, in 256ths.
 func TestTracesOfBBRHoldItsState(t *testing.T) {
 	hosttest.NeedRoot(t)
 	for sampling, controls := range map[protocol.SamplingMode]trial.Controls{
@@ -82,6 +81,7 @@ func TestTracesOfBBRHoldItsState(t *testing.T) {
 		require.Equal(t, sampling, outcome.Sampling)
 		header, columns := b.firstChunk(t)
 		at := slices.Index(header.Fields, "bbr_bandwidth_bps")
+		require.NotEqual(t, -1, at)
 		require.Equal(t, []string{"bbr_bandwidth_bps", "bbr_min_rtt_us", "bbr_pacing_gain_256ths", "bbr_cwnd_gain_256ths"}, header.Fields[at:])
 		for i, least := range []int64{1_000_000, 1, 64, 256} {
 			require.GreaterOrEqual(t, slices.Max(columns[at+i]), least, header.Fields[at+i])

@@ -84,7 +84,7 @@ def _name_link(client: Client, profile: str, facts: dict[str, Any]) -> None:
         "receiver": RECEIVER.agent,
         "senders": [SENDER.agent],
         "is_emulated": True,
-        "profile": profile,
+        "profile": name,
     }
     known = {link["name"]: link for link in client.items("/links")}
     if name not in known:

@@ -79,10 +79,10 @@ static __always_inline void hspp_take_rtt(struct hspp *h, u32 rtt_us)
 {
 	h->this_round_us = MIN(h->this_round_us, rtt_us);
 	h->samples++;
-	if (h->phase == HSPP_SLOW_START && hspp_sees_rise(h))
-		hspp_enter_css(h);
-	else if (h->phase == HSPP_CSS && h->samples >= HSPP_RESUME_SAMPLES && h->this_round_us < h->baseline_us)
+	if (h->phase == HSPP_CSS && h->samples >= HSPP_RESUME_SAMPLES && h->this_round_us < h->baseline_us)
 		hspp_resume(h);
+	if (h->phase == HSPP_SLOW_START && hspp_sees_rise(h)) // with a lower baseline, maybe
+		hspp_enter_css(h);
 }
 
 // True when this acknowledgement ends slow start. A negative RTT is no sample.

@@ -20,7 +20,7 @@ struct search_options {
 	u32 version;
 	u32 threshold_percent; // 0: the version's own
 	u32 resets_when_app_limited;
-	u32 missed_rtts;       // of 3.1: history is dropped after this many initial RTTs without an acknowledgement; 0: never
+	u32 missed_rtts;       // of 3.1: history is dropped after this many initial RTTs without an acknowledgement; 0: only when no bin is left
 };
 
 struct search_ack {
@@ -105,9 +105,9 @@ static __always_inline u64 search_window_bytes(const u64 *totals, u32 bin, u32 p
 static __always_inline bool search_has_history(const struct search *s, u32 shifted_bin, u32 version)
 {
 	u32 lag = s->bin - shifted_bin;
-	if (version == SEARCH_3_1)
-		return shifted_bin >= SEARCH_WINDOW_BINS && lag < 14;
-	return shifted_bin > SEARCH_WINDOW_BINS && lag < 15;
+	if (version == SEARCH_4_0)
+		return shifted_bin > SEARCH_WINDOW_BINS && lag < 15;
+	return shifted_bin >= SEARCH_WINDOW_BINS + (version == SEARCH_1_0) && lag < 14;
 }
 
 // The missing share of the expected bytes in whole percent; false when there is nothing to expect. Rounded down as in
@@ -173,7 +173,7 @@ static __always_inline void search_advance(struct search *s, u32 bins, const str
 }
 
 static __always_inline bool search_judge(struct search *s, const struct search_ack *ack,
-					  const struct search_options *options)
+					 const struct search_options *options)
 {
 	if (!s->is_started) {
 		search_start(s, ack);

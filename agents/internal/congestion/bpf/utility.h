@@ -24,7 +24,7 @@ struct vivace_options {
 struct vivace_interval {
 	u64 rate;      // bytes per second
 	u64 sent_rate; // what was really sent, when all of it is resolved
-	u64 least_us; // it is sent at least so long
+	u64 least_us;  // it is sent at least so long
 	u64 sent_start_us;
 	u64 sent_end_us;
 	u64 first_packet; // counts of data packets sent since the flow began
@@ -38,7 +38,7 @@ struct vivace_interval {
 	s64 sum_tt;
 	s64 sum_tr;
 	s64 sum_rr;
-	s64 span; // from the first sample to the last
+	s64 span_units; // from the first sample to the last, in the units of sum_t
 	s64 utility; // thousandths
 	u32 base_rtt_us;
 	u8 time_shift;
@@ -153,7 +153,7 @@ static __always_inline bool vivace_is_noise(const struct vivace_interval *m, s64
 		return true;
 	s64 explained = divide_signed(covariance(m->samples, m->sum_tr, m->sum_t, m->sum_r) * slope_ppm, 1000000);
 	s64 deviation_squared = covariance(m->samples, m->sum_rr, m->sum_r, m->sum_r) - explained;
-	s64 rise = MAX(MIN(divide_signed(slope_ppm * m->span, 1000000), 1ll << 20), -(1ll << 20));
+	s64 rise = MAX(MIN(divide_signed(slope_ppm * m->span_units, 1000000), 1ll << 20), -(1ll << 20));
 	return rise * rise * 10000 < deviation_squared * noise_percent * noise_percent;
 }
 
@@ -209,7 +209,7 @@ static __always_inline void vivace_add_rtt(struct vivace_interval *m, const stru
 	if (m->samples >= VIVACE_MAX_RTT_SAMPLES || t > VIVACE_MAX_UNITS)
 		return;
 	r = MAX(MIN(r, (s64)VIVACE_MAX_UNITS), -(s64)VIVACE_MAX_UNITS);
-	m->span = t;
+	m->span_units = t;
 	m->samples++;
 	m->sum_t += t;
 	m->sum_r += r;

@@ -62,7 +62,7 @@ static __always_inline void vivace_open(const struct vivace *v, const struct viv
 	m->sum_tt = 0;
 	m->sum_tr = 0;
 	m->sum_rr = 0;
-	m->span = 0;
+	m->span_units = 0;
 	m->time_shift = vivace_time_shift(m, ack->mss_bytes);
 }
 

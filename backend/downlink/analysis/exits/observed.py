@@ -14,7 +14,7 @@ def judge_observed_exit(trace: AckTrace) -> Verdict:
     if trace.ssthresh_segments is None:
         return rule.undecidable("the trace does not record ssthresh")
     if (trace.congestion_control or "").startswith("bbr"):
-        why = "BBR leaves STARTUP without ssthresh, and its own state is not in the trace"
+        why = "BBR leaves its start without ssthresh"
         return Verdict(rule.detector, rule.version, None, None, rule.parameters, why)
     finite = np.flatnonzero(trace.ssthresh_segments < INFINITE_SSTHRESH_SEGMENTS)
     if finite.size == 0:
