@@ -138,6 +138,7 @@ type fluid struct {
 	lossRatio                  float64
 	jitterSdUs                 float64 // of a delay that is drawn anew every 40 ms
 	window                     int     // packets that may be in flight, 0: any number
+	opensAtUs                  float64 // from when on any number may, 0: never
 }
 
 const packetBits = 1448 * 8
@@ -170,7 +171,7 @@ func (f fluid) drive(t *testing.T, options bpf.BenchVivaceCase, forUs float64) [
 	var sent, delivered, lost uint64
 	var sendAtUs, freeAtUs, ackAtUs, jitterUs, frame float64
 	for sendAtUs < forUs {
-		isOpen := f.window == 0 || len(path) < f.window
+		isOpen := f.window == 0 || len(path) < f.window || f.opensAtUs > 0 && sendAtUs > f.opensAtUs
 		if len(path) == 0 || sendAtUs < path[0].ackAtUs && isOpen {
 			freeAtUs = max(freeAtUs, sendAtUs)
 			isLost := (freeAtUs-sendAtUs)*f.rateBps/8e6 > f.queueBytes || rng.Float64() < f.lossRatio
@@ -313,6 +314,18 @@ func TestVivaceDoesNotOutgrowAWindow(t *testing.T) {
 		require.Less(t, o.rate, 2.5*letsThroughBps)
 	}
 	require.Greater(t, meanRate(seen, 10e6), 0.7*letsThroughBps)
+}
+
+// A send buffer is small at first: the start waits for it.
+func TestVivacesStartSurvivesASmallBuffer(t *testing.T) {
+	path := fluid{rateBps: 50e6, rttUs: 50_000, queueBytes: 600_000, window: 8, opensAtUs: 300_000}
+	for _, o := range path.drive(t, vivaceLatency, 3e6) {
+		if o.phase != 1 {
+			require.Greater(t, o.rate, 0.6*path.rateBps, "it ended near the link's rate")
+			return
+		}
+	}
+	t.Fatal("the start never ended")
 }
 
 // Over a return channel like geo-viasat's the published filter, two per cent over intervals of an RTT, takes jitter for

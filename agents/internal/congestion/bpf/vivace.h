@@ -187,16 +187,17 @@ static __always_inline s64 vivace_gradient(s64 utility_change, s64 rate_change)
 static __always_inline void vivace_decide_starting(struct vivace *v, const struct vivace_ack *ack)
 {
 	const struct vivace_interval *m = &v->intervals[0];
-	bool is_worse = v->last_rate && m->utility < v->last_utility;
-	bool is_held_back = m->sent_rate < m->rate; // by a window: doubling would go on for ever
-	if (is_worse || is_held_back) {
-		v->base_rate = MAX(is_worse ? v->last_rate : m->sent_rate, (u64)VIVACE_MIN_RATE);
+	if (v->last_rate && m->utility < v->last_utility) {
+		v->base_rate = v->last_rate;
 		vivace_plan_probes(v, ack);
 		return;
 	}
-	v->last_rate = v->base_rate;
-	v->last_utility = m->utility;
-	v->base_rate *= 2;
+	// While a window holds the sender back, as a send buffer does that is still growing, the rate waits for it.
+	if (m->sent_rate >= m->rate) {
+		v->last_rate = v->base_rate;
+		v->last_utility = m->utility;
+		v->base_rate *= 2;
+	}
 	vivace_plan_one(v, ack);
 }
 
