@@ -51,7 +51,7 @@ func serveConfig(ctx context.Context, c config.Config) error {
 		return err
 	}
 	a, err := agent.New(c, agent.Parts{
-		Version: "test", Log: slog.Default(), Identity: identity, Host: settings.LinuxHost{}, Controls: congestion.Controls{},
+		Version: "test", Log: slog.Default(), Identity: identity, Host: settings.LinuxHost{}, Controls: &congestion.Library{},
 	})
 	if err != nil {
 		return err
