@@ -34,11 +34,6 @@ func (l *Library) Check(name string, options map[string]any) error {
 	return nil
 }
 
-func isOffered(name string) bool {
-	names, err := Available()
-	return err == nil && slices.Contains(names, name)
-}
-
 func (l *Library) hold(known *Control, options map[string]any) error {
 	constants, err := known.constants(options)
 	if err != nil {
@@ -53,7 +48,7 @@ func (l *Library) hold(known *Control, options map[string]any) error {
 		return nil
 	}
 	control, err := Load(known.Name, options)
-	if errors.Is(err, ErrNoPrivilege) && len(options) == 0 && isOffered(known.Name) {
+	if errors.Is(err, ErrNoPrivilege) && len(options) == 0 && Check(known.Name) == nil {
 		return nil // another program holds it, and any may select it
 	}
 	if err != nil {

@@ -1,13 +1,15 @@
 package congestion
 
 import (
+	"errors"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 )
 
 func TestALibraryLoadsWhatARunAsksForAndReleasesIt(t *testing.T) {
@@ -73,7 +75,7 @@ func unprivileged(t *testing.T, mode, name string) string {
 	return string(output)
 }
 
-func TestAnyUserMaySelectALoadedControl(t *testing.T) {
+func TestAnAgentWithoutPrivilegeUsesAControlThatAnotherProgramHolds(t *testing.T) {
 	load(t, "dl_cubic_nohs", nil)
 	require.Equal(t, "selected\n", unprivileged(t, selectControlEnv, "dl_cubic_nohs"))
 }
@@ -86,9 +88,24 @@ func TestLoadingWithoutPrivilegeSaysSo(t *testing.T) {
 }
 
 func selectControl(name string) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+	defer func() { _ = listener.Close() }()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	library := &Library{}
+	if actual, err := library.Set(conn.(*net.TCPConn), name, nil); err != nil || actual != name {
+		return fmt.Errorf("uses %q: %w", actual, err)
+	}
+	for _, capability := range Capabilities() {
+		if capability.Name == name && !capability.Able {
+			return errors.New(capability.Reason)
+		}
+	}
+	return library.Release()
 }

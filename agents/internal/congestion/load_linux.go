@@ -66,7 +66,7 @@ func (l *Loaded) Close() error {
 // control that another program has registered needs no privilege.
 func (c *Control) Ability() error {
 	objects, err := c.open(nil)
-	if errors.Is(err, ErrNoPrivilege) && isOffered(c.Name) {
+	if errors.Is(err, ErrNoPrivilege) && Check(c.Name) == nil {
 		return nil
 	}
 	if err != nil {

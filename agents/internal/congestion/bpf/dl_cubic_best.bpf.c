@@ -28,7 +28,6 @@ void best_init(u64 *ctx)
 	if (best) {
 		best->is_started = false;
 		best->is_done = false;
-		best->round = 0;
 	}
 }
 
