@@ -84,7 +84,7 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
 
 def test_the_demo_ends_by_itself_and_keeps_its_data(home: Path) -> None:
     tokens = set()
-    for visit in (1, 2):
+    for _ in range(2):
         process = demo(home, cycles=1, DEMO_EXIT="1")
         said, _ = process.communicate(timeout=150)
         assert process.returncode == 0, said
@@ -92,8 +92,8 @@ def test_the_demo_ends_by_itself_and_keeps_its_data(home: Path) -> None:
         assert said.count("/setup#") == 1, "no admin was made yet"
         assert stat.S_IMODE((home / "env").stat().st_mode) == 0o600
         tokens.add(dict(line.split("=") for line in (home / "env").read_text().splitlines())["DOWNLINK_TOKEN"])
-        assert campaigns_kept(home) == visit
     assert len(tokens) == 1, "the second demo goes on with the first one's token"
+    assert campaigns_kept(home) == 2
 
 
 def campaigns_kept(home: Path) -> int:
