@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { launchBrowser } from './browser.mjs'
-import { ALL_LOOKS, BRIEF_LOOKS, checkPage, signIn } from './checks.mjs'
+import { checkPage, LOOKS, openPage, signIn } from './checks.mjs'
 import { findPages } from './pages.mjs'
 
 const { values } = parseArgs({
@@ -28,15 +28,17 @@ let faultCount = 0
 try {
   const { username, password } = values
   const storageState = username && password ? await signIn(browser, { baseUrl, username, password }) : undefined
-  for (const { name, path, isBrief, prepare } of await findPages(browser, { baseUrl, storageState })) {
-    if (values.only && !name.includes(values.only)) continue
-    for (const [width, scheme] of isBrief ? BRIEF_LOOKS : ALL_LOOKS) {
+  const pages = (await findPages(browser, { baseUrl, storageState })).filter(({ name }) => !values.only || name.includes(values.only))
+  for (const { width, scheme, ...look } of LOOKS) {
+    const opened = await openPage(browser, { width, scheme, storageState })
+    for (const { name, path, prepare } of pages.filter(({ isBrief }) => look.isBrief || !isBrief)) {
       const shot = values.shots ? join(values.shots, `${name}-${scheme}-${width}.png`) : undefined
-      const faults = await checkPage(browser, { url: new URL(path, baseUrl).href, width, scheme, storageState, shot, prepare })
+      const faults = await checkPage(opened, { url: new URL(path, baseUrl).href, shot, prepare })
       console.log(`${faults.length === 0 ? 'ok   ' : 'FAULT'} ${name} ${scheme} ${width}`)
       for (const fault of faults) console.log(`      ${fault}`)
       faultCount += faults.length
     }
+    await opened.context.close()
   }
 } finally {
   await browser.close()
