@@ -17,6 +17,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     restoreMocks: true,
     testTimeout: 30_000,
+    // Vitest leaves one core idle, which on two cores is half of them.
+    maxWorkers: '100%',
     // Pure functions need no page around them, and start several times faster without one.
     projects: [
       { extends: true, test: { name: 'pure', environment: 'node', include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'] } },
