@@ -32,7 +32,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	}
 	return protocol.Host{
 		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
-		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }
@@ -53,6 +53,18 @@ func controlsHere() (names []string, unavailable map[string]string, err error) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names), unavailable, err
+}
+
+func controlOptions() map[string]map[string]protocol.ControlOption {
+	options := map[string]map[string]protocol.ControlOption{}
+	for _, own := range congestion.Catalog() {
+		options[own.Name] = map[string]protocol.ControlOption{}
+		for i := range own.Options {
+			option := &own.Options[i]
+			options[own.Name][option.Name] = protocol.ControlOption{Choices: option.ChoiceNames(), Min: option.Min, Max: option.Max}
+		}
+	}
+	return options
 }
 
 // maxReasonBytes keeps the verifier's log, which can follow its verdict, out of the facts.

@@ -210,11 +210,16 @@ func (o *Option) Values() string {
 	if len(o.Choices) == 0 {
 		return fmt.Sprintf("%d to %d", o.Min, o.Max)
 	}
+	return strings.Join(o.ChoiceNames(), ", ")
+}
+
+// ChoiceNames lists the only values, empty where any number from Min to Max may be given.
+func (o *Option) ChoiceNames() []string {
 	names := make([]string, len(o.Choices))
 	for i, choice := range o.Choices {
 		names[i] = choice.Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func (o *Option) choose(text string) (uint32, error) {

@@ -78,11 +78,20 @@ type Host struct {
 	CongestionControls []string `json:"congestion_controls"`
 	// ControlsUnavailable says of each control of the agent's own that this host cannot run, why not.
 	ControlsUnavailable map[string]string `json:"controls_unavailable"`
-	Settings            map[string]string `json:"settings"`
-	SettingsWritable    []string          `json:"settings_writable"`
-	TCPInfoBytes        int               `json:"tcp_info_bytes"`
-	DataHost            string            `json:"data_host"`
-	SpoolFreeBytes      int64             `json:"spool_free_bytes"`
+	// ControlOptions are what each control of the agent's own takes, by control and option.
+	ControlOptions   map[string]map[string]ControlOption `json:"control_options"`
+	Settings         map[string]string                   `json:"settings"`
+	SettingsWritable []string                            `json:"settings_writable"`
+	TCPInfoBytes     int                                 `json:"tcp_info_bytes"`
+	DataHost         string                              `json:"data_host"`
+	SpoolFreeBytes   int64                               `json:"spool_free_bytes"`
+}
+
+// ControlOption is what may be given for it: one of Choices or, where there are none, a whole number from Min to Max.
+type ControlOption struct {
+	Choices []string `json:"choices"`
+	Min     uint32   `json:"min"`
+	Max     uint32   `json:"max"`
 }
 
 // JoinRequest trades a single-use enrolment token for an identity.

@@ -17,6 +17,7 @@ from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_reading import campaign_from_dict
 from downlink.domain.conflict import Booking
+from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
 from downlink.domain.link import Link
 from downlink.domain.plan import Plan, plan_campaign
@@ -167,8 +168,10 @@ def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Lin
     ]
     wanted = {agent for link in known.values() for agent in link.agents}
     wanted.update(agent for booking in bookings for agent in booking.agents)
-    hosts = {name: agent.boot_id for name, agent in agents_by_name(unit, wanted).items()}
-    return plan_campaign(campaign, known, bookings, hosts)
+    agents = agents_by_name(unit, wanted)
+    hosts = {name: agent.boot_id for name, agent in agents.items()}
+    controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
+    return plan_campaign(campaign, known, bookings, hosts, controls)
 
 
 def _check_agents(unit: Unit, known: Mapping[str, Link]) -> None:

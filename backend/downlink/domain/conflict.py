@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One reason, as a code and a sentence. is_blocking: the campaign cannot be launched; otherwise its runs wait."""
+    """One reason, as a code and a sentence. is_blocking: the campaign cannot be launched; otherwise its runs wait or may fail."""
 
     code: str
     message: str

@@ -9,6 +9,7 @@ from random import Random
 
 from downlink.domain.campaign import Campaign, Condition, Order
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
+from downlink.domain.control import Fault, HostControls
 from downlink.domain.link import Link
 
 SETUP_S = 5.0
@@ -63,12 +64,13 @@ def plan_campaign(
     links: Mapping[str, Link],
     bookings: Collection[Booking] = (),
     hosts: Mapping[str, str] | None = None,
+    controls: Mapping[str, HostControls] | None = None,
 ) -> Plan:
     """The runs of a campaign, what they will take, and what speaks against them.
 
     links: by name; a link that is not there, or lacks a sender that a condition wants, gets no runs and a conflict.
     bookings: what others have planned, in seconds from this launch. hosts: agent to host (boot id); an agent that is
-    not named there is a host of its own.
+    not named there is a host of its own. controls: of agents that say what theirs take; others are not judged.
     """
     usable = [links[name] for name in campaign.links if name in links and not _missing_senders(campaign, links[name])]
     conditions = {condition.name: condition for condition in campaign.conditions}
@@ -78,6 +80,7 @@ def plan_campaign(
     volumes = _volumes(runs, links, conditions)
     conflicts = (
         *_missing(campaign, links),
+        *_unfit(campaign, usable, controls or {}),
         *_too_long(campaign, usable),
         *_too_much(campaign, links, volumes),
         *find_overlaps(own, bookings, hosts or {}),
@@ -188,6 +191,20 @@ def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict
         elif missing := _missing_senders(campaign, links[name]):
             has = len(links[name].senders)
             yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True)
+
+
+def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, HostControls]) -> Iterator[Conflict]:
+    """Controls that a sender cannot run, or not so: one conflict per sender and fault, with the first condition."""
+    found: dict[tuple[str, Fault], str] = {}
+    for link in links:
+        for condition in campaign.conditions:
+            for flow in condition.flows:
+                sender = link.senders[flow.sender - 1]
+                if sender in controls:
+                    for fault in controls[sender].faults(flow):
+                        found.setdefault((sender, fault), condition.name)
+    for (sender, fault), name in found.items():
+        yield Conflict("control_unfit", f"{name}, on {sender}: {fault.sentence}", fault.is_certain)
 
 
 def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:

@@ -69,6 +69,12 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+class ControlOption(Message):
+    choices: Annotated[list[Word], Field(max_length=64)]
+    min: Count
+    max: Count
+
+
 class Host(BaseModel):
     """Facts of a host. Facts that only a newer agent knows are kept as they are."""
 
@@ -83,6 +89,13 @@ class Host(BaseModel):
     congestion_controls: Annotated[list[Word], Field(max_length=MAX_LIST)]
     controls_unavailable: Annotated[dict[Word, Sentence], Field(max_length=64)] = Field(
         default={}, description="The agent's own controls that this host cannot run, each with the reason"
+    )
+    control_options: Annotated[
+        dict[Word, Annotated[dict[Word, ControlOption], Field(max_length=64)]] | None, Field(max_length=64)
+    ] = Field(
+        default=None,
+        description="What each of the agent's own controls takes: by control and option one of the choices or, "
+        "where there are none, a whole number from min to max; null: the agent does not say",
     )
     settings: SettingValues
     settings_writable: Annotated[list[Word], Field(max_length=64)]

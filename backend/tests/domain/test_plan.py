@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from downlink.domain.campaign import Campaign, Limits, Order, StopRule, Timetable
 from downlink.domain.campaign_reading import campaign_from_dict
 from downlink.domain.conflict import Booking
+from downlink.domain.control import ControlOption, HostControls
 from downlink.domain.link import Link, Orbit
 from downlink.domain.plan import Plan, plan_campaign, run_duration_s
 
@@ -191,3 +192,14 @@ def test_shuffled_cycles_differ_from_each_other_and_between_seeds() -> None:
 
 def test_limits_have_no_default_volume() -> None:
     assert make_campaign().limits == Limits()
+
+
+def test_a_control_that_a_sender_cannot_run_so_stands_in_the_way_once() -> None:
+    asked = [{"name": name, "flows": [{"cc": "dl_hybla", "options": {"rtt0_ms": 0}}]} for name in ("first", "second")]
+    controls = {"geo-server": HostControls({}, {"dl_hybla": {"rtt0_ms": ControlOption((), 1, 10_000)}})}
+    refused = plan(make_campaign(conditions=asked), controls=controls)
+    (conflict,) = refused.conflicts
+    assert (conflict.code, conflict.is_blocking) == ("control_unfit", True)
+    assert conflict.message.startswith("first, on geo-server: rtt0_ms of dl_hybla must be")
+    assert not refused.is_launchable
+    assert plan(make_campaign(conditions=asked)).is_launchable, "an agent that says nothing is not judged"

@@ -8,7 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.system.conftest import System
+from downlink.codec.campaign_file import parse_campaign
+from downlink.domain.control import read_host_controls
+from tests.system.conftest import ROOT, System
 
 SOURCE = """
 name: SEARCH in the kernel
@@ -21,6 +23,7 @@ conditions:
   - {name: SEARCH, flows: [{cc: dl_cubic_search, options: {version: 4.0}}]}
   - {name: Cubic}
 """
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yaml"))
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
@@ -59,3 +62,25 @@ def test_the_api_tells_what_hosts_can_run(system: System) -> None:
     for agent in system.client.items("/agents"):
         assert "dl_vivace" in agent["host"]["congestion_controls"]
         assert agent["host"]["controls_unavailable"] == {}
+
+
+def test_a_bad_option_is_named_before_anything_is_launched(system: System) -> None:
+    found = system.client.post("/campaigns/preview", {"source": SOURCE.replace("version: 4.0", "version: 5")})
+    (conflict,) = found["conflicts"]
+    assert conflict["is_blocking"]
+    assert (
+        conflict["message"] == "SEARCH, on test-sender: version of dl_cubic_search must be one of 1.0, 3.1, 4.0, not 5."
+    )
+
+
+def test_the_examples_ask_only_for_what_controls_take(system: System) -> None:
+    controls = read_host_controls(system.client.items("/agents")[0]["host"])
+    assert controls
+    flows = [
+        flow
+        for file in EXAMPLES
+        for condition in parse_campaign(file.read_text()).conditions
+        for flow in condition.flows
+    ]
+    assert any(flow.options for flow in flows)
+    assert [fault for flow in flows for fault in controls.faults(flow)] == []

@@ -1214,9 +1214,18 @@ export interface components {
             message: string;
             /**
              * Is Blocking
-             * @description The campaign cannot be launched; otherwise its runs wait
+             * @description The campaign cannot be launched; otherwise its runs wait or may fail
              */
             is_blocking: boolean;
+        };
+        /** ControlOption */
+        ControlOption: {
+            /** Choices */
+            choices: string[];
+            /** Min */
+            min: number;
+            /** Max */
+            max: number;
         };
         /**
          * DetectorExits
@@ -1756,6 +1765,15 @@ export interface components {
             controls_unavailable: {
                 [key: string]: string;
             };
+            /**
+             * Control Options
+             * @description What each of the agent's own controls takes: by control and option one of the choices or, where there are none, a whole number from min to max; null: the agent does not say
+             */
+            control_options?: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["ControlOption"];
+                };
+            } | null;
             /** Settings */
             settings: {
                 [key: string]: string;

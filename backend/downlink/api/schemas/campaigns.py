@@ -101,7 +101,7 @@ class Estimate(Shape):
 class Conflict(Shape):
     code: str
     message: str
-    is_blocking: bool = Field(description="The campaign cannot be launched; otherwise its runs wait")
+    is_blocking: bool = Field(description="The campaign cannot be launched; otherwise its runs wait or may fail")
 
 
 class CampaignPreview(Shape):

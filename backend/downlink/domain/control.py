@@ -1,0 +1,98 @@
+"""Congestion controls of a host: which it has, what they take, and what a flow asks of them in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from downlink.domain.campaign import FlowPlan, Scalar
+
+OWN_PREFIX = "dl_"
+"""Of the controls that agents bring along; all others are the kernel's, which take no options and may load when asked for."""
+_MOST_DIGITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ControlOption:
+    """One of `choices` or, where there are none, a whole number from `least` to `most`."""
+
+    choices: tuple[str, ...]
+    least: int
+    most: int
+
+    def accepts(self, value: Scalar) -> bool:
+        """As the agent reads it: a file may hold true for on, and the number 4 for the choice 4.0."""
+        text = _spell(value)
+        if self.choices:
+            return {"true": "on", "false": "off"}.get(text, text) in self.choices or f"{text}.0" in self.choices
+        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        return is_number and self.least <= int(text) <= self.most
+
+    @property
+    def allowed(self) -> str:
+        """What may be given, for people."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        return f"a whole number from {self.least} to {self.most}"
+
+
+def _spell(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A sentence on why runs fail. is_certain: they all do, whatever happens on the host meanwhile."""
+
+    sentence: str
+    is_certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class HostControls:
+    """What a host said when its agent started.
+
+    refused: controls of the agent's own that it could not run, with the reason. options: by own control and option.
+    """
+
+    refused: Mapping[str, str]
+    options: Mapping[str, Mapping[str, ControlOption]]
+
+    def faults(self, flow: FlowPlan) -> Iterator[Fault]:
+        """What speaks against this flow; nothing where only a run can tell."""
+        own = self.options.get(flow.cc)
+        if reason := self.refused.get(flow.cc):
+            # Privilege may be given, or another program may hold the control, by the time of the run.
+            yield Fault(f"{flow.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
+        if own is not None:
+            yield from _option_faults(flow, own)
+        elif flow.cc.startswith(OWN_PREFIX):
+            yield Fault(f"{flow.cc} is no control of its agent, which has {', '.join(sorted(self.options))}.")
+        elif flow.options:
+            yield Fault(f"{flow.cc} is the kernel's and takes no options.")
+
+
+def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
+    """From the facts that an agent sent; None from one that does not tell what its controls take."""
+    told = host.get("control_options")
+    if told is None:
+        return None
+    options = {
+        cc: {name: ControlOption(tuple(each["choices"]), each["min"], each["max"]) for name, each in known.items()}
+        for cc, known in told.items()
+    }
+    return HostControls(host["controls_unavailable"], options)
+
+
+def _option_faults(flow: FlowPlan, known: Mapping[str, ControlOption]) -> Iterator[Fault]:
+    for name, value in flow.options.items():
+        option = known.get(name)
+        if option is None:
+            yield Fault(f"{flow.cc} has no option {name}; it has {', '.join(sorted(known)) or 'none'}.")
+        elif not option.accepts(value):
+            yield Fault(f"{name} of {flow.cc} must be {option.allowed}, not {value!r}.")

@@ -1,0 +1,68 @@
+"""What a host's controls take, judged as the agent will judge it when a run prepares."""
+
+from __future__ import annotations
+
+import pytest
+
+from downlink.domain.campaign import FlowPlan, Scalar
+from downlink.domain.control import ControlOption, Fault, HostControls, read_host_controls
+
+VERSION = ControlOption(("1.0", "3.1", "4.0"), 0, 0)
+SWITCH = ControlOption(("off", "on"), 0, 0)
+RTT0 = ControlOption((), 1, 10_000)
+HOST = HostControls({"dl_vivace": "its kernel is too old"}, {"dl_hybla": {"rtt0_ms": RTT0}, "dl_vivace": {}})
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        (VERSION, "4.0"), (VERSION, 4.0), (VERSION, 4), (VERSION, 3.1), (SWITCH, "on"), (SWITCH, True), (SWITCH, False),
+        (SWITCH, "true"), (RTT0, 1), (RTT0, 10_000), (RTT0, "25"), (RTT0, 25.0),
+    ],
+)  # fmt: skip
+def test_a_value_may_be_spelled_as_files_spell_it(option: ControlOption, value: Scalar) -> None:
+    assert option.accepts(value)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        (VERSION, "2"), (VERSION, 3), (VERSION, ""), (SWITCH, 1), (SWITCH, "On"), (RTT0, 0), (RTT0, 10_001), (RTT0, -5),
+        (RTT0, 2.5), (RTT0, 1e300), (RTT0, "1_000"), (RTT0, "²"), (RTT0, True), (RTT0, ""), (RTT0, "9" * 5000),
+    ],
+)  # fmt: skip
+def test_any_other_value_is_refused(option: ControlOption, value: Scalar) -> None:
+    assert not option.accepts(value)
+
+
+@pytest.mark.parametrize(
+    ("flow", "fault"),
+    [
+        (FlowPlan("dl_vivce"), "dl_vivce is no control of its agent, which has dl_hybla, dl_vivace."),
+        (FlowPlan("cubic", options={"beta": 1}), "cubic is the kernel's and takes no options."),
+        (FlowPlan("dl_hybla", options={"rtt": 1}), "dl_hybla has no option rtt; it has rtt0_ms."),
+        (FlowPlan("dl_hybla", options={"rtt0_ms": 0}), "rtt0_ms of dl_hybla must be a whole number from 1 to 10000, not 0."),
+    ],
+)  # fmt: skip
+def test_a_fault_is_a_sentence_that_says_what_to_do(flow: FlowPlan, fault: str) -> None:
+    assert list(HOST.faults(flow)) == [Fault(fault)]
+
+
+def test_what_a_host_could_not_run_at_its_agents_start_may_be_otherwise_at_the_run() -> None:
+    (fault,) = HOST.faults(FlowPlan("dl_vivace"))
+    assert fault == Fault("dl_vivace cannot run there: its kernel is too old.", is_certain=False)
+
+
+@pytest.mark.parametrize("flow", [FlowPlan(), FlowPlan("westwood"), FlowPlan("dl_hybla", options={"rtt0_ms": 100})])
+def test_what_only_a_run_can_tell_is_no_fault(flow: FlowPlan) -> None:
+    assert list(HOST.faults(flow)) == []
+
+
+def test_the_facts_of_an_agent_are_read() -> None:
+    told = {
+        "controls_unavailable": {"dl_vivace": "its kernel is too old"},
+        "control_options": {"dl_hybla": {"rtt0_ms": {"choices": [], "min": 1, "max": 10_000}}, "dl_vivace": {}},
+    }
+    assert read_host_controls(told) == HOST
+    assert read_host_controls({"controls_unavailable": {}}) is None
+    assert read_host_controls({"control_options": None}) is None
