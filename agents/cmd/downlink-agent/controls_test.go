@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestControlsListNamesEveryControlWithItsOptions(t *testing.T) {
+	hosttest.NeedRoot(t)
 	rows := controlRows()
 	require.Len(t, rows, len(congestion.Catalog()))
 	for _, row := range rows {
@@ -35,6 +37,7 @@ func TestControlsListGivesTheReason(t *testing.T) {
 }
 
 func TestControlsLoadHoldsUntilItIsEnded(t *testing.T) {
+	hosttest.NeedRoot(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	command := controlsLoadCmd{Names: []string{"dl_hybla", "dl_cubic_nohs"}}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/config"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 )
 
@@ -40,6 +41,7 @@ func makeJoin(t *testing.T, server, token string) joinCmd {
 }
 
 func TestJoiningWritesConfigurationAndIdentity(t *testing.T) {
+	hosttest.NeedRoot(t)
 	join := makeJoin(t, enrolling(t).URL, "dle_good")
 	require.NoError(t, join.Run(t.Context()))
 	c, err := place{StateDir: join.StateDir}.load()
@@ -62,6 +64,7 @@ func TestARefusedTokenLeavesNoConfigurationBehind(t *testing.T) {
 }
 
 func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
+	hosttest.NeedRoot(t)
 	server := enrolling(t)
 	join := makeJoin(t, server.URL, "dle_good")
 	require.NoError(t, join.Run(t.Context()))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"downlink/agents/internal/congestion/bpf"
+	"downlink/agents/internal/hosttest"
 
 	"github.com/cilium/ebpf"
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,7 @@ import (
 // bench runs the controls' own arithmetic in the kernel, outside any connection.
 func bench(t *testing.T) *ebpf.Collection {
 	t.Helper()
+	hosttest.NeedRoot(t)
 	spec, err := bpf.LoadBench()
 	require.NoError(t, err)
 	objects, err := ebpf.NewCollection(spec)

@@ -9,10 +9,13 @@ import (
 	"syscall"
 	"testing"
 
+	"downlink/agents/internal/hosttest"
+
 	"github.com/stretchr/testify/require"
 )
 
 func TestALibraryLoadsWhatARunAsksForAndReleasesIt(t *testing.T) {
+	hosttest.NeedRoot(t)
 	var library Library
 	t.Cleanup(func() { _ = library.Release() })
 	require.NoError(t, library.Check("cubic", nil))
@@ -31,6 +34,7 @@ func TestALibraryLoadsWhatARunAsksForAndReleasesIt(t *testing.T) {
 }
 
 func TestALibraryRefusesTwoSetsOfOptions(t *testing.T) {
+	hosttest.NeedRoot(t)
 	var library Library
 	t.Cleanup(func() { _ = library.Release() })
 	require.NoError(t, library.Check("dl_hybla", nil))
@@ -40,6 +44,7 @@ func TestALibraryRefusesTwoSetsOfOptions(t *testing.T) {
 }
 
 func TestControlsOfTheKernelAreRecordedByTheProbe(t *testing.T) {
+	hosttest.NeedRoot(t)
 	var library Library
 	t.Cleanup(func() { _ = library.Release() })
 	source, err := library.Acks("cubic")
@@ -51,6 +56,7 @@ func TestControlsOfTheKernelAreRecordedByTheProbe(t *testing.T) {
 }
 
 func TestThisHostHasEveryCapability(t *testing.T) {
+	hosttest.NeedRoot(t)
 	for _, capability := range Capabilities() {
 		require.True(t, capability.Able, capability.Reason)
 	}
@@ -62,6 +68,7 @@ const nobody = 65534
 // The test binary again, as a user without privilege.
 func unprivileged(t *testing.T, mode, name string) string {
 	t.Helper()
+	hosttest.NeedRoot(t)
 	// Its folder may be closed to others: an open file is run instead of a path.
 	file, err := os.Open(os.Args[0])
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -39,6 +40,7 @@ func (p *path) compete(t *testing.T, first, second rival, lasts time.Duration) (
 
 func openProbe(t *testing.T) *Probe {
 	t.Helper()
+	hosttest.NeedRoot(t)
 	probe, err := OpenProbe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = probe.Close() })

@@ -47,6 +47,7 @@ func TestConnectionsStartPlainWhereTheDefaultIsBBR(t *testing.T) {
 }
 
 func TestASocketUsesTheControlThatWasAsked(t *testing.T) {
+	hosttest.NeedRoot(t)
 	conn, _ := connect(t)
 	for _, name := range []string{"cubic", "reno", "bbr"} {
 		actual, err := Set(conn, name)
@@ -70,6 +71,7 @@ func TestAnUnavailableControlIsNamedWithWhatThereIs(t *testing.T) {
 }
 
 func TestPacingHoldsTheRateDown(t *testing.T) {
+	hosttest.NeedRoot(t)
 	sender, receiver := connect(t)
 	_, err := Set(sender, "cubic")
 	require.NoError(t, err)

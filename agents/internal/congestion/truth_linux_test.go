@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -175,6 +176,7 @@ func longestAvoidance(acks []Ack) (first, last int) {
 // setHyStart switches the kernel's HyStart for the seconds of one flow, and puts it back.
 func setHyStart(t *testing.T, value string) {
 	t.Helper()
+	hosttest.NeedRoot(t)
 	before, err := os.ReadFile(hystartParameter)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(hystartParameter, []byte(value), 0))
@@ -297,6 +299,7 @@ func TestVivaceFillsACleanLink(t *testing.T) {
 }
 
 func TestVivaceLatencyKeepsTheQueueShorterThanVivaceLoss(t *testing.T) {
+	hosttest.NeedRoot(t)
 	var latency, loss []Ack
 	t.Run("latency", func(t *testing.T) {
 		latency = vivaceRun(t, map[string]any{"utility": "latency"}, 1_000_000, 6*time.Second, nil)

@@ -12,11 +12,11 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// NeedRoot skips a test that makes namespaces when the process may not.
+// NeedRoot skips a test that makes namespaces, or loads programs into the kernel, when the process may not.
 func NeedRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root: run it with `make test-root`")
+		t.Skip("needs root: run it with `make -C agents test-root`")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 // transferPerAck carries a flow over loopback whose sender is asked for every ACK.
 func transferPerAck(t *testing.T, controls trial.Controls, cc string) (*rig, protocol.Outcome) {
 	t.Helper()
+	hosttest.NeedRoot(t)
 	sender, receiver := newRig(t), newRig(t)
 	sender.env.Controls = controls
 	order := makeOrder(protocol.RoleSender)

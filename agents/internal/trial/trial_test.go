@@ -113,7 +113,8 @@ func makeOrder(role protocol.Role) *protocol.Prepare {
 	return &protocol.Prepare{
 		RunRef: ref, Roles: []protocol.Role{role}, Stop: protocol.Stop{Seconds: new(0.3)}, DeadlineS: 10, BaseRTTMs: 1,
 		Settings: map[string]string{rmem: "4 5 6"}, Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10},
-		Flows: []protocol.Flow{{Flow: 1, Role: role, CC: "cubic", Ticket: "dlt_1", PeerAgent: "peer"}},
+		// Reno is the one that every host lets every user have.
+		Flows: []protocol.Flow{{Flow: 1, Role: role, CC: "reno", Ticket: "dlt_1", PeerAgent: "peer"}},
 	}
 }
 
