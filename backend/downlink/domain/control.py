@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from downlink.domain.campaign import FlowPlan, Scalar
+from downlink.domain.setting import whole_number
 
 OWN_PREFIX = "dl_"
 """Of the controls that agents bring along; all others are the kernel's, which take no options and may load when asked for."""
-_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,12 @@ class ControlOption:
         text = _spell(value)
         if self.choices:
             return {"true": "on", "false": "off"}.get(text, text) in self.choices or f"{text}.0" in self.choices
-        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-        return is_number and self.least <= int(text) <= self.most
+        return whole_number(self.least, self.most)[1](text)
 
     @property
     def allowed(self) -> str:
         """What may be given, for people."""
-        if self.choices:
-            return f"one of {', '.join(self.choices)}"
-        return f"a whole number from {self.least} to {self.most}"
+        return f"one of {', '.join(self.choices)}" if self.choices else whole_number(self.least, self.most)[0]
 
 
 def _spell(value: Scalar) -> str:

@@ -195,14 +195,16 @@ def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict
 
 def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, HostControls]) -> Iterator[Conflict]:
     """Controls that a sender cannot run, or not so: one conflict per sender and fault, with the first condition."""
+    asked = [
+        (link.senders[flow.sender - 1], condition.name, flow)
+        for link in links
+        for condition in campaign.conditions
+        for flow in condition.flows
+    ]
     found: dict[tuple[str, Fault], str] = {}
-    for link in links:
-        for condition in campaign.conditions:
-            for flow in condition.flows:
-                sender = link.senders[flow.sender - 1]
-                if sender in controls:
-                    for fault in controls[sender].faults(flow):
-                        found.setdefault((sender, fault), condition.name)
+    for sender, name, flow in asked:
+        for fault in controls[sender].faults(flow) if sender in controls else ():
+            found.setdefault((sender, fault), name)
     for (sender, fault), name in found.items():
         yield Conflict("control_unfit", f"{name}, on {sender}: {fault.sentence}", fault.is_certain)
 

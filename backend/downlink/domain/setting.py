@@ -42,7 +42,9 @@ def is_host_wide(name: str) -> bool:
     return _SETTINGS[name].scope is Scope.HOST
 
 
-def _integer(least: int, most: int = MAX_INT) -> tuple[str, Callable[[str], bool]]:
+def whole_number(least: int, most: int = MAX_INT) -> tuple[str, Callable[[str], bool]]:
+    """What is allowed, in words, and the test of a text."""
+
     def accepts(text: str) -> bool:
         return re.fullmatch(r"[0-9]{1,10}", text) is not None and least <= int(text) <= most
 
@@ -65,7 +67,7 @@ def _word() -> tuple[str, Callable[[str], bool]]:
     return "a name of a queueing discipline", lambda text: re.fullmatch(r"[a-z][a-z0-9_]{0,14}", text) is not None
 
 
-_SWITCH = _integer(0, 1)
+_SWITCH = whole_number(0, 1)
 
 _TABLE: Mapping[Scope, Mapping[str, tuple[str, Callable[[str], bool]]]] = {
     Scope.NAMESPACE: {
@@ -77,27 +79,27 @@ _TABLE: Mapping[Scope, Mapping[str, tuple[str, Callable[[str], bool]]]] = {
         "net.ipv4.tcp_slow_start_after_idle": _SWITCH,
         "net.ipv4.tcp_window_scaling": _SWITCH,
         "net.ipv4.tcp_sack": _SWITCH,
-        "net.ipv4.tcp_timestamps": _integer(0, 2),
-        "net.ipv4.tcp_ecn": _integer(0, 5),
+        "net.ipv4.tcp_timestamps": whole_number(0, 2),
+        "net.ipv4.tcp_ecn": whole_number(0, 5),
     },
     Scope.HOST: {
         "net.ipv4.tcp_mem": _triple(),
-        "net.core.rmem_max": _integer(2304),
-        "net.core.wmem_max": _integer(4608),
+        "net.core.rmem_max": whole_number(2304),
+        "net.core.wmem_max": whole_number(4608),
         "net.core.default_qdisc": _word(),
         "tcp_cubic.hystart": _SWITCH,
-        "tcp_cubic.hystart_detect": _integer(0, 3),
-        "tcp_cubic.hystart_low_window": _integer(0),
-        "tcp_cubic.hystart_ack_delta_us": _integer(0),
+        "tcp_cubic.hystart_detect": whole_number(0, 3),
+        "tcp_cubic.hystart_low_window": whole_number(0),
+        "tcp_cubic.hystart_ack_delta_us": whole_number(0),
         # Out of BICTCP_BETA_SCALE = 1024 in tcp_cubic.c.
-        "tcp_cubic.beta": _integer(1, 1023),
+        "tcp_cubic.beta": whole_number(1, 1023),
         "tcp_cubic.fast_convergence": _SWITCH,
         "tcp_cubic.tcp_friendliness": _SWITCH,
-        "tcp_cubic.initial_ssthresh": _integer(0),
+        "tcp_cubic.initial_ssthresh": whole_number(0),
     },
     Scope.ROUTE: {
-        "route.initcwnd": _integer(1, 65_535),
-        "route.initrwnd": _integer(1, 65_535),
+        "route.initcwnd": whole_number(1, 65_535),
+        "route.initrwnd": whole_number(1, 65_535),
     },
 }
 
