@@ -31,6 +31,7 @@ var targets = map[string]func() any{
 	"order_prepare.json":          func() any { return &protocol.PollResponse{} },
 	"order_upload.json":           func() any { return &protocol.PollResponse{} },
 	"poll_request.json":           func() any { return &protocol.PollRequest{} },
+	"poll_request_refused.json":   func() any { return &protocol.PollRequest{} },
 	"poll_request_uploading.json": func() any { return &protocol.PollRequest{} },
 	"poll_response_idle.json":     func() any { return &protocol.PollResponse{} },
 }

@@ -45,6 +45,7 @@ const (
 	ReasonNotRestored    Reason = "not_restored"
 	ReasonLeaseExpired   Reason = "lease_expired"
 	ReasonHostBusy       Reason = "host_busy"
+	ReasonUploadRefused  Reason = "upload_refused"
 	ReasonInternal       Reason = "internal"
 )
 
@@ -125,10 +126,12 @@ type Spooled struct {
 
 // PollRequest is heartbeat and question in one.
 type PollRequest struct {
-	Status   Status    `json:"status"`
-	RunID    *string   `json:"run_id"`
-	Attempt  *int      `json:"attempt"`
-	Detail   *string   `json:"detail"`
+	Status  Status  `json:"status"`
+	RunID   *string `json:"run_id"`
+	Attempt *int    `json:"attempt"`
+	Detail  *string `json:"detail"`
+	// Reason is a code for Detail, where there is one.
+	Reason   *Reason   `json:"reason,omitempty"`
 	Progress *Progress `json:"progress"`
 	Spool    []Spooled `json:"spool"`
 	Host     *Host     `json:"host"`
@@ -167,7 +170,7 @@ type Flow struct {
 	PacingRateBps *int64         `json:"pacing_rate_bps"`
 	Ticket        string         `json:"ticket"`
 	PeerAgent     string         `json:"peer_agent"`
-	// PeerHost is the peer's data host where the backend knows it; route settings need it.
+	// PeerHost is the peer's data host; a server older than this agent says it only where it is an IP address.
 	PeerHost string `json:"peer_host,omitempty"`
 }
 

@@ -49,6 +49,8 @@ type Upload struct {
 type Discard struct {
 	RunRef
 	Reason Reason `json:"reason"`
+	// Delete: they may be deleted; else they are set aside.
+	Delete bool `json:"delete"`
 }
 
 func (Prepare) kind() string { return "prepare" }

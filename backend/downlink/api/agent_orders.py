@@ -7,6 +7,7 @@ from typing import cast
 
 from downlink.actions.channel import OrderFacts
 from downlink.domain.agent import OrderKind
+from downlink.domain.run import RunState
 from downlink.protocol.messages import (
     AbortOrder,
     AnyOrder,
@@ -18,7 +19,7 @@ from downlink.protocol.messages import (
     Sampling,
     UploadOrder,
 )
-from downlink.storage.tables import RunFlow
+from downlink.storage.tables import Run, RunFlow
 
 SENDER_MS, RECEIVER_MS = 5, 10
 
@@ -35,7 +36,12 @@ def order_message(facts: OrderFacts) -> AnyOrder:
         case OrderKind.UPLOAD:
             return UploadOrder(run_id=run_id, attempt=attempt)
         case OrderKind.DISCARD:
-            return DiscardOrder(run_id=run_id, attempt=attempt, reason=facts.reason)
+            return DiscardOrder(run_id=run_id, attempt=attempt, reason=facts.reason, delete=_may_delete(facts.run))
+
+
+def _may_delete(run: Run | None) -> bool:
+    """Whether nobody can want an agent's chunks any more: a person deleted or cancelled the run, or its samples are here."""
+    return run is None or run.state in (RunState.CANCELLED, RunState.COMPLETE)
 
 
 def _prepare(facts: OrderFacts) -> PrepareOrder:

@@ -1,6 +1,6 @@
 """The host settings an agent may change: their scope and the shape of their values.
 
-The table is section 4 of `docs/agent-protocol.md`; a test holds the two together.
+The table is `docs/settings.csv`, with section 4 of `docs/agent-protocol.md`; tests hold them together.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from enum import StrEnum
 from types import MappingProxyType
 
 MAX_INT = 2**31 - 1
+# The kernel's own least buffer is a page. As tcp_mem it is 16 MiB of pages: with less, the host's other connections stop.
+LEAST_TRIPLE = 4096
 
 
 class Scope(StrEnum):
@@ -57,9 +59,9 @@ def _triple() -> tuple[str, Callable[[str], bool]]:
         if len(parts) != 3 or not all(re.fullmatch(r"[0-9]{1,10}", part) for part in parts):
             return False
         low, middle, high = map(int, parts)
-        return 0 < low <= middle <= high <= MAX_INT
+        return LEAST_TRIPLE <= low <= middle <= high <= MAX_INT
 
-    return "three whole numbers, rising: least, start, most", accepts
+    return f"three whole numbers of at least {LEAST_TRIPLE}, rising: least, start, most", accepts
 
 
 def _word() -> tuple[str, Callable[[str], bool]]:

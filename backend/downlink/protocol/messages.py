@@ -141,6 +141,7 @@ class PollRequest(Message):
     run_id: UUID | None
     attempt: Attempt | None = None
     detail: Sentence | None
+    reason: Annotated[Word | None, Field(exclude_if=lambda reason: reason is None)] = None
     progress: RunProgress | UploadProgress | None
     spool: Annotated[list[SpoolEntry], Field(max_length=10_000)]
     host: Host | None
@@ -207,6 +208,7 @@ class DiscardOrder(Message):
     run_id: UUID
     attempt: int
     reason: str
+    delete: bool = Field(default=False, description="The chunks may be deleted; else the agent sets them aside")
 
 
 AnyOrder = Annotated[PrepareOrder | GoOrder | AbortOrder | UploadOrder | DiscardOrder, Discriminator("kind")]

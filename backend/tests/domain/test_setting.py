@@ -1,3 +1,4 @@
+import csv
 import re
 from pathlib import Path
 
@@ -5,7 +6,9 @@ import pytest
 
 from downlink.domain.setting import Scope, is_host_wide, settings
 
-PROTOCOL = Path(__file__).resolve().parents[3] / "docs" / "agent-protocol.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PROTOCOL = DOCS / "agent-protocol.md"
+ROWS = {row["name"]: row for row in csv.DictReader((DOCS / "settings.csv").read_text().splitlines())}
 
 
 def documented() -> dict[str, str]:
@@ -31,6 +34,24 @@ def test_scopes_are_the_documented_ones() -> None:
         is_host = scope == "host" or name == "net.ipv4.tcp_mem"
         assert is_host_wide(name) == is_host, name
     assert settings()["route.initcwnd"].scope is Scope.ROUTE
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row["name"])
+def test_bounds_are_the_documented_ones(row: dict[str, str]) -> None:
+    setting = settings()[row["name"]]
+    assert setting.scope == row["scope"]
+    if row["form"] == "word":
+        return
+    text = "{0} {0} {0}" if row["form"] == "three" else "{0}"
+    least, most = int(row["least"]), int(row["most"])
+    assert setting.accepts(text.format(least))
+    assert setting.accepts(text.format(most))
+    assert not setting.accepts(text.format(least - 1))
+    assert not setting.accepts(text.format(most + 1))
+
+
+def test_the_file_lists_every_setting() -> None:
+    assert set(ROWS) == set(settings())
 
 
 @pytest.mark.parametrize(

@@ -1268,6 +1268,12 @@ export interface components {
             attempt: number;
             /** Reason */
             reason: string;
+            /**
+             * Delete
+             * @description The chunks may be deleted; else the agent sets them aside
+             * @default false
+             */
+            delete: boolean;
         };
         /**
          * End
@@ -2289,6 +2295,8 @@ export interface components {
             attempt?: number | null;
             /** Detail */
             detail: string | null;
+            /** Reason */
+            reason?: string | null;
             /** Progress */
             progress: components["schemas"]["RunProgress"] | components["schemas"]["UploadProgress"] | null;
             /** Spool */
@@ -2394,7 +2402,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "upload_refused" | "internal";
         /** Report */
         Report: {
             /**
