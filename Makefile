@@ -63,7 +63,7 @@ $(STAMPS)/python: backend/requirements.lock backend/pyproject.toml
 	@mkdir -p $(STAMPS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --require-hashes -r backend/requirements.lock
-	$(BIN)/python -m pip install -q --no-deps -e backend
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e backend
 	touch $@
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
@@ -81,7 +81,8 @@ $(AGENT): $(GO_SOURCES)
 ## ---- prove
 
 .PHONY: test
-test: test-backend test-agents test-frontend test-system ## Every test; installs what it needs
+test: ## Every test; installs what it needs. A part that fails does not hide the others
+	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
 test-backend: $(STAMPS)/python
@@ -89,7 +90,7 @@ test-backend: $(STAMPS)/python
 
 .PHONY: test-agents
 test-agents: packages
-	$(MAKE) -C agents check-generated test
+	$(MAKE) -C agents --keep-going check-generated test
 
 .PHONY: test-frontend
 test-frontend: frontend/node_modules/.package-lock.json
@@ -133,6 +134,25 @@ packages:
 	[ -z "$$missing" ] && exit 0
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "Tests need$$missing. Type: sudo apt-get install$$missing" >&2; exit 1; fi
 	apt-get update -q && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+
+## ---- keep
+
+.PHONY: locks
+locks: ## Write both Python locks anew from backend/pyproject.toml (needs uv)
+	@command -v uv >/dev/null || { echo "uv is missing. Type: pip install uv" >&2; exit 1; }
+	cd backend
+	uv pip compile -q --generate-hashes --no-emit-index-url --extra dev pyproject.toml -o requirements.lock
+	uv pip compile -q --generate-hashes --no-emit-index-url --extra build -c requirements.lock pyproject.toml -o requirements-server.lock
+
+.PHONY: audit
+audit: $(STAMPS)/python $(STAMPS)/audit frontend/node_modules/.package-lock.json ## Known weaknesses of every dependency, by the advisory services that can be reached
+	@$(BIN)/python backend/audit.py
+
+$(STAMPS)/audit: backend/requirements-audit.lock
+	@mkdir -p $(STAMPS)
+	$(PYTHON) -m venv .cache/audit
+	.cache/audit/bin/python -m pip install -q --require-hashes -r backend/requirements-audit.lock
+	touch $@
 
 ## ---- tidy
 

@@ -13,7 +13,7 @@ export default defineConfig(({ mode }) => ({
   server: { proxy: proxyFor(mode) },
   preview: { proxy: proxyFor(mode) },
   // The page's content security policy allows fonts and images from its own origin only, so nothing becomes a data: address.
-  build: { assetsInlineLimit: 0, target: 'es2022', chunkSizeWarningLimit: 700 },
+  build: { license: { fileName: 'licences.md' }, assetsInlineLimit: 0, target: 'es2022', chunkSizeWarningLimit: 700 },
   test: {
     restoreMocks: true,
     testTimeout: 30_000,

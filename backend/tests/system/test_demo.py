@@ -7,7 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,19 +30,32 @@ conditions:
 """
 DOWNLINK = Path(sys.executable).with_name("downlink")
 PLAIN_USER = 65534
-# A plain user may not look into root's home, where interpreter and checkout may be: show both in a mount namespace of our own.
+# Interpreter, checkout and the test's own folder may lie where others may not enter, root's home for one. In a mount
+# namespace of our own an empty folder that all may enter takes the place of each closed one, with just these in it.
 # There, /dev/net/tun is open to everybody, as it is on most hosts.
 AS_PLAIN_USER = """
+mount -t tmpfs -o mode=755 tmpfs /mnt
 for folder in {visible}; do
-  mkdir -p {bench}$folder && mount --rbind $folder {bench}$folder
+  mkdir -p /mnt$folder && mount --rbind $folder /mnt$folder
 done
-mknod -m 666 {bench}/tun c 10 200 && mount --bind {bench}/tun /dev/net/tun
-mount -t tmpfs -o mode=755 tmpfs /root
+mknod -m 666 /mnt/tun c 10 200 && mount --bind /mnt/tun /dev/net/tun
+for folder in {closed}; do
+  mount -t tmpfs -o mode=755 tmpfs $folder
+done
 for folder in {visible}; do
-  mkdir -p $folder && mount --rbind {bench}$folder $folder
+  mkdir -p $folder && mount --rbind /mnt$folder $folder
 done
 cd {root} && exec setpriv --reuid={user} --regid={user} --clear-groups -- "$@"
 """
+
+
+def closed_ancestors(folders: Iterable[Path]) -> set[Path]:
+    """The highest folder above each of these that others may not enter, if there is one."""
+    closed = (
+        next((up for up in reversed(folder.parents) if not up.stat().st_mode & stat.S_IXOTH), None)
+        for folder in folders
+    )
+    return {folder for folder in closed if folder}
 
 
 @pytest.fixture
@@ -125,11 +138,14 @@ def test_after_a_killed_launcher_nothing_is_left_and_the_next_demo_completes(hom
 
 
 def test_a_plain_user_can_run_it(home: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    visible = (ROOT, Path(sys.base_prefix), tmp_path)
     script = AS_PLAIN_USER.format(
-        visible=f"{ROOT} {sys.base_prefix}", bench=tmp_path / "bind", root=ROOT, user=PLAIN_USER
+        visible=" ".join(map(str, visible)),
+        closed=" ".join(map(str, closed_ancestors(visible))),
+        root=ROOT,
+        user=PLAIN_USER,
     )
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     home.mkdir()
     os.chown(home, PLAIN_USER, PLAIN_USER)
     prefix = ("unshare", "--mount", "sh", "-ec", script, "sh")
