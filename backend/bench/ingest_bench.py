@@ -140,7 +140,7 @@ def join(api: httpx.Client, name: str) -> BenchAgent:
     agent = BenchAgent(
         httpx.Client(base_url=api.base_url.copy_with(path="/"), trust_env=False), name, utc_now, make_host(name)
     )
-    agent.join(api.post("/agents/enrolments", json={}).raise_for_status().json()["token"])
+    agent.join(api.post("/agents/enrolments", json={"name": agent.name}).raise_for_status().json()["token"])
     return agent
 
 

@@ -30,6 +30,9 @@ class Settings(BaseSettings):
     )
     agent_url: str | None = Field(default=None, description="Where agents reach the api, when not at base_url")
     dashboard_dir: Path | None = Field(default=None, description="The built dashboard to serve at /")
+    agent_dir: Path | None = Field(
+        default=None, description="Folder with the agent's programs and systemd unit, for hosts to fetch"
+    )
     is_metrics_served: bool = Field(default=False, description="Serve Prometheus metrics at /metrics")
     forwarded_allow_ips: str = Field(
         default="127.0.0.1", description="Proxies whose X-Forwarded-… headers count, comma separated"
@@ -44,6 +47,16 @@ class Settings(BaseSettings):
     def public_url(self) -> str:
         """Address for people and agents, without a final slash."""
         return (self.base_url or f"http://{_bracketed(self.host)}:{self.port}").rstrip("/")
+
+    @property
+    def agents_url(self) -> str:
+        """Where agents reach the api."""
+        return (self.agent_url or self.public_url).rstrip("/")
+
+    @property
+    def download_url(self) -> str:
+        """Where a host that wants to become an agent fetches its files, by http even where agents use a unix socket."""
+        return self.agents_url if self.agents_url.startswith("http") else self.public_url
 
     @property
     def is_https(self) -> bool:

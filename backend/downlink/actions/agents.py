@@ -15,8 +15,9 @@ from downlink.storage.tables import Agent, Enrolment
 from downlink.storage.unit import Unit
 
 
-def create_enrolment(unit: Unit, minutes: int, now: datetime, *, actor: str) -> tuple[Enrolment, str]:
-    """A single-use token to join with."""
+def create_enrolment(unit: Unit, name: str, minutes: int, now: datetime, *, actor: str) -> tuple[Enrolment, str]:
+    """A single-use token to join with. ConflictError when an agent has the name, long before the host would hear it."""
+    _refuse_taken(rows.find_by_name(unit, name))
     token = make_secret(ENROLMENT)
     row = access.add_enrolment(unit, hash_secret(token), now, now + timedelta(minutes=minutes))
     access.audit(unit, now, actor, "create_enrolment", str(row.id))
@@ -30,10 +31,7 @@ def join(unit: Unit, token: str, name: str, version: str, host: dict[str, Any], 
             "enrolment_wrong", "This enrolment token is used, expired or unknown; make another one on the agents page."
         )
     agent = rows.find_by_name(unit, name)
-    if agent is not None and agent.revoked_at is None:
-        raise ConflictError(
-            "agent_name_taken", f"There is an agent {name} already; choose another name, or revoke it first."
-        )
+    _refuse_taken(agent)
     secret = make_secret(AGENT)
     facts = {"secret_hash": hash_secret(secret), "version": version, "host": host, "boot_id": host["boot_id"]}
     if agent is None:
@@ -44,6 +42,13 @@ def join(unit: Unit, token: str, name: str, version: str, host: dict[str, Any], 
     access.audit(unit, now, name, "join", str(agent.id))
     add_event(unit, now, "agent", {"agent": name, "agent_status": "unknown"})
     return agent, secret
+
+
+def _refuse_taken(agent: Agent | None) -> None:
+    if agent is not None and agent.revoked_at is None:
+        raise ConflictError(
+            "agent_name_taken", f"An agent {agent.name} already exists; choose another name, or revoke it first."
+        )
 
 
 def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: str) -> None:
@@ -65,5 +70,5 @@ def authenticate(unit: Unit, secret: str, *, is_locked: bool = False) -> Agent:
     """
     agent = rows.find_by_secret(unit, hash_secret(secret), is_locked=is_locked)
     if agent is None:
-        raise DeniedError("agent_unknown", "This agent's secret is not valid (any more); it must join anew.")
+        raise DeniedError("agent_unknown", "This agent's secret is no longer valid; it must join again.")
     return agent

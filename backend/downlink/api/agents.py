@@ -10,6 +10,7 @@ from downlink.actions import agents
 from downlink.api import present
 from downlink.api.deps import Config, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
 from downlink.api.schemas.agents import AgentList, Enrolment, EnrolmentBody
+from downlink.domain.enrolment import install_commands, join_command, service_commands
 from downlink.storage import agents as rows
 
 router = APIRouter(tags=["agents"])
@@ -22,12 +23,18 @@ def list_agents(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, of
     return AgentList(items=[present.agent(row, stands_at.get(row.name, []), now) for row in found], total=total)
 
 
-@router.post("/agents/enrolments", status_code=201, responses=problems(401, 403))
+@router.post("/agents/enrolments", status_code=201, responses=problems(401, 403, 409))
 def create_enrolment(body: EnrolmentBody, caller: Writer, unit: UnitOfWork, settings: Config, now: Now) -> Enrolment:
-    """A single-use token and the command that joins a host with it."""
-    row, token = agents.create_enrolment(unit, body.expires_in_minutes, now, actor=caller.username)
-    url = settings.agent_url or settings.public_url
-    return Enrolment(token=token, command=f"downlink-agent join {url} {token}", expires_at=row.expires_at)
+    """A single-use token, and what to type on the host that joins with it."""
+    row, token = agents.create_enrolment(unit, body.name, body.expires_in_minutes, now, actor=caller.username)
+    return Enrolment(
+        token=token,
+        name=body.name,
+        install_commands=install_commands(settings.download_url),
+        command=join_command(settings.agents_url, token, body.name),
+        service_commands=service_commands(settings.download_url),
+        expires_at=row.expires_at,
+    )
 
 
 @router.delete("/agents/{agent_id}", status_code=204, responses=problems(401, 403, 404, 409))

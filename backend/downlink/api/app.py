@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from downlink.api import (
     access,
     agent_channel,
+    agent_files,
     agents,
     archives,
     campaigns,
@@ -61,6 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.is_stopping = False
     for module in (
         access,
+        agent_files,
         agents,
         links,
         campaigns,

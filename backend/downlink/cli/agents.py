@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from downlink.cli.lookup import connect, pick
-from downlink.cli.output import AsJson, Column, Row, moment, print_json, say, show
+from downlink.cli.output import AsJson, Column, Row, moment, note, print_json, say, show
 
 app = typer.Typer(help="The agents: list them, let one join, revoke one.", no_args_is_help=True)
 
@@ -37,21 +37,24 @@ def list_agents(as_json: AsJson = False) -> None:
         connect().items("/agents"),
         COLUMNS,
         as_json,
-        "No agents yet: `downlink agents enrol` prints the command to type on a host.",
+        "No agents yet: `downlink agents enrol NAME` prints the command to type on a host.",
     )
 
 
 @app.command()
 def enrol(
+    name: Annotated[str, typer.Argument(help="Name that people will see: letters, digits, ., _ and -")],
     minutes: Annotated[int, typer.Option(min=1, max=1440, help="How long the right to join lasts.")] = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Print the command that lets one host join, once."""
-    enrolment = connect().post("/agents/enrolments", {"expires_in_minutes": minutes})
+    """Print the command that lets one host join, once. How to get the program and keep it running goes to standard error."""
+    enrolment = connect().post("/agents/enrolments", {"name": name, "expires_in_minutes": minutes})
     if as_json:
         print_json(enrolment)
     else:
+        note(f"On the host, fetch the agent:\n{enrolment['install_commands']}\n\nJoin, as root:")
         say(enrolment["command"])
+        note(f"\nKeep it running:\n{enrolment['service_commands']}")
 
 
 @app.command()

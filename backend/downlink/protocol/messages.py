@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, PlainSerializer
 
+from downlink.domain.enrolment import AGENT_NAME
 from downlink.domain.run import Reason
 
 MAX_LIST = 256
@@ -109,7 +110,7 @@ class Host(BaseModel):
 
 class JoinRequest(Message):
     token: Annotated[str, Field(max_length=200)]
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    name: Annotated[str, Field(pattern=f"^{AGENT_NAME}$")]
     version: Word
     host: Host
 

@@ -71,7 +71,7 @@ def _enrol(rig: Rig, client: Client, host: Host) -> None:
         return
     if host.agent in known:
         client.delete(f"/agents/{known[host.agent]['id']}")
-    rig.join(host, client.post("/agents/enrolments", {})["token"])
+    rig.join(host, client.post("/agents/enrolments", {"name": host.agent})["token"])
 
 
 def _name_link(client: Client, profile: str, facts: dict[str, Any]) -> None:

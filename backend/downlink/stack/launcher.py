@@ -26,6 +26,7 @@ SERVICES = {
     "beat": ("beat",),
 }
 ACCESS_FILE = "env"
+AGENT_FILES = Path("agents/bin")
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, st
     }
     if dashboard and (dashboard / "index.html").exists():
         settings["DOWNLINK_DASHBOARD_DIR"] = str(dashboard.resolve())
+    if AGENT_FILES.is_dir():
+        settings["DOWNLINK_AGENT_DIR"] = str(AGENT_FILES.resolve())
     return settings
 
 

@@ -129,7 +129,7 @@ def test_an_expired_token_is_refused(lab: Lab) -> None:
 
 def test_enrolment_tokens_work_once_and_in_time(lab: Lab) -> None:
     lab.join("first")
-    token = lab.call("POST", "/agents/enrolments", {"expires_in_minutes": 5})["token"]
+    token = lab.call("POST", "/agents/enrolments", {"name": "late", "expires_in_minutes": 5})["token"]
     lab.wait(301)
     answer = lab.client.post(
         f"{API}/agent/join", json={"token": token, "name": "late", "version": "1", "host": lab.join("x").host}
@@ -139,7 +139,7 @@ def test_enrolment_tokens_work_once_and_in_time(lab: Lab) -> None:
 
 def test_a_name_is_taken_until_its_agent_is_revoked(lab: Lab) -> None:
     first = lab.join("client")
-    token = lab.call("POST", "/agents/enrolments", {})["token"]
+    token = lab.call("POST", "/agents/enrolments", {"name": "free"})["token"]
     body = {"token": token, "name": "client", "version": "1", "host": first.host}
     assert lab.client.post(f"{API}/agent/join", json=body).json()["code"] == "agent_name_taken"
     agent_id = lab.call("GET", "/agents")["items"][0]["id"]

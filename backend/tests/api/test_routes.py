@@ -19,7 +19,11 @@ from downlink.settings import Settings
 from tests.fixtures.lab import API, Lab
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
-OPEN = {("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login")}
+OPEN = {
+    ("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login"),
+    # for hosts that are not known yet
+    ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
+}  # fmt: skip
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 BODIES: dict[str, Any] = {"sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}}}
 PROBLEM = {"code", "message", "details"}

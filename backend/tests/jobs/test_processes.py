@@ -217,5 +217,5 @@ def _next_event(lines: Iterator[str]) -> dict[str, str]:
 
 
 def _join(client: httpx.Client) -> None:
-    token = client.post(f"{API}/agents/enrolments", json={}).json()["token"]
+    token = client.post(f"{API}/agents/enrolments", json={"name": "client"}).json()["token"]
     ScriptedAgent(client, "client", lambda: datetime.now(UTC), make_host("boot")).join(token)

@@ -84,7 +84,7 @@ def system(_host_unchanged: Path) -> Iterator[System]:
         rig = Rig(stack.supervisor, AGENT, f"test-{os.getpid()}")
         facts = rig.link_up(PROFILE, senders=1, control=stack.address.removeprefix("http://"))
         for host in (RECEIVER, SENDER):
-            rig.join(host, client.post("/agents/enrolments", {})["token"])
+            rig.join(host, client.post("/agents/enrolments", {"name": host.agent})["token"])
             rig.start_agent(host)
         wait_online(lambda: client.items("/agents"), (RECEIVER, SENDER), stack.supervisor.check)
         client.post("/links", link_body(facts))

@@ -10,6 +10,7 @@ import pytest
 
 from downlink.stack.launcher import command
 from tests.system.conftest import ROOT, System
+from tests.system.test_join import take_joined, type_on_new_host
 
 FRONTEND = ROOT / "frontend"
 USER, PASSWORD = "researcher", "a long walk by the sea"
@@ -56,6 +57,13 @@ def test_a_first_visit_ends_with_the_numbers_on_disk(downloaded: Path) -> None:
         rows = list(csv.DictReader(file))
     assert {row["condition"] for row in rows} == {"Small buffer", "Large buffer"}
     assert {row["n"] for row in rows if row["metric"] == "throughput_bps" and row["phase"] == "overall"} == {"2"}
+
+
+@pytest.mark.timeout(120)
+def test_the_line_of_the_page_lets_a_host_join(system: System, downloaded: Path) -> None:
+    account = ("--base-url", system.stack.address, "--username", USER, "--password", PASSWORD)
+    type_on_new_host(node("enrol.mjs", *account, "--name", "by-page", timeout_s=100))
+    assert take_joined(system, "by-page")["host"]["kernel"]
 
 
 @pytest.mark.timeout(600)

@@ -3,6 +3,7 @@ import { EVIDENCE_ROUTES } from './evidenceAnswers.ts'
 import { makeRun } from './examples.ts'
 import { EXIT_ROUTES } from './exitAnswers.ts'
 import { IMPORT_ROUTES } from './importAnswers.ts'
+import enrolment from './recorded/enrolment.json' with { type: 'json' }
 import type { Answer, Respond, Route } from './route.ts'
 import { makePreview, makeRunSeries, type World } from './world.ts'
 
@@ -86,18 +87,7 @@ const ROUTES: Route[] = [
     },
   ],
   ['GET', /^\/agents$/, (world) => list(world.agents)],
-  [
-    'POST',
-    /^\/agents\/enrolments$/,
-    () => ({
-      status: 201,
-      body: {
-        token: 'dle_3q2-7wX0k9Zr',
-        command: 'downlink-agent join https://downlink.example dle_3q2-7wX0k9Zr',
-        expires_at: '2026-01-02T04:08:20.000Z',
-      },
-    }),
-  ],
+  ['POST', /^\/agents\/enrolments$/, (_world, _, body) => ({ status: 201, body: { ...enrolment, name: body.name } })],
   ['GET', /^\/links$/, (world) => list(world.links)],
   [
     'POST',

@@ -8,9 +8,20 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Body, Moment, Shape
+from downlink.domain.enrolment import AGENT_NAME
 
 AgentStatus = Literal[
     "idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked", "unknown"
+]
+
+
+AgentName = Annotated[
+    str,
+    Field(
+        pattern=f"^{AGENT_NAME}$",
+        description="Name that people will see: letters, digits, `.`, `_` and `-`, at most 63",
+        examples=["viasat-client"],
+    ),
 ]
 
 
@@ -43,6 +54,7 @@ class AgentList(Shape):
 
 
 class EnrolmentBody(Body):
+    name: AgentName
     expires_in_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
 
 
@@ -50,5 +62,8 @@ class Enrolment(Shape):
     """A single-use right to join; the token is shown this once."""
 
     token: str
-    command: str = Field(description="What to type on the host")
+    name: str
+    install_commands: str = Field(description="Fetch the agent's program and check it")
+    command: str = Field(description="The line that lets the host join, complete as it is")
+    service_commands: str = Field(description="Start the agent now and at every boot, under systemd")
     expires_at: Moment

@@ -1,5 +1,7 @@
-import { Button, List, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
+import { API } from '@/api/client'
 import type { Enrolment } from '@/api/types'
 import { formatMoment } from '@/lib/time'
 import { CopyCommand } from '@/ui/CopyCommand'
@@ -7,43 +9,100 @@ import { Dialog } from '@/ui/Dialog'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useEnrol } from './queries'
 
-/** Makes a single-use token and shows the command that joins a host with it. */
+/** The agents' rule for names, as the API checks it. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+const PROCESSORS = [
+  ['amd64', 'x86-64'],
+  ['arm64', 'arm64'],
+] as const
+
+/** Asks for a name, then shows what to type on the host. */
 export function AddAgent() {
   const [isOpen, { open, close }] = useDisclosure(false)
   const enrol = useEnrol()
   const start = () => {
+    enrol.reset()
     open()
-    enrol.mutate({ body: { expires_in_minutes: 60 } })
   }
   return (
     <>
       <Button onClick={start}>Add agent</Button>
-      <Dialog opened={isOpen} onClose={close} title="Add an agent" size="lg">
-        {enrol.error ? <ProblemAlert error={enrol.error} onRetry={start} /> : null}
-        {enrol.isPending ? <Skeleton height={120} /> : null}
-        {enrol.data ? <Steps enrolment={enrol.data} /> : null}
+      <Dialog opened={isOpen} onClose={close} title="Add an agent" size="xl">
+        {enrol.data ? <Steps enrolment={enrol.data} /> : <NameForm enrol={enrol} />}
       </Dialog>
     </>
+  )
+}
+
+function NameForm({ enrol }: { enrol: ReturnType<typeof useEnrol> }) {
+  const form = useForm({
+    initialValues: { name: '' },
+    validate: { name: (value) => (NAME.test(value) ? null : 'Letters, digits, . _ and -, beginning with a letter or digit') },
+  })
+  return (
+    <form onSubmit={form.onSubmit(({ name }) => enrol.mutate({ body: { name, expires_in_minutes: 60 } }))} noValidate>
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          description="Links and campaigns name the agent by it"
+          placeholder="viasat-client"
+          required
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        {enrol.error ? <ProblemAlert error={enrol.error} /> : null}
+        <Button type="submit" loading={enrol.isPending}>
+          Show what to type
+        </Button>
+      </Stack>
+    </form>
   )
 }
 
 function Steps({ enrolment }: { enrolment: Enrolment }) {
   return (
     <Stack gap="sm">
-      <List type="ordered" size="sm" spacing="sm">
-        <List.Item>
-          Put the program <code>downlink-agent</code> on the host. It is one file without dependencies.
-        </List.Item>
-        <List.Item>Join, as root so that it may change the host's TCP settings:</List.Item>
-      </List>
-      <CopyCommand value={enrolment.command} label="The join command" />
-      <List type="ordered" start={3} size="sm">
-        <List.Item>Start it:</List.Item>
-      </List>
-      <CopyCommand value="downlink-agent run" label="The run command" />
+      <Step title="1. Fetch the program" value={enrolment.install_commands} label="The install commands" />
       <Text size="sm" c="dimmed">
-        The command works once, until {formatMoment(enrolment.expires_at)}. The agent appears here as soon as it has joined.
+        Or download it here:
+      </Text>
+      <Group gap="md">
+        {PROCESSORS.map(([arch, title]) => (
+          <Text key={arch} size="sm" span>
+            <Anchor href={`${API}/agents/binaries/${arch}`} size="sm" underline="always">
+              Linux {title}
+            </Anchor>{' '}
+            (
+            <Anchor href={`${API}/agents/binaries/${arch}.sha256`} size="sm" underline="always" aria-label={`SHA-256 of Linux ${title}`}>
+              SHA-256
+            </Anchor>
+            )
+          </Text>
+        ))}
+      </Group>
+      <Step title="2. Join, as root" value={enrolment.command} label="The join command" />
+      <Step title="3. Keep it running" value={enrolment.service_commands} label="The service commands" />
+      <Text size="sm">
+        This starts the agent under systemd with{' '}
+        <Anchor href={`${API}/agents/unit`} target="_blank" size="sm" underline="always">
+          this unit
+        </Anchor>
+        . Without systemd, type <code>downlink-agent run</code> as root.
+      </Text>
+      <Text size="sm" c="dimmed">
+        The join command works once, until {formatMoment(enrolment.expires_at)}. The agent appears on this page as soon as it has joined.
       </Text>
     </Stack>
+  )
+}
+
+function Step({ title, value, label }: { title: string; value: string; label: string }) {
+  return (
+    <>
+      <Title order={3} size="h5">
+        {title}
+      </Title>
+      <CopyCommand value={value} label={label} />
+    </>
   )
 }

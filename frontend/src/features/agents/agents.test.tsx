@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
@@ -16,11 +17,26 @@ it('every agent shows what it does and what its host can do', async () => {
   expect(screen.getByText('offline')).toBeTruthy()
 })
 
-it('adding one gives the command to paste', async () => {
+it('adding one asks for its name and gives the whole line, the program and the unit', async () => {
   serve()
   renderAt('/agents')
   await userEvent.click(await screen.findByRole('button', { name: 'Add agent' }))
-  expect((await screen.findByLabelText('The join command')).textContent).toContain('downlink-agent join')
+  await userEvent.type(await screen.findByLabelText(/Name/), 'viasat-client')
+  await userEvent.click(screen.getByRole('button', { name: 'Show what to type' }))
+  const golden = readFileSync('../docs/protocol/join_command.txt', 'utf8').trim()
+  expect((await screen.findByLabelText('The join command')).textContent).toBe(golden)
+  expect(screen.getByLabelText('The install commands').textContent).toContain('/api/v1/agents/binaries/')
+  expect(screen.getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/arm64')
+  expect(screen.getByRole('link', { name: 'this unit' })).toBeTruthy()
+})
+
+it('a name that the agent would refuse is refused here', async () => {
+  serve()
+  renderAt('/agents')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add agent' }))
+  await userEvent.type(await screen.findByLabelText(/Name/), 'two words')
+  await userEvent.click(screen.getByRole('button', { name: 'Show what to type' }))
+  expect(await screen.findByText(/beginning with a letter or digit/)).toBeTruthy()
 })
 
 it('without agents the page says how to get the first', async () => {

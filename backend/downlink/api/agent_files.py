@@ -1,0 +1,70 @@
+"""What a new host fetches: the agent's program for its processor, its checksum, the systemd unit.
+
+Open to everybody: they hold no secret, and a host without a browser fetches them before it can sign in anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse, PlainTextResponse
+
+from downlink.api.deps import Config, problems
+from downlink.domain.enrolment import UNIT_FILE
+from downlink.domain.errors import NotFoundError
+
+router = APIRouter(tags=["agents"])
+# By Go's name and by what `uname -m` prints.
+GO_ARCH = {"amd64": "amd64", "x86_64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
+Arch = Annotated[
+    str,
+    InPath(pattern=f"^({'|'.join(GO_ARCH)})$", description="`amd64` or `arm64`; also what `uname -m` prints"),
+]
+BINARY: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+}
+TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/agents/binaries/{arch}.sha256", response_class=PlainTextResponse, responses={**problems(404), **TEXT})
+def get_checksum(arch: Arch, settings: Config) -> PlainTextResponse:
+    """The program's SHA-256, as `sha256sum --check` reads it."""
+    file = _program(settings, arch)
+    return PlainTextResponse(f"{_sha256(file, file.stat().st_mtime_ns)}  downlink-agent\n")
+
+
+@router.get("/agents/binaries/{arch}", response_class=FileResponse, responses={**problems(404), **BINARY})
+def get_binary(arch: Arch, settings: Config) -> FileResponse:
+    """The agent's program for Linux: one static file."""
+    return FileResponse(_program(settings, arch), media_type="application/octet-stream", filename="downlink-agent")
+
+
+@router.get("/agents/unit", response_class=PlainTextResponse, responses={**problems(404), **TEXT})
+def get_unit(settings: Config) -> PlainTextResponse:
+    """The systemd unit that keeps an agent running."""
+    return PlainTextResponse(_find(settings, UNIT_FILE).read_text())
+
+
+def _program(settings: Config, arch: str) -> Path:
+    return _find(settings, f"downlink-agent-linux-{GO_ARCH[arch]}")
+
+
+def _find(settings: Config, name: str) -> Path:
+    folder = settings.agent_dir
+    if folder is None or not (file := folder / name).is_file():
+        raise NotFoundError(
+            "agent_file_missing",
+            f"This server does not have {name}. `make install` builds it; DOWNLINK_AGENT_DIR names its folder.",
+        )
+    return file
+
+
+@lru_cache(maxsize=8)
+def _sha256(file: Path, _changed_ns: int) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
