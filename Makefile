@@ -146,12 +146,23 @@ locks: ## Write both Python locks anew from backend/pyproject.toml (needs uv)
 
 .PHONY: audit
 audit: $(STAMPS)/python $(STAMPS)/audit frontend/node_modules/.package-lock.json ## Known weaknesses of every dependency, by the advisory services that can be reached
-	@$(BIN)/python backend/audit.py
+	@$(BIN)/python backend/tools/audit.py
 
 $(STAMPS)/audit: backend/requirements-audit.lock
 	@mkdir -p $(STAMPS)
 	$(PYTHON) -m venv .cache/audit
 	.cache/audit/bin/python -m pip install -q --require-hashes -r backend/requirements-audit.lock
+	touch $@
+
+# Cosmic Ray has an environment of its own, so that the project's holds nothing that only this needs.
+.PHONY: mutants
+mutants: $(STAMPS)/python $(STAMPS)/mutants ## Would the tests notice? N=100 changes of one token in domain, analysis and codec, drawn by SEED=1
+	@.cache/mutants/bin/python backend/tools/mutants.py --number $(or $(N),100) --seed $(or $(SEED),1) --python $(BIN)/python $(if $(ONLY),--only $(ONLY))
+
+$(STAMPS)/mutants: backend/requirements-mutants.lock
+	@mkdir -p $(STAMPS)
+	$(PYTHON) -m venv .cache/mutants
+	.cache/mutants/bin/python -m pip install -q --require-hashes -r backend/requirements-mutants.lock
 	touch $@
 
 ## ---- tidy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from audit import read_govulncheck, read_npm_audit, read_pip_audit
+from tools.audit import read_govulncheck, read_npm_audit, read_pip_audit
 
 SKIPPED = {"name": "amqp", "skip_reason": "Dependency not found on PyPI and could not be audited: amqp (5.4.2)"}
 CLEAN = {"name": "anyio", "version": "4.16.0", "vulns": []}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 GOVULNCHECK = "golang.org/x/vuln/cmd/govulncheck@v1.1.4"
 TIMEOUT_S = 600
 

@@ -1,0 +1,200 @@
+"""`make mutants N=100 SEED=1`: would the tests notice a wrong token? One change at a time, drawn by a seed.
+
+A sampled change goes into a copy of the backend, where the tests of domain, codec and analysis run: the changed room's first.
+It is killed when a test fails or hangs. Changes that no test can notice are listed with their reason in `equivalent_mutants.txt`.
+Runs in an environment of its own (it imports Cosmic Ray); the tests run in the project's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+from cosmic_ray.ast import ast_nodes, get_ast_from_path
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+
+BACKEND = Path(__file__).resolve().parents[1]
+ROOMS = ("analysis", "domain", "codec")
+EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
+TEST_LIMIT_S = 300
+LEAST_KILLED = 0.85
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One changed token: before and after are the changed lines."""
+
+    module: str
+    line: int
+    before: str
+    after: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}\n    - {self.before}\n    + {self.after}"
+
+    @property
+    def key(self) -> str:
+        """How the list of equivalent changes names it: by its text, so that other lines may move."""
+        return f"{self.module} | {self.before} | {self.after}"
+
+
+def sites(module: Path) -> dict[tuple[int, int], list[tuple[str, int]]]:
+    """Where something can be changed, and by which operators."""
+    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    nodes = list(ast_nodes(get_ast_from_path(module)))
+    for name in sorted(operator_names()):
+        operator = get_operator(name)
+        if operator.arguments():
+            continue
+        places = (place for node in nodes for place in operator().mutation_positions(node))
+        for occurrence, (start, _) in enumerate(places):
+            found.setdefault(start, []).append((name, occurrence))
+    return found
+
+
+def draw(modules: Sequence[Path], dice: random.Random) -> Iterator[Mutant]:
+    """Mutants without end: a place, each as likely as any other, then one of its changes."""
+    everywhere = [(module, changes) for module in modules for _, changes in sorted(sites(module).items())]
+    dice.shuffle(everywhere)
+    for module, changes in everywhere:
+        if mutant := mutate(module, *dice.choice(changes)):
+            yield mutant
+
+
+def mutate(module: Path, operator: str, occurrence: int) -> Mutant | None:
+    """The changed module, or None where only an annotation or nothing would change."""
+    code = module.read_text()
+    changed = mutate_code(code, get_operator(operator)(), occurrence)
+    if changed is None or meaning(changed) == meaning(code):
+        return None
+    lines = [line for line in difflib.ndiff(code.splitlines(), changed.splitlines()) if line[0] in "-+"]
+    before = next((line[2:].strip() for line in lines if line[0] == "-"), "")
+    after = next((line[2:].strip() for line in lines if line[0] == "+"), "")
+    same = zip(code.splitlines(), changed.splitlines(), strict=False)
+    number = next((i for i, (old, new) in enumerate(same, 1) if old != new), 1)
+    return Mutant(str(module.relative_to(BACKEND)), number, before, after, changed)
+
+
+class _NoAnnotations(ast.NodeTransformer):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self.generic_visit(node)
+        node.annotation = ast.Constant(value=None)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+
+def meaning(code: str) -> str:
+    """What runs: the annotations are left out, for nothing in these rooms reads them."""
+    try:
+        return ast.dump(_NoAnnotations().visit(ast.parse(code)))
+    except SyntaxError:
+        return "no program"
+
+
+def is_killed(mutant: Mutant, bench: Path, python: Path) -> bool:
+    """Whether the tests notice it, in the copy `bench`."""
+    file = bench / mutant.module
+    original = file.read_text()
+    file.write_text(mutant.code)
+    try:
+        first = mutant.module.split("/")[1]
+        rooms = sorted(ROOMS, key=lambda room: room != first)
+        return any(not passes(room, bench, python) for room in rooms)
+    finally:
+        file.write_text(original)
+
+
+def passes(room: str, bench: Path, python: Path) -> bool:
+    command = [str(python), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"backend/tests/{room}"]
+    try:
+        done = subprocess.run(command, cwd=bench.parent, capture_output=True, timeout=TEST_LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def copy_of_the_backend(folder: Path) -> Path:
+    """A checkout to spoil: the tests look for docs and migrations beside the backend."""
+    root = BACKEND.parent
+    shutil.copytree(BACKEND, folder / "backend", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    for name in ("docs", "migrations", "agents", "frontend"):
+        (folder / name).symlink_to(root / name)
+    return folder / "backend"
+
+
+def judge(mutants: Sequence[Mutant], python: Path, jobs: int) -> list[bool]:
+    """Whether each is killed, in order; one copy of the backend per job."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        benches: SimpleQueue[Path] = SimpleQueue()
+        for job in range(jobs):
+            benches.put(copy_of_the_backend(Path(folder) / str(job)))
+        refuse_a_failing_start(Path(folder) / "0" / "backend", python)
+
+        def one(numbered: tuple[int, Mutant]) -> bool:
+            number, mutant = numbered
+            bench = benches.get()
+            try:
+                killed = is_killed(mutant, bench, python)
+            finally:
+                benches.put(bench)
+            print(f"{number:4} {'killed  ' if killed else 'SURVIVED'} {mutant}", flush=True)
+            return killed
+
+        return list(pool.map(one, enumerate(mutants, 1)))
+
+
+def refuse_a_failing_start(bench: Path, python: Path) -> None:
+    """Tests that fail on unchanged code would call every change noticed."""
+    failing = [room for room in ROOMS if not passes(room, bench, python)]
+    if failing:
+        sys.exit(f"The tests of {', '.join(failing)} fail without any change: correct them first.")
+
+
+def known_equivalent() -> set[str]:
+    lines = EQUIVALENT.read_text().splitlines()
+    return {line for line in lines if line and not line.startswith(("#", " "))}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--python", type=Path, required=True, help="the interpreter that runs the tests")
+    parser.add_argument("--only", default="", help="modules whose path holds this text")
+    options = parser.parse_args()
+    modules = sorted(m for room in ROOMS for m in (BACKEND / "downlink" / room).rglob("*.py") if options.only in str(m))
+    equivalent = known_equivalent()
+    drawn = (mutant for mutant in draw(modules, random.Random(options.seed)) if mutant.key not in equivalent)
+    mutants = [mutant for mutant, _ in zip(drawn, range(options.number), strict=False)]
+    killed = judge(mutants, options.python.absolute(), options.jobs)
+    print(f"{sum(killed)} of {len(killed)} changes noticed ({sum(killed) / len(killed):.0%}), seed {options.seed};")
+    print(
+        f"{len(equivalent)} that no test can notice are listed in {EQUIVALENT.name}. At least {LEAST_KILLED:.0%} is asked."
+    )
+    return 0 if sum(killed) >= LEAST_KILLED * len(killed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
