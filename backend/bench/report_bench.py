@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.objects import object_times_s
+from downlink.analysis.phases import run_metrics
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.series import FlowSeries, receiver_series, sender_series
 from downlink.domain.campaign import Phases
@@ -59,10 +60,15 @@ def series_of(traces: Sequence[tuple[Columns, Columns]]) -> list[tuple[FlowSerie
 
 def report_of(series: Sequence[FlowSeries], objects: Sequence[NDArray[np.float64] | None]) -> None:
     flows = [
-        FlowRecord(str(index), "geo", CONDITIONS[index % 2], index // 2, 1, "cubic", 0.0, one, times)
+        FlowRecord(str(index), "geo", CONDITIONS[index % 2], index // 2, 1, "cubic", one.values, metrics_of(one), times)
         for index, (one, times) in enumerate(zip(series, objects, strict=True))
     ]
-    build_report(flows, conditions=CONDITIONS, phases=Phases(), nominal_rate_bps={"geo": 144e6}, seed=1).to_dict()
+    build_report(flows, conditions=CONDITIONS, phases=Phases(), seed=1).to_dict()
+
+
+def metrics_of(one: FlowSeries) -> NDArray[np.float64]:
+    (found,) = run_metrics([one], [0.0], Phases(), 144e6)
+    return np.array([list(phase.values()) for phase in found.values()], dtype=np.float64)
 
 
 def from_traces(traces: Sequence[tuple[Columns, Columns]]) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 
@@ -134,6 +136,18 @@ def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink camp
     with _unit() as unit:
         campaign, is_new = load_archive(unit, archive.read_bytes())
     note(f"{campaign} {'is loaded' if is_new else 'is there already'}.")
+
+
+@app.command(rich_help_panel="Server")
+def analyse(
+    campaign: Annotated[UUID, typer.Argument(help="Id of a campaign whose report says that it is not current")],
+) -> None:
+    """Compute a campaign's numbers anew from its traces, with the analysis of this version."""
+    from downlink.actions.reanalysis import analyse_again
+
+    with _unit() as unit:
+        runs = analyse_again(unit, campaign, datetime.now(UTC))
+    note(f"{runs} runs are analysed.")
 
 
 @app.command("setup-link", rich_help_panel="Server")

@@ -45,15 +45,22 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     run = rows.get_run(unit, run_id)
     if run.needs != "analyse":
         return
-    phases = Phases(**campaigns.find_campaign(unit, run.campaign_id).spec["phases"])
-    flows = rows.flows_of(unit, run_id)
-    analyse = _analyse_flow if run.import_source is None else _analyse_imported
-    results = [result for flow in flows if (result := analyse(unit, run, flow))]
-    fault = next(_faults(unit, run, flows), None)
+    results = _results(unit, run)
+    fault = next(_faults(unit, run, rows.flows_of(unit, run_id)), None)
     run = rows.get_run(unit, run_id, is_locked=True)
     if run.needs == "analyse":
-        _store(unit, run, results, phases)
+        _store(unit, run, results)
         _end(unit, run, fault, now)
+
+
+def compute(unit: Unit, run: Run) -> None:
+    """What a run's traces hold, computed and stored; how it ended stays as it is."""
+    _store(unit, run, _results(unit, run))
+
+
+def _results(unit: Unit, run: Run) -> list[FlowResult]:
+    analyse = _analyse_flow if run.import_source is None else _analyse_imported
+    return [result for flow in rows.flows_of(unit, run.id) if (result := analyse(unit, run, flow))]
 
 
 def _columns(unit: Unit, run_id: UUID, flow: int, end: End) -> Columns:
@@ -66,7 +73,8 @@ def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
     first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
     if first_byte_us is None or not columns:
         return None
-    series = sender_series(columns, first_byte_us, flow_duration_s(run, flow))
+    last_byte_us = (flow.sender_outcome or {}).get("last_byte_us")
+    series = sender_series(columns, first_byte_us, flow_duration_s(run, flow), last_byte_us)
     times = _object_times(columns, first_byte_us)
     return FlowResult(flow, series, times, judge_columns(flow, columns), limit_columns(run, flow, columns))
 
@@ -93,11 +101,13 @@ def _faults(unit: Unit, run: Run, flows: Iterable[RunFlow]) -> Iterator[Fault]:
             outcome = getattr(flow, f"{end}_outcome") or {}
             if outcome.get("first_byte_us") is not None and outcome.get("last_byte_us") is not None:
                 columns = _columns(unit, run.id, flow.flow, end)
-                if fault := find_fault(columns, outcome["first_byte_us"], outcome["last_byte_us"]):
+                dropped = outcome.get("dropped_samples") or 0
+                if fault := find_fault(columns, outcome["first_byte_us"], outcome["last_byte_us"], dropped):
                     yield Fault(fault.reason, f"Flow {flow.flow} at the {end}: {fault.detail}")
 
 
-def _store(unit: Unit, run: Run, results: list[FlowResult], phases: Phases) -> None:
+def _store(unit: Unit, run: Run, results: list[FlowResult]) -> None:
+    phases = Phases(**campaigns.find_campaign(unit, run.campaign_id).spec["phases"])
     run.analysis_version = ANALYSIS_VERSION
     found = run_metrics(
         [result.series for result in results],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -12,17 +13,17 @@ import orjson
 
 from downlink.actions.campaigns import complete_campaign
 from downlink.analysis import ANALYSIS_VERSION
-from downlink.analysis.phases import rate_or_nan
+from downlink.analysis.binning import Floats
+from downlink.analysis.phases import PHASES
 from downlink.analysis.report import FlowRecord, Report, build_report
-from downlink.analysis.series import FlowSeries
 from downlink.domain.campaign import Phases
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import RunState
 from downlink.storage import campaigns, reports
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
-from downlink.storage.reports import SERIES_COLUMNS
-from downlink.storage.tables import Campaign, Run, RunFlow
+from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
+from downlink.storage.tables import Campaign, Metric, Run, RunFlow
 from downlink.storage.unit import Unit
 
 
@@ -65,21 +66,26 @@ def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def _build(unit: Unit, campaign: Campaign) -> Report:
-    """The statistics over the campaign's complete runs, from their stored series."""
+    """The statistics over the campaign's complete runs, from their stored series and metrics."""
     flows = [(run, flow) for run, flow in reports.flow_rows(unit, campaign.id) if run.state == RunState.COMPLETE]
-    found = reports.series_rows(unit, {run.id for run, _ in flows})
-    series = {key: _series(list(rows)) for key, rows in groupby(found, key=lambda row: (row.run_id, row.flow))}
+    ids = {run.id for run, _ in flows}
+    series = {
+        key: _table(list(rows))
+        for key, rows in groupby(reports.series_rows(unit, ids), key=lambda row: (row.run_id, row.flow))
+    }
+    metrics = {(row.run_id, row.flow, row.phase): row for row in reports.metric_rows(unit, ids)}
     return build_report(
-        [_record(run, flow, series[run.id, flow.flow]) for run, flow in flows if (run.id, flow.flow) in series],
+        [_record(run, flow, series, metrics) for run, flow in flows],
         conditions=[condition["name"] for condition in campaign.spec["conditions"]],
         phases=Phases(**campaign.spec["phases"]),
-        nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run, _ in flows},
         seed=campaign.spec["timetable"]["seed"],
     )
 
 
-def _record(run: Run, flow: RunFlow, series: FlowSeries) -> FlowRecord:
+def _record(run: Run, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric]) -> FlowRecord:
+    """A flow without a series (its run was shorter than a second) has empty ones."""
     times = flow.object_times_s
+    rows = [metrics.get((run.id, flow.flow, phase)) for phase in PHASES]
     return FlowRecord(
         run=str(run.id),
         link=run.link,
@@ -87,13 +93,12 @@ def _record(run: Run, flow: RunFlow, series: FlowSeries) -> FlowRecord:
         cycle=run.cycle,
         flow=flow.flow,
         cc=flow.cc,
-        start_s=flow.start_s,
-        series=series,
+        series=series.get((run.id, flow.flow), np.zeros((len(SERIES_COLUMNS), 0))),
+        metrics=np.array([[getattr(row, name, None) for name in METRIC_COLUMNS] for row in rows], dtype=np.float64),
         object_times_s=None if times is None else np.asarray(times, dtype=np.float64),
     )
 
 
-def _series(rows: list[Any]) -> FlowSeries:
-    """Rows are (run, flow, bin, quantities...), one for each bin from 0; NULL becomes NaN."""
-    values = np.array([row[3:] for row in rows], dtype=np.float64)
-    return FlowSeries(values.T)
+def _table(rows: list[Any]) -> Floats:
+    """Rows are (run, flow, bin, quantities...), one for each bin from 0; NULL becomes NaN. The table is (quantities, bins)."""
+    return np.array([row[3:] for row in rows], dtype=np.float64).T

@@ -6,21 +6,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from downlink.analysis.phases import stack_series
+from downlink.analysis.binning import Floats, Ints
+from downlink.analysis.phases import stack_values
 from downlink.analysis.series import (
+    ACK_FIELD,
+    COUNTED,
     QUANTITIES,
     Columns,
-    Floats,
     FlowSeries,
-    Ints,
-    SecondBins,
     receiver_series,
     sender_series,
+    written_series,
 )
 from downlink.domain.sample import TIME_FIELD, FieldKind, fields
 
 SEGMENT_SIZE = "snd_mss_bytes"
-THROUGHPUT, GOODPUT = QUANTITIES.index("throughput_bps"), QUANTITIES.index("goodput_bps")
+THROUGHPUT, GOODPUT, RTT = (QUANTITIES.index(name) for name in ("throughput_bps", "goodput_bps", "rtt_ms"))
+DELIVERED, ACKED = (COUNTED.index(name) for name in ("delivered_bytes", "acked_bytes"))
 
 
 def counted_from_zero(columns: Columns) -> dict[str, Ints]:
@@ -40,10 +42,17 @@ def imported_series(sender: Columns, receiver: Columns) -> FlowSeries:
     got in order or read, and throughput, last, from what the sender's program wrote (iperf3, flent).
     """
     parts = [*_sender_parts(sender), *_receiver_parts(receiver), *_written(sender)]
-    stacked = stack_series([FlowSeries(part) for part in parts])
-    has_value = ~np.isnan(stacked).all(axis=2)
-    best = has_value.argmax(axis=0)
-    return FlowSeries(stacked[best, np.arange(len(QUANTITIES))])
+    lengths = stack_values([part.length_s[None] for part in parts])
+    longest = max(parts, key=lambda part: part.bins).length_s if parts else lengths
+    return FlowSeries(_best([part.values for part in parts]), _best([part.counted for part in parts]), longest)
+
+
+def _best(tables: list[Floats]) -> Floats:
+    """Each row from the first table that has a value in it."""
+    stacked = stack_values(tables)
+    first = (~np.isnan(stacked).all(axis=2)).argmax(axis=0)
+    best: Floats = stacked[first, np.arange(stacked.shape[1])]
+    return best
 
 
 def _counts(name: str) -> bool:
@@ -51,37 +60,35 @@ def _counts(name: str) -> bool:
 
 
 def _counters(columns: Columns) -> Columns:
-    """What needs the row at time 0: counters, the clock, and the size of what is counted."""
+    """What needs the row at time 0: counters, the clock, the size of what is counted, and the mark that no ACK is absent."""
     counted = counted_from_zero(columns)
-    return {name: values for name, values in counted.items() if _counts(name) or name == SEGMENT_SIZE}
+    return {name: values for name, values in counted.items() if _counts(name) or name in (SEGMENT_SIZE, ACK_FIELD)}
 
 
 def _gauges(columns: Columns) -> Columns:
     return {name: values for name, values in columns.items() if not _counts(name) or name == TIME_FIELD}
 
 
-def _sender_parts(columns: Columns) -> Iterator[Floats]:
+def _sender_parts(columns: Columns) -> Iterator[FlowSeries]:
     if columns:
-        yield sender_series(_counters(columns), 0).values
-        yield sender_series(_gauges(columns), 0).values
+        counted = sender_series(_counters(columns), 0)
+        counted.values[RTT] = np.nan  # the row at time 0 measured none
+        yield counted
+        yield sender_series(_gauges(columns), 0)
 
 
-def _receiver_parts(columns: Columns) -> Iterator[Floats]:
+def _receiver_parts(columns: Columns) -> Iterator[FlowSeries]:
     """Goodput stands for throughput too, as with a kernel that does not count what it delivered."""
     if not columns:
         return
     got = columns.get("received_bytes", columns.get("app_bytes"))
     counted = columns if got is None else {**columns, "received_bytes": got}
-    received = receiver_series(_counters(counted), 0).values
-    received[THROUGHPUT] = received[GOODPUT]
+    received = receiver_series(_counters(counted), 0)
+    received.values[THROUGHPUT], received.counted[DELIVERED] = received.values[GOODPUT], received.counted[ACKED]
     yield received
-    yield receiver_series(_gauges(columns), 0).values
+    yield receiver_series(_gauges(columns), 0)
 
 
-def _written(sender: Columns) -> Iterator[Floats]:
+def _written(sender: Columns) -> Iterator[FlowSeries]:
     if "app_bytes" in sender:
-        counted = counted_from_zero(sender)
-        rate_bps = SecondBins.of(counted[TIME_FIELD], 0, None).rate_bps(counted["app_bytes"])
-        values = np.full((len(QUANTITIES), len(rate_bps)), np.nan)
-        values[THROUGHPUT] = rate_bps
-        yield values
+        yield written_series(counted_from_zero(sender), 0)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.analysis.series import BIN_US, Columns, Floats, Ints, SecondBins, sender_series
+from downlink.analysis.binning import BIN_US, Floats, Ints
+from downlink.analysis.series import Columns, sender_bins, sender_series
 
 LIMITS = ("congestion_window", "receive_window", "send_buffer", "application")
 PAGE_BYTES = 4096
@@ -78,12 +79,13 @@ def sender_limits(columns: Columns, first_byte_us: int, duration_s: float | None
 
     The kernel counts the time with data in flight (busy_us), and within it the time that the receive window or the send
     buffer held it back (tcp_chrono in net/ipv4/tcp.c, Linux 4.10). Time that is not busy belongs to the application. So
-    does busy time without anything unsent and with room in the congestion window, in proportion to the samples that saw
-    it. What remains is the congestion window's.
+    does busy time without anything unsent and with room in the congestion window, in proportion to the time in which samples
+    saw it. What remains is the congestion window's.
     """
-    bins = SecondBins.of(columns["elapsed_us"], first_byte_us, duration_s)
+    bins = sender_bins(columns, first_byte_us, duration_s)
     busy, receive, buffer = (
-        bins.increase(columns.get(name)) / BIN_US for name in ("busy_us", "rwnd_limited_us", "sndbuf_limited_us")
+        bins.shown(bins.rise(columns.get(name))) / (BIN_US * bins.length_s)
+        for name in ("busy_us", "rwnd_limited_us", "sndbuf_limited_us")
     )
     rest = np.clip(busy - receive - buffer, 0, 1)
     waiting = bins.mean(_waits_for_application(columns))

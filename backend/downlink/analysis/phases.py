@@ -1,4 +1,4 @@
-"""Means over the phases of a run: start-up, steady state, overall. Phases lie on the run's clock, also for a later flow."""
+"""What a run's flows did in its phases: start-up, steady state, overall. Phases lie on the run's clock, also for a later flow."""
 
 from __future__ import annotations
 
@@ -6,67 +6,88 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from downlink.analysis.binning import Floats, divide
 from downlink.analysis.intervals import plain
-from downlink.analysis.series import QUANTITIES, FlowSeries
+from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
 from downlink.domain.campaign import Phases
-
-Floats = NDArray[np.float64]
 
 PHASES = ("startup", "steady", "overall")
 METRICS = (*QUANTITIES, "utilisation_ratio")
+RATES = {"throughput_bps": "delivered_bytes", "goodput_bps": "acked_bytes"}
 
 
-def stack_series(series: Sequence[FlowSeries]) -> Floats:
-    """The series of many runs as one array (runs, quantities, bins); shorter ones are missing at their end."""
-    longest = max((one.bins for one in series), default=0)
-    stacked = np.full((len(series), len(QUANTITIES), longest), np.nan)
-    for index, one in enumerate(series):
-        stacked[index, :, : one.bins] = one.values
+def stack_values(values: Sequence[Floats]) -> Floats:
+    """Tables (rows, bins) of several flows as one array (flows, rows, bins); shorter ones are missing at their end."""
+    longest = max((each.shape[1] for each in values), default=0)
+    rows = values[0].shape[0] if values else 0
+    stacked = np.full((len(values), rows, longest), np.nan)
+    for index, each in enumerate(values):
+        stacked[index, :, : each.shape[1]] = each
     return stacked
-
-
-def run_length_s(series: Sequence[FlowSeries], start_s: Sequence[float]) -> float:
-    """How long a run was: the latest end of its flows."""
-    return max((start + one.bins for one, start in zip(series, start_s, strict=True)), default=0.0)
-
-
-def phase_metrics(
-    stacked: Floats, start_s: ArrayLike, run_s: ArrayLike, phases: Phases, nominal_rate_bps: ArrayLike
-) -> Floats:
-    """The METRICS of many flows in the PHASES: (flows, phases, metrics), missing where a phase has no value.
-
-    stacked: (flows, quantities, bins). start_s, run_s, nominal_rate_bps: per flow, the flow's offset, its run's length
-    and its link's rate. A metric is the mean of the bins whose middle lies in the phase.
-    """
-    start, length = (np.asarray(each, dtype=np.float64)[:, None] for each in (start_s, run_s))
-    middle_s = start + np.arange(stacked.shape[2]) + 0.5
-    in_phase = np.stack(
-        [middle_s < phases.startup_s, middle_s >= length - phases.steady_s, middle_s < length], axis=1
-    ).astype(np.float64)
-    is_there = ~np.isnan(stacked)
-    sums = in_phase @ np.where(is_there, stacked, 0).transpose(0, 2, 1)
-    counts = in_phase @ is_there.transpose(0, 2, 1)
-    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    rate_bps = np.asarray(nominal_rate_bps, dtype=np.float64)[:, None]
-    utilisation = means[:, :, QUANTITIES.index("throughput_bps")] / rate_bps
-    return np.concatenate([means, utilisation[:, :, None]], axis=2)
-
-
-def rate_or_nan(nominal_rate_bps: float | None) -> float:
-    """A rate to divide by; of a link that nobody knows it makes the utilisation missing."""
-    return math.nan if nominal_rate_bps is None else float(nominal_rate_bps)
 
 
 def run_metrics(
     series: Sequence[FlowSeries], start_s: Sequence[float], phases: Phases, nominal_rate_bps: float
 ) -> list[dict[str, dict[str, float | None]]]:
-    """The metrics of one run, to keep: for each flow {phase: {metric: value}}, null where missing."""
-    run_s = run_length_s(series, start_s)
-    many = len(series)
-    found = phase_metrics(stack_series(series), start_s, [run_s] * many, phases, [nominal_rate_bps] * many)
-    return [
-        {phase: dict(zip(METRICS, plain(row), strict=True)) for phase, row in zip(PHASES, flow, strict=True)}
-        for flow in found
-    ]
+    """The metrics of one run, to keep: for each flow {phase: {metric: value}}, null where missing.
+
+    start_s: each flow's offset from the run's zero.
+    """
+    together_s = shared_end_s(series, start_s)
+    found = []
+    for one, start in zip(series, start_s, strict=True):
+        rows = [_metrics(one, inside, nominal_rate_bps) for inside in _phase_bins(one, start, together_s, phases)]
+        found.append(
+            {phase: dict(zip(METRICS, plain(row), strict=True)) for phase, row in zip(PHASES, rows, strict=True)}
+        )
+    return found
+
+
+def shared_end_s(series: Sequence[FlowSeries], start_s: Sequence[float]) -> float:
+    """When the first of a run's flows ends, from the run's zero: steady state is counted back from there, so that it covers
+    the same seconds for all. Where a flow begins later than that, the flows never met, and the run's end counts."""
+    ends = [start + one.bins for one, start in zip(series, start_s, strict=True)]
+    if not ends:
+        return 0.0
+    return min(ends) if min(ends) > max(start_s) else max(ends)
+
+
+def _phase_bins(one: FlowSeries, start_s: float, together_s: float, phases: Phases) -> Sequence[NDArray[np.bool_]]:
+    """Which bins belong to each phase: those whose middle lies in it."""
+    middle_s = start_s + np.arange(one.bins) + 0.5
+    is_steady = (middle_s >= together_s - phases.steady_s) & (middle_s < together_s)
+    return middle_s < phases.startup_s, is_steady, np.ones(one.bins, bool)
+
+
+def _metrics(one: FlowSeries, inside: NDArray[np.bool_], nominal_rate_bps: float) -> list[float]:
+    """Rates and shares are of what was counted in the phase; the rest are means of its seconds, missing ones left out."""
+    counted = dict(zip(COUNTED, one.counted[:, inside], strict=True))
+    values = {name: _mean(one.column(name)[inside]) for name in QUANTITIES}
+    values |= {name: _rate_bps(counted[source], one.length_s[inside]) for name, source in RATES.items()}
+    sent, again = counted["sent_bytes"], counted["retransmitted_bytes"]
+    values["retransmission_percent"] = 100 * float(divide(_sum(again), _sum(sent)))
+    values["utilisation_ratio"] = values["throughput_bps"] / nominal_rate_bps
+    return [values[name] for name in METRICS]
+
+
+def _mean(values: Floats) -> float:
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else math.nan
+
+
+def _sum(values: Floats) -> Floats:
+    """The sum of what is known; missing when nothing is."""
+    is_known = ~np.isnan(values)
+    return np.asarray(values[is_known].sum() if is_known.any() else np.nan)
+
+
+def _rate_bps(rise_bytes: Floats, length_s: Floats) -> float:
+    is_known = ~np.isnan(rise_bytes)
+    return 8 * float(divide(_sum(rise_bytes), np.asarray(length_s[is_known].sum())))
+
+
+def rate_or_nan(nominal_rate_bps: float | None) -> float:
+    """A rate to divide by; of a link that nobody knows it makes the utilisation missing."""
+    return math.nan if nominal_rate_bps is None else float(nominal_rate_bps)

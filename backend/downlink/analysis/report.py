@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_intervals, plain
-from downlink.analysis.phases import METRICS, PHASES, phase_metrics, stack_series
-from downlink.analysis.series import QUANTITIES, FlowSeries
+from downlink.analysis.phases import METRICS, PHASES, stack_values
+from downlink.analysis.series import QUANTITIES
 from downlink.analysis.steady import time_to_steady_s
 from downlink.domain.campaign import Phases
 
@@ -27,7 +27,7 @@ STEADY = PHASES.index("steady")
 class FlowRecord:
     """One flow of one complete run. run: the run's name, copied into the report.
 
-    start_s: the flow's offset from the run's zero. object_times_s: element N - 1 is the time to N MB, None if unknown.
+    series: (quantities, bins). metrics: (phases, metrics). object_times_s: element N - 1 is the time to N MB, None if unknown.
     """
 
     run: str
@@ -36,8 +36,8 @@ class FlowRecord:
     cycle: int
     flow: int
     cc: str
-    start_s: float
-    series: FlowSeries
+    series: Floats
+    metrics: Floats
     object_times_s: Floats | None = None
 
 
@@ -151,21 +151,17 @@ def build_report(
     *,
     conditions: Sequence[str],
     phases: Phases,
-    nominal_rate_bps: Mapping[str, float],
     seed: int,
 ) -> Report:
     """The report over complete runs.
 
     flows: every flow of every such run. conditions: their names in the campaign's order, the first is the baseline.
-    nominal_rate_bps: per link. seed: of the bootstrap; the same flows and seed make the same report.
+    seed: of the bootstrap; the same flows and seed make the same report.
     """
     place = {name: index for index, name in enumerate(conditions)}
     ordered = sorted(flows, key=lambda each: (each.link, place[each.condition], each.flow, each.cycle))
-    run_s: dict[str, float] = {}
-    for each in ordered:
-        run_s[each.run] = max(run_s.get(each.run, 0.0), each.start_s + each.series.bins)
     by_group = groupby(ordered, key=lambda each: (each.link, each.condition, each.flow))
-    groups = tuple(_group(list(members), run_s, phases, nominal_rate_bps[link]) for (link, _, _), members in by_group)
+    groups = tuple(_group(list(members)) for _, members in by_group)
     fairness = tuple(
         found
         for _, members in groupby(groups, key=lambda group: (group.link, group.condition))
@@ -179,19 +175,13 @@ def build_report(
     return Report(phases, groups, fairness, comparisons)
 
 
-def _group(members: list[FlowRecord], run_s: Mapping[str, float], phases: Phases, rate_bps: float) -> Group:
+def _group(members: list[FlowRecord]) -> Group:
     first = members[0]
-    stacked = stack_series([each.series for each in members])
-    per_run = phase_metrics(
-        stacked,
-        [each.start_s for each in members],
-        [run_s[each.run] for each in members],
-        phases,
-        [rate_bps] * len(members),
-    )
+    stacked = stack_values([each.series for each in members])
+    per_run = np.stack([each.metrics for each in members])
     steady_times_s = np.array(
         [
-            time_to_steady_s(each.series.column("throughput_bps"), metrics[STEADY, THROUGHPUT])
+            time_to_steady_s(each.series[THROUGHPUT], metrics[STEADY, THROUGHPUT])
             for each, metrics in zip(members, per_run, strict=True)
         ]
     )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.analysis.series import MAX_GAP_US, Columns
+from downlink.analysis.binning import MAX_GAP_US
+from downlink.analysis.series import Columns, has_every_ack
 from downlink.domain.sample import FieldKind, fields
 
 MIN_COVERED_RATIO = 0.9
@@ -22,20 +23,36 @@ class Fault:
     detail: str
 
 
-def find_fault(columns: Columns, first_byte_us: int, last_byte_us: int) -> Fault | None:
+def find_fault(columns: Columns, first_byte_us: int, last_byte_us: int, dropped_samples: int = 0) -> Fault | None:
     """Why this trace cannot stand for its flow, or None when it can.
 
     columns: the fields of one trace. first_byte_us, last_byte_us: the transfer on the clock of the samples. A trace must
-    hold samples, cover 90 % of the transfer (time in gaps over 2 s is not covered), average 10 samples a second, and no
-    counter may fall.
+    hold samples, and no counter may fall. Polls must cover 90 % of the transfer (time in gaps over 2 s is not covered) and
+    average 10 a second. Of ACKs 90 % must be on record: how many came, and when, is the flow's own doing.
+    dropped_samples: ACKs that were not recorded.
     """
     time_us = columns.get("elapsed_us", np.zeros(0, np.int64))
     within = time_us[(time_us >= first_byte_us) & (time_us <= last_byte_us)]
-    length_us = max(1, last_byte_us - first_byte_us)
     if not len(within):
         return Fault("no_samples", "There is no sample of the transfer.")
     if fallen := [name for name, values in columns.items() if _falls(name, values)]:
         return Fault("internal", f"Counters fell, as if two sockets were mixed: {', '.join(fallen)}.")
+    if has_every_ack(columns):
+        return _few_acks(len(time_us), dropped_samples)
+    return _few_polls(within, first_byte_us, last_byte_us)
+
+
+def _few_acks(recorded: int, dropped: int) -> Fault | None:
+    if recorded >= MIN_COVERED_RATIO * (recorded + dropped):
+        return None
+    return Fault(
+        "thin_trace",
+        f"{dropped} of {recorded + dropped} ACKs were not recorded; {MIN_COVERED_RATIO:.0%} on record is the least.",
+    )
+
+
+def _few_polls(within: NDArray[np.int64], first_byte_us: int, last_byte_us: int) -> Fault | None:
+    length_us = max(1, last_byte_us - first_byte_us)
     covered = 1 - _in_gaps_us(within, first_byte_us, last_byte_us) / length_us
     if covered < MIN_COVERED_RATIO:
         return Fault(

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from downlink.analysis.phases import METRICS, PHASES, phase_metrics, run_length_s, run_metrics, stack_series
-from downlink.analysis.series import QUANTITIES, FlowSeries
+from downlink.analysis.phases import METRICS, PHASES, run_metrics, shared_end_s, stack_values
+from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
 from downlink.domain.campaign import Phases
 
 WINDOWS = Phases(startup_s=2, steady_s=3)
@@ -10,8 +10,10 @@ WINDOWS = Phases(startup_s=2, steady_s=3)
 
 def make_series(throughput: list[float]) -> FlowSeries:
     values = np.full((len(QUANTITIES), len(throughput)), np.nan)
+    counted = np.full((len(COUNTED), len(throughput)), np.nan)
     values[QUANTITIES.index("throughput_bps")] = throughput
-    return FlowSeries(values)
+    counted[COUNTED.index("delivered_bytes")] = np.array(throughput) / 8
+    return FlowSeries(values, counted, np.ones(len(throughput)))
 
 
 def throughputs(series: list[list[float]], start_s: list[float]) -> list[list[float | None]]:
@@ -51,17 +53,24 @@ def test_utilisation_is_a_share_of_the_nominal_rate() -> None:
     assert set(flow["steady"]) == set(METRICS)
 
 
-def test_many_runs_at_once_give_what_each_gives_alone() -> None:
-    rng = np.random.default_rng(2)
-    series = [make_series(list(rng.uniform(0, 100, size))) for size in (3, 7, 11, 1, 0)]
-    start_s = [0.0, 1.5, 0.0, 2.0, 0.0]
-    run_s = [3.0, 12.0, 11.0, 9.0, 4.0]
-    together = phase_metrics(stack_series(series), start_s, run_s, WINDOWS, [100.0] * 5)
-    for row, one in enumerate(series):
-        alone = phase_metrics(stack_series([one]), start_s[row : row + 1], run_s[row : row + 1], WINDOWS, [100.0])
-        assert np.allclose(together[row], alone[0], equal_nan=True)
+def test_steady_state_covers_the_same_seconds_for_flows_that_end_apart() -> None:
+    """Flows that stop after bytes: the first ends at 5 s, so steady state is 2 to 5 s of both."""
+    first, second = throughputs([[0, 10, 20, 30, 40], [0, 1, 2, 3, 4, 100, 100, 100]], [0.0, 0.0])
+    assert [first[1], second[1]] == [30.0, 3.0]
+    assert second[2] == pytest.approx(310 / 8), "overall is each flow's own"
 
 
-def test_a_run_lasts_until_its_last_flow_ends() -> None:
-    assert run_length_s([make_series([1] * 8), make_series([1] * 5)], [0.0, 4.5]) == pytest.approx(9.5)
-    assert run_length_s([], []) == 0
+@pytest.mark.parametrize(("second_start_s", "end_s"), [(0.0, 5.0), (4.5, 5.0), (5.0, 13.0), (9.0, 17.0)])
+def test_a_run_is_shared_until_its_first_flow_ends_if_they_ever_met(second_start_s: float, end_s: float) -> None:
+    assert shared_end_s([make_series([1] * 5), make_series([1] * 8)], [0.0, second_start_s]) == end_s
+
+
+def test_a_run_without_flows_has_no_length() -> None:
+    assert shared_end_s([], []) == 0
+    assert run_metrics([], [], WINDOWS, 1.0) == []
+
+
+def test_shorter_tables_are_missing_at_their_end() -> None:
+    stacked = stack_values([np.ones((2, 3)), np.zeros((2, 1))])
+    assert np.isnan(stacked[1]).tolist() == [[False, True, True]] * 2
+    assert stack_values([]).shape == (0, 0, 0)

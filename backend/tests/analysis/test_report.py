@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 
 from downlink.analysis import ANALYSIS_VERSION
-from downlink.analysis.phases import METRICS, PHASES
+from downlink.analysis.phases import METRICS, PHASES, run_metrics
 from downlink.analysis.report import FlowRecord, Report, build_report
-from downlink.analysis.series import QUANTITIES, FlowSeries
+from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
 from downlink.domain.campaign import Phases
 
 WINDOWS = Phases(startup_s=2, steady_s=3)
@@ -17,23 +17,24 @@ CONDITIONS = ("on", "off")
 
 def make_series(throughput: Any) -> FlowSeries:
     throughput = np.asarray(throughput, float)
-    return FlowSeries(np.stack([throughput * (index + 1) for index in range(len(QUANTITIES))]))
+    values = np.stack([throughput * (index + 1) for index in range(len(QUANTITIES))])
+    counted = np.tile(throughput / 8, (len(COUNTED), 1))
+    return FlowSeries(values, counted, np.ones(len(throughput)))
 
 
-def make_record(condition: str, cycle: int, throughput: Any, **changes: Any) -> FlowRecord:
-    values = {"run": f"{condition}-{cycle}", "link": "geo", "flow": 1, "cc": "cubic", "start_s": 0.0}
-    return FlowRecord(
-        **{**values, "condition": condition, "cycle": cycle, "series": make_series(throughput), **changes}
-    )
+def make_record(condition: str, cycle: int, throughput: Any, start_s: float = 0.0, **changes: Any) -> FlowRecord:
+    series = make_series(throughput)
+    (metrics,) = run_metrics([series], [start_s], WINDOWS, 100.0)
+    values = {
+        **{"run": f"{condition}-{cycle}", "link": "geo", "flow": 1, "cc": "cubic"},
+        **{"condition": condition, "cycle": cycle, "series": series.values},
+        "metrics": np.array([list(phase.values()) for phase in metrics.values()], dtype=float),
+    }
+    return FlowRecord(**{**values, **changes})
 
 
 def report(records: list[FlowRecord], **changes: Any) -> Report:
-    settings: dict[str, Any] = {
-        "conditions": CONDITIONS,
-        "phases": WINDOWS,
-        "nominal_rate_bps": {"geo": 100.0},
-        "seed": 1,
-    }
+    settings: dict[str, Any] = {"conditions": CONDITIONS, "phases": WINDOWS, "seed": 1}
     return build_report(records, **{**settings, **changes})
 
 

@@ -55,9 +55,22 @@ def test_a_counter_is_interpolated_at_the_edges_of_a_bin() -> None:
     assert series.column("goodput_bps").tolist() == [(6_000 - 1_500) * 8.0]
 
 
-def test_a_gauge_is_the_mean_of_the_samples_in_its_bin() -> None:
+def test_a_gauge_is_the_mean_over_the_time_of_its_bin() -> None:
+    """Each value lasts until the next: 0.4 s of 10 and 0.6 s of 20, then 40 for a second."""
     trace = make_trace([0, 400_000, 1_000_000, 2_000_000], rtt_us=[10_000, 20_000, 40_000, 90_000])
-    assert sender_series(trace, 0).column("rtt_ms").tolist() == [15.0, 40.0]
+    assert sender_series(trace, 0).column("rtt_ms") == pytest.approx([16.0, 40.0])
+
+
+def test_a_value_from_before_the_edge_counts_until_the_first_sample_of_the_bin() -> None:
+    trace = make_trace([0, 900_000, 1_500_000, 2_000_000], rtt_us=[10_000, 20_000, 40_000, 90_000])
+    assert sender_series(trace, 0).column("rtt_ms") == pytest.approx([11.0, 30.0])
+
+
+@pytest.mark.parametrize(("gap_us", "expected"), [(1_900_000, 22.0), (2_000_000, 20.0), (2_300_000, 11 / 0.7)])
+def test_a_value_lasts_for_two_seconds_at_most(gap_us: int, expected: float) -> None:
+    """10 at 0.5 s, then 30 after the gap. After 2.3 s the time from 2.5 to 2.8 s has no value."""
+    trace = make_trace([0, 500_000, 500_000 + gap_us, 3_000_000], rtt_us=[10_000, 10_000, 30_000, 30_000])
+    assert sender_series(trace, 0).column("rtt_ms")[2] == pytest.approx(expected)
 
 
 def test_an_rtt_of_zero_is_not_a_measurement() -> None:
@@ -86,7 +99,8 @@ def test_seconds_before_the_first_sample_are_missing() -> None:
 
 
 def test_a_bin_that_the_trace_does_not_fill_is_left_out() -> None:
-    assert sender_series(make_trace([0, 1_999_999], acked_bytes=[0, 1]), 0).bins == 1
+    assert sender_series(make_trace([0, 1_989_999], acked_bytes=[0, 1]), 0).bins == 1
+    assert sender_series(make_trace([0, 1_990_000], acked_bytes=[0, 1]), 0).bins == 2
     assert sender_series(make_trace([0, 2_000_000], acked_bytes=[0, 1]), 0).bins == 2
 
 
@@ -193,9 +207,9 @@ def test_rates_scale_with_the_bytes(trace: Columns, factor: int) -> None:
 def test_bins_and_what_is_left_add_up_to_the_whole(trace: Columns) -> None:
     zero_us = int(trace["elapsed_us"][0])
     series = sender_series(trace, zero_us)
-    end_us = zero_us + series.bins * 1_000_000
+    end_us = min(zero_us + series.bins * 1_000_000, int(trace["elapsed_us"][-1]))
     whole = np.interp(end_us, trace["elapsed_us"], trace["acked_bytes"]) - trace["acked_bytes"][0]
-    assert np.nansum(series.column("goodput_bps")) / 8 == pytest.approx(whole, rel=1e-9, abs=1e-3)
+    assert np.nansum(series.column("goodput_bps") * series.length_s) / 8 == pytest.approx(whole, rel=1e-9, abs=1e-3)
 
 
 @given(random_traces())
@@ -204,13 +218,22 @@ def test_bins_agree_with_a_plain_loop_over_the_definition(trace: Columns) -> Non
     series = sender_series(trace, zero_us)
     size = np.diff(trace["delivered_segments"], prepend=0) * trace["snd_mss_bytes"]
     delivered = np.cumsum(size)
+    cwnd = trace["cwnd_segments"] * trace["snd_mss_bytes"]
     for k in range(series.bins):
-        low, high = zero_us + k * 1_000_000, zero_us + (k + 1) * 1_000_000
-        within = (time >= low) & (time < high)
+        low, high = zero_us + k * 1_000_000, min(zero_us + (k + 1) * 1_000_000, int(time[-1]))
         at_edges = np.interp([low, high], time, delivered)
-        assert series.column("throughput_bps")[k] == pytest.approx((at_edges[1] - at_edges[0]) * 8, rel=1e-9, abs=1e-3)
-        cwnd = (trace["cwnd_segments"] * trace["snd_mss_bytes"])[within]
-        assert series.column("cwnd_bytes")[k] == pytest.approx(cwnd.mean() if within.any() else np.nan, nan_ok=True)
+        rate_bps = 8e6 * (at_edges[1] - at_edges[0]) / (high - low)
+        assert series.column("throughput_bps")[k] == pytest.approx(rate_bps, rel=1e-9, abs=1e-3)
+        expected = mean_over_time(time, cwnd, low, high)
+        assert series.column("cwnd_bytes")[k] == pytest.approx(expected, rel=1e-6, nan_ok=True)
+
+
+def mean_over_time(time: NDArray[np.int64], values: NDArray[np.int64], low: int, high: int) -> float:
+    """Sample by sample: each value from its time to the next, missing without a sample in the bin."""
+    if not ((time >= low) & (time < high)).any():
+        return float("nan")
+    spans = [max(0, min(end, high) - max(start, low)) for start, end in zip(time, [*time[1:], high], strict=True)]
+    return sum(span * value for span, value in zip(spans, values, strict=True)) / sum(spans)
 
 
 @given(random_traces(), st.data())

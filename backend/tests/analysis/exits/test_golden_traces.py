@@ -71,5 +71,7 @@ def test_an_agents_per_ack_trace_makes_a_series() -> None:
     end = first_byte_us + series.bins * 1_000_000
     delivered = np.interp([first_byte_us, end], held["elapsed_us"], held["delivered_segments"] * held["snd_mss_bytes"])
     assert throughput_bps.sum() == pytest.approx(8 * (delivered[1] - delivered[0]))
-    in_first = (held["elapsed_us"] < first_byte_us + 1_000_000) & (held["ack_rtt_us"] > 0)
-    assert series.column("rtt_ms")[0] == pytest.approx(held["ack_rtt_us"][in_first].mean() / 1e3)
+    is_measured = (held["elapsed_us"] < first_byte_us + 1_000_000) & (held["ack_rtt_us"] > 0)
+    times_us, rtts_us = held["elapsed_us"][is_measured], held["ack_rtt_us"][is_measured]
+    lasting_us = np.diff(times_us, append=first_byte_us + 1_000_000)
+    assert series.column("rtt_ms")[0] == pytest.approx((rtts_us * lasting_us).sum() / lasting_us.sum() / 1e3)

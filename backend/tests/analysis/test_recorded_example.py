@@ -1,0 +1,38 @@
+"""The numbers of the recorded example, computed anew from its traces and as they are kept in the archive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from downlink.analysis.phases import run_metrics
+from downlink.analysis.series import sender_series
+from downlink.domain.campaign import Phases
+from tests.fixtures.recorded import recorded_columns, recorded_flows, recorded_rows
+
+WINDOWS = Phases(startup_s=15.0, steady_s=5.0)
+
+
+def metrics_of(condition: str) -> list[dict[str, Any]]:
+    """Per run, by cycle: {phase: {metric: value}}, computed from the sender's trace."""
+    found = []
+    for run, flow in recorded_flows(condition):
+        first_byte_us = flow["sender_outcome"]["first_byte_us"]
+        series = sender_series(recorded_columns(run["id"]), first_byte_us, run["stop"]["seconds"])
+        found += run_metrics([series], [0.0], WINDOWS, run["nominal_rate_bps"])
+    return found
+
+
+def test_the_retransmitted_share_is_retransmitted_bytes_over_sent_bytes() -> None:
+    shares = [each["overall"]["retransmission_percent"] for each in metrics_of("HyStart off")]
+    assert shares == pytest.approx([3.29, 1.74, 3.23], abs=0.005)
+
+
+def test_the_archive_keeps_what_this_version_computes() -> None:
+    kept = {(row["run_id"], row["phase"]): row for row in recorded_rows()["metrics"]}
+    for condition in ("HyStart on", "HyStart off"):
+        for (run, _), phases in zip(recorded_flows(condition), metrics_of(condition), strict=True):
+            for phase, metrics in phases.items():
+                row = kept[run["id"], phase]
+                assert {name: row[name] for name in metrics} == pytest.approx(metrics, rel=1e-9)
