@@ -54,3 +54,5 @@ func (b *bottleneck) verdict(in *Packet) Cause {
 }
 
 func (b *bottleneck) Held() int { return b.queue.n }
+
+func (b *bottleneck) Least() time.Duration { return 0 }

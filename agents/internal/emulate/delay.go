@@ -37,12 +37,21 @@ func (n *delay) extra(now time.Duration) (sum time.Duration) {
 
 func (n *delay) Held() int { return n.line.n }
 
+func (n *delay) Least() time.Duration {
+	least := n.base
+	for _, v := range n.variations {
+		least += v.least
+	}
+	return max(0, least)
+}
+
 // variation is a random delay that is drawn anew every hold (0: for every packet), as a satellite link's frames or its
 // reassignments do.
 type variation struct {
-	hold time.Duration
-	draw func(*rand.Rand) time.Duration
-	rng  *rand.Rand
+	hold  time.Duration
+	draw  func(*rand.Rand) time.Duration
+	least time.Duration // no draw is below it
+	rng   *rand.Rand
 
 	value time.Duration
 	until time.Duration

@@ -8,6 +8,7 @@ package emulate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,12 +53,15 @@ type Node interface {
 	Process(now time.Duration, in *Packet) (out *Packet, wake time.Duration)
 	// Held is the number of packets inside.
 	Held() int
+	// Least is the shortest time that any packet spends inside.
+	Least() time.Duration
 }
 
 // Line is one direction of a link: nodes in the order in which packets pass them.
 type Line struct {
 	nodes  []Node
 	wakes  []time.Duration
+	ahead  []time.Duration // the shortest time from each node's exit to the end of the line
 	counts Counts
 }
 
@@ -71,16 +75,19 @@ type Counts struct {
 
 // NewLine joins nodes into one direction of a link.
 func NewLine(nodes ...Node) *Line {
-	line := &Line{nodes: nodes, wakes: make([]time.Duration, len(nodes))}
-	for i := range line.wakes {
-		line.wakes[i] = Never
+	line := &Line{nodes: nodes, wakes: make([]time.Duration, len(nodes)), ahead: make([]time.Duration, len(nodes))}
+	least := time.Duration(0)
+	for i, node := range slices.Backward(nodes) {
+		line.wakes[i], line.ahead[i] = Never, least
+		least += node.Least()
 	}
 	return line
 }
 
 // Step runs the line from its last event up to now, event by event at their exact times, and then takes in, if any.
 // A late caller therefore adds no delay to what happens inside. Packets that left, lost ones included, are appended to
-// out in the order of their leaving. wake is the time of the next event.
+// out in the order of their leaving. wake is the first moment at which another packet can be through: what happens
+// inside until then can wait for it.
 func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, wake time.Duration) {
 	node, at := l.earliest()
 	for ; at <= now; node, at = l.earliest() {
@@ -91,9 +98,19 @@ func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, 
 	if in != nil {
 		l.counts.Received++
 		out = l.pass(0, now, in, out)
-		_, at = l.earliest()
 	}
-	return out, at
+	return out, l.firstExit()
+}
+
+// firstExit is when the next packet can be through the whole line.
+func (l *Line) firstExit() time.Duration {
+	first := Never
+	for i, wake := range l.wakes {
+		if wake != Never {
+			first = min(first, wake+l.ahead[i])
+		}
+	}
+	return first
 }
 
 // pass hands a packet to node after node until one keeps it, it is lost, or it is through.

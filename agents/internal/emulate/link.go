@@ -82,23 +82,27 @@ func (d Direction) losses(s *seeds) (nodes []Node) {
 func (d Delay) node(s *seeds) Node {
 	node := &delay{base: milliseconds(d.BaseMs), reorders: d.Reorders}
 	for _, v := range d.Variations {
-		node.variations = append(node.variations, &variation{hold: milliseconds(v.HoldMs), draw: v.distribution(), rng: s.next()})
+		draw, least := v.distribution()
+		node.variations = append(node.variations, &variation{hold: milliseconds(v.HoldMs), draw: draw, least: least, rng: s.next()})
 	}
 	return node
 }
 
-func (v Variation) distribution() func(*rand.Rand) time.Duration {
+// distribution is how values are drawn, and the least of them.
+func (v Variation) distribution() (draw func(*rand.Rand) time.Duration, least time.Duration) {
 	switch {
 	case v.Normal != nil:
-		return truncatedNormal(milliseconds(v.Normal.SdMs), milliseconds(v.Normal.LowMs), milliseconds(v.Normal.HighMs))
+		low := milliseconds(v.Normal.LowMs)
+		return truncatedNormal(milliseconds(v.Normal.SdMs), low, milliseconds(v.Normal.HighMs)), low
 	case v.Uniform != nil:
-		return uniform(milliseconds(v.Uniform.LowMs), milliseconds(v.Uniform.HighMs))
+		low := milliseconds(v.Uniform.LowMs)
+		return uniform(low, milliseconds(v.Uniform.HighMs)), low
 	default:
 		points := make([]quantile, len(v.Quantiles))
 		for i, point := range v.Quantiles {
 			points[i] = quantile{point.Ratio, milliseconds(point.DelayMs)}
 		}
-		return fromQuantiles(points)
+		return fromQuantiles(points), points[0].value
 	}
 }
 

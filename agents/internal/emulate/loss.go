@@ -20,6 +20,8 @@ func (n *independentLoss) Process(_ time.Duration, in *Packet) (*Packet, time.Du
 
 func (n *independentLoss) Held() int { return 0 }
 
+func (n *independentLoss) Least() time.Duration { return 0 }
+
 // outages lose everything that passes while one lasts. Lengths, and the spaces between them, are exponential in time:
 // a flow that fills the link loses a burst, a slow probe mostly single packets.
 type outages struct {
@@ -56,6 +58,8 @@ func (n *outages) Process(now time.Duration, in *Packet) (*Packet, time.Duration
 
 func (n *outages) Held() int { return 0 }
 
+func (n *outages) Least() time.Duration { return 0 }
+
 // lossyGaps lose everything that passes in a handover gap.
 type lossyGaps struct{ gaps gaps }
 
@@ -69,3 +73,5 @@ func (n lossyGaps) Process(now time.Duration, in *Packet) (*Packet, time.Duratio
 }
 
 func (n lossyGaps) Held() int { return 0 }
+
+func (n lossyGaps) Least() time.Duration { return 0 }

@@ -111,7 +111,7 @@ func TestOutagesAreBurstsInTime(t *testing.T) {
 
 func TestDelayKeepsTheOrder(t *testing.T) {
 	node := &delay{base: 100 * time.Millisecond, variations: []*variation{
-		{draw: truncatedNormal(20*time.Millisecond, -60*time.Millisecond, 60*time.Millisecond), rng: testRng()}}}
+		{draw: truncatedNormal(20*time.Millisecond, -60*time.Millisecond, 60*time.Millisecond), least: -60 * time.Millisecond, rng: testRng()}}}
 	requireOrdered(t, simulate(t, NewLine(node), every(time.Millisecond, 5000, 100)))
 }
 

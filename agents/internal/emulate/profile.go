@@ -44,6 +44,20 @@ type Rate struct {
 	Trace       *RateTrace `yaml:"trace"`
 }
 
+// peakBps is the highest rate that there can be.
+func (r Rate) peakBps() float64 {
+	peak := r.ConstantBps
+	if r.Steps != nil {
+		peak = max(peak, r.Steps.HighBps)
+	}
+	if r.Trace != nil {
+		for _, point := range r.Trace.Points {
+			peak = max(peak, point.Bps)
+		}
+	}
+	return peak
+}
+
 type RateSteps struct {
 	PeriodS float64 `yaml:"period_s"`
 	LowBps  float64 `yaml:"low_bps"`
@@ -130,6 +144,11 @@ type Facts struct {
 	IdleRttP005Ms   float64 `yaml:"idle_rtt_p00_5_ms"`
 	IdleRttP995Ms   float64 `yaml:"idle_rtt_p99_5_ms"`
 	IdleLossRatio   float64 `yaml:"idle_loss_ratio"`
+}
+
+// PeakBps is the highest rate of the link, of both ways.
+func (profile Profile) PeakBps() float64 {
+	return max(profile.Down.Rate.peakBps(), profile.Up.Rate.peakBps())
 }
 
 // ProfileNames lists the profiles that come with the program.

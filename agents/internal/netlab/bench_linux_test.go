@@ -67,7 +67,7 @@ func deliveredBytes(lab *Lab) uint64 {
 }
 
 // busy is the CPU time that the pump's thread has used.
-func (p *pump) busy(b *testing.B) time.Duration {
+func (p *pump) busy(b testing.TB) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/schedstat", p.thread.Load()))
 	require.NoError(b, err)
 	ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
@@ -100,7 +100,7 @@ func BenchmarkAddedDelay(b *testing.B) {
 		var sent []int64
 		require.NoError(b, onThread(func() error {
 			preferThread() // else a sender that has to wait for a core counts as a delay of the link
-			sent = sendBursts(b, source, sink.LocalAddr(), packets)
+			sent = sendPaced(b, source, sink.LocalAddr(), packets, perBurst)
 			return nil
 		}))
 		added := addedDelays(profile, sent, <-received)
@@ -112,7 +112,7 @@ func BenchmarkAddedDelay(b *testing.B) {
 }
 
 // heldByAnother has a process of its own hold the link, as in real use: this one's garbage collection is not the link's.
-func heldByAnother(b *testing.B, profile emulate.Profile) Found {
+func heldByAnother(b testing.TB, profile emulate.Profile) Found {
 	text, err := yaml.Marshal(profile)
 	require.NoError(b, err)
 	path := filepath.Join(b.TempDir(), "bench.yaml")
@@ -125,7 +125,7 @@ func heldByAnother(b *testing.B, profile emulate.Profile) Found {
 }
 
 // stampedSink is a UDP socket on the receiver whose datagrams bear the time at which the kernel got them.
-func stampedSink(b *testing.B, link Found) *net.UDPConn {
+func stampedSink(b testing.TB, link Found) *net.UDPConn {
 	conn, err := listenUDP(link.Hosts[Receiver])
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = conn.Close() })
@@ -157,14 +157,14 @@ func receiveStamps(sink *net.UDPConn, packets int) map[uint64]int64 {
 	return stamps
 }
 
-// sendBursts sends numbered datagrams and returns when each was sent, in ns since 1970.
-func sendBursts(b *testing.B, source net.PacketConn, to net.Addr, packets int) []int64 {
+// sendPaced sends numbered datagrams and returns when each was sent, in ns since 1970.
+func sendPaced(b testing.TB, source net.PacketConn, to net.Addr, packets, perMillisecond int) []int64 {
 	sent := make([]int64, packets)
 	text := make([]byte, datagram)
 	began := time.Now()
 	for i := range sent {
-		if i%perBurst == 0 {
-			time.Sleep(time.Until(began.Add(time.Duration(i/perBurst) * time.Millisecond)))
+		if i%perMillisecond == 0 {
+			time.Sleep(time.Until(began.Add(time.Duration(i/perMillisecond) * time.Millisecond)))
 		}
 		binary.BigEndian.PutUint64(text, uint64(i))
 		sent[i] = time.Now().UnixNano()

@@ -1,6 +1,7 @@
 package netlab
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,9 @@ func inside(ns netns.NsHandle, call func() error) error {
 
 // makeNamespace makes a named namespace. Its name is taken for good or not at all, whoever else tries.
 func makeNamespace(name string) (ns netns.NsHandle, err error) {
+	if err := shareNamespaceFolder(); err != nil {
+		return -1, err
+	}
 	err = onThread(func() error {
 		ns, err = netns.NewNamed(name)
 		return err
@@ -52,6 +56,43 @@ func makeNamespace(name string) (ns netns.NsHandle, err error) {
 		return -1, fmt.Errorf("make namespace %s: %w", name, err)
 	}
 	return ns, nil
+}
+
+// shareNamespaceFolder makes the folder a shared mount of its own, as the first `ip netns add` on a machine does. Were
+// that to come later, it would cover the names that are there with copies, which could no longer be removed.
+func shareNamespaceFolder() error {
+	if err := os.MkdirAll(namespaceFolder, 0o755); err != nil {
+		return fmt.Errorf("make the folder of namespaces: %w", err)
+	}
+	lock, err := lockFolder(namespaceFolder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	err = share(namespaceFolder)
+	if errors.Is(err, unix.EINVAL) { // it is not a mount yet
+		if err = unix.Mount(namespaceFolder, namespaceFolder, "none", unix.MS_BIND|unix.MS_REC, ""); err == nil {
+			err = share(namespaceFolder)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("share mount %s: %w", namespaceFolder, err)
+	}
+	return nil
+}
+
+func share(path string) error { return unix.Mount("", path, "none", unix.MS_SHARED|unix.MS_REC, "") }
+
+// lockFolder keeps others out, iproute2 among them, until the file is closed.
+func lockFolder(path string) (*os.File, error) {
+	folder, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), folder.Close())
+	}
+	return folder, nil
 }
 
 func removeNamespace(name string) error {

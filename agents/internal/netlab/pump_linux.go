@@ -17,8 +17,14 @@ import (
 const (
 	// readBatch bounds how long arrivals can keep due departures waiting.
 	readBatch = 32
-	// rest is the shortest sleep: at high rates due packets leave a few at a time, which costs up to this much delay and
-	// saves most of the wake-ups. The line's own times stay exact.
+	// spacedBps is the fastest link whose packets leave one by one, each when it is due: congestion controls read the
+	// rate of a link from the gaps between packets and between acknowledgements.
+	spacedBps = 200e6
+	// lead is how long before a packet is due the pump begins to look at the clock all the time. Waking up takes about
+	// that long, so that it costs little.
+	lead = 20 * time.Microsecond
+	// rest is the shortest sleep of a faster link: due packets leave a few at a time, which costs up to this much delay
+	// and saves most of the wake-ups. The line's own times stay exact.
 	rest = 200 * time.Microsecond
 	// shortWait is the longest wait that Go is not told of.
 	shortWait = time.Millisecond
@@ -29,7 +35,8 @@ const (
 // pump carries packets between two TUN devices through the lines of a link. It is the only clock of the emulation.
 type pump struct {
 	down, up   direction
-	stop       int // eventfd
+	isSpaced   bool // packets leave one by one
+	stop       int  // eventfd
 	free       []*emulate.Packet
 	out        []*emulate.Packet
 	started    time.Time
@@ -49,15 +56,17 @@ type direction struct {
 }
 
 // startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
-func startPump(link emulate.Link, gateway, receiver tun) (*pump, error) {
+func startPump(profile emulate.Profile, seed uint64, gateway, receiver tun) (*pump, error) {
 	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's stop event: %w", err)
 	}
+	link := emulate.New(profile, seed)
 	p := &pump{
-		down: direction{from: gateway, to: receiver, line: link.Down, wake: emulate.Never},
-		up:   direction{from: receiver, to: gateway, line: link.Up, wake: emulate.Never},
-		stop: stop, started: time.Now(), ended: make(chan struct{}),
+		down:     direction{from: gateway, to: receiver, line: link.Down, wake: emulate.Never},
+		up:       direction{from: receiver, to: gateway, line: link.Up, wake: emulate.Never},
+		isSpaced: profile.PeakBps() <= spacedBps,
+		stop:     stop, started: time.Now(), ended: make(chan struct{}),
 	}
 	go func() {
 		defer close(p.ended)
@@ -84,7 +93,7 @@ func (p *pump) Counts() (down, up emulate.Counts) {
 func (p *pump) run() error {
 	runtime.LockOSThread()
 	p.thread.Store(int32(unix.Gettid()))
-	preferThread()
+	budget := budget{isNeeded: preferThread()}
 	fds := []unix.PollFd{
 		{Fd: int32(p.down.from.fd), Events: unix.POLLIN},
 		{Fd: int32(p.up.from.fd), Events: unix.POLLIN},
@@ -100,15 +109,16 @@ func (p *pump) run() error {
 		if err := p.wait(fds); err != nil {
 			return err
 		}
+		budget.keep(p.now())
 	}
 	return nil
 }
 
 // preferThread lets the pump run before other threads when it has something to do, and its timers fire when they are
 // due: the kernel otherwise gathers timers within 50 us. Both need privilege in part; without it packets are a bit late.
-func preferThread() {
+func preferThread() (isPreferred bool) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
+	return unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0) == nil
 }
 
 // round lets out what is due in one direction, and takes in a batch of what has arrived.
@@ -129,7 +139,7 @@ func (p *pump) round(d *direction, hasArrivals bool) error {
 func (p *pump) wait(fds []unix.PollFd) error {
 	var timeout *unix.Timespec
 	if wake := min(p.down.wake, p.up.wake); wake != emulate.Never {
-		spec := unix.NsecToTimespec(max(rest, wake-p.now()).Nanoseconds())
+		spec := unix.NsecToTimespec(p.sleep(wake - p.now()).Nanoseconds())
 		timeout = &spec
 	}
 	n, err := poll(fds, timeout)
@@ -140,6 +150,14 @@ func (p *pump) wait(fds []unix.PollFd) error {
 		clearEvents(fds)
 	}
 	return nil
+}
+
+// sleep is how long to sleep when a packet is due after so long: 0 in the end, so that rounds follow each other.
+func (p *pump) sleep(dueIn time.Duration) time.Duration {
+	if p.isSpaced {
+		return max(0, dueIn-lead)
+	}
+	return max(rest, dueIn)
 }
 
 // poll waits short times without telling Go's scheduler, which would otherwise look after the thread every 20 us and so
