@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ func makeRun(attempt int, stop protocol.Stop, deadlineS float64, ccs ...string) 
 		}
 		for i, cc := range ccs {
 			p.Flows = append(p.Flows, protocol.Flow{
-				Flow: i + 1, Role: role, CC: cc, StartS: 0.3 * float64(i), PacingRateBps: new(int64(400e6)), Ticket: "dlt_" + cc + string(rune('a'+i)),
+				Flow: i + 1, Role: role, CC: cc, StartS: 0.3 * float64(i), PacingRateBps: new(int64(400e6)), Ticket: fmt.Sprintf("dlt_%043d", i),
 			})
 		}
 		return p

@@ -22,7 +22,7 @@ func path(name string) string {
 
 // Get reads the setting.
 func (LinuxHost) Get(key Key) (string, error) {
-	if table[key.Name] == ScopeRoute {
+	if table[key.Name].scope == ScopeRoute {
 		return getRoute(key)
 	}
 	content, err := os.ReadFile(path(key.Name))
@@ -37,7 +37,7 @@ func (LinuxHost) Get(key Key) (string, error) {
 
 // Set writes the setting.
 func (LinuxHost) Set(key Key, value string) error {
-	if table[key.Name] == ScopeRoute {
+	if table[key.Name].scope == ScopeRoute {
 		return setRoute(key, value)
 	}
 	if err := os.WriteFile(path(key.Name), []byte(value), 0); err != nil {
@@ -48,7 +48,7 @@ func (LinuxHost) Set(key Key, value string) error {
 
 // IsWritable opens the setting for writing, which is where the kernel checks permission, and writes nothing.
 func (LinuxHost) IsWritable(key Key) bool {
-	if table[key.Name] == ScopeRoute {
+	if table[key.Name].scope == ScopeRoute {
 		return mayChangeRoutes()
 	}
 	file, err := os.OpenFile(path(key.Name), os.O_WRONLY, 0)

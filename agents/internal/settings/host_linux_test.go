@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,6 +84,7 @@ func TestARouteGetsItsWindowAndLosesItAgain(t *testing.T) {
 
 func requireRouteWindows(t *testing.T, peer string) {
 	t.Helper()
+	awaitCarrier(t)
 	before := routes(t)
 	k := newKeeper(t)
 	require.Equal(t, "0", k.Snapshot(peer)[settings.RouteInitCwnd])
@@ -96,6 +98,16 @@ func requireRouteWindows(t *testing.T, peer string) {
 	require.NoError(t, err)
 	require.True(t, outcome.IsRestored)
 	require.Equal(t, before, routes(t), "the host's own routes were never touched")
+}
+
+// awaitCarrier waits for the last of what the kernel does to the routes of a link that comes up.
+func awaitCarrier(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for all := routes(t); strings.Contains(all, "linkdown") || !strings.Contains(all, "fe80::"); all = routes(t) {
+		require.True(t, time.Now().Before(deadline), all)
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func routes(t *testing.T) string {

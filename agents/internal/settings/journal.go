@@ -52,7 +52,7 @@ func (j *journal) write(path string) error {
 
 func (j *journal) touchesHost() bool {
 	for _, e := range j.Entries {
-		if table[e.Name] == ScopeHost {
+		if table[e.Name].scope == ScopeHost {
 			return true
 		}
 	}

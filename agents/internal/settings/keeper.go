@@ -76,7 +76,8 @@ func (k *Keeper) Apply(runID string, wanted map[Key]string) error {
 
 // plan returns the change that a wanted value needs, or nil when it holds already.
 func (k *Keeper) plan(key Key, value string) (*entry, error) {
-	if !Known(key.Name) {
+	takes, known := table[key.Name]
+	if !known {
 		return nil, fmt.Errorf("%w: %q is not a setting that an agent changes", ErrRefused, key.Name)
 	}
 	old, err := k.host.Get(key)
@@ -85,6 +86,9 @@ func (k *Keeper) plan(key Key, value string) (*entry, error) {
 	}
 	if old == value {
 		return nil, nil // nothing to do is a good answer
+	}
+	if !takes.accepts(value) {
+		return nil, fmt.Errorf("%w: %s takes %s, not %q", ErrRefused, key.Name, takes, value)
 	}
 	if !k.host.IsWritable(key) {
 		return nil, fmt.Errorf("%w: %s cannot be changed by this agent here (it is %s); run the agent as root on the host itself, or leave the setting out", ErrRefused, key.Name, old)
@@ -163,7 +167,7 @@ func (k *Keeper) putBack(j *journal) (differences []string, failed error) {
 	}
 	for _, e := range slices.Backward(j.Entries) {
 
-		if table[e.Name] != ScopeHost && j.Namespace != k.namespace {
+		if table[e.Name].scope != ScopeHost && j.Namespace != k.namespace {
 			continue // the namespace that was changed is not this one
 		}
 		k.fault("restore " + e.Name)
@@ -185,7 +189,7 @@ func (k *Keeper) putBackOne(e entry) (difference string, err error) {
 		return "", nil
 	}
 	if got != e.New {
-		difference = fmt.Sprintf("%s was changed to %q by another hand during the run; it is %q again as before the run", e.Name, got, e.Old)
+		difference = fmt.Sprintf("%s was changed to %q by something else during the run; it is %q again, as before the run", e.Name, got, e.Old)
 	}
 	if err := k.set(e.Key, e.Old); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
@@ -202,9 +206,9 @@ func (k *Keeper) Pending() bool {
 // Snapshot reads every setting that this host has; peer may be empty.
 func (k *Keeper) Snapshot(peer string) map[string]string {
 	values := map[string]string{}
-	for name, scope := range table {
+	for name, takes := range table {
 		key := Key{Name: name}
-		if scope == ScopeRoute {
+		if takes.scope == ScopeRoute {
 			key.Peer = peer
 		}
 		if value, err := k.host.Get(key); err == nil {

@@ -59,6 +59,8 @@ type Result struct {
 type Limits struct {
 	// Deadline is the hard end.
 	Deadline time.Time
+	// Overtime says what data that still moves at the deadline means.
+	Overtime string
 	// BaseRTT is the link's idle round-trip time; patience scales with it.
 	BaseRTT time.Duration
 }
@@ -130,7 +132,7 @@ func (c *connection) endByTimeout() {
 		c.end(EndedLinkLost, fmt.Sprintf("no data moved for the last %.0f s", c.stillFor().Seconds()))
 		return
 	}
-	c.end(EndedDeadline, "data was still moving at the deadline")
+	c.end(EndedDeadline, c.limits.Overtime)
 }
 
 // endByError names what a failed call means.

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -13,54 +12,53 @@ import (
 )
 
 const (
-	ticketPrefix = "DL1 "
 	// lineLimit and lineSilence bound what a stranger can make the data port hold.
 	lineLimit   = 128
 	lineSilence = 10 * time.Second
-	// strangerLimit is how many connections may be without an accepted ticket at one time.
-	strangerLimit = 64
 )
 
-func ticketLine(ticket string) string { return ticketPrefix + ticket + "\n" }
+// PortPlan is what a data port needs to know.
+type PortPlan struct {
+	// Address is where to listen.
+	Address string
+	// Tickets are by flow number.
+	Tickets map[int]string
+	// PeerHosts are the receivers' addresses as far as they are known.
+	PeerHosts []string
+	// Prepare, unless nil, sets up the listening socket, from which connections inherit.
+	Prepare func(network, address string, raw syscall.RawConn) error
+}
 
 // Port is the data port of one run. It sends nothing itself, and gives away only connections that showed a ticket.
 type Port struct {
-	listener  *net.TCPListener
-	strangers chan struct{}
-	handlers  sync.WaitGroup
+	listener *net.TCPListener
+	handlers sync.WaitGroup
+	tickets  map[int]*ticket
 
-	mu      sync.Mutex
-	tickets map[int]*ticket
-	open    map[*net.TCPConn]struct{}
-	closed  bool
+	mu        sync.Mutex
+	strangers *strangers
+	closed    bool
 }
 
-// ticket admits one connection to one flow.
-type ticket struct {
-	digest [sha256.Size]byte
-	used   bool
-	conn   chan *net.TCPConn
-}
-
-// OpenPort listens on an address for the receivers of a run; tickets are by flow number. prepare, unless nil, sets up
-// the listening socket, from which connections inherit.
-func OpenPort(address string, tickets map[int]string, prepare func(network, address string, raw syscall.RawConn) error) (*Port, error) {
-	config := net.ListenConfig{KeepAlive: -1, Control: prepare}
-	listener, err := config.Listen(context.Background(), "tcp", address)
+// OpenPort listens for the receivers of a run.
+func OpenPort(plan PortPlan) (*Port, error) {
+	p := &Port{tickets: map[int]*ticket{}, strangers: newStrangers(plan.PeerHosts)}
+	for flow, secret := range plan.Tickets {
+		if !IsTicket(secret) {
+			return nil, fmt.Errorf("flow %d has no valid ticket", flow)
+		}
+		p.tickets[flow] = newTicket(secret)
+	}
+	config := net.ListenConfig{KeepAlive: -1, Control: plan.Prepare}
+	listener, err := config.Listen(context.Background(), "tcp", plan.Address)
 	if err != nil {
 		return nil, fmt.Errorf("open data port: %w", err)
 	}
 	tcp, isTCP := listener.(*net.TCPListener)
 	if !isTCP {
-		return nil, errors.Join(fmt.Errorf("data port %s is not TCP", address), listener.Close())
+		return nil, errors.Join(fmt.Errorf("data port %s is not TCP", plan.Address), listener.Close())
 	}
-	p := &Port{
-		listener: tcp, strangers: make(chan struct{}, strangerLimit),
-		tickets: map[int]*ticket{}, open: map[*net.TCPConn]struct{}{},
-	}
-	for flow, secret := range tickets {
-		p.tickets[flow] = &ticket{digest: sha256.Sum256([]byte(ticketLine(secret))), conn: make(chan *net.TCPConn, 1)}
-	}
+	p.listener = tcp
 	p.handlers.Go(p.acceptAll)
 	return p, nil
 }
@@ -86,9 +84,7 @@ func (p *Port) Accept(ctx context.Context, flow int) (*net.TCPConn, error) {
 func (p *Port) Close() error {
 	p.mu.Lock()
 	p.closed = true
-	for conn := range p.open {
-		_ = conn.Close()
-	}
+	p.strangers.closeAll()
 	p.mu.Unlock()
 	err := p.listener.Close()
 	p.handlers.Wait()
@@ -108,70 +104,55 @@ func (p *Port) Close() error {
 // acceptAll ends when the listener is closed.
 func (p *Port) acceptAll() {
 	for {
-		p.strangers <- struct{}{}
 		conn, err := p.listener.AcceptTCP()
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
-		}
-		if err != nil {
+		case err != nil:
 			// Out of descriptors, or a connection that died in the queue: neither is a reason to stop listening.
-			<-p.strangers
 			time.Sleep(10 * time.Millisecond)
-			continue
+		case p.receive(conn):
+			p.handlers.Go(func() { p.admit(conn) })
 		}
-		p.handlers.Go(func() {
-			defer func() { <-p.strangers }()
-			p.admit(conn)
-		})
 	}
 }
 
-// admit hands a connection with a valid ticket to its flow and closes every other one.
-func (p *Port) admit(conn *net.TCPConn) {
-	if !p.track(conn) {
-		return
-	}
-	defer p.untrack(conn)
-	line, err := readLine(conn)
-	if err != nil || !p.redeem(line, conn) {
-		_ = conn.Close()
-	}
-}
-
-func (p *Port) track(conn *net.TCPConn) bool {
+// receive gives a new connection a place among the strangers.
+func (p *Port) receive(conn *net.TCPConn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		_ = conn.Close()
 		return false
 	}
-	p.open[conn] = struct{}{}
+	p.strangers.add(conn)
 	return true
 }
 
-func (p *Port) untrack(conn *net.TCPConn) {
+// admit hands a connection with a valid ticket to its flow and closes every other one.
+func (p *Port) admit(conn *net.TCPConn) {
+	line, err := readLine(conn)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.open, conn)
+	p.strangers.remove(conn)
+	if err != nil || p.closed || !p.redeem(line, conn) {
+		_ = conn.Close()
+	}
 }
 
 // redeem compares the line with every ticket, whatever the earlier comparisons gave: time tells nothing.
 func (p *Port) redeem(line []byte, conn *net.TCPConn) bool {
 	digest := sha256.Sum256(line)
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var match *ticket
 	for _, t := range p.tickets {
-		if subtle.ConstantTimeCompare(digest[:], t.digest[:]) == 1 {
+		if t.matches(digest) {
 			match = t
 		}
 	}
-	if match == nil || match.used || p.closed {
+	if match == nil || match.used || conn.SetDeadline(time.Time{}) != nil {
 		return false
 	}
 	match.used = true
-	delete(p.open, conn)
-	_ = conn.SetDeadline(time.Time{})
 	match.conn <- conn
 	return true
 }

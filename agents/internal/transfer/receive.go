@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -15,6 +17,8 @@ import (
 type ReceivePlan struct {
 	Address string
 	Ticket  string
+	// MayBeLoopback lets this host's own services be dialled, as where both ends are on one host.
+	MayBeLoopback bool
 	// Stop is the sender's rule; the receiver only compares what it got with it.
 	Stop   Stop
 	Limits Limits
@@ -22,6 +26,8 @@ type ReceivePlan struct {
 	DialAt time.Time
 	// AppBytes counts what was read.
 	AppBytes *atomic.Int64
+	// Budget breaks the flow off when the sender does not stop.
+	Budget *Budget
 }
 
 // ErrNoConnection means that a receiver got no connection, or not a byte over it.
@@ -61,6 +67,9 @@ type receiving struct {
 }
 
 func dial(ctx context.Context, plan ReceivePlan) (*net.TCPConn, error) {
+	if !IsTicket(plan.Ticket) {
+		return nil, fmt.Errorf("%w: the flow has no valid ticket", ErrNoConnection)
+	}
 	if err := waitUntil(ctx, plan.DialAt); err != nil {
 		return nil, err
 	}
@@ -68,6 +77,7 @@ func dial(ctx context.Context, plan ReceivePlan) (*net.TCPConn, error) {
 		Deadline: earlier(plan.Limits.Deadline, time.Now().Add(plan.Limits.DialLimit())),
 		// Probes of our own would be packets that the run did not ask for.
 		KeepAlive: -1,
+		Control:   plan.refuseLoopback,
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", plan.Address)
 	if ctx.Err() != nil {
@@ -81,6 +91,19 @@ func dial(ctx context.Context, plan ReceivePlan) (*net.TCPConn, error) {
 		return nil, errors.Join(ErrNoConnection, conn.Close())
 	}
 	return tcp, nil
+}
+
+// refuseLoopback is asked with the address that a name was resolved to, before anything is sent.
+func (p ReceivePlan) refuseLoopback(_, address string, _ syscall.RawConn) error {
+	resolved, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	host := resolved.Addr().Unmap()
+	if host.IsUnspecified() || host.IsMulticast() || host.IsLoopback() && !p.MayBeLoopback {
+		return fmt.Errorf("%s is no address of another host", host)
+	}
+	return nil
 }
 
 func (r *receiving) open(hooks Hooks) error {
@@ -97,10 +120,15 @@ func (r *receiving) open(hooks Hooks) error {
 func (r *receiving) read(ctx context.Context) {
 	buffer := make([]byte, bufferBytes)
 	for {
-		n, err := r.conn.Read(buffer)
+		n, err := r.conn.Read(buffer[:r.plan.Budget.room(len(buffer))])
 		r.move(n)
 		if n > 0 && r.result.FirstByte.IsZero() {
 			r.result.FirstByte = r.result.LastByte
+		}
+		if !r.plan.Budget.spend(n) {
+			r.end(EndedAborted, r.plan.Budget.exceeded())
+			r.reset()
+			return
 		}
 		if err != nil {
 			r.endBy(ctx, err)

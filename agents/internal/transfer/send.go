@@ -25,8 +25,8 @@ type SendPlan struct {
 	Begin time.Time
 	// AppBytes counts what was written.
 	AppBytes *atomic.Int64
-	// MaxBytes breaks the flow off whatever its stop rule says; 0 means no limit.
-	MaxBytes int64
+	// Budget breaks the flow off whatever its stop rule says.
+	Budget *Budget
 }
 
 // Send writes data until the stop rule, shuts its side down, and waits for the receiver to close.
@@ -94,12 +94,14 @@ func (s *sending) pump(ctx context.Context) bool {
 			s.end(EndedStopRule, "")
 			return true
 		}
-		if s.plan.MaxBytes > 0 && s.appBytes.Load()+int64(len(part)) > s.plan.MaxBytes {
-			s.end(EndedAborted, fmt.Sprintf("this host's policy allows %d bytes", s.plan.MaxBytes))
+		granted := s.plan.Budget.take(len(part))
+		if granted == 0 {
+			s.end(EndedAborted, s.plan.Budget.exceeded())
 			s.reset()
 			return false
 		}
-		n, err := s.conn.Write(part)
+		n, err := s.conn.Write(part[:granted])
+		s.plan.Budget.giveBack(granted - n)
 		s.move(n)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return s.stopByTime()

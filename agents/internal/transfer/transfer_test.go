@@ -18,11 +18,14 @@ import (
 	"downlink/agents/internal/transfer"
 )
 
-const secret = "dlt_5e3c0a9b7d"
+const (
+	secret      = "dlt_5e3c0a9b7d-ZzqGXnY3vKc2sWmT8hLr4uJpQeB1dFoA"
+	otherSecret = "dlt_1f2e3d4c5b_RtYuIoPAsDfGhJkLZxCvBnMqWeEdXsQa"
+)
 
 func openPort(t *testing.T, tickets map[int]string) *transfer.Port {
 	t.Helper()
-	port, err := transfer.OpenPort("127.0.0.1:0", tickets, nil)
+	port, err := transfer.OpenPort(transfer.PortPlan{Address: "127.0.0.1:0", Tickets: tickets})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, port.Close()) })
 	return port
@@ -72,12 +75,15 @@ func limits(d time.Duration) transfer.Limits {
 }
 
 func sendPlan(stop transfer.Stop) transfer.SendPlan {
-	return transfer.SendPlan{Stop: stop, Limits: limits(20 * time.Second), Begin: time.Now(), AppBytes: new(atomic.Int64)}
+	return transfer.SendPlan{
+		Stop: stop, Limits: limits(20 * time.Second), Begin: time.Now(), AppBytes: new(atomic.Int64), Budget: transfer.NewBudget(0),
+	}
 }
 
 func receivePlan(port *transfer.Port, stop transfer.Stop) transfer.ReceivePlan {
 	return transfer.ReceivePlan{
 		Address: address(port), Ticket: secret, Stop: stop, Limits: limits(20 * time.Second), DialAt: time.Now(), AppBytes: new(atomic.Int64),
+		Budget: transfer.NewBudget(0), MayBeLoopback: true,
 	}
 }
 
@@ -119,7 +125,7 @@ func TestATicketShownTwiceAtOnceAdmitsOne(t *testing.T) {
 }
 
 func TestATicketOpensItsOwnFlowOnly(t *testing.T) {
-	port := openPort(t, map[int]string{1: "first", 2: secret})
+	port := openPort(t, map[int]string{1: otherSecret, 2: secret})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	conn, err := net.Dial("tcp", address(port))
@@ -249,7 +255,7 @@ func TestAnObjectThatDoesNotGetThroughEndsAtTheDeadline(t *testing.T) {
 func TestThePolicysBytesBreakAFlowOff(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	plan := sendPlan(transfer.Stop{After: time.Minute})
-	plan.MaxBytes = 1e6
+	plan.Budget = transfer.NewBudget(1e6)
 	sent := serve(t, port, 1, plan)
 	_, err := transfer.Receive(t.Context(), receivePlan(port, plan.Stop), quiet)
 	require.NoError(t, err)
@@ -269,7 +275,7 @@ func TestAReceiverWithoutASenderSaysSo(t *testing.T) {
 func TestAReceiverWithAWrongTicketSaysSo(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	plan := receivePlan(port, transfer.Stop{Bytes: 1})
-	plan.Ticket = "wrong"
+	plan.Ticket = otherSecret
 	_, err := transfer.Receive(t.Context(), plan, quiet)
 	require.ErrorIs(t, err, transfer.ErrNoConnection)
 	require.ErrorContains(t, err, "ticket")

@@ -1,66 +1,12 @@
 package trial
 
 import (
-	"slices"
 	"time"
 
-	"downlink/agents/internal/config"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/tcpinfo"
 	"downlink/agents/internal/transfer"
 )
-
-// checkPolicy holds the order against what the host's owner allows.
-func checkPolicy(order *protocol.Prepare, c config.Config) error {
-	for _, role := range order.Roles {
-		if !slices.Contains(c.Roles, string(role)) {
-			return fail(protocol.ReasonPolicyRefused, "this agent may not be a %s; add the role to its configuration to allow it", role)
-		}
-	}
-	for name := range order.Settings {
-		if !c.Policy.AllowsSetting(name) {
-			return fail(protocol.ReasonPolicyRefused, "this host's policy does not let %s be changed", name)
-		}
-	}
-	if err := checkStop(order, c.Policy); err != nil {
-		return err
-	}
-	return checkRates(order, c.Policy)
-}
-
-func checkStop(order *protocol.Prepare, policy config.Policy) error {
-	stop := order.Stop
-	if (stop.Seconds == nil) == (stop.Bytes == nil) || stop.Seconds != nil && *stop.Seconds <= 0 || stop.Bytes != nil && *stop.Bytes <= 0 {
-		return fail(protocol.ReasonPolicyRefused, "the stop rule must be a positive number of seconds or of bytes")
-	}
-	seconds := order.DeadlineS
-	if stop.Seconds != nil {
-		seconds = *stop.Seconds
-	}
-	if policy.MaxSeconds > 0 && seconds > policy.MaxSeconds {
-		return fail(protocol.ReasonPolicyRefused, "the run may last %.0f s and this host's policy allows %.0f s", seconds, policy.MaxSeconds)
-	}
-	if stop.Bytes != nil && policy.MaxBytes > 0 && *stop.Bytes > policy.MaxBytes {
-		return fail(protocol.ReasonPolicyRefused, "the run asks for %d bytes and this host's policy allows %d", *stop.Bytes, policy.MaxBytes)
-	}
-	return nil
-}
-
-// checkRates refuses a rate that is not held down rather than holding it down itself: the run would not be the one
-// that was asked for.
-func checkRates(order *protocol.Prepare, policy config.Policy) error {
-	for _, flow := range order.Flows {
-		rate := flow.PacingRateBps
-		if rate != nil && *rate <= 0 {
-			return fail(protocol.ReasonPolicyRefused, "flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
-		}
-		isSender := flow.Role == protocol.RoleSender
-		if policy.MaxRateBps > 0 && isSender && (rate == nil || *rate > policy.MaxRateBps) {
-			return fail(protocol.ReasonPolicyRefused, "this host's policy allows %d b/s; give flow %d a pacing rate of at most that", policy.MaxRateBps, flow.Flow)
-		}
-	}
-	return nil
-}
 
 const (
 	// sampleBytes is several times what a packed sample of 30 fields takes.
@@ -70,10 +16,10 @@ const (
 )
 
 // checkDisk estimates what the traces need, so that a run is refused rather than cut short.
-func checkDisk(order *protocol.Prepare, free int64) error {
+func checkDisk(order *protocol.Prepare, lasts time.Duration, free int64) error {
 	samples := 0.0
 	for _, flow := range order.Flows {
-		samples += order.DeadlineS * rateHz(order, flow.Role)
+		samples += lasts.Seconds() * rateHz(order, flow.Role)
 	}
 	needed := int64(samples*sampleBytes) + diskReserveBytes
 	if free < needed {
@@ -94,9 +40,9 @@ func rateHz(order *protocol.Prepare, role protocol.Role) float64 {
 
 func interval(order *protocol.Prepare, role protocol.Role) time.Duration {
 	if role == protocol.RoleSender {
-		return time.Duration(max(order.Sampling.SenderMs, 1)) * time.Millisecond
+		return time.Duration(order.Sampling.SenderMs) * time.Millisecond
 	}
-	return time.Duration(max(order.Sampling.ReceiverMs, 1)) * time.Millisecond
+	return time.Duration(order.Sampling.ReceiverMs) * time.Millisecond
 }
 
 // clockTolerance is how unsure of the server's clock an agent may be at the common start. Both ends wait for each

@@ -39,13 +39,13 @@ func TestAThinTraceIsToldFromAGoodOne(t *testing.T) {
 }
 
 func TestTheDiskMustHoldTheWholeRun(t *testing.T) {
-	order := &protocol.Prepare{DeadlineS: 100, Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10}, Flows: []protocol.Flow{
+	order := &protocol.Prepare{Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10}, Flows: []protocol.Flow{
 		{Role: protocol.RoleSender}, {Role: protocol.RoleReceiver},
 	}}
 	// 100 s at 200 Hz and at 100 Hz.
 	needed := int64(30_000*sampleBytes + diskReserveBytes)
-	require.NoError(t, checkDisk(order, needed))
-	require.Error(t, checkDisk(order, needed-1))
+	require.NoError(t, checkDisk(order, 100*time.Second, needed))
+	require.Error(t, checkDisk(order, 100*time.Second, needed-1))
 }
 
 func TestEveryErrorHasAReason(t *testing.T) {

@@ -22,8 +22,16 @@ import (
 // connectSlack is how much longer than the receiver's own patience a sender waits for it, because their clocks differ.
 const connectSlack = 10 * time.Second
 
+// stuckLimit is how long after the run's hard end its flows may still be busy with themselves.
+const stuckLimit = 10 * time.Second
+
 // runFlows carries all flows out side by side. The first that fails ends the others.
+//
+// Liveness: every call on a connection ends at the run's hard end. The context's own deadline is for what is not a call.
 func (t *Trial) runFlows(ctx context.Context, port *transfer.Port, peers map[int]string) ([]protocol.Outcome, error) {
+	stuck := fail(protocol.ReasonDeadline, "the run's flows did not end within %s of their deadline", stuckLimit)
+	ctx, expire := context.WithDeadlineCause(ctx, t.limits().Deadline.Add(stuckLimit), stuck)
+	defer expire()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	group, ctx := errgroup.WithContext(ctx)
@@ -50,7 +58,8 @@ func (t *Trial) counter(flow protocol.Flow) *atomic.Int64 {
 }
 
 func (t *Trial) limits() transfer.Limits {
-	return transfer.Limits{Deadline: t.zero.Add(seconds(t.order.DeadlineS)), BaseRTT: seconds(t.order.BaseRTTMs / 1000)}
+	lasts, overtime := duration(t.order, t.env.Config.Policy)
+	return transfer.Limits{Deadline: t.zero.Add(lasts), Overtime: overtime, BaseRTT: seconds(t.order.BaseRTTMs / 1000)}
 }
 
 // stop is the rule for one flow. With seconds a flow that begins later lasts less, so that all end together.
@@ -94,7 +103,8 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 		result, err = f.send(ctx, port, begin, hooks)
 	} else {
 		result, err = transfer.Receive(ctx, transfer.ReceivePlan{
-			Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: begin, AppBytes: f.appBytes,
+			Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: begin,
+			AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
 		}, hooks)
 	}
 	switch {
@@ -104,6 +114,9 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 		return protocol.Outcome{}, fail(protocol.ReasonConnectFailed, "%s: %v", describe(f.flow), err)
 	case err != nil:
 		return protocol.Outcome{}, err
+	case result.Ended == transfer.EndedAborted:
+		// The context has not ended, so it was the budget. With this reason nobody tries the run again.
+		return protocol.Outcome{}, refuse("%s: %s", describe(f.flow), result.Detail)
 	}
 	if f.sampling == protocol.SamplingPerAck {
 		return f.outcome(result), checkAcks(f.flow.Flow, f.stats)
@@ -123,7 +136,7 @@ func (f *flowRun) send(ctx context.Context, port *transfer.Port, begin time.Time
 		return transfer.Result{}, err
 	}
 	return transfer.Send(ctx, conn, transfer.SendPlan{
-		Stop: f.trial.stop(f.flow), Limits: limits, Begin: begin, AppBytes: f.appBytes, MaxBytes: f.trial.env.Config.Policy.MaxBytes,
+		Stop: f.trial.stop(f.flow), Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget,
 	}, hooks), nil
 }
 
@@ -171,7 +184,8 @@ func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
 	} else {
 		f.stats, err = f.poll(ctx, conn)
 	}
-	if err != nil {
+	// A flow that ended before its first sample says so itself.
+	if err != nil && !errors.Is(err, net.ErrClosed) {
 		f.breakOff(asFailure(err))
 	}
 }

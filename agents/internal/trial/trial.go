@@ -25,6 +25,8 @@ type Trial struct {
 	// status is told of every change of what the trial is doing.
 	status func(protocol.Status)
 	start  chan *protocol.Go
+	// budget is that of all flows together.
+	budget *transfer.Budget
 
 	mu   sync.Mutex
 	zero time.Time
@@ -33,7 +35,10 @@ type Trial struct {
 
 // New returns a trial that has not begun.
 func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial {
-	t := &Trial{env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}}
+	t := &Trial{
+		env: env, order: order, status: status, start: make(chan *protocol.Go, 1),
+		budget: transfer.NewBudget(env.Config.Policy.MaxBytes), sent: map[int]*atomic.Int64{},
+	}
 	for _, flow := range order.Flows {
 		if flow.Role == protocol.RoleSender {
 			t.sent[flow.Flow] = new(atomic.Int64)
@@ -146,14 +151,15 @@ func (t *Trial) carryOut(ctx context.Context) error {
 }
 
 func (t *Trial) check() error {
-	if err := checkPolicy(t.order, t.env.Config); err != nil {
+	if err := checkOrder(t.order, t.env.Config); err != nil {
 		return err
 	}
 	free, err := t.env.FreeBytes()
 	if err != nil {
 		return fail(protocol.ReasonDiskFull, "the spool's disk cannot be read: %v", err)
 	}
-	if err := checkDisk(t.order, free); err != nil {
+	lasts, _ := duration(t.order, t.env.Config.Policy)
+	if err := checkDisk(t.order, lasts, free); err != nil {
 		return err
 	}
 	if err := checkClock(t.env.Clock, time.Now()); err != nil {
@@ -199,16 +205,17 @@ func (t *Trial) snapshot() map[string]string { return t.env.Keeper.Snapshot(t.pe
 
 // openPort returns nil when this agent sends nothing.
 func (t *Trial) openPort() (*transfer.Port, error) {
-	tickets := map[int]string{}
+	plan := transfer.PortPlan{Address: t.listenAddress(), Tickets: map[int]string{}, Prepare: congestion.StartPlain}
 	for _, flow := range t.order.Flows {
 		if flow.Role == protocol.RoleSender {
-			tickets[flow.Flow] = flow.Ticket
+			plan.Tickets[flow.Flow] = flow.Ticket
+			plan.PeerHosts = append(plan.PeerHosts, flow.PeerHost)
 		}
 	}
-	if len(tickets) == 0 {
+	if len(plan.Tickets) == 0 {
 		return nil, nil // no port is a good answer
 	}
-	port, err := transfer.OpenPort(t.listenAddress(), tickets, congestion.StartPlain)
+	port, err := transfer.OpenPort(plan)
 	if err != nil {
 		return nil, fail(protocol.ReasonPortFailed, "%v", err)
 	}
@@ -229,6 +236,8 @@ const (
 	goLimit = 10 * time.Minute
 	// lateLimit is how much after its moment a run may still begin: the other end waits that long.
 	lateLimit = 10 * time.Second
+	// aheadLimit is how long before its moment a start may be known: the host stays changed that long.
+	aheadLimit = time.Minute
 )
 
 // awaitGo waits for the start and sets the run's zero.
@@ -237,7 +246,7 @@ func (t *Trial) awaitGo(ctx context.Context) (map[int]string, error) {
 	defer timer.Stop()
 	select {
 	case order := <-t.start:
-		return order.Peers, t.setZero(order.StartAt.Time)
+		return order.Peers, errors.Join(t.checkPeers(order.Peers), t.setZero(order.StartAt.Time))
 	case <-timer.C:
 		return nil, fail(protocol.ReasonLeaseExpired, "no start came within %s after this agent was ready", goLimit)
 	case <-ctx.Done():
@@ -252,8 +261,11 @@ func (t *Trial) setZero(startAt time.Time) error {
 		return fail(protocol.ReasonClockUnsure, "the server's clock is not known here any more")
 	}
 	zero := estimate.Local(startAt)
-	if late := now.Sub(zero); late > lateLimit {
+	switch late := now.Sub(zero); {
+	case late > lateLimit:
 		return fail(protocol.ReasonDeadline, "the start came %s after its moment", late.Round(time.Millisecond))
+	case late < -aheadLimit:
+		return fail(protocol.ReasonDeadline, "the start lies more than %s ahead; a prepared host does not wait so long", aheadLimit)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

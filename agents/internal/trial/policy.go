@@ -1,0 +1,176 @@
+package trial
+
+import (
+	"slices"
+	"time"
+
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/transfer"
+)
+
+const (
+	// longestS bounds every number of seconds in an order: a week, far above any run and far below an overflow.
+	longestS = 7 * 24 * 3600
+	// slowestRTTMs bounds the patience that grows with the round-trip time.
+	slowestRTTMs = 10_000
+	// mostFlows is as many as an event's list of outcomes holds.
+	mostFlows = 64
+	// widestIntervalMs is the pause that makes a trace thin.
+	widestIntervalMs = 2_000
+)
+
+// checkOrder holds the order against what any agent accepts, and then against what this host's owner allows.
+func checkOrder(order *protocol.Prepare, c config.Config) error {
+	for _, check := range []func(*protocol.Prepare, config.Config) error{
+		checkNumbers, checkFlows, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
+	} {
+		if err := check(order, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refuse(format string, values ...any) *Failure {
+	return fail(protocol.ReasonPolicyRefused, format, values...)
+}
+
+func checkNumbers(order *protocol.Prepare, _ config.Config) error {
+	stop, sampling := order.Stop, order.Sampling
+	switch {
+	case (stop.Seconds == nil) == (stop.Bytes == nil), stop.Seconds != nil && !isDuration(*stop.Seconds), stop.Bytes != nil && *stop.Bytes <= 0:
+		return refuse("the stop rule must be a positive number of bytes, or of seconds up to %d", longestS)
+	case !isDuration(order.DeadlineS):
+		return refuse("the deadline of %g s is not above 0 and at most %d s", order.DeadlineS, longestS)
+	case !(order.BaseRTTMs >= 0 && order.BaseRTTMs <= slowestRTTMs):
+		return refuse("the base round-trip time of %g ms is not from 0 to %d ms", order.BaseRTTMs, slowestRTTMs)
+	case !isInterval(sampling.SenderMs), !isInterval(sampling.ReceiverMs):
+		return refuse("the sampling intervals of %d and %d ms are not from 1 to %d ms", sampling.SenderMs, sampling.ReceiverMs, widestIntervalMs)
+	}
+	return nil
+}
+
+func isDuration(s float64) bool { return s > 0 && s <= longestS }
+
+func isInterval(ms int) bool { return ms >= 1 && ms <= widestIntervalMs }
+
+func checkFlows(order *protocol.Prepare, _ config.Config) error {
+	if len(order.Flows) < 1 || len(order.Flows) > mostFlows {
+		return refuse("the run has %d flows; from 1 to %d are allowed", len(order.Flows), mostFlows)
+	}
+	type end struct {
+		flow int
+		role protocol.Role
+	}
+	seen := map[end]bool{}
+	for _, flow := range order.Flows {
+		place := end{flow.Flow, flow.Role}
+		switch {
+		case seen[place]:
+			return refuse("flow %d comes twice", flow.Flow)
+		case !(flow.StartS >= 0 && flow.StartS < lastStart(order)):
+			return refuse("flow %d begins at %g s and the run has %g s", flow.Flow, flow.StartS, lastStart(order))
+		case !transfer.IsTicket(flow.Ticket):
+			return refuse("flow %d has no valid ticket", flow.Flow)
+		}
+		seen[place] = true
+	}
+	return nil
+}
+
+// lastStart is the offset that every flow's must be below.
+func lastStart(order *protocol.Prepare) float64 {
+	if order.Stop.Seconds != nil {
+		return min(*order.Stop.Seconds, order.DeadlineS)
+	}
+	return order.DeadlineS
+}
+
+func checkRoles(order *protocol.Prepare, c config.Config) error {
+	for _, role := range order.Roles {
+		if !slices.Contains(c.Roles, string(role)) {
+			return refuse("this agent may not be a %s; add the role to its configuration to allow it", role)
+		}
+	}
+	for _, flow := range order.Flows {
+		if !slices.Contains(order.Roles, flow.Role) {
+			return refuse("flow %d makes this agent a %s, and the run does not", flow.Flow, flow.Role)
+		}
+	}
+	return nil
+}
+
+func checkSettings(order *protocol.Prepare, c config.Config) error {
+	for name := range order.Settings {
+		if !c.Policy.AllowsSetting(name) {
+			return refuse("this host's policy does not let %s be changed", name)
+		}
+	}
+	return nil
+}
+
+// checkSeconds takes the deadline of a run by bytes for its seconds: it is refused rather than cut short.
+func checkSeconds(order *protocol.Prepare, c config.Config) error {
+	asked := order.DeadlineS
+	if order.Stop.Seconds != nil {
+		asked = *order.Stop.Seconds
+	}
+	if most := c.Policy.MaxSeconds; most > 0 && asked > most {
+		return refuse("the run may last %.0f s and this host's policy (max_seconds) allows %.0f s", asked, most)
+	}
+	return nil
+}
+
+func checkBytes(order *protocol.Prepare, c config.Config) error {
+	most := c.Policy.MaxBytes
+	if order.Stop.Bytes == nil || most == 0 {
+		return nil
+	}
+	// Divided rather than multiplied: the product may overflow.
+	if flows := int64(len(order.Flows)); *order.Stop.Bytes > most/flows {
+		return refuse("the run asks for %d flows of %d bytes and this host's policy (max_bytes) allows %d", flows, *order.Stop.Bytes, most)
+	}
+	return nil
+}
+
+// checkRates refuses a rate that is not held down rather than holding it down itself: the run would not be the one
+// that was asked for.
+func checkRates(order *protocol.Prepare, c config.Config) error {
+	most := c.Policy.MaxRateBps
+	left := most
+	for _, flow := range order.Flows {
+		rate := flow.PacingRateBps
+		if rate != nil && *rate <= 0 {
+			return refuse("flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
+		}
+		if most == 0 || flow.Role != protocol.RoleSender {
+			continue
+		}
+		if rate == nil || *rate > left {
+			return refuse("this host's policy (max_rate_bps) allows %d b/s for all flows together; give each flow a pacing rate within that", most)
+		}
+		left -= *rate
+	}
+	return nil
+}
+
+// mostOverrun bounds what a long round-trip time may add to a run.
+const mostOverrun = 30 * time.Second
+
+// overrun is how much longer than its seconds a run may take: its connections are made after its zero, and what is
+// under way at its end is drained.
+func overrun(order *protocol.Prepare) time.Duration {
+	return min(5*time.Second+20*seconds(order.BaseRTTMs/1000), mostOverrun)
+}
+
+// duration is from a run's zero to its hard end, in both roles, and what it means when data still moves then.
+func duration(order *protocol.Prepare, policy config.Policy) (d time.Duration, overtime string) {
+	asked := seconds(order.DeadlineS)
+	if policy.MaxSeconds > 0 {
+		if allowed := seconds(min(policy.MaxSeconds, longestS)) + overrun(order); allowed < asked {
+			return allowed, "data was still moving when this host's policy (max_seconds) ended the run"
+		}
+	}
+	return asked, "data was still moving at the deadline"
+}
