@@ -8,9 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from downlink.actions import runs
+from downlink.domain.agent import is_own_address
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.run import ACTIVE, HostPhase, Reason, RunState, Verdict
 from downlink.storage import runs as rows
+from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.tables import Agent, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -70,13 +72,20 @@ def _accept_late(run: Run, host: RunHost, event: Mapping[str, Any]) -> None:
         raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
 
 
-def _ready(_unit: Unit, _run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
-    if "sender" in host.roles and not event["data_address"]:
+def _ready(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
+    address = event["data_address"]
+    if "sender" in host.roles and not address:
         raise InvalidError("data_address_missing", "A sender's `ready` must say its data_address.")
     if not _raise(host, HostPhase.READY):
         return False
-    for key in ("data_address", "settings_before", "settings_during", "fingerprint"):
+    for key in ("settings_before", "settings_during", "fingerprint"):
         setattr(host, key, event[key])
+    data_host = agents_by_name(unit, [host.agent])[host.agent].host["data_host"]
+    if address and not is_own_address(address, data_host):
+        detail = f"{host.agent} says that its data port is at {address}, and its data host is {data_host}; nothing is sent there."
+        runs.condemn(unit, run, Verdict(RunState.FAILED, Reason.PORT_FAILED, detail))
+    else:
+        host.data_address = address
     return True
 
 

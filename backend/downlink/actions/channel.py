@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from ipaddress import ip_address
 from typing import Any
 from uuid import UUID
 
 from downlink.actions import runs
+from downlink.actions.secrets import TICKET, is_secret
 from downlink.domain.agent import (
     AgentReport,
     AgentStatus,
@@ -102,7 +102,20 @@ def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> 
     assignment = _assignment(*found) if found else None
     spool_or_run = bool(report.spool or report.run_id)
     order = decide_order(report, assignment, rows.awaited_run_ids(unit, agent.name) if spool_or_run else ())
-    return _facts(unit, agent, order, now) if order else None
+    if order is None or (order.kind is OrderKind.PREPARE and not _has_tickets(unit, agent, order.run_id, now)):
+        return None
+    return _facts(unit, agent, order, now)
+
+
+def _has_tickets(unit: Unit, agent: Agent, run_id: UUID, now: datetime) -> bool:
+    """False ends the run: with an empty ticket a data port would let everybody in, and no agent takes one."""
+    if all(is_secret(TICKET, flow.ticket) for flow in rows.flows_of(unit, run_id)):
+        return True
+    if locked := locked_run(unit, agent):
+        detail = "The run has no tickets for its data ports; launch the campaign anew."
+        runs.condemn(unit, locked[0], Verdict(RunState.FAILED, Reason.INTERNAL, detail))
+        runs.advance(unit, locked[0], now)
+    return False
 
 
 def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
@@ -129,17 +142,8 @@ def _sampling(unit: Unit, run: Run) -> Sampling:
 
 
 def _data_hosts(unit: Unit, names: Iterable[str]) -> dict[str, str]:
-    """Agent to the IP address of its data path, where it told one: route settings need the peer's."""
-    told = {name: str(agent.host.get("data_host", "")) for name, agent in agents_by_name(unit, names).items()}
-    return {name: address for name, address in told.items() if _is_address(address)}
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
+    """Agent to the host of its data path: a receiver dials no other, and route settings need its address."""
+    return {name: agent.host["data_host"] for name, agent in agents_by_name(unit, names).items()}
 
 
 def _spooled_attempt(agent: Agent, run_id: UUID) -> int:

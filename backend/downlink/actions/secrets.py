@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 
 SESSION, API_TOKEN, ENROLMENT, AGENT, SETUP, TICKET = "dls_", "dlk_", "dle_", "dla_", "dlu_", "dlt_"
@@ -12,6 +13,11 @@ PREFIX_SHOWN = 10
 def make_secret(prefix: str) -> str:
     """A prefix that secret scanners can know, and 256 random bits."""
     return prefix + secrets.token_urlsafe(32)
+
+
+def is_secret(prefix: str, text: str | None) -> bool:
+    """Whether make_secret could have made this text."""
+    return text is not None and re.fullmatch(prefix + r"[A-Za-z0-9_-]{43}", text) is not None
 
 
 def hash_secret(secret: str) -> bytes:

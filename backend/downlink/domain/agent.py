@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from ipaddress import ip_address
 from uuid import UUID
 
 from downlink.domain.run import FINAL, HostPhase, RunState
@@ -115,6 +116,19 @@ def phase_after_restart(report: AgentReport, run: Assignment) -> HostPhase | Non
     if run.phase is HostPhase.READY or (run.phase is HostPhase.PREPARING and run.is_condemned):
         return HostPhase.DONE
     return None
+
+
+def is_own_address(address: str, data_host: str) -> bool:
+    """Whether a data port's address, host:port, is at an agent's data host."""
+    return _host(address.rpartition(":")[0].strip("[]")) == _host(data_host)
+
+
+def _host(text: str) -> str:
+    """The one way to write a host."""
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        return text.lower()
 
 
 def is_online(last_seen_at: datetime | None, now: datetime) -> bool:

@@ -165,7 +165,7 @@ class FlowOrder(Message):
     cc_options: dict[str, Any]
     start_s: float
     pacing_rate_bps: int | None
-    ticket: str
+    ticket: Annotated[str, Field(pattern=r"^dlt_[A-Za-z0-9_-]{43}$")]
     peer_agent: str
     peer_host: Annotated[str | None, Field(exclude_if=lambda host: host is None)] = None
 
