@@ -14,9 +14,11 @@ import structlog
 from downlink.actions import runs
 from downlink.actions.planning import add_planned_run
 from downlink.codec.campaign_file import parse_campaign
+from downlink.codec.tables import moment_text
+from downlink.domain.agent import AgentStatus, is_present
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_reading import campaign_from_dict
-from downlink.domain.conflict import Booking
+from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
 from downlink.domain.link import Link
@@ -80,18 +82,19 @@ def _under_way(row: tables.Campaign) -> str:
     return "This campaign is under way; cancel it, and wait until its hosts are restored."
 
 
-def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    """Plan anew, from what the links are now, and start. ConflictError when an agent that is needed has not joined."""
+def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_offline: bool = False) -> None:
+    """Plan anew, from what links and agents are now, and start. ConflictError says what prevents it.
+
+    even_if_offline: the launcher knows that agents which are away now will be back in time.
+    """
     row = _in_state(unit, campaign_id, "draft")
     campaign = campaign_from_dict(row.spec)
     known = links.domain_links(unit, campaign.links)
     plan = _plan(unit, campaign, now, known)
-    if not plan.is_launchable:
-        blocking = [conflict.message for conflict in plan.conflicts if conflict.is_blocking]
-        raise ConflictError(
-            "plan_blocked", " ".join(blocking) or "This campaign plans no run.", {"conflicts": blocking}
-        )
-    _check_agents(unit, known)
+    blocking = plan.blocking(even_if_offline=even_if_offline)
+    if blocking or not plan.runs:
+        message = " ".join(conflict.message for conflict in blocking) or "This campaign plans no run."
+        raise ConflictError("plan_blocked", message, {"conflicts": [asdict(conflict) for conflict in blocking]})
     conditions = {condition.name: condition for condition in campaign.conditions}
     for planned in plan.runs:
         add_planned_run(unit, row.id, conditions[planned.condition], known[planned.link], planned, now)
@@ -171,11 +174,18 @@ def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Lin
     agents = agents_by_name(unit, wanted)
     hosts = {name: agent.boot_id for name, agent in agents.items()}
     controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
-    return plan_campaign(campaign, known, bookings, hosts, controls)
+    absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), now))}
+    return plan_campaign(campaign, known, bookings, hosts, controls, absent)
 
 
-def _check_agents(unit: Unit, known: Mapping[str, Link]) -> None:
-    wanted = {agent for link in known.values() for agent in link.agents}
-    missing = sorted(wanted - set(agents_by_name(unit, wanted)))
-    if missing:
-        raise ConflictError("agent_missing", f"{' and '.join(missing)} must join again before this campaign can start.")
+def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict | None:
+    """Why the agent can take no run now."""
+    if agent is None:
+        return Conflict("agent_missing", f"{name} has not joined, or was revoked; it must join before a launch.", True)
+    if agent.status == AgentStatus.BLOCKED:
+        return Conflict("agent_blocked", f"{name} takes no run: {agent.detail}", True, is_waivable=True)
+    if not is_present(AgentStatus(agent.status), agent.last_seen_at, agent.run_id, now):
+        heard = f"last heard {moment_text(agent.last_seen_at)}" if agent.last_seen_at else "never heard"
+        message = f"{name} is offline ({heard}); start `downlink-agent run` on its host."
+        return Conflict("agent_offline", message, True, is_waivable=True)
+    return None

@@ -146,7 +146,7 @@ def _add(
         own = file.condition(condition)
         conditions.setdefault(own.name, own.to_dict())
         cycles[own.name] += 1
-        place = (own.name, cycles[own.name], list(conditions).index(own.name))
+        place = (own.name, cycles[own.name], list(conditions).index(own.name) + 1)
         run_id = add_imported_run(unit, campaign.id, file, *place, now)
         added.append(ImportedRun(run_id, file.name, file.source, file.sha256, len(file.controls)))
     _describe(campaign, list(conditions.values()), max(cycles.values()), files)

@@ -17,6 +17,7 @@ from downlink.api.schemas.campaigns import (
     CampaignList,
     CampaignPreview,
     CampaignStateName,
+    LaunchBody,
 )
 from downlink.storage import campaigns as rows
 
@@ -61,9 +62,11 @@ def delete_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork) -> None
 
 
 @router.post("/campaigns/{campaign_id}/launch", responses=problems(401, 403, 404, 409))
-def launch_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
-    """Plan its runs from now on and start."""
-    campaigns.launch_campaign(unit, campaign_id, now)
+def launch_campaign(
+    campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now, body: LaunchBody | None = None
+) -> Campaign:
+    """Plan its runs from now on and start. `plan_blocked` (409) has the conflicts that prevent it in `details`."""
+    campaigns.launch_campaign(unit, campaign_id, now, even_if_offline=body is not None and body.even_if_offline)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
 

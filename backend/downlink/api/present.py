@@ -11,21 +11,16 @@ from downlink.api.schemas import agents as agent_shapes
 from downlink.api.schemas import campaigns as campaign_shapes
 from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
-from downlink.domain.agent import AgentStatus, is_online
+from downlink.domain.agent import AgentStatus, is_present
 from downlink.domain.sample import End
 from downlink.storage.campaigns import Overview
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
 
-# Silent by design until its settings are restored.
-_MEASURING = frozenset({AgentStatus.READY, AgentStatus.RUNNING, AgentStatus.RESTORING})
-
 
 def agent(row: Agent, links: list[str], now: datetime) -> agent_shapes.Agent:
     facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
-    online = row.revoked_at is None and (
-        is_online(row.last_seen_at, now) or (row.status in _MEASURING and row.run_id is not None)
-    )
+    online = row.revoked_at is None and is_present(AgentStatus(row.status), row.last_seen_at, row.run_id, now)
     return agent_shapes.Agent.model_validate({**facts, "links": links, "is_online": online})
 
 

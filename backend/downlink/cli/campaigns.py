@@ -29,6 +29,9 @@ COLUMNS: list[Column] = [
 File = Annotated[
     Path, typer.Argument(help="Campaign file, YAML or JSON (docs/campaign-file.md); - reads standard input")
 ]
+EvenIfOffline = Annotated[
+    bool, typer.Option("--even-if-offline", help="Launch although agents are away now: they will be back in time.")
+]
 Which = Annotated[str, typer.Argument(help="Id, start of the id, or name")]
 
 
@@ -80,13 +83,14 @@ def create(
     file: File,
     is_launched: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
     is_watched: Annotated[bool, typer.Option("--watch", help="Launch it and follow it to its end.")] = False,
+    even_if_offline: EvenIfOffline = False,
     as_json: AsJson = False,
 ) -> None:
     """Save a campaign file as a draft; print its id."""
     client = connect()
     made = client.post("/campaigns", {"source": _read(file)})
     if is_launched or is_watched:
-        made = client.post(f"/campaigns/{made['id']}/launch") or made
+        made = client.post(f"/campaigns/{made['id']}/launch", {"even_if_offline": even_if_offline}) or made
     if as_json:
         print_json(made)
     else:
@@ -96,9 +100,9 @@ def create(
 
 
 @app.command()
-def launch(campaign: Which) -> None:
+def launch(campaign: Which, even_if_offline: EvenIfOffline = False) -> None:
     """Begin: the runs get their due times."""
-    _change(campaign, "launch", "is launched")
+    _change(campaign, "launch", "is launched", {"even_if_offline": even_if_offline})
 
 
 @app.command()
@@ -109,8 +113,8 @@ def pause(campaign: Which) -> None:
 
 @app.command()
 def resume(campaign: Which) -> None:
-    """Go on after a pause."""
-    _change(campaign, "resume", "goes on")
+    """Start further runs after a pause."""
+    _change(campaign, "resume", "is resumed")
 
 
 @app.command()
@@ -196,10 +200,10 @@ def sweep(
         print_cells(swept)
 
 
-def _change(campaign: str, verb: str, done: str) -> None:
+def _change(campaign: str, verb: str, done: str, body: dict[str, Any] | None = None) -> None:
     client = connect()
     identity = campaign_id(client, campaign)
-    client.post(f"/campaigns/{identity}/{verb}")
+    client.post(f"/campaigns/{identity}/{verb}", body)
     say(f"Campaign {identity} {done}.")
 
 

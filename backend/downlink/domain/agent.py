@@ -35,6 +35,8 @@ class OrderKind(StrEnum):
 
 
 _WORKING = frozenset({AgentStatus.PREPARING, AgentStatus.READY, AgentStatus.RUNNING})
+SILENT = frozenset({AgentStatus.READY, AgentStatus.RUNNING, AgentStatus.RESTORING})
+"""An agent says nothing while its run is on the link."""
 _HOLDING = frozenset({AgentStatus.RESTORED, AgentStatus.UPLOADING})
 _FREE = frozenset({AgentStatus.IDLE, AgentStatus.RESTORED})
 
@@ -133,6 +135,11 @@ def _host(text: str) -> str:
 
 def is_online(last_seen_at: datetime | None, now: datetime) -> bool:
     return last_seen_at is not None and now - last_seen_at < timedelta(seconds=ONLINE_S)
+
+
+def is_present(status: AgentStatus, last_seen_at: datetime | None, run_id: UUID | None, now: datetime) -> bool:
+    """Heard lately, or measuring and silent by design."""
+    return is_online(last_seen_at, now) or (status in SILENT and run_id is not None)
 
 
 def is_free(status: AgentStatus, last_seen_at: datetime | None, now: datetime) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 from downlink.domain.setting import is_host_wide
 
 Scalar = str | int | float | bool
+LEAST_PHASE_S = 0.5
+"""Holds the middle of one bin."""
 
 
 class Order(StrEnum):
@@ -44,6 +46,18 @@ class Phases:
 
     startup_s: float = 15.0
     steady_s: float = 60.0
+
+    @classmethod
+    def fitting(cls, run_s: float, startup_s: float | None = None, steady_s: float | None = None) -> Phases:
+        """What is not given, so that both fit into a run of run_s: by default a quarter and a half of it at most."""
+
+        def room_s(other_s: float | None) -> float:
+            return max(LEAST_PHASE_S, run_s - (other_s or 0))
+
+        return cls(
+            startup_s or min(cls.startup_s, run_s / 2, max(1.0, run_s / 4), room_s(steady_s)),
+            steady_s or min(cls.steady_s, run_s / 2, room_s(startup_s)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +114,10 @@ class Condition:
     receiver: Mapping[str, str]
     flows: tuple[FlowPlan, ...]
     stop: StopRule
+
+    def overlap_s(self, phases: Phases) -> float:
+        """How long start-up and steady state would overlap; a run by bytes ends when it ends."""
+        return 0.0 if self.stop.seconds is None else phases.startup_s + phases.steady_s - self.stop.seconds
 
     @property
     def senders(self) -> tuple[int, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from downlink.domain.campaign import (
+    LEAST_PHASE_S,
     Campaign,
     Condition,
     FlowPlan,
@@ -62,14 +63,15 @@ def read_campaign(data: Mapping[str, Any]) -> tuple[Campaign | None, list[Proble
     reader.allow(
         "name", "notes", "links", "stop", "phases", "timetable", "limits", "sampling", "defaults", "conditions"
     )
+    conditions = _conditions(reader)
     campaign = Campaign(
         name=reader.text("name"),
         notes=reader.text("notes", "", most=10_000),
         links=_links(reader),
-        phases=_phases(reader.section("phases")),
+        phases=_phases(reader.section("phases"), conditions),
         timetable=_timetable(reader),
         limits=_limits(reader.section("limits")),
-        conditions=_conditions(reader),
+        conditions=conditions,
         sampling=Sampling(reader.choice("sampling", Sampling.POLLED, [each.value for each in Sampling])),
     )
     _check_size(campaign, reader)
@@ -88,10 +90,14 @@ def _links(reader: Reader) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
-def _phases(reader: Reader) -> Phases:
+def _phases(reader: Reader, conditions: Iterable[Condition]) -> Phases:
+    """As named; what is not named fits into the shortest run whose length is known."""
     reader.allow("startup_s", "steady_s")
-    startup_s = reader.number("startup_s", Phases.startup_s, 1, MAX_SECONDS)
-    return Phases(startup_s, reader.number("steady_s", Phases.steady_s, 1, MAX_SECONDS))
+    named = {
+        key: reader.number(key, 1, LEAST_PHASE_S, MAX_SECONDS) for key in ("startup_s", "steady_s") if reader.has(key)
+    }
+    known_s = [condition.stop.seconds for condition in conditions if condition.stop.seconds is not None]
+    return Phases.fitting(min(known_s), **named) if known_s else Phases(**named)
 
 
 def _timetable(parent: Reader) -> Timetable:

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One reason, as a code and a sentence. is_blocking: the campaign cannot be launched; otherwise its runs wait or may fail."""
+    """One reason, as a code and a sentence.
+
+    is_blocking: the campaign cannot be launched; otherwise its runs wait or may fail. is_waivable: it blocks, unless whoever
+    launches says that the agent will be there in time.
+    """
 
     code: str
     message: str
     is_blocking: bool = False
+    is_waivable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

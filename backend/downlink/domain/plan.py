@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from downlink.domain.campaign import Campaign, Condition, Order
+from downlink.domain.campaign import Campaign, Condition, Order, Phases
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
 from downlink.domain.control import Fault, HostControls
 from downlink.domain.link import Link
@@ -55,8 +55,12 @@ class Plan:
 
     @property
     def is_launchable(self) -> bool:
-        """Whether nothing stands in the way; what only makes runs wait does not."""
-        return bool(self.runs) and not any(conflict.is_blocking for conflict in self.conflicts)
+        """Whether nothing prevents a launch; what only makes runs wait does not."""
+        return bool(self.runs) and not self.blocking()
+
+    def blocking(self, *, even_if_offline: bool = False) -> list[Conflict]:
+        """What prevents a launch."""
+        return [each for each in self.conflicts if each.is_blocking and not (even_if_offline and each.is_waivable)]
 
 
 def plan_campaign(
@@ -65,12 +69,14 @@ def plan_campaign(
     bookings: Collection[Booking] = (),
     hosts: Mapping[str, str] | None = None,
     controls: Mapping[str, HostControls] | None = None,
+    absent: Mapping[str, Conflict] | None = None,
 ) -> Plan:
     """The runs of a campaign, what they will take, and what speaks against them.
 
     links: by name; a link that is not there, or lacks a sender that a condition wants, gets no runs and a conflict.
     bookings: what others have planned, in seconds from this launch. hosts: agent to host (boot id); an agent that is
     not named there is a host of its own. controls: of agents that say what theirs take; others are not judged.
+    absent: agents that can take no run now, with the reason; it counts where a condition uses the agent.
     """
     usable = [links[name] for name in campaign.links if name in links and not _missing_senders(campaign, links[name])]
     conditions = {condition.name: condition for condition in campaign.conditions}
@@ -80,6 +86,8 @@ def plan_campaign(
     volumes = _volumes(runs, links, conditions)
     conflicts = (
         *_missing(campaign, links),
+        *_overlapping(campaign),
+        *_absent(campaign, usable, absent or {}),
         *_unfit(campaign, usable, controls or {}),
         *_too_long(campaign, usable),
         *_too_much(campaign, links, volumes),
@@ -187,10 +195,35 @@ def _missing_senders(campaign: Campaign, link: Link) -> list[int]:
 def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict]:
     for name in campaign.links:
         if name not in links:
-            yield Conflict("unknown_link", f"There is no link called {name}; make it first, or mend its name.", True)
+            yield Conflict(
+                "unknown_link", f"There is no link called {name}; create it first, or correct the name.", True
+            )
         elif missing := _missing_senders(campaign, links[name]):
             has = len(links[name].senders)
             yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True)
+
+
+def _overlapping(campaign: Campaign) -> Iterator[Conflict]:
+    """Steady state that would include start-up; one conflict, of the condition with the shortest run."""
+    phases = campaign.phases
+    worst = max(campaign.conditions, key=lambda condition: condition.overlap_s(phases))
+    run_s = worst.stop.seconds
+    if run_s is not None and worst.overlap_s(phases) > 0:
+        fitting = Phases.fitting(run_s)
+        yield Conflict(
+            "phases_overlap",
+            f"Runs of {worst.name} last {run_s:g} s, but the phases ask for {phases.startup_s:g} s of start-up and "
+            f"{phases.steady_s:g} s of steady state, so that steady state would include start-up. "
+            f"Shorten the phases, for example to startup_s: {fitting.startup_s:g} and steady_s: {fitting.steady_s:g}.",
+            True,
+        )
+
+
+def _absent(campaign: Campaign, links: Sequence[Link], absent: Mapping[str, Conflict]) -> Iterator[Conflict]:
+    used = dict.fromkeys(
+        agent for link in links for condition in campaign.conditions for agent in _agents(link, condition)
+    )
+    yield from (absent[agent] for agent in used if agent in absent)
 
 
 def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, HostControls]) -> Iterator[Conflict]:

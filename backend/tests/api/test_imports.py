@@ -179,7 +179,7 @@ def test_files_of_one_control_are_the_cycles_of_one_condition_and_are_compared_i
     files |= {f"bbr-{n}.json": iperf3_file(seconds=3 + n, control="bbr") for n in (1, 2)}
     campaign, runs = imported(lab, files, campaign="Two controls")
     assert [(run["condition"], run["cycle"], run["position"]) for run in runs] == [
-        ("cubic", 1, 0), ("cubic", 2, 0), ("cubic", 3, 0), ("bbr", 1, 1), ("bbr", 2, 1),
+        ("cubic", 1, 1), ("cubic", 2, 1), ("cubic", 3, 1), ("bbr", 1, 2), ("bbr", 2, 2),
     ]  # fmt: skip
     report = Report.model_validate(lab.call("GET", f"/campaigns/{campaign}/report"))
     assert [(group.link, group.condition, group.cc, group.runs) for group in report.groups] == [

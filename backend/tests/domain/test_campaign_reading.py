@@ -29,12 +29,34 @@ def problems(data: Any) -> dict[str, str]:
 
 def test_what_is_left_out_has_its_documented_default() -> None:
     campaign = campaign_from_dict(SMALL)
-    assert campaign.phases == Phases(15, 60)
+    assert campaign.phases == Phases(15, 30)
     assert campaign.limits == Limits(attempts=2, bytes=None)
     assert campaign.timetable == Timetable(cycles=3, pause_s=0, order=Order.INTERLEAVED, seed=1)
     (condition,) = campaign.conditions
     assert condition.flows == (FlowPlan(cc="cubic", sender=1, start_s=0),)
     assert condition.stop == StopRule(seconds=60)
+
+
+@pytest.mark.parametrize(
+    ("stop", "named", "expected"),
+    [
+        ({"seconds": 1}, {}, Phases(0.5, 0.5)),
+        ({"seconds": 4}, {}, Phases(1, 2)),
+        ({"seconds": 35}, {}, Phases(8.75, 17.5)),
+        ({"seconds": 60}, {}, Phases(15, 30)),
+        ({"seconds": 120}, {}, Phases(15, 60)),
+        ({"seconds": 60}, {"startup_s": 40}, Phases(40, 20)),
+        ({"seconds": 60}, {"steady_s": 50}, Phases(10, 50)),
+        ({"seconds": 60}, {"startup_s": 20, "steady_s": 50}, Phases(20, 50)),
+        ({"bytes": 1_000_000}, {}, Phases(15, 60)),
+    ],
+)
+def test_phases_that_the_file_does_not_name_fit_into_its_shortest_run(
+    stop: dict[str, float], named: dict[str, float], expected: Phases
+) -> None:
+    campaign = campaign_from_dict(changed(stop=stop, phases=named))
+    assert campaign.phases == expected
+    assert campaign_from_dict(campaign.to_dict()).phases == expected
 
 
 def test_defaults_are_merged_under_every_condition() -> None:

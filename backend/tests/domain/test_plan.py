@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from downlink.domain.campaign import Campaign, Limits, Order, StopRule, Timetable
 from downlink.domain.campaign_reading import campaign_from_dict
-from downlink.domain.conflict import Booking
+from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import ControlOption, HostControls
 from downlink.domain.link import Link, Orbit
 from downlink.domain.plan import Plan, plan_campaign, run_duration_s
+
+AGENTS = ("geo-client", "geo-server", "geo-other")
 
 
 def make_link(name: str = "geo", **changes: Any) -> Link:
@@ -83,6 +85,32 @@ def test_runs_longer_than_their_spacing_cannot_be_launched() -> None:
     found = plan(make_campaign(timetable={"duration_h": 1, "every_s": 60}))
     assert codes(found) == ["run_longer_than_spacing"]
     assert not found.is_launchable
+
+
+@pytest.mark.parametrize(
+    ("phases", "expected"),
+    [({"startup_s": 15, "steady_s": 45}, []), ({"startup_s": 15, "steady_s": 45.5}, ["phases_overlap"]), ({}, [])],
+)
+def test_a_steady_phase_that_covers_start_up_cannot_be_launched(phases: dict[str, float], expected: list[str]) -> None:
+    found = plan(make_campaign(phases=phases))
+    assert codes(found) == expected
+    assert found.is_launchable is (expected == [])
+    assert all("60 s" in conflict.message and "HyStart" not in conflict.message for conflict in found.conflicts)
+
+
+def test_an_agent_that_can_take_no_run_stands_in_the_way_unless_the_launcher_says_otherwise() -> None:
+    away = {name: Conflict("agent_offline", f"{name} is offline.", True, is_waivable=True) for name in AGENTS}
+    found = plan(make_campaign(), absent=away)
+    assert [conflict.message for conflict in found.conflicts] == ["geo-client is offline.", "geo-server is offline."]
+    assert not found.is_launchable
+    assert not found.blocking(even_if_offline=True)
+    missing = plan(make_campaign(), absent={"geo-server": Conflict("agent_missing", "geo-server must join.", True)})
+    assert missing.blocking(even_if_offline=True)
+
+
+def test_an_agent_that_no_condition_uses_may_be_away() -> None:
+    away = {"geo-other": Conflict("agent_offline", "geo-other is offline.", True, is_waivable=True)}
+    assert plan(make_campaign(), absent=away).is_launchable
 
 
 def test_volumes_are_held_against_allowance_and_limit() -> None:

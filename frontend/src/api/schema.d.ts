@@ -361,7 +361,7 @@ export interface paths {
         put?: never;
         /**
          * Launch Campaign
-         * @description Plan its runs from now on and start.
+         * @description Plan its runs from now on and start. `plan_blocked` (409) has the conflicts that prevent it in `details`.
          */
         post: operations["launch_campaign"];
         delete?: never;
@@ -1277,6 +1277,11 @@ export interface components {
              * @description The campaign cannot be launched; otherwise its runs wait or may fail
              */
             is_blocking: boolean;
+            /**
+             * Is Waivable
+             * @description It blocks, unless the launch says `even_if_offline`
+             */
+            is_waivable: boolean;
         };
         /** ControlOption */
         ControlOption: {
@@ -1977,6 +1982,15 @@ export interface components {
             secret: string;
             /** Server Now */
             server_now: string;
+        };
+        /** LaunchBody */
+        LaunchBody: {
+            /**
+             * Even If Offline
+             * @description Launch although agents are away now: they will be back when their runs are due
+             * @default false
+             */
+            even_if_offline: boolean;
         };
         /**
          * LimitEstimates
@@ -4940,7 +4954,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LaunchBody"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

@@ -36,6 +36,11 @@ function setState(state: 'running' | 'paused' | 'cancelled'): Respond {
   }
 }
 
+function absence(name: string) {
+  const message = `${name} is offline (never heard); start \`downlink-agent run\` on its host.`
+  return { code: 'agent_offline', message, is_blocking: true, is_waivable: true }
+}
+
 const ROUTES: Route[] = [
   ...EXIT_ROUTES,
   ...EVIDENCE_ROUTES,
@@ -128,7 +133,17 @@ const ROUTES: Route[] = [
       return campaign ? ok(campaign) : noCampaign
     },
   ],
-  ['POST', /^\/campaigns\/([^/]+)\/launch$/, setState('running')],
+  [
+    'POST',
+    /^\/campaigns\/([^/]+)\/launch$/,
+    (world, match, body) => {
+      const away = world.agents.filter((agent) => !agent.is_online).map((agent) => absence(agent.name))
+      if (away.length > 0 && !body.even_if_offline) {
+        return problem(409, 'plan_blocked', away.map(({ message }) => message).join(' '), { conflicts: away })
+      }
+      return setState('running')(world, match, body)
+    },
+  ],
   ['POST', /^\/campaigns\/([^/]+)\/resume$/, setState('running')],
   ['POST', /^\/campaigns\/([^/]+)\/pause$/, setState('paused')],
   ['POST', /^\/campaigns\/([^/]+)\/cancel$/, setState('cancelled')],

@@ -177,7 +177,7 @@ export function makeRuns(launched_at: string): RunSummary[] {
       link: 'geo-viasat',
       condition,
       cycle,
-      position: condition === 'HyStart on' ? 0 : 1,
+      position: condition === 'HyStart on' ? 1 : 2,
       attempt,
       state,
       reason: state === 'failed' ? 'agent_lost' : null,

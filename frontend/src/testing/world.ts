@@ -77,7 +77,7 @@ export function makeRunSeries(run: RunSummary): RunSeries {
 }
 
 export function makePreview(campaign: CampaignDetail): CampaignPreview {
-  const places = [1, 2, 3].flatMap((cycle) => campaign.conditions.map((condition, position) => ({ condition, cycle, position })))
+  const places = [1, 2, 3].flatMap((cycle) => campaign.conditions.map((condition, index) => ({ condition, cycle, position: index + 1 })))
   return {
     campaign: campaign.spec,
     runs: places.map((place, index) => ({ ...place, link: 'geo-viasat', due_s: index * 47, duration_s: 44 })),
@@ -86,6 +86,7 @@ export function makePreview(campaign: CampaignDetail): CampaignPreview {
       {
         code: 'link_held',
         is_blocking: false,
+        is_waivable: false,
         message: 'A run on geo-viasat and one of “Demo: HyStart on and off” both need the link at 0 s (3 overlaps).',
       },
     ],

@@ -26,6 +26,12 @@ class CampaignBody(Body):
         return self
 
 
+class LaunchBody(Body):
+    even_if_offline: bool = Field(
+        default=False, description="Launch although agents are away now: they will be back when their runs are due"
+    )
+
+
 class StopRule(Shape):
     """Exactly one is set."""
 
@@ -102,6 +108,7 @@ class Conflict(Shape):
     code: str
     message: str
     is_blocking: bool = Field(description="The campaign cannot be launched; otherwise its runs wait or may fail")
+    is_waivable: bool = Field(description="It blocks, unless the launch says `even_if_offline`")
 
 
 class CampaignPreview(Shape):

@@ -1,9 +1,12 @@
 import { Button } from '@mantine/core'
 import { Link, useRouter } from '@tanstack/react-router'
-import type { Campaign } from '@/api/types'
+import { problemOf } from '@/api/problem'
+import type { Campaign, CampaignPreview } from '@/api/types'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useCancel, useDeleteCampaign, useLaunch, usePause, useResume } from './queries'
+
+type Conflict = CampaignPreview['conflicts'][number]
 
 /** The verbs that fit the campaign's state. */
 export function CampaignActions({ campaign }: { campaign: Campaign }) {
@@ -38,8 +41,19 @@ export function CampaignActions({ campaign }: { campaign: Campaign }) {
       ) : null}
       {isEnded || campaign.state === 'draft' ? <Delete campaign={campaign} /> : null}
       {error ? <ProblemAlert error={error} /> : null}
+      {campaign.state === 'draft' && onlyAbsentAgents(launch.error) ? (
+        <Button variant="default" loading={launch.isPending} onClick={() => launch.mutate({ ...at, body: { even_if_offline: true } })}>
+          Launch although agents are away
+        </Button>
+      ) : null}
     </>
   )
+}
+
+/** Whether nothing prevents the launch but agents that may come back in time. */
+function onlyAbsentAgents(error: unknown): boolean {
+  const conflicts = error ? problemOf(error).details?.conflicts : []
+  return Array.isArray(conflicts) && conflicts.length > 0 && conflicts.every((conflict: Partial<Conflict>) => conflict.is_waivable)
 }
 
 function Cancel({ campaign }: { campaign: Campaign }) {

@@ -187,3 +187,14 @@ describe('a new campaign', () => {
     expect(screen.getByRole('button', { name: 'Save as draft' }).hasAttribute('disabled')).toBe(true)
   })
 })
+
+describe('a launch', () => {
+  it('against agents that are away is refused, and goes ahead when the visitor insists', async () => {
+    const world = serve()
+    renderAt(`/campaigns/${IDS.draft}`)
+    await userEvent.click(await screen.findByRole('button', { name: 'Launch' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('is offline')
+    await userEvent.click(screen.getByRole('button', { name: 'Launch although agents are away' }))
+    await waitFor(() => expect(world.campaigns.find(({ id }) => id === IDS.draft)?.state).toBe('running'))
+  })
+})

@@ -46,7 +46,7 @@ function Content({ run }: { run: Run }) {
         }
         title={`${run.condition}, cycle ${run.cycle}`}
         badges={<StateBadge state={run.state} />}
-        description={`Link ${run.link} · attempt ${run.attempt} · place ${run.position + 1} of its cycle`}
+        description={`Link ${run.link} · attempt ${run.attempt} · run ${run.position} of its cycle`}
         actions={UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
       />
       <Stack gap="lg">

@@ -8,6 +8,7 @@ it('a complete run shows asked and actual, its charts, and where it belongs', as
   serve()
   renderAt(`/runs/${runId(0)}`)
   expect(await screen.findByRole('heading', { name: 'HyStart on, cycle 1' })).toBeTruthy()
+  expect(screen.getByText(/run 1 of its cycle/)).toBeTruthy()
   expect(screen.getByText('cubic, as asked')).toBeTruthy()
   expect(await screen.findAllByRole('figure')).toHaveLength(6)
 })

@@ -1,0 +1,87 @@
+"""What prevents a launch: agents that are away, phases that do not fit; and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from downlink.codec.campaign_file import parse_campaign
+from downlink.domain.link import Link, Orbit
+from downlink.domain.plan import plan_campaign
+from tests.fixtures.lab import CAMPAIGN, Lab
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "docs" / "examples").glob("*.yaml"))
+
+
+def draft(lab: Lab, **changes: Any) -> str:
+    return str(lab.call("POST", "/campaigns", {"campaign": {**CAMPAIGN, **changes}})["id"])
+
+
+def conflicts(lab: Lab, **changes: Any) -> list[tuple[str, bool, bool]]:
+    found = lab.call("POST", "/campaigns/preview", {"campaign": {**CAMPAIGN, **changes}})["conflicts"]
+    return [(each["code"], each["is_blocking"], each["is_waivable"]) for each in found]
+
+
+@pytest.fixture
+def offline(lab: Lab) -> Lab:
+    """Both agents joined, and have been silent for ten minutes."""
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    lab.wait(600)
+    return lab
+
+
+def test_a_campaign_is_not_launched_against_agents_that_are_offline(offline: Lab) -> None:
+    assert conflicts(offline) == [("agent_offline", True, True)] * 2
+    refused = offline.call("POST", f"/campaigns/{draft(offline)}/launch", expect=409)
+    assert refused["code"] == "plan_blocked"
+    assert "client is offline (last heard 20" in refused["message"]
+    assert [each["code"] for each in refused["details"]["conflicts"]] == ["agent_offline"] * 2
+
+
+def test_who_launches_may_say_that_the_agents_will_be_back(offline: Lab) -> None:
+    campaign = draft(offline)
+    offline.call("POST", f"/campaigns/{campaign}/launch", {"even_if_offline": True})
+    assert {run["state"] for run in offline.runs(campaign)} == {"planned"}
+
+
+def test_an_agent_that_never_joined_prevents_every_launch(lab: Lab) -> None:
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    agent = next(each for each in lab.call("GET", "/agents")["items"] if each["name"] == "server")
+    lab.call("DELETE", f"/agents/{agent['id']}", expect=204)
+    refused = lab.call("POST", f"/campaigns/{draft(lab)}/launch", {"even_if_offline": True}, expect=409)
+    assert [each["code"] for each in refused["details"]["conflicts"]] == ["agent_missing"]
+
+
+def test_an_agent_that_joined_and_was_never_heard_is_offline(lab: Lab) -> None:
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE agents SET status = 'unknown', last_seen_at = NULL WHERE name = 'server'"))
+    refused = lab.call("POST", f"/campaigns/{draft(lab)}/launch", expect=409)
+    assert "server is offline (never heard)" in refused["message"]
+
+
+def test_phases_that_cover_the_whole_run_prevent_a_launch(lab: Lab) -> None:
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    asked = {"stop": {"seconds": 60}, "phases": {"steady_s": 60}}
+    assert conflicts(lab, **asked) == [("phases_overlap", True, False)]
+    assert lab.call("POST", f"/campaigns/{draft(lab, **asked)}/launch", expect=409)["code"] == "plan_blocked"
+    assert conflicts(lab, stop={"seconds": 60}, phases={}) == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_can_be_launched(path: Path) -> None:
+    campaign = parse_campaign(path.read_text())
+    senders = tuple(f"server-{number}" for number in range(1, 9))
+    links = {name: Link(name, Orbit.GEO, "", 144_000_000, 600.0, "client", senders) for name in campaign.links}
+    assert plan_campaign(campaign, links).is_launchable
