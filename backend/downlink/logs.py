@@ -9,7 +9,7 @@ import structlog
 
 from downlink.settings import Settings
 
-QUIET = ("uvicorn.access", "celery.worker.strategy", "celery.app.trace", "celery.beat", "alembic")
+QUIET = ("uvicorn.access", "celery.worker.strategy", "celery.app.trace", "alembic")
 
 
 def configure_logs(settings: Settings) -> None:

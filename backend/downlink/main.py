@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
@@ -59,13 +58,6 @@ tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_h
 app.add_typer(tokens, name="token", rich_help_panel="Server")
 
 
-class Queue(StrEnum):
-    """What a worker may be kept to."""
-
-    TICKS = "ticks"
-    JOBS = "jobs"
-
-
 def _settings() -> Settings:
     from downlink.settings import Settings
 
@@ -94,22 +86,19 @@ def api() -> None:
 
 
 @app.command(rich_help_panel="Server")
-def worker(
-    concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time")] = 2,
-    queue: Annotated[Queue | None, typer.Option(help="Only these tasks; otherwise both")] = None,
-) -> None:
-    """Carry out tasks: the tick, and the jobs it finds due: seal, analyse, report."""
-    from downlink.jobs.app import QUEUES, run_worker
+def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time")] = 2) -> None:
+    """Carry out the jobs that are due: seal, analyse, report, sweep. Any number of them share the work."""
+    from downlink.jobs.app import run_worker
 
-    run_worker(_settings(), concurrency, [queue.value] if queue else QUEUES)
+    run_worker(_settings(), concurrency)
 
 
 @app.command(rich_help_panel="Server")
-def beat() -> None:
-    """Send the tick that leases due runs, once a second. One is enough."""
-    from downlink.jobs.app import run_beat
+def conductor() -> None:
+    """Once a second, lease due runs, watch deadlines and send jobs. One does it; any others stand by."""
+    from downlink.jobs.conduct import run_conductor
 
-    run_beat(_settings())
+    run_conductor(_settings())
 
 
 @app.command(rich_help_panel="Server")

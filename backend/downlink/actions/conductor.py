@@ -12,8 +12,10 @@ import structlog
 from downlink.actions import runs, sweeps
 from downlink.actions.campaigns import complete_campaign
 from downlink.domain.agent import AgentStatus, is_free, is_online
+from downlink.domain.errors import UnavailableError
 from downlink.domain.run import ACTIVE, Reason, RunState
-from downlink.storage import agents, campaigns, events, leases
+from downlink.domain.watch import CONDUCTOR
+from downlink.storage import agents, campaigns, heartbeats, leases, retention
 from downlink.storage import runs as rows
 from downlink.storage.leases import Claim
 from downlink.storage.links import LINK_RESOURCE
@@ -30,17 +32,23 @@ log = structlog.get_logger()
 def tick(units: UnitFactory, now: datetime) -> None:
     """One pass. Each step is a transaction of its own: a run that cannot go on does not stop the others."""
     with units() as unit:
+        heartbeats.beat(unit, CONDUCTOR, now)
         ids = rows.active_run_ids(unit)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
-    for step in (lease_due, resend_lost, sweeps.send_due, *([events.prune] if now.second == 0 else [])):
+    for step in (lease_due, resend_lost, sweeps.send_due, retention.prune):
         _guarded(units, partial(step, now=now))
 
 
 def _guarded(units: UnitFactory, step: Callable[[Unit], None]) -> None:
+    """One step. UnavailableError when the database has gone, and with it this process's turn."""
     try:
         with units() as unit:
             step(unit)
+    except UnavailableError as error:
+        if error.code == "database_away":
+            raise
+        log.warning("tick_step_skipped", code=error.code)
     except Exception:
         log.exception("tick_step_failed")
 
@@ -158,8 +166,7 @@ def _state_of(host: RunHost, agent: Agent | None, now: datetime) -> str | None:
 def resend_lost(unit: Unit, now: datetime) -> None:
     """Send the jobs that are due and were lost or never sent; end a run whose job fails again and again."""
     for run in rows.lost_jobs(unit, now, RESEND):
-        run.tries += 1
-        if run.tries > MAX_TRIES:
+        if run.tries >= MAX_TRIES:
             state = RunState(run.verdict) if run.verdict else RunState.INCOMPLETE
             detail = f"Its samples are stored, but `{run.needs}` failed {MAX_TRIES} times; the worker's log says why."
             runs.finish(unit, run, state, now, run.reason or Reason.INTERNAL, run.detail or detail)

@@ -94,8 +94,22 @@ def condemn(unit: Unit, run: Run, verdict: Verdict, given_up: tuple[str, ...] = 
 
 def need(unit: Unit, run: Run, job: str) -> None:
     """Note that a job is due and send it after the commit; the tick sends it again when it is lost."""
-    run.needs, run.needs_sent_at = job, None
+    run.needs, run.needs_sent_at, run.tries = job, None, 0
     unit.enqueue(job, run.id)
+
+
+def begin_job(unit: Unit, run_id: UUID, job: str, now: datetime) -> None:
+    """Count a try of a run's job. A hint that nobody took up is no try."""
+    run = rows.get_run(unit, run_id, is_locked=True)
+    if run.needs == job:
+        run.tries, run.needs_sent_at = run.tries + 1, now
+
+
+def postpone_job(unit: Unit, run_id: UUID, job: str) -> None:
+    """The database could not do it now, which says nothing of the job: the try does not count."""
+    run = rows.get_run(unit, run_id, is_locked=True)
+    if run.needs == job:
+        run.tries = max(0, run.tries - 1)
 
 
 def _release(unit: Unit, run: Run, now: datetime) -> None:

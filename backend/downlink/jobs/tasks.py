@@ -11,13 +11,13 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, chunks, conductor, reports, sweeps
+from downlink.actions import analyse, chunks, reports, runs, sweeps
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.storage.unit import Unit, UnitFactory
 
 PREFIX = "downlink."
-TICK = "tick"
-MAX_RETRIES = 3
+TRIES, RETRY_S = 3, 2.0  # anything longer is the tick's to find
+Clock = Callable[[], datetime]
 Action = Callable[[Unit, UUID, datetime], None]
 ACTIONS: dict[str, Action] = {
     "seal": chunks.seal,
@@ -25,34 +25,25 @@ ACTIONS: dict[str, Action] = {
     "report": reports.refresh_report,
     sweeps.JOB: sweeps.sweep_part,
 }
+RUN_JOBS = frozenset({"seal", "analyse"})
 log = structlog.get_logger()
 
 
 def register_tasks(app: Celery, units: Callable[[], UnitFactory]) -> None:
     """Give every task its body."""
-
-    @app.task(name=PREFIX + TICK)
-    def tick() -> None:
-        try:
-            conductor.tick(units(), datetime.now(UTC))
-        except UnavailableError as error:
-            log.warning("tick_skipped", code=error.code)
-
-    for name, action in ACTIONS.items():
-        app.task(name=PREFIX + name, bind=True, max_retries=MAX_RETRIES)(_body(name, action, units))
+    for name in ACTIONS:
+        app.task(name=PREFIX + name, bind=True)(_body(name, units))
 
 
-def _body(name: str, action: Action, units: Callable[[], UnitFactory]) -> Callable[[Task, str], None]:
+def _body(name: str, units: Callable[[], UnitFactory]) -> Callable[[Task, str], None]:
     def run(task: Task, subject: str) -> None:
-        """One transaction around the action, with the subject in every log line."""
+        """The action, with the subject in every log line."""
         started = time.monotonic()
         with bound_contextvars(task=name, subject=subject, task_id=task.request.id):
             try:
-                with units()() as unit:
-                    action(unit, UUID(subject), datetime.now(UTC))
+                carry_out(units(), name, UUID(subject), lambda: datetime.now(UTC))
             except UnavailableError as error:
-                # Away for a while: seconds are worth waiting here, anything longer is the tick's to find.
-                raise task.retry(exc=error, countdown=2) from error
+                log.warning("task_postponed", code=error.code)
             except NotFoundError as error:
                 log.info("task_subject_gone", code=error.code)
             except Exception:
@@ -62,3 +53,34 @@ def _body(name: str, action: Action, units: Callable[[], UnitFactory]) -> Callab
                 log.info("task_done", seconds=round(time.monotonic() - started, 3))
 
     return run
+
+
+def carry_out(units: UnitFactory, name: str, subject: UUID, clock: Clock) -> None:
+    """Do one job. A run's tries are counted before it begins, so that one that kills its process is counted too.
+
+    UnavailableError when the database could not do it now: no try is counted for that.
+    """
+    if name in RUN_JOBS:
+        with units() as unit:
+            runs.begin_job(unit, subject, name, clock())
+    try:
+        _act(units, ACTIONS[name], subject, clock)
+    except UnavailableError:
+        if name in RUN_JOBS:
+            with units() as unit:
+                runs.postpone_job(unit, subject, name)
+        raise
+
+
+def _act(units: UnitFactory, action: Action, subject: UUID, clock: Clock) -> None:
+    """One transaction around the action; once more where the database ended it. After a deadlock there is nothing to wait for."""
+    for tries_left in reversed(range(TRIES)):
+        try:
+            with units() as unit:
+                action(unit, subject, clock())
+        except UnavailableError as error:
+            if not tries_left:
+                raise
+            time.sleep(0 if error.code == "database_deadlock" else RETRY_S)
+        else:
+            return

@@ -1,1 +1,1 @@
-"""Starts and stops the processes of one machine's Downlink: servers, api, worker, beat, and the demo's agents."""
+"""Starts and stops the processes of one machine's Downlink: servers, api, conductor, worker, and the demo's agents."""

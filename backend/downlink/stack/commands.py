@@ -26,7 +26,7 @@ Dashboard = Annotated[Path, typer.Option(help="The built dashboard")]
 
 @app.command()
 def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist")) -> None:
-    """Start servers, api, worker and beat; stay until Ctrl-C."""
+    """Start servers, api, conductor and worker; stay until Ctrl-C."""
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
         _stay(stack)

@@ -1,4 +1,4 @@
-"""One machine's stack in order: servers, tables, api, worker, beat; and the address and token to reach it."""
+"""One machine's stack in order: servers, tables, api, conductor, worker; and the address and token to reach it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from downlink.stack.servers import free_port, socket_folder, start_postgres, sta
 DEFAULT_PORT = 8400
 SERVICES = {
     "api": ("api",),
-    "conductor": ("worker", "--queue", "ticks", "--concurrency", "1"),
-    "worker": ("worker", "--queue", "jobs"),
-    "beat": ("beat",),
+    "conductor": ("conductor",),
+    "worker": ("worker",),
 }
 ACCESS_FILE = "env"
 AGENT_FILES = Path("agents/bin")

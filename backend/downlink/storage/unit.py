@@ -77,11 +77,28 @@ def _away_is_unavailable() -> Iterator[None]:
             "database_busy", "The database has no free connection; try again in some seconds."
         ) from error
     except DBAPIError as error:
-        if error.connection_invalidated or isinstance(error, OperationalError):
-            raise UnavailableError(
-                "database_away", "The database does not answer; try again in some seconds."
-            ) from error
+        if unavailable := _unavailable(error):
+            raise unavailable from error
         raise
+
+
+# Class 53 and 55 of PostgreSQL's error codes, and the deadlock: nothing is wrong with the request.
+_BY_SQLSTATE = {
+    "40P01": ("database_deadlock", "Two transactions waited for each other, and the database ended this one; try again."),
+    "53100": ("disk_full", "The database's disk is full: nothing more can be stored until there is room. Try again then."),
+    "55P03": ("database_busy", "What this needs is held by another transaction; try again in some seconds."),
+}  # fmt: skip
+
+
+def _unavailable(error: DBAPIError) -> UnavailableError | None:
+    """The error that tells the caller to come again, under its own name; None for a fault of the statement."""
+    state = getattr(error.orig, "sqlstate", None)
+    if known := _BY_SQLSTATE.get(str(state)):
+        log.warning(known[0], sqlstate=state, detail=str(error.orig))
+        return UnavailableError(*known)
+    if error.connection_invalidated or isinstance(error, OperationalError):
+        return UnavailableError("database_away", "The database does not answer; try again in some seconds.")
+    return None
 
 
 def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFactory:
@@ -92,6 +109,7 @@ def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFact
         max_overflow=4,
         pool_timeout=10,
         pool_pre_ping=True,
+        hide_parameters=True,  # they may be names, hashes and samples, and errors are logged
         connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c lock_timeout=20s"},
     )
     return UnitFactory(engine, send)

@@ -1,4 +1,4 @@
-"""The real processes, api, worker and beat, killed and starved at any moment: PostgreSQL says what is due, and it gets done."""
+"""The real processes, api, conductor and worker, killed and starved at any moment: PostgreSQL says what is due, and it gets done."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
 pytestmark = pytest.mark.timeout(120)
-COMMANDS = {
-    "worker": ("worker", "--concurrency", "1"),
-    "ticks": ("worker", "--concurrency", "1", "--queue", "ticks"),
-    "jobs": ("worker", "--concurrency", "1", "--queue", "jobs"),
-}
+COMMANDS = {"worker": ("worker", "--concurrency", "1"), "standby": ("conductor",)}
 ONE = {"conditions": [{"name": "on"}]}
 
 
@@ -102,7 +98,7 @@ def assert_exactly_once(lab: Lab, campaign: str, runs: int) -> None:
 
 def test_a_flushed_queue_loses_nothing(lab: Lab, processes: Processes, settings: Settings) -> None:
     agents = pair(lab)
-    processes.start("worker", "beat")
+    processes.start("worker", "conductor")
     campaign = lab.launch()
     with Redis.from_url(settings.redis_url.get_secret_value()) as redis, _with_every_order(agents, redis.flushall):
         carry(lab, campaign, agents, 90)
@@ -110,25 +106,25 @@ def test_a_flushed_queue_loses_nothing(lab: Lab, processes: Processes, settings:
     assert f'"subject": "{lab.runs(campaign)[0]["id"]}"' in processes.log("worker")
 
 
-def test_killed_workers_and_beats_lose_nothing(lab: Lab, processes: Processes) -> None:
+def test_killed_workers_and_conductors_lose_nothing(lab: Lab, processes: Processes) -> None:
     agents = pair(lab)
-    processes.start("worker", "beat")
+    processes.start("worker", "conductor")
     campaign = lab.launch()
     assert wait_until(lambda: _step(lab, campaign, agents) == "uploading", 30, step_s=0.1)
     processes.kill("worker")
-    processes.kill("beat")
+    processes.kill("conductor")
     for _ in range(10):
         for agent in agents:
             agent.act()
-    processes.start("worker", "beat")
+    processes.start("worker", "conductor")
     carry(lab, campaign, agents, 90)
     assert_exactly_once(lab, campaign, 2)
 
 
 def test_runs_go_on_while_every_job_waits(lab: Lab, processes: Processes) -> None:
-    """With a worker of its own the tick does not stand behind analyses: here these wait until both runs are measured."""
+    """The tick does not stand behind analyses: here these wait until both runs are measured."""
     agents = pair(lab)
-    processes.start("ticks", "beat")
+    processes.start("conductor")
     campaign = lab.launch()
 
     def are_measured() -> bool:
@@ -136,7 +132,7 @@ def test_runs_go_on_while_every_job_waits(lab: Lab, processes: Processes) -> Non
         return [run["state"] for run in lab.runs(campaign)] == ["uploading"] * 2
 
     assert wait_until(are_measured, 60, step_s=0.1), lab.runs(campaign)
-    processes.start("jobs")
+    processes.start("worker")
     carry(lab, campaign, agents)
     assert_exactly_once(lab, campaign, 2)
 

@@ -6,6 +6,7 @@ from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
 from downlink.storage.tables.results import Exit, FlowLimit, LimitBin, Metric, Report, SeriesBin, SlowStart
 from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, lease_slots
+from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
 from downlink.storage.tables.traces import Chunk, Trace
 
@@ -19,6 +20,7 @@ __all__ = [
     "Event",
     "Exit",
     "FlowLimit",
+    "Heartbeat",
     "Json",
     "Lease",
     "LimitBin",

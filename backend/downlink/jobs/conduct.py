@@ -1,0 +1,51 @@
+"""The conductor: one tick a second, by one process at a time."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from datetime import UTC, datetime
+
+import structlog
+
+from downlink.actions import conductor
+from downlink.domain.errors import UnavailableError
+from downlink.jobs.app import make_celery, sender
+from downlink.jobs.mailbox import Mailbox
+from downlink.logs import configure_logs
+from downlink.settings import Settings
+from downlink.storage.turn import StoppedError, open_units_in_turn, take_turn
+from downlink.storage.unit import UnitFactory
+
+TICK_S = 1.0
+LOCK = "conductor"
+log = structlog.get_logger()
+
+
+def run_conductor(settings: Settings) -> None:
+    """Tick until SIGTERM or SIGINT. Any number may be started: one ticks, the others stand by."""
+    configure_logs(settings)
+    stop = threading.Event()
+    for sig in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sig, lambda *_: stop.set())
+    send = Mailbox(sender(make_celery(settings)))
+    units = open_units_in_turn(settings.database_url.get_secret_value(), LOCK, send, stop.wait)
+    try:
+        while not stop.is_set():
+            stop.wait(_tick(units))
+    except StoppedError:
+        pass
+    finally:
+        units.close()
+
+
+def _tick(units: UnitFactory) -> float:
+    """One pass; the seconds until the next one."""
+    started = time.monotonic()
+    try:
+        take_turn(units)
+        conductor.tick(units, datetime.now(UTC))
+    except UnavailableError as error:
+        log.warning("tick_skipped", code=error.code, detail=error.message)
+    return max(0.0, started + TICK_S - time.monotonic())

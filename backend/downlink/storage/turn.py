@@ -1,0 +1,78 @@
+"""Work that one process does at a time, however many stand by.
+
+The right to it is an advisory lock, and the connection that holds the lock is the one that does the work. Who loses the
+connection has lost both: nothing can be written by a process whose turn is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from sqlalchemy import create_engine, event, text
+
+from downlink.storage.unit import SendJobs, UnitFactory
+
+# A process that hangs or whose host is gone loses its connection, and with it its turn, within half a minute.
+_OPTIONS = (
+    "-c timezone=UTC -c lock_timeout=5s -c idle_session_timeout=30s -c idle_in_transaction_session_timeout=30s"
+    " -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+)
+_KEEPALIVE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+WAIT_S = 1.0
+log = structlog.get_logger()
+
+
+class StoppedError(Exception):
+    """The process was asked to stop while it waited for its turn."""
+
+
+def open_units_in_turn(url: str, name: str, send: SendJobs, pause: Callable[[float], bool]) -> UnitFactory:
+    """Units over one connection, which is made when this process gets the named lock, and again when it was lost.
+
+    pause waits for so many seconds, and answers whether the process is to stop: StoppedError then.
+    """
+    engine = create_engine(url, pool_size=1, max_overflow=0, connect_args={**_KEEPALIVE, "options": _OPTIONS},
+                           hide_parameters=True)  # fmt: skip
+
+    @event.listens_for(engine, "do_connect")
+    def connect_in_turn(dialect: Any, _record: Any, arguments: Any, parameters: Any) -> Any:
+        connection = dialect.connect(*arguments, **parameters)
+        try:
+            _wait_for_turn(connection, name, pause)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    return UnitFactory(engine, send)
+
+
+def take_turn(units: UnitFactory) -> None:
+    """Have the connection, and with it the turn; wait for both where they are not there."""
+    with units() as unit:
+        unit.session.execute(text("SELECT 1"))
+
+
+def _wait_for_turn(connection: Any, name: str, pause: Callable[[float], bool]) -> None:
+    is_told = False
+    while not _try_lock(connection, name):
+        if not is_told:
+            log.info("stands_by", lock=name)
+            is_told = True
+        if pause(WAIT_S):
+            raise StoppedError
+    log.info("has_turn", lock=name)
+
+
+def _try_lock(connection: Any, name: str) -> bool:
+    found = connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name,)).fetchone()
+    connection.commit()
+    return bool(found[0])
