@@ -15,14 +15,12 @@ from kombu.simple import SimpleQueue
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from downlink.domain.watch import CONDUCTOR
 from downlink.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import start_valkey, valkey_server
-from downlink.storage.heartbeats import find_pulse
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import Lab
-from tests.jobs.test_processes import ONE, Processes, carry, pair
+from tests.jobs.test_processes import ONE, Processes, carry, pair, pulse
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -78,14 +76,6 @@ def _is_waited_for(units: UnitFactory, table: str) -> bool:
     with units() as unit:
         query = text("SELECT count(*) FROM pg_locks WHERE relation = CAST(:name AS regclass) AND NOT granted")
         return bool(unit.session.execute(query, {"name": table}).scalar_one())
-
-
-def pulse(lab: Lab) -> datetime:
-    """When the conductor ticked last."""
-    with lab.units() as unit:
-        found = find_pulse(unit, CONDUCTOR)
-    assert found
-    return found.at
 
 
 def has_run(lab: Lab, campaign: str, state: str) -> bool:

@@ -16,10 +16,12 @@ from redis import Redis
 from sqlalchemy import text
 
 from downlink.actions import access
+from downlink.domain.watch import CONDUCTOR
 from downlink.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port
 from downlink.storage.events import add_event
+from downlink.storage.heartbeats import find_pulse
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
@@ -135,6 +137,14 @@ def test_runs_go_on_while_every_job_waits(lab: Lab, processes: Processes) -> Non
     processes.start("worker")
     carry(lab, campaign, agents)
     assert_exactly_once(lab, campaign, 2)
+
+
+def pulse(lab: Lab) -> datetime:
+    """When the conductor ticked last."""
+    with lab.units() as unit:
+        found = find_pulse(unit, CONDUCTOR)
+    assert found, "the conductor has not ticked yet"
+    return found.at
 
 
 def _step(lab: Lab, campaign: str, agents: list[ScriptedAgent]) -> str:
