@@ -37,7 +37,7 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 	$(LAUNCH) demo --home .demo/study --campaign docs/examples/study-controls.yaml --table docs/controls/study.md
 
 .PHONY: up
-up: install ## The stack alone: servers, api with dashboard, worker, beat
+up: install ## The stack alone: servers, api with dashboard, conductor, worker
 	@$(LAUNCH) up
 
 .PHONY: seed

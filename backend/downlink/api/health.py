@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from redis import Redis, RedisError
 
-from downlink.api.deps import Config, Units
+from downlink.actions.service import service_state
+from downlink.api.deps import Clock, Config, Now, Reader, ReadUnit, Units, problems
 from downlink.api.problems import problem
-from downlink.domain.errors import NotFoundError
-from downlink.storage.unit import is_reachable
+from downlink.api.schemas.service import Service
+from downlink.domain.errors import NotFoundError, UnavailableError
+from downlink.domain.watch import LATE_S
+from downlink.storage.unit import UnitFactory
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 
 
-@router.get("/healthz")
+@router.get("/api/v1/service", tags=["service"], responses=problems(401))
+def service(caller: Reader, unit: ReadUnit, now: Now) -> Service:
+    """Whether the conductor ticks: without it no run starts and no job is sent. `service` events tell of changes."""
+    return Service.model_validate(service_state(unit, now))
+
+
+@router.get("/healthz", include_in_schema=False)
 async def alive() -> dict[str, str]:
     """The process answers."""
     return {"status": "alive"}
 
 
-@router.get("/readyz")
-def ready(units: Units, settings: Config) -> Response:
-    """Database and queue answer as well; 503 names the one that does not."""
-    away = [
-        name
-        for name, is_there in (("database", is_reachable(units)), ("queue", _is_queue_there(settings)))
-        if not is_there
-    ]
+@router.get("/readyz", include_in_schema=False)
+def ready(units: Units, settings: Config, clock: Clock) -> Response:
+    """Database and queue answer as well, and the conductor has ticked lately; 503 names what is away."""
+    away = [*_away_from_database(units, clock), *([] if _is_queue_there(settings) else ["queue"])]
     if away:
-        return problem(503, "not_ready", f"No answer from: {', '.join(away)}.", {"away": away})
+        said = f"No answer from: {', '.join(away)}."
+        hint = f" The conductor has not ticked for more than {LATE_S:g} s: is `downlink conductor` running?"
+        return problem(503, "not_ready", said + (hint if "conductor" in away else ""), {"away": away})
     return Response('{"status":"ready"}', media_type="application/json")
 
 
-@router.get("/metrics")
+def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> list[str]:
+    try:
+        with units(is_read_only=True) as unit:
+            return [] if service_state(unit, clock()).is_conducting else ["conductor"]
+    except UnavailableError:
+        return ["database"]
+
+
+@router.get("/metrics", include_in_schema=False)
 def figures(request: Request, settings: Config) -> Response:
     """Prometheus figures, where the settings allow it."""
     if not settings.is_metrics_served:

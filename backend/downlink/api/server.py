@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from types import FrameType
 
+import structlog
 import uvicorn
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 
+from downlink.actions.service import mark_api
 from downlink.api.app import create_app
+from downlink.domain.errors import UnavailableError
 from downlink.logs import configure_logs
 from downlink.settings import Settings
 
 GRACE_S = 5
+BEAT_TICKS = 20  # uvicorn's are 0.1 s apart
+log = structlog.get_logger()
 
 
 class Server(uvicorn.Server):
-    """Tells the application when it is asked to stop, so that held polls end at once."""
+    """Marks every two seconds that the api is there, and tells the application when it is asked to stop, so that held polls end at once."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._application = app
+        self._mark: asyncio.Task[None] | None = None
+        self._is_conducting: bool | None = None
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % BEAT_TICKS == 0 and (self._mark is None or self._mark.done()):
+            self._mark = asyncio.create_task(run_in_threadpool(self._mark_api))
+        return await super().on_tick(counter)
+
+    def _mark_api(self) -> None:
+        """By the units that requests use: where these find no connection, agents are not heard either."""
+        state = self._application.state
+        try:
+            with state.units() as unit:
+                self._is_conducting = mark_api(unit, state.clock(), self._is_conducting)
+        except UnavailableError as error:
+            log.warning("api_not_marked", code=error.code)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._application.state.is_stopping = True

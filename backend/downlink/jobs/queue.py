@@ -11,7 +11,7 @@ from typing import Any
 from kombu.transport import redis, virtual
 
 
-class QoS(redis.QoS):  # type: ignore[misc]
+class QoS(redis.QoS):
     """Counts what the worker may still take."""
 
     def ack(self, delivery_tag: Any) -> None:
@@ -27,9 +27,9 @@ class QoS(redis.QoS):  # type: ignore[misc]
             virtual.QoS.ack(self, delivery_tag)
 
 
-class Channel(redis.Channel):  # type: ignore[misc]
+class Channel(redis.Channel):
     QoS = QoS
 
 
-class Transport(redis.Transport):  # type: ignore[misc]
+class Transport(redis.Transport):
     Channel = Channel

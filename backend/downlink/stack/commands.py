@@ -17,6 +17,7 @@ from downlink.cli.watch import all_complete
 from downlink.stack.demo import run_demo
 from downlink.stack.launcher import Stack, command, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
+from downlink.stack.watch import Watch
 
 app = typer.Typer(help="The whole stack on this machine (what `make up` and `make demo` run).", no_args_is_help=True)
 
@@ -29,7 +30,7 @@ def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist"))
     """Start servers, api, conductor and worker; stay until Ctrl-C."""
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
-        _stay(stack)
+        _stay(Watch(stack))
 
 
 @app.command()
@@ -52,12 +53,13 @@ def demo(
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
         client = Client(Access(stack.address, stack.token))
-        ended = run_demo(stack, client, profile, campaign)
+        watch = Watch(stack)
+        ended = run_demo(stack, client, profile, campaign, watch.look)
         if table:
             put_between_markers(table, campaign_table(client, ended["id"]))
             typer.echo(f"The table is in {table}.")
         if not os.environ.get("DEMO_EXIT"):
-            _stay(stack)
+            _stay(watch)
         elif not all_complete(ended):
             raise typer.Exit(1)
 
@@ -80,8 +82,8 @@ def _until_interrupted() -> Iterator[None]:
         typer.echo("\nStopped; nothing is left running.")
 
 
-def _stay(stack: Stack) -> None:
+def _stay(watch: Watch) -> None:
     typer.echo("Ctrl-C stops everything; the data stays for the next time.")
     while True:
-        stack.supervisor.check()
+        watch.look()
         time.sleep(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,13 @@ RECEIVER = Host("receiver", "demo-receiver", "receiver")
 SENDER = Host("sender-1", "demo-sender", "sender")
 
 
-def run_demo(stack: Stack, client: Client, profile: str, campaign_file: Path | None) -> dict[str, Any]:
-    """Build a link of this profile, let the agents join, run the campaign; answer it as it is when it has ended."""
+def run_demo(
+    stack: Stack, client: Client, profile: str, campaign_file: Path | None, check: Callable[[], None]
+) -> dict[str, Any]:
+    """Build a link of this profile, let the agents join, run the campaign; answer it as it is when it has ended.
+
+    check looks after the stack meanwhile.
+    """
     if RECORDED.exists():
         command(stack.env, "seed", str(RECORDED))
     source = (campaign_file or _own_campaign()).read_text()
@@ -31,7 +37,7 @@ def run_demo(stack: Stack, client: Client, profile: str, campaign_file: Path | N
     campaign = client.post("/campaigns", {"source": source})
     client.post(f"/campaigns/{campaign['id']}/launch")
     typer.echo(f"  Campaign          {stack.address}/campaigns/{campaign['id']}\n")
-    return follow(client, campaign["id"], check=stack.supervisor.check)
+    return follow(client, campaign["id"], check=check)
 
 
 def _own_campaign() -> Path:

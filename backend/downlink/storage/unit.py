@@ -124,13 +124,3 @@ def try_lock(unit: Unit, name: str) -> bool:
 def lock(unit: Unit, name: str) -> None:
     """Wait for a named lock and hold it until the end of the transaction."""
     unit.session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
-
-
-def is_reachable(units: UnitFactory) -> bool:
-    """Whether the database answers."""
-    try:
-        with units(is_read_only=True) as unit:
-            unit.session.execute(text("SELECT 1"))
-    except UnavailableError:
-        return False
-    return True

@@ -138,10 +138,25 @@ def test_the_dashboard_answers_its_own_pages_and_nothing_else(lab: Lab) -> None:
 
 
 def test_ready_needs_database_and_queue(lab: Lab, settings: Settings) -> None:
+    lab.tick()
     assert lab.client.get("/readyz").json() == {"status": "ready"}
     lab.app.state.settings = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:1/0")})
     answer = lab.client.get("/readyz")
     assert (answer.status_code, answer.json()["details"]) == (503, {"away": ["queue"]})
+
+
+def test_ready_needs_a_conductor_that_ticks(lab: Lab) -> None:
+    assert lab.client.get("/readyz").json()["details"] == {"away": ["conductor"]}
+    lab.tick()
+    assert lab.client.get("/readyz").status_code == 200
+    assert lab.call("GET", "/service")["is_conducting"]
+    lab.go_away(11)
+    answer = lab.client.get("/readyz")
+    assert (answer.status_code, answer.json()["details"]) == (503, {"away": ["conductor"]})
+    assert "more than 10 s" in answer.json()["message"]
+    said = lab.call("GET", "/service")
+    assert not said["is_conducting"]
+    assert said["ticked_at"]
 
 
 def test_figures_are_served_only_where_they_are_wanted(lab: Lab, settings: Settings) -> None:

@@ -12,7 +12,11 @@ from tests.jobs.test_processes import Processes, processes, pulse
 
 pytestmark = pytest.mark.timeout(120)
 __all__ = ["processes"]
-HOLDERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+HOLDERS = """
+    SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND (classid::bigint << 32 | objid::bigint) = hashtextextended('conductor', 0)
+"""
 
 
 def holders(units: UnitFactory) -> list[int]:

@@ -12,6 +12,7 @@ import yaml
 
 from downlink.main import app
 from downlink.settings import Settings
+from downlink.stack.launcher import SERVICES
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -28,7 +29,10 @@ def servers() -> dict[str, dict[str, Any]]:
 
 
 def test_every_process_of_the_launcher_is_a_service() -> None:
-    assert {service["command"][0] for service in servers().values()} == {"migrate", "api", "worker", "beat"}
+    assert {service["command"][0] for service in servers().values()} == {
+        "migrate",
+        *(command[0] for command in SERVICES.values()),
+    }
 
 
 def test_services_run_commands_and_set_variables_that_exist() -> None:

@@ -89,12 +89,12 @@ def test_a_campaign_outlives_a_killed_api(system: System) -> None:
     assert traces_are_whole(system, campaign)
 
 
-def test_a_campaign_outlives_killed_workers_and_beat(system: System) -> None:
+def test_a_campaign_outlives_killed_workers_and_conductor(system: System) -> None:
     campaign = system.launch(campaign_file("Worker killed", seconds=3, cycles=3))
     for state in ("running", "uploading"):
         system.wait_for_run(campaign, state)
         restart(system, "worker")
-        restart(system, "beat")
+        restart(system, "conductor")
     system.wait_complete(campaign)
     assert places(system, campaign) == [(1, 1), (2, 1), (3, 1)]
     assert len(system.runs(campaign)) == 3

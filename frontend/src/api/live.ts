@@ -6,7 +6,7 @@ import type { LiveEvent } from './types'
  * Among the visible tabs the one that holds a web lock reads the stream and passes events on by BroadcastChannel.
  * A hidden tab lets go, so that the stream is always read by a tab that the browser does not slow down.
  */
-export const LIVE_KINDS = ['run', 'progress', 'campaign', 'report', 'sweep', 'agent', 'refetch'] as const
+export const LIVE_KINDS = ['run', 'progress', 'campaign', 'report', 'sweep', 'agent', 'service', 'refetch'] as const
 export type LiveKind = (typeof LIVE_KINDS)[number]
 
 export type LiveMessage = { type: 'event'; kind: LiveKind; data: LiveEvent } | { type: 'status'; isConnected: boolean }

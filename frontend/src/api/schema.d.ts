@@ -898,6 +898,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/service": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Service
+         * @description Whether the conductor ticks: without it no run starts and no job is sent. `service` events tell of changes.
+         */
+        get: operations["service"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2215,7 +2235,7 @@ export interface components {
          * LiveEvent
          * @description `event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
          *     `campaign` campaign_state; `report` campaign_id alone; `sweep` sweep_id, state, done and total; `agent` agent, agent_status
-         *     and detail. Absent keys do not apply.
+         *     and detail; `service` is_conducting. Absent keys do not apply.
          */
         LiveEvent: {
             /** Campaign Id */
@@ -2250,6 +2270,8 @@ export interface components {
             agent?: string | null;
             /** Agent Status */
             agent_status?: ("idle" | "preparing" | "ready" | "running" | "restoring" | "restored" | "uploading" | "blocked" | "unknown") | null;
+            /** Is Conducting */
+            is_conducting?: boolean | null;
         };
         /** LoginBody */
         LoginBody: {
@@ -2910,6 +2932,16 @@ export interface components {
             high: (number | null)[];
             /** N */
             n: number[];
+        };
+        /**
+         * Service
+         * @description is_conducting: due runs are started and deadlines watched. ticked_at: when that was done last.
+         */
+        Service: {
+            /** Is Conducting */
+            is_conducting: boolean;
+            /** Ticked At */
+            ticked_at: string | null;
         };
         /**
          * Session
@@ -7091,6 +7123,62 @@ export interface operations {
             };
             /** @description No room */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

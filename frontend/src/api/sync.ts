@@ -31,6 +31,8 @@ export function staleKeys(kind: LiveKind, event: LiveEvent): Key[] {
       return [['get', `${API}/campaigns/{campaign_id}/sweeps`, campaign]]
     case 'agent':
       return [['get', `${API}/agents`]]
+    case 'service':
+      return [['get', `${API}/service`]]
     case 'progress':
       return []
     case 'refetch':

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { API, api } from '@/api/client'
 import { listenLive } from '@/api/live'
 import { applyLiveEvent } from '@/api/sync'
 import classes from './shell.module.css'
@@ -34,9 +35,20 @@ export function LiveSync() {
     }
   }, [isConnected, cache])
 
+  const isIdle = useIsIdle()
+  const said = isBannerShown ? 'No live connection. What you see may be old; the page reconnects by itself.' : isIdle ? IDLE : null
   return (
-    <div role="status" className={isBannerShown ? classes.banner : undefined}>
-      {isBannerShown ? 'No live connection. What you see may be old; the page reconnects by itself.' : null}
+    <div role="status" className={said ? classes.banner : undefined}>
+      {said}
     </div>
   )
+}
+
+const IDLE =
+  'The server starts no runs: its conductor has stopped. Whoever looks after the server should start it again (downlink conductor).'
+
+/** Whether nothing is started on the server. Asked once; `service` events tell of changes. */
+function useIsIdle(): boolean {
+  const { data } = api.useQuery('get', `${API}/service`)
+  return data?.is_conducting === false
 }

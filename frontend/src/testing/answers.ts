@@ -45,6 +45,7 @@ const ROUTES: Route[] = [
   ...EXIT_ROUTES,
   ...EVIDENCE_ROUTES,
   ...IMPORT_ROUTES,
+  ['GET', /^\/service$/, (world) => ok({ is_conducting: world.isConducting, ticked_at: null })],
   ['GET', /^\/setup$/, (world) => ok({ is_needed: world.isSetupNeeded })],
   [
     'POST',

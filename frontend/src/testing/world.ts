@@ -7,6 +7,7 @@ import { makeSweeps } from './sweeps.ts'
 /** All that the stand-in server knows. Tests change what they are about. */
 export interface World {
   isSetupNeeded: boolean
+  isConducting: boolean
   session: Session | null
   campaigns: CampaignDetail[]
   runs: Record<string, RunSummary[]>
@@ -33,6 +34,7 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
   const plan = { link: 'geo-viasat', startup_s: 15 }
   return {
     isSetupNeeded: false,
+    isConducting: true,
     session: { username: 'admin', kind: 'session', scopes: ['read', 'write'], expires_at: null },
     campaigns: makeCampaigns(launched_at),
     runs: { [IDS.running]: makeRuns(launched_at), [IDS.imported]: makeImportedRun(launched_at) },

@@ -14,7 +14,7 @@ from downlink.api.schemas.sweeps import SweepStateName
 class LiveEvent(Shape):
     """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
     `campaign` campaign_state; `report` campaign_id alone; `sweep` sweep_id, state, done and total; `agent` agent, agent_status
-    and detail. Absent keys do not apply."""
+    and detail; `service` is_conducting. Absent keys do not apply."""
 
     campaign_id: UUID | None = None
     run_id: UUID | None = None
@@ -32,3 +32,4 @@ class LiveEvent(Shape):
     total: int | None = None
     agent: str | None = None
     agent_status: AgentStatus | None = None
+    is_conducting: bool | None = None
