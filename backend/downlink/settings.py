@@ -35,7 +35,11 @@ class Settings(BaseSettings):
     )
     is_metrics_served: bool = Field(default=False, description="Serve Prometheus metrics at /metrics")
     forwarded_allow_ips: str = Field(
-        default="127.0.0.1", description="Proxies whose X-Forwarded-… headers count, comma separated"
+        default="",
+        description="Addresses of proxies whose X-Forwarded-… headers count, comma separated; none by default",
+    )
+    stalled_s: Annotated[int, Field(ge=1, le=3600)] = Field(
+        default=60, description="A peer that neither sends what it began nor takes its answer for this long is cut off"
     )
     session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16

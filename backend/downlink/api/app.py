@@ -31,6 +31,7 @@ from downlink.api.deps import read_clock
 from downlink.api.headers import SecurityHeaders
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
+from downlink.api.slots import Slots
 from downlink.settings import Settings
 from downlink.storage.unit import open_units
 
@@ -60,6 +61,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.clock = read_clock
     app.state.figures = Figures()
     app.state.is_stopping = False
+    app.state.streams = Slots("event streams", in_all=256, per_caller=32)
+    app.state.newest = live.Newest()
     for module in (
         access,
         agent_files,

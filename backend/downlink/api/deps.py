@@ -61,23 +61,32 @@ UnitOfWork = Annotated[Unit, Depends(_unit, scope="function")]
 ReadUnit = Annotated[Unit, Depends(_read_unit, scope="function")]
 
 
-def _caller(request: Request, units: Units, settings: Config, now: Now) -> Caller:
-    """The one who asks, by bearer token or by session cookie. DeniedError (401) for anyone else."""
+def _bearer(request: Request) -> str:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else ""
+
+
+def credential(request: Request, settings: Settings) -> str:
+    """The secret that the caller shows: one browser, or one token."""
+    return _bearer(request) or request.cookies.get(cookie_name(settings), "")
+
+
+def find_caller(request: Request, units: Units, settings: Config, now: Now) -> Caller:
+    """The one who asks, by bearer token or by session cookie. DeniedError (401) for anyone else."""
     with units() as unit:
-        if scheme.lower() == "bearer" and secret:
-            return access.token_caller(unit, secret.strip(), now)
+        if secret := _bearer(request):
+            return access.token_caller(unit, secret, now)
         if cookie := request.cookies.get(cookie_name(settings)):
             check_origin(request, settings)
             return access.session_caller(unit, cookie, now)
     raise DeniedError("not_signed_in", "Sign in, or send an API token as `Authorization: Bearer dlk_…`.")
 
 
-def _reader(caller: Annotated[Caller, Depends(_caller, scope="function")]) -> Caller:
+def _reader(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
     return access.require_scope(caller, "read")
 
 
-def _writer(caller: Annotated[Caller, Depends(_caller, scope="function")]) -> Caller:
+def _writer(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
     return access.require_scope(caller, "write")
 
 

@@ -3,68 +3,155 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Annotated, Any
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, FastAPI, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from downlink.api.deps import Reader, Units, problems
+from downlink.api.deps import Clock, Config, Reader, Units, credential, find_caller, problems
 from downlink.api.schemas.live import LiveEvent
+from downlink.domain.errors import DeniedError, UnavailableError
 from downlink.storage import events
 from downlink.storage.events import Cursor, Entry
-from downlink.storage.unit import UnitFactory
+from downlink.storage.unit import Unit, UnitFactory
 
 router = APIRouter(tags=["live"])
 POLL_S = 0.25
 PING_S = 15
+RIGHT_S = 5.0
 BATCH = 200
+T = TypeVar("T")
 
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"model": LiveEvent, "content": {"text/event-stream": {}}, "description": "An endless stream; `data` is JSON"}
 }
 
 
-@router.get("/events", response_class=EventSourceResponse, responses=_STREAM | problems(401))
+async def _hold_place(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+    """A place among the open streams until this one has ended."""
+    with request.app.state.streams.take(credential(request, settings)):
+        yield
+
+
+@router.get(
+    "/events",
+    response_class=EventSourceResponse,
+    responses=_STREAM | problems(401, 429),
+    dependencies=[Depends(_hold_place)],
+)
 async def stream_events(
     request: Request,
     caller: Reader,
     units: Units,
+    settings: Config,
+    clock: Clock,
     campaign_id: Annotated[UUID | None, Query(description="Only this campaign's events, and those of agents")] = None,
     last_event_id: Annotated[str | None, Header(description="Resume after this event")] = None,
 ) -> EventSourceResponse:
-    """Events `run`, `progress`, `campaign`, `report`, `sweep` and `agent`; `refetch` says that some were left out."""
+    """Events `run`, `progress`, `campaign`, `report`, `sweep` and `agent`; `refetch` says that some were left out.
+
+    The stream ends when the right to read it does.
+    """
+
+    def check_right() -> None:
+        find_caller(request, units, settings, clock())
+
+    feed = _Feed(request, units, campaign_id, check_right)
     start = Cursor.parse(last_event_id)
-    feed = _feed(request.app, units, campaign_id, start)
-    return EventSourceResponse(feed, ping=PING_S, headers={"Cache-Control": "no-store"}, send_timeout=30)
+    return EventSourceResponse(feed.events(start), ping=PING_S, headers={"Cache-Control": "no-store"})
 
 
-async def _feed(
-    app: FastAPI, units: UnitFactory, campaign_id: UUID | None, start: Cursor | None
-) -> AsyncIterator[ServerSentEvent]:
-    """Poll for events after the cursor. At most one batch is in memory: what a slow reader misses is replaced by `refetch`."""
-    cursor = start if start is not None else await run_in_threadpool(_newest, units)
-    yield ServerSentEvent(event="hello", id=str(cursor), data="{}")
-    while not app.state.is_stopping:
-        entries = await run_in_threadpool(_after, units, cursor, campaign_id)
-        if len(entries) == BATCH:
-            cursor = await run_in_threadpool(_newest, units)
-            yield ServerSentEvent(event="refetch", id=str(cursor), data="{}")
-            continue
-        for entry in entries:
-            cursor = entry.cursor
-            yield ServerSentEvent(event=entry.kind, id=str(cursor), data=orjson.dumps(entry.data).decode())
-        await asyncio.sleep(POLL_S)
+class Newest:
+    """Where the log ends, asked for once per POLL_S however many streams want to know."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._asked_at = 0.0
+        self._place = Cursor()
+
+    async def place(self, units: UnitFactory) -> Cursor:
+        async with self._lock:
+            if time.monotonic() - self._asked_at >= POLL_S:
+                self._place = await _read(units, events.newest)
+                self._asked_at = time.monotonic()
+        return self._place
 
 
-def _newest(units: UnitFactory) -> Cursor:
-    with units(is_read_only=True) as unit:
-        return events.newest(unit)
+class _Feed:
+    """One reader's stream. At most one batch is in memory: what a slow reader misses is replaced by `refetch`."""
+
+    def __init__(
+        self, request: Request, units: UnitFactory, campaign_id: UUID | None, check_right: Callable[[], None]
+    ) -> None:
+        self._app = request.app
+        self._units = units
+        self._campaign_id = campaign_id
+        self._check_right = check_right
+        self._cursor = Cursor()
+
+    async def events(self, start: Cursor | None) -> AsyncIterator[ServerSentEvent]:
+        """From the start, or else from now on, until the server stops or the reader loses the right to read."""
+        now = await _read(self._units, events.horizon)
+        # A place that is not reached yet: the database is an older one, restored from a backup.
+        is_ahead = start is not None and start > now
+        self._cursor = now if start is None or is_ahead else start
+        yield self._event("hello")
+        if is_ahead:
+            yield self._event("refetch")
+        checked_at = time.monotonic()
+        while not self._app.state.is_stopping:
+            if time.monotonic() - checked_at >= RIGHT_S:
+                if not await self._has_right():
+                    return
+                checked_at = time.monotonic()
+            for event in await self._next():
+                yield event
+            await asyncio.sleep(POLL_S)
+
+    async def _next(self) -> list[ServerSentEvent]:
+        """What has come since; nothing while the database is away."""
+        try:
+            newest = await self._app.state.newest.place(self._units)
+            if newest <= self._cursor:
+                return []
+            entries = await _read(self._units, self._after)
+            if len(entries) == BATCH:
+                self._cursor = await _read(self._units, events.horizon)
+                return [self._event("refetch")]
+        except UnavailableError:
+            return []
+        if not entries:  # what came is of no interest here
+            self._cursor = newest
+        return [self._entry(entry) for entry in entries]
+
+    async def _has_right(self) -> bool:
+        try:
+            await run_in_threadpool(self._check_right)
+        except DeniedError:
+            return False
+        except UnavailableError:
+            pass  # nothing is read meanwhile either
+        return True
+
+    def _after(self, unit: Unit) -> list[Entry]:
+        return events.after(unit, self._cursor, self._campaign_id, BATCH)
+
+    def _entry(self, entry: Entry) -> ServerSentEvent:
+        self._cursor = entry.cursor
+        return self._event(entry.kind, orjson.dumps(entry.data).decode())
+
+    def _event(self, kind: str, data: str = "{}") -> ServerSentEvent:
+        return ServerSentEvent(event=kind, id=str(self._cursor), data=data)
 
 
-def _after(units: UnitFactory, cursor: Cursor, campaign_id: UUID | None) -> list[Entry]:
-    with units(is_read_only=True) as unit:
-        return events.after(unit, cursor, campaign_id, BATCH)
+async def _read(units: UnitFactory, ask: Callable[[Unit], T]) -> T:
+    def asked() -> T:
+        with units(is_read_only=True) as unit:
+            return ask(unit)
+
+    return await run_in_threadpool(asked)

@@ -30,7 +30,7 @@ _STATUS: dict[type[DownlinkError], int] = {
 }
 # Not known at all, rather than known and not allowed.
 _UNKNOWN_CALLER = frozenset({"not_signed_in", "session_ended", "token_wrong", "login_wrong", "agent_unknown"})
-_BY_CODE = {**dict.fromkeys(_UNKNOWN_CALLER, 401), "too_many_tries": 429, "disk_full": 507}
+_BY_CODE = {**dict.fromkeys(_UNKNOWN_CALLER, 401), "too_many_tries": 429, "too_many_open": 429, "disk_full": 507}
 _HTTP_SAYS = {
     400: ("request_unreadable", "The request cannot be read."),
     404: ("not_found", "There is nothing at this address."),

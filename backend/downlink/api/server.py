@@ -6,11 +6,14 @@ import asyncio
 import contextlib
 import socket
 from types import FrameType
+from typing import Any
 
+import h11
 import structlog
 import uvicorn
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from downlink.actions.service import mark_api
 from downlink.api.app import create_app
@@ -51,33 +54,72 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+def connection_class(stalled_s: float) -> type[H11Protocol]:
+    """HTTP/1.1 that cuts off a peer who does not finish the head of its request; uvicorn itself waits for ever."""
+
+    class Connection(H11Protocol):
+        _head: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch_head()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget_head()
+            super().connection_lost(exc)
+
+        def _watch_head(self) -> None:
+            """One timer from the first byte to the last: a byte now and then does not help."""
+            if self.conn.their_state is not h11.IDLE:
+                self._forget_head()
+            elif self._head is None:
+                self._head = self.loop.call_later(stalled_s, self.transport.abort)
+
+        def _forget_head(self) -> None:
+            if self._head is not None:
+                self._head.cancel()
+                self._head = None
+
+    return Connection
+
+
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT."""
     configure_logs(settings)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
+        http=connection_class(settings.stalled_s),
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=True,
+        proxy_headers=bool(settings.forwarded_allow_ips),
         forwarded_allow_ips=settings.forwarded_allow_ips,
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=30,
     )
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(_tcp(settings.host, settings.port))]
+        sockets = [stack.enter_context(_tcp(settings))]
         if settings.uds:
             sockets.append(stack.enter_context(_unix(settings, stack)))
         Server(config, app).run(sockets)
 
 
-def _tcp(host: str, port: int) -> socket.socket:
-    """A listener whose protocol is named: asyncio sets TCP_NODELAY only then, and without it every answer waits 40 ms for an ACK."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _tcp(settings: Settings) -> socket.socket:
+    """A listener whose protocol is named: asyncio sets TCP_NODELAY only then, and without it every answer waits 40 ms for an ACK.
+
+    The kernel ends a connection whose peer takes nothing for that long, a closed window included (tcp(7), TCP_USER_TIMEOUT;
+    connections inherit it): asyncio and uvicorn would hold the answer for ever, even after they have closed it.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, settings.stalled_s * 1000)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
+    listener.bind((settings.host, settings.port))
     listener.listen(2048)
     return listener
 

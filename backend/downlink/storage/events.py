@@ -23,12 +23,16 @@ _SELECT = """
     SELECT xact::text, id, kind, data FROM events
     WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact < pg_snapshot_xmin(pg_current_snapshot())
       AND (CAST(:campaign AS uuid) IS NULL OR campaign_id IS NULL OR campaign_id = CAST(:campaign AS uuid))
-    ORDER BY xact, id LIMIT :limit
+    ORDER BY events.xact, id LIMIT :limit
+"""  # `ORDER BY xact` would sort the text: an output column's name comes before a table's (SQL reference of SELECT)
+_NEWEST = """
+    SELECT xact::text, id FROM events WHERE kind <> 'host' AND xact < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY events.xact DESC, id DESC LIMIT 1
 """
-_NEWEST = "SELECT xact::text, id FROM events WHERE xact < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY xact DESC, id DESC LIMIT 1"
+_HORIZON = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Cursor:
     """A place in the log, written `transaction.id`."""
 
@@ -66,7 +70,13 @@ def add_event(
     unit.session.add(Event(at=now, kind=kind, data=full, campaign_id=campaign_id, run_id=run_id))
 
 
+def horizon(unit: Unit) -> Cursor:
+    """The place before which nothing can appear any more: where a reader starts who wants only what comes from now on."""
+    return Cursor(int(unit.session.execute(text(_HORIZON)).scalar_one()))
+
+
 def newest(unit: Unit) -> Cursor:
+    """The place of the last event that can be read."""
     row = unit.session.execute(text(_NEWEST)).one_or_none()
     return Cursor(int(row[0]), row[1]) if row else Cursor()
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from downlink.stack.launcher import command
-from tests.system.conftest import ROOT, System
+from tests.fixtures.browser import ACCOUNT, run_script
+from tests.system.conftest import System
 from tests.system.test_join import take_joined, type_on_new_host
 
-FRONTEND = ROOT / "frontend"
-USER, PASSWORD = "researcher", "a long walk by the sea"
 CAMPAIGN = """
 name: In the browser
 links: [terrestrial]
@@ -26,28 +24,14 @@ conditions:
 """
 
 
-def node(script: str, *options: str, timeout_s: float) -> str:
-    done = subprocess.run(
-        ["node", f"e2e/{script}", *options],
-        cwd=FRONTEND,
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def downloaded(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The CSV that the visitor took away."""
     folder = tmp_path_factory.mktemp("visit")
     (folder / "campaign.yaml").write_text(CAMPAIGN)
     link = command(system.stack.env, "setup-link")
-    account = ("--username", USER, "--password", PASSWORD)
     files = ("--campaign", str(folder / "campaign.yaml"), "--download", str(folder / "summary.csv"))
-    node("journey.mjs", "--setup-link", link, *account, *files, timeout_s=300)
+    run_script("journey.mjs", "--setup-link", link, *ACCOUNT, *files, timeout_s=300)
     return folder / "summary.csv"
 
 
@@ -61,15 +45,13 @@ def test_a_first_visit_ends_with_the_numbers_on_disk(downloaded: Path) -> None:
 
 @pytest.mark.timeout(120)
 def test_the_line_of_the_page_lets_a_host_join(system: System, downloaded: Path) -> None:
-    account = ("--base-url", system.stack.address, "--username", USER, "--password", PASSWORD)
-    type_on_new_host(node("enrol.mjs", *account, "--name", "by-page", timeout_s=100))
+    account = ("--base-url", system.stack.address, *ACCOUNT)
+    type_on_new_host(run_script("enrol.mjs", *account, "--name", "by-page", timeout_s=100))
     assert take_joined(system, "by-page")["host"]["kernel"]
 
 
 @pytest.mark.timeout(600)
 def test_every_page_is_accessible_and_fits_its_window(system: System, downloaded: Path) -> None:
-    said = node(
-        "run.mjs", "--base-url", system.stack.address, "--username", USER, "--password", PASSWORD, timeout_s=580
-    )
+    said = run_script("run.mjs", "--base-url", system.stack.address, *ACCOUNT, timeout_s=580)
     assert said.count("ok ") >= 40
     assert "FAULT" not in said

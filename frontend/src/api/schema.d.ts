@@ -808,6 +808,8 @@ export interface paths {
         /**
          * Stream Events
          * @description Events `run`, `progress`, `campaign`, `report`, `sweep` and `agent`; `refetch` says that some were left out.
+         *
+         *     The stream ends when the right to read it does.
          */
         get: operations["stream_events"];
         put?: never;
@@ -6812,6 +6814,15 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
