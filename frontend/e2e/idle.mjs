@@ -7,7 +7,9 @@ import { launchBrowser } from './browser.mjs'
 import { openPage, signIn, visit } from './checks.mjs'
 
 const { values } = parseArgs({
-  options: Object.fromEntries(['base-url', 'username', 'password', 'path', 'seconds'].map((name) => [name, { type: /** @type {const} */ ('string') }])),
+  options: Object.fromEntries(
+    ['base-url', 'username', 'password', 'path', 'seconds'].map((name) => [name, { type: /** @type {const} */ ('string') }]),
+  ),
 })
 /** @param {string} name */
 const value = (name) => String(values[name])
