@@ -32,6 +32,7 @@ class Field:
 
     ends: where it is sampled. min_kernel: first Linux that reports it, None when every kernel does.
     tcp_info_end: least length of `struct tcp_info` that holds it, None when it does not come from there.
+    least, most: what an imported file may say, None where any number may stand. most_per_s: how fast a counter may rise.
     """
 
     name: str
@@ -41,6 +42,9 @@ class Field:
     min_kernel: tuple[int, int] | None
     tcp_info_end: int | None
     description: str
+    least: int | None = None
+    most: int | None = None
+    most_per_s: int | None = None
 
 
 TIME_FIELD = "elapsed_us"
@@ -67,9 +71,16 @@ def _field(row: Mapping[str, str]) -> Field:
         kind=FieldKind(row["kind"]),
         ends=frozenset(End) if row["ends"] == "both" else frozenset({End(row["ends"])}),
         min_kernel=_kernel(row["min_kernel"]),
-        tcp_info_end=int(row["tcp_info_end"]) if row["tcp_info_end"] else None,
+        tcp_info_end=_whole(row["tcp_info_end"]),
         description=row["description"],
+        least=_whole(row["least"]),
+        most=_whole(row["most"]),
+        most_per_s=_whole(row["most_per_s"]),
     )
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text else None
 
 
 def _kernel(text: str) -> tuple[int, int] | None:

@@ -6,13 +6,15 @@ The clock and the sequence numbers are 32 bits wide and wrap.
 from __future__ import annotations
 
 import io
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
 from downlink.domain.sample import End, fields, fields_of
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
-from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns
+from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
+from downlink.importers.tcp_fields import to_bps
 
 NEEDED = ("now_us", "bytes_acked", "mss", "rtt_us")
 PLAIN = {
@@ -27,8 +29,12 @@ PLAIN = {
 }
 # The same authors' kernel log of a flow: its names, and the names above that mean the same.
 KERNEL_LOG = {"total_delv_B": "bytes_acked", "cwnd_pkt": "snd_cwnd", "ssthresh_pkt": "snd_ssthresh"}
-KERNEL_NEEDED = ("now_us", "rtt_us", "cwnd_MB", "total_sent_B", *KERNEL_LOG)
+KERNEL_ALWAYS = ("now_us", "rtt_us", "cwnd_MB", "total_sent_B", "total_delv_B", "ssthresh_pkt")
+KERNEL_WINDOW = ("cwnd_pkt", "each_delv_MB")
+"""Either of them tells how large a segment is; `each_delv_MB` holds bytes, whatever its name says."""
+KERNEL_OWN = {*KERNEL_ALWAYS, *KERNEL_WINDOW, "ss_status"} - {*NEEDED}
 BYTES_PER_MB = 1_000_000
+SEGMENT_TOLERANCE = 0.05
 WRAP = 2**32
 UNPACED = WRAP - 1
 INITIAL_WINDOW_SEGMENTS = 10
@@ -43,7 +49,20 @@ def header_of(content: bytes) -> list[str]:
 
 
 def is_ack_csv(header: list[str]) -> bool:
-    return set(NEEDED) <= set(header) or set(KERNEL_NEEDED) <= set(header)
+    return set(NEEDED) <= set(header) or _is_kernel_log(header)
+
+
+def _is_kernel_log(header: list[str]) -> bool:
+    return set(KERNEL_ALWAYS) <= set(header) and bool(set(KERNEL_WINDOW) & set(header))
+
+
+def missing_columns(header: list[str]) -> list[str]:
+    """What a table lacks that looks like an ACK log; nothing for any other table."""
+    own = len(KERNEL_OWN & set(header))
+    if own >= 2:
+        lacking = [name for name in KERNEL_ALWAYS if name not in header]
+        return lacking or [" or ".join(KERNEL_WINDOW)]
+    return [name for name in NEEDED if name not in header] if len(set(NEEDED) & set(header)) >= 2 else []
 
 
 def is_downlink_csv(header: list[str]) -> bool:
@@ -56,6 +75,7 @@ def read_ack_csv(content: bytes) -> Content:
     left_out = [name for name, column in table.items() if name not in NEEDED and not np.all(np.isfinite(column))]
     table = {name: column for name, column in table.items() if name not in left_out}
     columns = {ours: _whole(table[theirs], theirs) for theirs, ours in PLAIN.items() if theirs in table}
+    refuse_beyond("snd_mss_bytes", columns["snd_mss_bytes"])
     columns["elapsed_us"] = _elapsed_us(_whole(table["now_us"], "now_us"))
     rtt_us = _whole(table["rtt_us"], "rtt_us")
     # A sample that was negative in the kernel arrives as a huge unsigned number.
@@ -65,8 +85,8 @@ def read_ack_csv(content: bytes) -> Content:
     elif "total_sent_B" in table:
         columns["snd_nxt_bytes"] = np.maximum.accumulate(_whole(table["total_sent_B"], "total_sent_B"))
     if "sk_pacing_rate" in table:
-        rate = _whole(table["sk_pacing_rate"], "sk_pacing_rate")
-        columns["pacing_rate_bps"] = np.where(rate >= UNPACED, -1, rate * 8)
+        rate = _whole(np.minimum(table["sk_pacing_rate"], UNPACED), "sk_pacing_rate")
+        columns["pacing_rate_bps"] = np.where(rate == UNPACED, -1, to_bps(rate))
     _check(columns)
     flow = ImportedFlow(1, End.SENDER, checked_columns(columns, is_per_ack=True), is_per_ack=True)
     return Content((flow,), metadata={"left_out": left_out})
@@ -92,9 +112,11 @@ def _table(content: bytes, header: list[str]) -> Table:
     if not body.strip():
         raise UnreadableError("it has a header and no rows")
     try:
-        rows = np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # no rows: said below
+            rows = np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
     except ValueError as error:
-        raise UnreadableError(f"a row cannot be read ({error})") from error
+        raise UnreadableError(_first_bad_row(body, len(header))) from error
     if rows.shape[0] == 0:
         raise UnreadableError("it has a header and no rows")
     if rows.shape[1] != len(header):
@@ -102,14 +124,64 @@ def _table(content: bytes, header: list[str]) -> Table:
     return dict(zip(header, rows.T, strict=True))
 
 
+def _first_bad_row(body: bytes, columns: int) -> str:
+    """Which row cannot be read, and why; the header is row 1."""
+    for row, line in enumerate(body.split(b"\n"), start=2):
+        cells = line.partition(b"#")[0].strip()
+        if not cells:
+            continue
+        values = cells.split(b",")
+        if len(values) != columns:
+            return f"row {row} has {len(values)} values, and the header names {columns} columns"
+        if odd := next((value for value in values if not _is_number(value)), None):
+            return f"row {row} holds {_text(odd)!r}, which is not a number"
+    return "a row cannot be read"
+
+
+def _is_number(value: bytes) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return b"_" not in value
+
+
+def _text(value: bytes) -> str:
+    return value.strip().decode("utf-8", errors="replace")[:40]
+
+
 def _as_ack_log(table: Table) -> Table:
-    """A kernel log under the names of an ACK log. Its MSS is what a window of so many megabytes and segments comes to."""
-    if not set(KERNEL_LOG) <= set(table) or "mss" in table:
+    """A kernel log under the names of an ACK log, with the size of its segments."""
+    if set(NEEDED) <= set(table) or not _is_kernel_log(list(table)):
         return table
     renamed = {KERNEL_LOG.get(name, name): column for name, column in table.items()}
-    with np.errstate(divide="ignore", invalid="ignore"):
-        renamed["mss"] = np.rint(table["cwnd_MB"] * BYTES_PER_MB / table["cwnd_pkt"])
+    window_bytes = table["cwnd_MB"] * BYTES_PER_MB
+    if "cwnd_pkt" in table:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            renamed["mss"] = np.rint(window_bytes / table["cwnd_pkt"])
+    else:
+        mss = _first_segment(table["each_delv_MB"])
+        renamed["mss"] = np.full(len(window_bytes), mss)
+        renamed["snd_cwnd"] = _in_segments(window_bytes, mss)
     return renamed
+
+
+def _first_segment(delivered_bytes: NDArray[np.float64]) -> float:
+    """The first ACK of a flow acknowledges one segment."""
+    found = delivered_bytes[delivered_bytes > 0]
+    if not found.size:
+        raise UnreadableError("it has no column cwnd_pkt, and each_delv_MB, which would tell the segment size, holds nothing")
+    return float(found[0])
+
+
+def _in_segments(window_bytes: NDArray[np.float64], mss: float) -> NDArray[np.float64]:
+    segments = window_bytes / mss
+    if np.median(np.abs(segments - np.rint(segments))) > SEGMENT_TOLERANCE:
+        raise UnreadableError(
+            f"it has no column cwnd_pkt, and cwnd_MB is no whole number of segments of {mss:g} bytes, as each_delv_MB has them"
+        )
+    whole: NDArray[np.float64] = np.rint(segments)
+    return whole
 
 
 def _filled(body: bytes) -> bytes:

@@ -1,87 +1,180 @@
-"""Any importable file: find out what it is, read it, or refuse it with a sentence."""
+"""Any importable file: find out what it is, read its tests, or refuse it with a sentence."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import orjson
 
-from downlink.codec.bounded import unpack
 from downlink.domain.errors import InvalidError
-from downlink.importers.ack_csv import header_of, is_ack_csv, is_downlink_csv, read_ack_csv, read_downlink_csv
+from downlink.importers.ack_csv import (
+    header_of,
+    is_ack_csv,
+    is_downlink_csv,
+    missing_columns,
+    read_ack_csv,
+    read_downlink_csv,
+)
+from downlink.importers.documents import as_utf8, documents_in, from_first_object
 from downlink.importers.flent import is_flent, read_flent
-from downlink.importers.iperf3 import document_of_events, is_iperf3, is_stream_event, read_iperf3
+from downlink.importers.foreign import KNOWN, sentence_for_bytes, sentence_for_document, sentence_for_table
+from downlink.importers.iperf3 import documents_of_events, is_iperf3, is_stream_event, read_iperf3
 from downlink.importers.model import Content, ImportedTrace, SourceKind, UnreadableError, refused
 from downlink.importers.ndt7 import is_ndt7, read_ndt7
+from downlink.importers.packing import Member, members
+from downlink.importers.reading import checked_start
 from downlink.importers.tcp_info import is_tcp_info, read_tcp_info
 
 MAX_FILE_BYTES = 256 * 2**20
 MAX_UNPACKED_BYTES = 512 * 2**20
-KNOWN = "iperf3 (-J, --json-stream), ndt7, M-Lab tcp-info, flent and per-ACK CSV are read"
+MAX_PATH_CHARS = 120
+
+Found = ImportedTrace | InvalidError
+Reader = Callable[[], Content]
+Document = Mapping[str, Any]
+
+_DOCUMENTS: tuple[tuple[Callable[[Document], bool], SourceKind, Callable[[Document], Content]], ...] = (
+    (is_iperf3, SourceKind.IPERF3, read_iperf3),
+    (is_ndt7, SourceKind.NDT7, read_ndt7),
+    (is_flent, SourceKind.FLENT, read_flent),
+)
 
 
-def import_file(name: str, packed: bytes) -> ImportedTrace:
-    """The flows of a file, plain or in gzip or zstd.
+def import_file(name: str, packed: bytes, now: datetime | None = None) -> ImportedTrace:
+    """The one test that a file holds. Raises InvalidError `import_refused` that names file and reason."""
+    found = list(traces_in(name, packed, now))
+    if error := next((each for each in found if isinstance(each, InvalidError)), None):
+        raise error
+    if len(found) > 1:
+        raise refused(name, f"it holds {len(found)} tests; give them one at a time")
+    return next(each for each in found if isinstance(each, ImportedTrace))
 
-    name: what to call the file. Raises InvalidError `import_refused` that names file and reason; then nothing of it is kept.
+
+def traces_in(name: str, packed: bytes, now: datetime | None = None) -> Iterator[Found]:
+    """Every test of a file, plain, compressed or an archive, each read or refused (InvalidError `import_refused`).
+
+    name: what to call the file. now: no test starts later; None asks nothing.
     """
     if len(packed) > MAX_FILE_BYTES:
-        raise refused(name, f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
+        yield refused(name, f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
+        return
     try:
-        kind, content = _read(unpack(packed, MAX_UNPACKED_BYTES))
+        for member in members(packed, MAX_UNPACKED_BYTES):
+            yield from _tests_of(member, name if member.path is None else f"{name}: {_shown(member.path)}", now)
     except InvalidError as error:
-        raise refused(name, error.message) from error
+        yield refused(name, error.message)
     except UnreadableError as error:
-        raise refused(name, str(error)) from error
-    digest = hashlib.sha256(packed).hexdigest()
-    return ImportedTrace(kind, name, digest, content.started_at, content.flows, content.metadata)
+        yield refused(name, str(error))
 
 
-def _read(content: bytes) -> tuple[SourceKind, Content]:
+def _shown(path: str) -> str:
+    """A path inside an archive as a label; it opens nothing."""
+    return "".join(c for c in path if c.isprintable())[-MAX_PATH_CHARS:] or "a file without a name"
+
+
+def _tests_of(member: Member, name: str, now: datetime | None) -> Iterator[Found]:
+    try:
+        kind, readers = _readers(as_utf8(member.content))
+    except UnreadableError as error:
+        yield refused(name, str(error))
+        return
+    for place, (read, own) in enumerate(readers, start=1):
+        is_one = len(readers) == 1
+        digest = hashlib.sha256(member.packed if is_one else own).hexdigest()
+        label = name if is_one else f"{name} ({place} of {len(readers)})"
+        yield _read(kind, label, digest, read, now)
+
+
+def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime | None) -> Found:
+    try:
+        content = read()
+        if now is not None:
+            checked_start(content.started_at, now)
+    except UnreadableError as error:
+        return refused(name, str(error))
+    return ImportedTrace(kind, name, digest, content)
+
+
+Readers = tuple[SourceKind, list[tuple[Reader, bytes]]]
+
+
+def _readers(content: bytes) -> Readers:
+    """What a text is, and a reader for each of its tests with the bytes that it reads."""
     if not content.strip():
         raise UnreadableError("it is empty")
-    if content.lstrip().startswith((b"{", b"[")):
-        return _read_json(content)
+    if content.lstrip()[:1] in (b"{", b"["):
+        return _json_readers(content.lstrip())
     header = header_of(content)
     if is_ack_csv(header):
-        return SourceKind.ACK_CSV, read_ack_csv(content)
+        return SourceKind.ACK_CSV, [(lambda: read_ack_csv(content), content)]
     if is_downlink_csv(header):
-        return SourceKind.DOWNLINK_CSV, read_downlink_csv(content)
-    raise UnreadableError(f"its format is not known; {KNOWN}")
+        return SourceKind.DOWNLINK_CSV, [(lambda: read_downlink_csv(content), content)]
+    if objects := from_first_object(content):
+        return _json_readers(objects)
+    raise UnreadableError(_unknown_text(content, header))
 
 
-def _read_json(content: bytes) -> tuple[SourceKind, Content]:
-    """One document, or one object per line."""
-    first = _json_line(content)
+def _unknown_text(content: bytes, header: list[str]) -> str:
+    if missing := missing_columns(header):
+        return f"it looks like a per-ACK log, but lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+    sentence = sentence_for_bytes(content) or sentence_for_table(header)
+    return sentence or f"its format is not known; {KNOWN}"
+
+
+def _json_readers(content: bytes) -> Readers:
+    """Objects per line, or documents one after the other."""
+    first = _object(content.split(b"\n", 1)[0])
     if is_tcp_info(first):
-        return SourceKind.TCP_INFO, read_tcp_info(content)
+        return SourceKind.TCP_INFO, [(lambda: read_tcp_info(content), content)]
     if is_stream_event(first):
-        return SourceKind.IPERF3, read_iperf3(document_of_events(content))
-    document = _document(content)
-    if is_iperf3(document):
-        return SourceKind.IPERF3, read_iperf3(document)
-    if is_ndt7(document):
-        return SourceKind.NDT7, read_ndt7(document)
-    if is_flent(document):
-        return SourceKind.FLENT, read_flent(document)
+        events = list(documents_of_events(content))
+        return SourceKind.IPERF3, [(_reader(read_iperf3, each), orjson.dumps(each)) for each in events]
+    texts = documents_in(content) or [content]
+    kind, read = _kind_of(_document(texts[0]))
+    return kind, [(_document_reader(kind, read, text), text) for text in texts]
+
+
+def _reader(read: Callable[[Document], Content], document: Document) -> Reader:
+    return lambda: read(document)
+
+
+def _document_reader(kind: SourceKind, read: Callable[[Document], Content], text: bytes) -> Reader:
+    """Parses when it is used: one document of a long log is held at a time."""
+
+    def reader() -> Content:
+        document = _document(text)
+        if _kind_of(document)[0] is not kind:
+            raise UnreadableError(f"it is of another kind than the first in its file, which is {kind}")
+        return read(document)
+
+    return reader
+
+
+def _kind_of(document: Document) -> tuple[SourceKind, Callable[[Document], Content]]:
+    for is_kind, kind, read in _DOCUMENTS:
+        if is_kind(document):
+            return kind, read
+    if sentence := sentence_for_document(document):
+        raise UnreadableError(sentence)
     if document.get("error"):
-        raise UnreadableError(f"it holds only an error: {document['error']}")
+        raise UnreadableError(f"it holds only an error: {str(document['error'])[:300]}")
     raise UnreadableError(f"it is JSON of a kind that is not known; {KNOWN}")
 
 
-def _json_line(content: bytes) -> object:
-    """The first line as JSON, None when it is not a whole object."""
+def _object(line: bytes) -> object:
+    """A line as JSON, None when it is not a whole object."""
     try:
-        return orjson.loads(content.lstrip().split(b"\n", 1)[0])
+        return orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
 
 
-def _document(content: bytes) -> Mapping[str, Any]:
+def _document(text: bytes) -> Document:
     try:
-        document = orjson.loads(content)
+        document = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise UnreadableError(f"it is not valid JSON ({error})") from error
     if not isinstance(document, Mapping):

@@ -1,25 +1,44 @@
-"""Flent data files: the TCP flows of a batch of tools, resampled (`results`) or as they came (`raw_values`)."""
+"""Flent data files: the TCP flows of a batch of tools, as they came (`raw_values`) or resampled (`results`)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from downlink.domain.sample import End
-from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
-from downlink.importers.reading import checked_columns, ints, listing, mapping, masked_address, moment, number
+from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
+from downlink.importers.reading import (
+    checked_columns,
+    elapsed_us,
+    ints,
+    listing,
+    mapping,
+    masked_address,
+    moment,
+    number,
+    summed,
+    text_of,
+)
 
-MICROSECONDS = 1_000_000
 BYTES_PER_MEGABIT = 125_000
-# Theirs, ours and the factor between them: flent passes on what `ss` prints, RTTs in milliseconds.
+# Theirs, ours and the factor between them: flent passes on what `ss` prints, RTTs in milliseconds, rates in megabits per second.
 GAUGES = {
     "tcp_cwnd": ("cwnd_segments", 1),
     "tcp_ssthresh": ("ssthresh_segments", 1),
     "tcp_rtt": ("rtt_us", 1_000),
     "tcp_rtt_var": ("rttvar_us", 1_000),
+    "tcp_pacing_rate": ("pacing_rate_bps", 1_000_000),
+    "tcp_delivery_rate": ("delivery_rate_bps", 1_000_000),
+    "tcp_bbr_bw": ("bbr_bandwidth_bps", 1_000_000),
 }
+COMPUTED = {"avg", "sum", "totals", "fairness"}
+DERIVED = re.compile(r"::(?!\d+$)[^:]*$")
+"""`TCP upload::3` is a flow; `TCP upload::tcp_rtt` and `TCP upload::3::tcp_rtt` are what its socket said."""
+
+Samples = Sequence[Mapping[str, Any]]
 
 
 def is_flent(document: Mapping[str, Any]) -> bool:
@@ -28,38 +47,60 @@ def is_flent(document: Mapping[str, Any]) -> bool:
 
 def read_flent(document: Mapping[str, Any]) -> Content:
     """A flow per TCP series, in the order of their names."""
-    raw = document.get("raw_values")
-    if isinstance(raw, Mapping) and raw:
-        samples = {
-            str(name): listing(values, f"raw_values of {name}") for name, values in raw.items() if _is_tcp(str(name))
-        }
-    else:
-        samples = _resampled(document)
-    flows = [
-        _flow(number_, name, values)
-        for number_, (name, values) in enumerate(sorted(samples.items()), start=1)
-        if values
-    ]
-    if not flows:
-        raise UnreadableError("it has no TCP flow with samples")
     told = mapping(document["metadata"], "metadata")
+    raw = document.get("raw_values")
+    series = _raw(raw) if isinstance(raw, Mapping) and raw else _resampled(document)
+    if not series:
+        raise UnreadableError("it has no TCP flow with samples")
+    begins_s = {name: _begin_s(name, samples) for name, samples in series.items()}
+    first_s = min(begins_s.values())
+    flows = [
+        _flow(flow, name, series[name], begins_s[name], begins_s[name] - first_s, _about(told, name))
+        for flow, name in enumerate(sorted(series, key=_in_order), start=1)
+    ]
+    return Content(tuple(flows), moment(told.get("TIME")), _metadata(document, told), _test(told))
+
+
+def _metadata(document: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
     names = ("NAME", "TITLE", "LENGTH", "STEP_SIZE", "KERNEL_RELEASE")
-    metadata = {name.lower(): told.get(name) for name in names} | {"host": masked_address(told.get("HOST"))}
-    return Content(tuple(flows), moment(told.get("TIME")), metadata | {"version": document.get("version")})
+    kept = {name.lower(): told.get(name) for name in names}
+    return kept | {"host": masked_address(told.get("HOST")), "version": document.get("version")}
 
 
-def _is_tcp(name: str) -> bool:
-    return (
-        name.upper().startswith("TCP") and "::" not in name and name.rsplit(" ", 1)[-1] not in {"avg", "sum", "totals"}
-    )
+def _test(told: Mapping[str, Any]) -> str | None:
+    return ": ".join(filter(None, (text_of(told, "NAME"), text_of(told, "TITLE")))) or None
 
 
-def _resampled(document: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+def _about(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What flent notes of one series; files before its version 4 note nothing."""
+    series = told.get("SERIES_META")
+    about = series.get(name) if isinstance(series, Mapping) else None
+    return about if isinstance(about, Mapping) else {}
+
+
+def _is_flow(name: str) -> bool:
+    return name.upper().startswith("TCP") and name.rsplit(" ", 1)[-1] not in COMPUTED and not DERIVED.search(name)
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """The tenth numbered flow comes after the ninth."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _raw(series: Mapping[str, Any]) -> dict[str, Samples]:
+    return {
+        str(name): [mapping(each, f"a sample of {name}") for each in listing(samples, f"raw_values of {name}")]
+        for name, samples in series.items()
+        if _is_flow(str(name))
+    }
+
+
+def _resampled(document: Mapping[str, Any]) -> dict[str, Samples]:
     """The plotted series as samples; gaps are left out."""
     xs = listing(document["x_values"], "x_values")
-    found: dict[str, Sequence[Any]] = {}
+    found: dict[str, Samples] = {}
     for name, series in mapping(document["results"], "results").items():
-        if _is_tcp(str(name)):
+        if _is_flow(str(name)):
             values = listing(series, f"results of {name}")
             if len(values) != len(xs):
                 raise UnreadableError(f"{name} has {len(values)} values for {len(xs)} times")
@@ -69,29 +110,98 @@ def _resampled(document: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     return found
 
 
-def _flow(flow: int, name: str, samples: Sequence[Any]) -> ImportedFlow:
-    """Values are megabits per second since the sample before; written bytes are their sum."""
-    records = [mapping(sample, f"a sample of {name}") for sample in samples]
-    times_s = np.array([number(record.get("t"), f"t of {name}") for record in records])
-    elapsed_us = np.rint((times_s - times_s[0]) * MICROSECONDS).astype(np.int64)
-    is_tool_value = all(record.get("val") is not None for record in records)
-    columns: dict[str, Ints] = {"elapsed_us": elapsed_us}
-    if is_tool_value:
-        rates = np.array([number(record["val"], f"val of {name}") for record in records])
-        spans_s = np.array(
-            [number(r.get("dur", span), f"dur of {name}") for r, span in zip(records, _spans(times_s), strict=True)]
-        )
-        columns["app_bytes"] = np.cumsum(np.rint(rates * spans_s * BYTES_PER_MEGABIT)).astype(np.int64)
-    for theirs, (ours, factor) in GAUGES.items():
-        if all(record.get(theirs) is not None for record in records):
-            columns[ours] = ints([round(number(record[theirs], theirs) * factor) for record in records])
-    # Kernel gauges come from the host that runs flent, so that a flow with them is one it sends.
-    end = End.SENDER if "cwnd_segments" in columns else End.RECEIVER
-    return ImportedFlow(flow, end, checked_columns(columns), metadata={"series": name})
+def _with(samples: Samples, key: str) -> Samples:
+    return [sample for sample in samples if sample.get(key) is not None]
 
 
-def _spans(times_s: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
-    """Time since the sample before; the first one's is taken from the second."""
-    steps = np.diff(times_s)
-    first = float(steps[0]) if steps.size else 0.0
-    return [first, *steps.tolist()]
+def _times_s(name: str, samples: Samples) -> list[float]:
+    return [number(sample.get("t"), f"t of {name}") for sample in samples]
+
+
+def _begin_s(name: str, samples: Samples) -> float:
+    """When the first measured span began, where the file says how long it was; else the first measurement."""
+    values = _with(samples, "val")
+    if not values:
+        raise UnreadableError(f"{name} has no throughput samples; leave this flow out or repeat the test")
+    return _times_s(name, values[:1])[0] - number(values[0].get("dur", 0), f"dur of {name}")
+
+
+def _flow(
+    flow: int, name: str, samples: Samples, begin_s: float, start_s: float, about: Mapping[str, Any]
+) -> ImportedFlow:
+    """netperf's and the socket's samples have moments of their own. A row for each moment: bytes lie on a line between two of
+    netperf's, and a gauge keeps its last value."""
+    values = _with(samples, "val")
+    ends_us, written = elapsed_us(_times_s(name, values), begin_s), _written(name, values)
+    _refuse_standing(name, ends_us)
+    gauges = {key: _gauge(name, samples, key, begin_s) for key in GAUGES if _with(samples, key)}
+    rows_us = np.unique(np.concatenate([ends_us, *(times_us for times_us, _ in gauges.values())]))
+    rows_us = rows_us[(rows_us >= 0) & (rows_us <= ends_us[-1])]
+    columns = {"elapsed_us": rows_us, "app_bytes": _between(rows_us, ends_us, written)}
+    direction = _direction(name, about) or (Direction.UPLOAD if gauges else None)
+    is_sender = direction is Direction.UPLOAD
+    if is_sender:
+        columns |= {GAUGES[key][0]: _held(rows_us, *gauge) for key, gauge in gauges.items()}
+        columns |= _segment_size(about, len(rows_us))
+    return ImportedFlow(
+        flow,
+        End.SENDER if is_sender else End.RECEIVER,
+        checked_columns(columns),
+        congestion_control=text_of(about, "CONG_CONTROL"),
+        direction=direction,
+        start_s=round(start_s, 3),
+        metadata={"series": name},
+    )
+
+
+def _refuse_standing(name: str, times_us: Ints) -> None:
+    """Asked before the rows are merged, which puts them in order."""
+    if (back := np.flatnonzero(np.diff(times_us) <= 0)).size:
+        raise UnreadableError(f"time does not go on at throughput sample {int(back[0]) + 2} of {name}")
+
+
+def _direction(name: str, about: Mapping[str, Any]) -> Direction | None:
+    """From netperf's test where the file holds its command, else from the series' name."""
+    command = f"{text_of(about, 'COMMAND') or ''} {name}".lower()
+    if "tcp_stream" in command or "upload" in command:
+        return Direction.UPLOAD
+    return Direction.DOWNLOAD if "tcp_maerts" in command or "download" in command else None
+
+
+def _written(name: str, values: Samples) -> Ints:
+    """Values are megabits per second since the sample before; bytes are their sum."""
+    times_s = _times_s(name, values)
+    steps_s = np.diff(times_s).tolist()
+    spans_s = [steps_s[0] if steps_s else 0.0, *steps_s]
+    rates = [number(sample["val"], f"val of {name}") for sample in values]
+    known_s = [number(sample.get("dur", span), f"dur of {name}") for sample, span in zip(values, spans_s, strict=True)]
+    return summed([round(rate * s * BYTES_PER_MEGABIT) for rate, s in zip(rates, known_s, strict=True)], f"val of {name}")
+
+
+def _between(rows_us: Ints, ends_us: Ints, written: Ints) -> Ints:
+    """The bytes of each row; none before a first span whose length the file tells."""
+    if ends_us[0] > 0:
+        ends_us, written = np.insert(ends_us, 0, 0), np.insert(written, 0, 0)
+    return np.rint(np.interp(rows_us, ends_us, written)).astype(np.int64)
+
+
+def _gauge(name: str, samples: Samples, key: str, begin_s: float) -> tuple[Ints, Ints]:
+    """When a gauge was read and what it was, in our unit."""
+    found = _with(samples, key)
+    times_us = elapsed_us(_times_s(name, found), begin_s)
+    if np.any(np.diff(times_us) < 0):
+        raise UnreadableError(f"time goes back among the {key} samples of {name}")
+    read = [number(sample[key], f"{key} of {name}") for sample in found]
+    return times_us, ints([round(number(value * GAUGES[key][1], f"{key} of {name}")) for value in read])
+
+
+def _held(rows_us: Ints, times_us: Ints, read: Ints) -> Ints:
+    """The last value at or before each row, the first one before there is any."""
+    held: Ints = read[np.maximum(np.searchsorted(times_us, rows_us, side="right") - 1, 0)]
+    return held
+
+
+def _segment_size(about: Mapping[str, Any], rows: int) -> dict[str, Ints]:
+    size = about.get("TCP_MSS")
+    is_known = isinstance(size, int) and size > 0
+    return {"snd_mss_bytes": np.full(rows, round(number(size, "TCP_MSS")), np.int64)} if is_known else {}

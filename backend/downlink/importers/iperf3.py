@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import orjson
 
 from downlink.domain.sample import End
-from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
+from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
 from downlink.importers.reading import (
     checked_columns,
+    elapsed_us,
     ints,
     listing,
     mapping,
     masked_address,
     moment_of_unix,
     number,
+    summed,
     text_of,
     whole,
 )
 
-MICROSECONDS = 1_000_000
+MAX_ERROR_CHARS = 300
+MAX_TOLD = 10**15
+"""For what iperf3 sums up: bits per second, seconds and segments alike."""
+OPTIONS = {"UDP": "-u", "SCTP": "--sctp"}
 # Theirs: ours, both of the moment the interval ends.
 GAUGES = {"rtt": "rtt_us", "rttvar": "rttvar_us", "snd_wnd": "snd_wnd_bytes"}
 
@@ -35,54 +41,104 @@ def is_stream_event(first_line: object) -> bool:
     return isinstance(first_line, Mapping) and "event" in first_line and "data" in first_line
 
 
-def document_of_events(content: bytes) -> dict[str, Any]:
-    """The document that the same test would have written without `--json-stream`."""
-    document: dict[str, Any] = {"start": {}, "intervals": [], "end": {}}
-    for line_number, line in enumerate(content.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            event = mapping(orjson.loads(line), f"line {line_number}")
-        except orjson.JSONDecodeError as error:
-            raise UnreadableError(
-                f"line {line_number} is not JSON, the stream may have been cut off ({error})"
-            ) from error
-        if event.get("event") == "interval":
-            document["intervals"].append(event.get("data"))
+def documents_of_events(content: bytes) -> Iterator[dict[str, Any]]:
+    """The documents that the same tests would have written without `--json-stream`; each begins with an event `start`."""
+    document: dict[str, Any] | None = None
+    for event in _events(content):
+        name, data = str(event.get("event")), event.get("data")
+        if document is None or name == "start":
+            if document is not None:
+                yield document
+            document = {"intervals": [], "end": {}, "is_stream": True}
+        if name == "interval":
+            document["intervals"].append(data)
         else:
-            document[str(event.get("event"))] = event.get("data")
-    return document
+            document[name] = data
+    if document is not None:
+        yield document
+
+
+def _events(content: bytes) -> Iterator[Mapping[str, Any]]:
+    for line_number, line in enumerate(content.splitlines(), start=1):
+        if line.strip():
+            try:
+                yield mapping(orjson.loads(line), f"line {line_number}")
+            except orjson.JSONDecodeError as error:
+                raise UnreadableError(
+                    f"line {line_number} is not JSON, the stream may have been cut off ({error})"
+                ) from error
 
 
 def read_iperf3(document: Mapping[str, Any]) -> Content:
-    """A flow per stream and end. The other side's report, when it is inside, adds its flows under the same numbers."""
-    flows = list(_flows(document))
+    """A flow per stream and end. The other side's report, when it is inside, adds its flows under the same numbers.
+
+    A test that iperf3 calls failed, or that it never began, is a failed test with the flows it has.
+    """
+    if document.get("is_stream") and "start" not in document:
+        raise UnreadableError("the stream has no event `start`: its beginning is missing")
+    start = mapping(document.get("start"), "start")
+    failure = _failure(document, start)
+    flows = _flows_of_failed(document) if failure else _both_sides(document)
+    return Content(
+        tuple(sorted(flows, key=lambda flow: (flow.flow, flow.end))),
+        _started_at(start),
+        _metadata(document, start),
+        test=text_of(document, "title"),
+        failure=failure,
+        summaries=tuple(_summaries(document, start)),
+    )
+
+
+def _started_at(start: Mapping[str, Any]) -> datetime | None:
+    stamp = start.get("timestamp")
+    return moment_of_unix(stamp.get("timesecs")) if isinstance(stamp, Mapping) else None
+
+
+def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | None:
+    if error := document.get("error"):
+        return f"iperf3 reports an error: {str(error)[:MAX_ERROR_CHARS]}"
+    if not isinstance(start.get("test_start"), Mapping):
+        return "iperf3 never started the test"
+    return None if document.get("intervals") else "iperf3 measured nothing: its report has no interval"
+
+
+def _flows_of_failed(document: Mapping[str, Any]) -> list[ImportedFlow]:
+    """What a failed test measured before it failed; nothing where that cannot be read."""
+    _refuse_others_than_tcp(mapping(document.get("start"), "start"))
+    try:
+        return _flows(document) if document.get("intervals") else []
+    except UnreadableError:
+        return []
+
+
+def _both_sides(document: Mapping[str, Any]) -> list[ImportedFlow]:
+    flows = _flows(document)
     other = document.get("server_output_json")
     if isinstance(other, Mapping) and other.get("intervals"):
         taken = {(flow.flow, flow.end) for flow in flows}
         flows += [flow for flow in _flows(other) if (flow.flow, flow.end) not in taken]
-    start = mapping(document["start"], "start")
-    stamp = start.get("timestamp")
-    started_at = moment_of_unix(stamp.get("timesecs")) if isinstance(stamp, Mapping) else None
-    return Content(tuple(sorted(flows, key=lambda flow: (flow.flow, flow.end))), started_at, _metadata(document, start))
+    return flows
 
 
 def _flows(document: Mapping[str, Any]) -> list[ImportedFlow]:
-    if document.get("error"):
-        raise UnreadableError(f"iperf3 reports an error: {document['error']}")
     start = mapping(document.get("start"), "start")
-    test = start.get("test_start")
-    if not isinstance(test, Mapping) or not document.get("intervals"):
-        raise UnreadableError("it is an empty run: iperf3 never started the test")
-    if str(test.get("protocol", "TCP")).upper() != "TCP":
-        raise UnreadableError(f"it is a {test['protocol']} test, only TCP is analysed")
+    _refuse_others_than_tcp(start)
     by_socket = _streams(listing(document["intervals"], "intervals"))
-    mss = start.get("tcp_mss_default") or start.get("tcp_mss")
-    is_reverse = bool(test.get("reverse"))
-    return [
-        _flow(flow, samples, None if mss is None else whole(mss, "tcp_mss"), is_reverse, document)
-        for flow, samples in enumerate(by_socket.values(), start=1)
-    ]
+    return [_flow(flow, samples, start, document) for flow, samples in enumerate(by_socket.values(), start=1)]
+
+
+def _refuse_others_than_tcp(start: Mapping[str, Any]) -> None:
+    test = start.get("test_start")
+    protocol = str(test.get("protocol", "TCP")).upper() if isinstance(test, Mapping) else "TCP"
+    if protocol != "TCP":
+        raise UnreadableError(
+            f"it is a {protocol} test of iperf3, and only TCP is analysed; run iperf3 without {OPTIONS.get(protocol, 'that option')}"
+        )
+
+
+def _is_reverse(start: Mapping[str, Any]) -> bool:
+    test = start.get("test_start")
+    return isinstance(test, Mapping) and bool(test.get("reverse"))
 
 
 def _streams(intervals: Sequence[Any]) -> dict[int, list[Mapping[str, Any]]]:
@@ -98,33 +154,46 @@ def _streams(intervals: Sequence[Any]) -> dict[int, list[Mapping[str, Any]]]:
 
 
 def _flow(
-    flow: int, records: list[Mapping[str, Any]], mss: int | None, is_reverse: bool, document: Mapping[str, Any]
+    flow: int, records: list[Mapping[str, Any]], start: Mapping[str, Any], document: Mapping[str, Any]
 ) -> ImportedFlow:
-    is_sender = bool(records[0].get("sender", "snd_cwnd" in records[0] or not is_reverse))
+    records = _without_repeats(records)
+    is_sender = bool(records[0].get("sender", "snd_cwnd" in records[0] or not _is_reverse(start)))
     columns = {"elapsed_us": _elapsed_us(records), "app_bytes": _summed(records, "bytes")}
     if is_sender:
-        columns |= _sender_columns(records, mss)
-    # A flow's control is its sender's, whichever end reports.
-    control = text_of(document.get("end"), "sender_tcp_congestion")
-    end = End.SENDER if is_sender else End.RECEIVER
-    return ImportedFlow(flow, end, checked_columns(columns), congestion_control=control)
+        mss = start.get("tcp_mss_default") or start.get("tcp_mss")
+        columns |= _sender_columns(records, None if mss is None else whole(mss, "tcp_mss"))
+    is_client = "accepted_connection" not in start
+    return ImportedFlow(
+        flow,
+        End.SENDER if is_sender else End.RECEIVER,
+        checked_columns(columns),
+        # A flow's control is its sender's, whichever end reports.
+        congestion_control=text_of(document.get("end"), "sender_tcp_congestion"),
+        direction=Direction.UPLOAD if is_sender == is_client else Direction.DOWNLOAD,
+    )
+
+
+def _without_repeats(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """iperf3 writes the last interval of a test that is broken off a second time."""
+    spans = [(record.get("start"), record.get("end")) for record in records]
+    return [record for place, record in enumerate(records) if place == 0 or spans[place] != spans[place - 1]]
 
 
 def _elapsed_us(records: list[Mapping[str, Any]]) -> Ints:
     """The end of every interval from the first one's start on: after the omitted seconds iperf3 counts from 0 again."""
-    base_s, last_s, elapsed = 0.0, 0.0, []
+    base_s, last_s, ends_s = 0.0, 0.0, []
     was_omitted = bool(records[0].get("omitted"))
     for record in records:
         if was_omitted and not record.get("omitted"):
             base_s, was_omitted = last_s, False
         last_s = base_s + number(record.get("end"), "end")
-        elapsed.append(round(last_s * MICROSECONDS))
-    return ints(elapsed)
+        ends_s.append(last_s)
+    return elapsed_us(ends_s, 0.0)
 
 
 def _summed(records: list[Mapping[str, Any]], name: str) -> Ints:
     """A counter out of values that iperf3 gives per interval."""
-    return np.cumsum(ints([whole(record.get(name), name) for record in records]))
+    return summed([whole(record.get(name), name) for record in records], name)
 
 
 def _sender_columns(records: list[Mapping[str, Any]], mss: int | None) -> dict[str, Ints]:
@@ -146,8 +215,45 @@ def _sender_columns(records: list[Mapping[str, Any]], mss: int | None) -> dict[s
     return columns
 
 
+def _summaries(document: Mapping[str, Any], start: Mapping[str, Any]) -> Iterator[ToolSummary]:
+    """What iperf3 prints at its end: without the omitted seconds, for all streams of a direction together."""
+    end = document.get("end")
+    forward, back = Direction.UPLOAD, Direction.DOWNLOAD
+    if isinstance(end, Mapping):
+        yield from _summary(end, start, "", back if _is_reverse(start) else forward)
+        yield from _summary(end, start, "_bidir_reverse", back)
+
+
+def _summary(
+    end: Mapping[str, Any], start: Mapping[str, Any], suffix: str, direction: Direction
+) -> Iterator[ToolSummary]:
+    sent, received = (_total(end.get(f"{name}{suffix}")) for name in ("sum_sent", "sum_received"))
+    if sent or received:
+        test = mapping(start.get("test_start") or {}, "test_start")
+        yield ToolSummary(
+            direction,
+            sent_bps=_optional(sent, "bits_per_second"),
+            received_bps=_optional(received, "bits_per_second"),
+            retransmitted_segments=None if (count := _optional(sent, "retransmits")) is None else round(count),
+            duration_s=_optional(received or sent, "seconds"),
+            omitted_s=_optional(test, "omit"),
+        )
+
+
+def _total(value: object) -> Mapping[str, Any]:
+    """A total that says something: the side that does not know the other's writes a total of no bytes."""
+    return value if isinstance(value, Mapping) and value.get("bytes") else {}
+
+
+def _optional(told: Mapping[str, Any], name: str) -> float | None:
+    value = None if told.get(name) is None else number(told[name], name)
+    if value is not None and not 0 <= value <= MAX_TOLD:
+        raise UnreadableError(f"{name} is {value:g} in its totals; it must lie between 0 and {MAX_TOLD:g}")
+    return value
+
+
 def _metadata(document: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
-    test = start.get("test_start") or {}
+    test = mapping(start.get("test_start") or {}, "test_start")
     peer = start.get("connecting_to") or start.get("accepted_connection") or {}
     return {
         "version": start.get("version"),

@@ -28,12 +28,20 @@ class SourceKind(StrEnum):
     DOWNLINK_CSV = "downlink-csv"
 
 
+class Direction(StrEnum):
+    """Where a flow's data goes, as the test's client sees it."""
+
+    UPLOAD = "upload"
+    DOWNLOAD = "download"
+
+
 @dataclass(frozen=True)
 class ImportedFlow:
     """One flow at one end.
 
     columns: int64 arrays of equal length, `elapsed_us` first and strictly increasing (not falling when is_per_ack), named as in
     `docs/fields.csv`; per-ACK sources add ack_rtt_us (-1 for none), snd_nxt_bytes and lost_total_segments.
+    direction: None where the source does not say. start_s: when it began, from the test's first flow on.
     """
 
     flow: int
@@ -41,6 +49,8 @@ class ImportedFlow:
     columns: Mapping[str, Ints]
     is_per_ack: bool = False
     congestion_control: str | None = None
+    direction: Direction | None = None
+    start_s: float = 0.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -54,24 +64,60 @@ class ImportedFlow:
 
 
 @dataclass(frozen=True)
-class ImportedTrace:
-    """One imported file. sha256: of the file as it came. started_at: when the source says so. metadata: what the source tells besides."""
+class ToolSummary:
+    """What the tool itself prints for all flows of one direction. omitted_s: seconds at the start that it does not count."""
 
-    kind: SourceKind
-    name: str
-    sha256: str
-    started_at: datetime | None
-    flows: tuple[ImportedFlow, ...]
-    metadata: Mapping[str, Any]
+    direction: Direction
+    sent_bps: float | None = None
+    received_bps: float | None = None
+    retransmitted_segments: int | None = None
+    duration_s: float | None = None
+    omitted_s: float | None = None
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a reader of a format returns: an ImportedTrace before its origin is known."""
+    """What a reader of a format returns: an ImportedTrace before its origin is known.
+
+    test: the test's name and title. failure: why the test failed, as the file says; then there may be no flows.
+    """
 
     flows: tuple[ImportedFlow, ...]
     started_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    test: str | None = None
+    failure: str | None = None
+    summaries: tuple[ToolSummary, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImportedTrace:
+    """One test of an imported file. sha256: of the file as it came, or of the test's own bytes where a file holds several."""
+
+    kind: SourceKind
+    name: str
+    sha256: str
+    content: Content
+
+    @property
+    def flows(self) -> tuple[ImportedFlow, ...]:
+        return self.content.flows
+
+    @property
+    def started_at(self) -> datetime | None:
+        return self.content.started_at
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.content.metadata
+
+    @property
+    def test(self) -> str | None:
+        return self.content.test
+
+    @property
+    def failure(self) -> str | None:
+        return self.content.failure
 
 
 class UnreadableError(Exception):

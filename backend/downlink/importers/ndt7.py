@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from downlink.domain.sample import End
-from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
+from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import checked_columns, ints, listing, mapping, masked_address, moment, text_of, whole
 from downlink.importers.tcp_fields import BY_NAME, RATES, to_bps
 
@@ -31,7 +31,8 @@ def read_ndt7(document: Mapping[str, Any]) -> Content:
         raise UnreadableError("the server measured nothing (no TCPInfo)")
     end = End.SENDER if direction == "Download" else End.RECEIVER
     columns, identity = checked_columns(_columns(infos)), {"uuid": result.get("UUID")}
-    flow = ImportedFlow(1, end, columns, congestion_control=_control(measured), metadata=identity)
+    control, way = _control(measured), Direction(direction.lower())
+    flow = ImportedFlow(1, end, columns, congestion_control=control, direction=way, metadata=identity)
     return Content((flow,), moment(result.get("StartTime")), _metadata(document, result, direction))
 
 

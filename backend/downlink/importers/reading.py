@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from downlink.domain.sample import FieldKind, fields
+from downlink.domain.sample import TIME_FIELD, Field, FieldKind, fields
 from downlink.importers.model import Ints, UnreadableError
 
 MAX_SAMPLES = 5_000_000
-LARGEST = 2**62
-MAX_DURATION_US = 7 * 24 * 3600 * 1_000_000
+LARGEST = 2**61
+"""Sums of two such numbers still fit into 64 bits."""
+MICROSECONDS = 1_000_000
+MAX_DURATION_S = 7 * 24 * 3600
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
 IPV4 = re.compile(r"(?<![\d.])(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}(?![\d.])")
 
@@ -82,22 +85,75 @@ def masked_address(value: object) -> str | None:
     return IPV4.sub(r"\1.0", value)
 
 
+def elapsed_us(times_s: Sequence[float], origin_s: float) -> Ints:
+    """Moments in seconds as microseconds from origin_s on."""
+    since_s = np.asarray(times_s, dtype=np.float64) - origin_s
+    if np.any(np.abs(since_s) > MAX_DURATION_S):
+        raise UnreadableError("it spans more than a week, so that its times cannot be right")
+    return np.rint(since_s * MICROSECONDS).astype(np.int64)
+
+
+def summed(values: Sequence[int], name: str) -> Ints:
+    """A counter out of what was counted since the sample before."""
+    if sum(map(abs, values)) > LARGEST:
+        raise UnreadableError(f"the values of {name} add up to more than can be counted")
+    return np.cumsum(ints(values))
+
+
 def checked_columns(columns: Mapping[str, Ints], *, is_per_ack: bool = False) -> dict[str, Ints]:
     """The columns when they can be one flow's samples, `elapsed_us` first."""
-    elapsed_us = columns["elapsed_us"]
-    if elapsed_us.size == 0:
+    times_us = columns[TIME_FIELD]
+    if times_us.size == 0:
         raise UnreadableError("it has no samples")
-    if elapsed_us.size > MAX_SAMPLES:
-        raise UnreadableError(f"it has {elapsed_us.size} samples, at most {MAX_SAMPLES} are read")
-    steps = np.diff(elapsed_us)
+    if times_us.size > MAX_SAMPLES:
+        raise UnreadableError(f"it has {times_us.size} samples, at most {MAX_SAMPLES} are read")
+    steps = np.diff(times_us)
     back = np.flatnonzero(steps < 0 if is_per_ack else steps <= 0)
     if back.size:
         raise UnreadableError(f"time does not go on at sample {int(back[0]) + 2}")
-    if elapsed_us[-1] - elapsed_us[0] > MAX_DURATION_US:
-        raise UnreadableError("it spans more than a week, so that its times cannot be right")
+    for name, column in columns.items():
+        refuse_beyond(name, column)
+        _refuse_leaps(fields()[name], column, times_us)
     if not is_per_ack:
         _refuse_falls(columns)
-    return {"elapsed_us": elapsed_us, **{name: column for name, column in columns.items() if name != "elapsed_us"}}
+    return {TIME_FIELD: times_us, **{name: column for name, column in columns.items() if name != TIME_FIELD}}
+
+
+def refuse_beyond(name: str, column: Ints) -> None:
+    """Values that no host can have seen (`least` and `most` in docs/fields.csv)."""
+    field = fields()[name]
+    if field.least is None or field.most is None:
+        return
+    beyond = np.flatnonzero((column < field.least) | (column > field.most))
+    if beyond.size:
+        place, value = int(beyond[0]), int(column[beyond[0]])
+        raise UnreadableError(
+            f"{field.name} is {value} at sample {place + 1}; it must lie between {field.least} and {field.most}"
+        )
+
+
+def _refuse_leaps(field: Field, column: Ints, times_us: Ints) -> None:
+    """Rises that no link carries. A second is granted to each: ACKs come in bunches, and clocks are coarse."""
+    if field.most_per_s is None:
+        return
+    rises, steps_s = np.diff(column), np.diff(times_us) / MICROSECONDS
+    leaps = np.flatnonzero(rises > field.most_per_s * np.maximum(steps_s, 1))
+    if leaps.size:
+        place = int(leaps[0])
+        raise UnreadableError(
+            f"{field.name} rises by {int(rises[place])} within {steps_s[place]:g} s at sample {place + 2}; "
+            f"it must not rise by more than {field.most_per_s} in a second"
+        )
+
+
+def checked_start(moment: datetime | None, now: datetime) -> datetime | None:
+    """The test's start when it can be: clocks run after 2000, and a test lies in the past. A day is granted to time zones."""
+    latest = now + timedelta(days=1)
+    if moment is not None and not EARLIEST <= moment <= latest:
+        raise UnreadableError(
+            f"its start is {moment:%Y-%m-%d %H:%M} UTC; it must lie between {EARLIEST:%Y-%m-%d} and {latest:%Y-%m-%d %H:%M} UTC"
+        )
+    return moment
 
 
 def _refuse_falls(columns: Mapping[str, Ints]) -> None:

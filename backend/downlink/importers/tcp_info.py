@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from downlink.domain.sample import End
-from downlink.importers.model import Content, ImportedFlow, UnreadableError
+from downlink.importers.model import Content, Direction, ImportedFlow, UnreadableError
 from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of
 from downlink.importers.tcp_fields import decode_structs
 
@@ -50,7 +50,12 @@ def read_tcp_info(content: bytes) -> Content:
     columns = decode_structs(structs)
     columns["elapsed_us"] = ints([int((stamp - stamps[0]).total_seconds() * MICROSECONDS) for stamp in stamps])
     end = End.RECEIVER if columns.get("received_bytes", [0])[-1] > columns.get("acked_bytes", [0])[-1] else End.SENDER
-    flow = ImportedFlow(1, end, checked_columns(columns), congestion_control=control, metadata={"uuid": identity})
+    # M-Lab's servers take these snapshots.
+    direction = Direction.DOWNLOAD if end is End.SENDER else Direction.UPLOAD
+    identified = {"uuid": identity}
+    flow = ImportedFlow(
+        1, end, checked_columns(columns), congestion_control=control, direction=direction, metadata=identified
+    )
     return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))})
 
 

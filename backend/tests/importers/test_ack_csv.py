@@ -115,8 +115,8 @@ def test_a_wrap_of_clock_and_sequence_changes_no_verdict(seed: int) -> None:
     assert any(verdict.exit_us is not None for verdict in verdicts[0])
 
 
-def test_a_kernel_log_tells_windows_and_the_observed_exit() -> None:
-    rows = {
+def kernel_log() -> dict[str, Any]:
+    return {
         "now_us": [0, 100, 250],
         "each_delv_MB": [1_000, 1_000, 2_000],
         "lost_pkt": [0, 0, 0],
@@ -128,6 +128,10 @@ def test_a_kernel_log_tells_windows_and_the_observed_exit() -> None:
         "total_sent_B": [10_000, 12_000, 14_000],
         "cwnd_pkt": [10, 11, 12],
     }
+
+
+def test_a_kernel_log_tells_windows_and_the_observed_exit() -> None:
+    rows = kernel_log()
     flow = flow_of(rows)
     assert flow.columns["snd_mss_bytes"].tolist() == [1_000] * 3
     assert flow.columns["snd_nxt_bytes"].tolist() == [10_000, 12_000, 14_000]
@@ -135,6 +139,48 @@ def test_a_kernel_log_tells_windows_and_the_observed_exit() -> None:
     assert (observed.exit_us, observed.cwnd_segments) == (250, 12)
     with pytest.raises(InvalidError, match="mss"):
         flow_of(rows | {"cwnd_pkt": [0, 11, 12]})
+
+
+def test_a_kernel_log_without_windows_in_segments_gives_the_same_windows_and_exits() -> None:
+    trace = random_trace(3)
+    assert trace.snd_nxt_bytes is not None
+    mss = int(trace.mss_bytes[0])
+    windows = 10 + (trace.snd_nxt_bytes - trace.acked_bytes) // mss
+    rows = {
+        "now_us": trace.time_us,
+        "each_delv_MB": np.concatenate(([mss], np.diff(trace.acked_bytes))),
+        "cwnd_MB": windows * mss / 1e6,
+        "ssthresh_pkt": np.full(len(trace.time_us), 2_147_483_647),
+        "rtt_us": trace.rtt_us,
+        "total_delv_B": trace.acked_bytes,
+        "total_sent_B": trace.snd_nxt_bytes,
+        "cwnd_pkt": windows,
+    }
+    whole = flow_of(rows)
+    short = flow_of({name: column for name, column in rows.items() if name != "cwnd_pkt"})
+    for name, column in whole.columns.items():
+        assert short.columns[name].tolist() == column.tolist(), name
+    verdicts = [list(judge_all(trace_from_fields(flow.columns, is_per_ack=True))) for flow in (whole, short)]
+    assert verdicts[0] == verdicts[1]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "why"),
+    [
+        (("cwnd_pkt", "each_delv_MB"), "lacks the column cwnd_pkt or each_delv_MB"),
+        (("cwnd_pkt", "total_sent_B"), "lacks the column total_sent_B"),
+    ],
+)
+def test_a_kernel_log_that_lacks_a_column_is_refused_with_its_name(left_out: tuple[str, ...], why: str) -> None:
+    rows = {name: column for name, column in kernel_log().items() if name not in left_out}
+    with pytest.raises(InvalidError, match=why):
+        flow_of(rows)
+
+
+def test_a_segment_size_that_does_not_fit_the_windows_is_refused() -> None:
+    rows = {name: column for name, column in kernel_log().items() if name != "cwnd_pkt"}
+    with pytest.raises(InvalidError, match="no whole number of segments of 1300 bytes"):
+        flow_of(rows | {"each_delv_MB": [1_300, 1_000, 2_000]})
 
 
 def test_gzip_is_read_as_it_comes() -> None:
@@ -152,8 +198,8 @@ def test_gzip_is_read_as_it_comes() -> None:
         ({"rtt_us": ["nan", 1, 2]}, "rtt_us holds something"),
         ({"bytes_acked": ["", 1, 2]}, "bytes_acked holds something"),
         ({"bytes_acked": [1, 2, "1e300"]}, "bytes_acked holds something"),
-        ({"rtt_us": ["fast", 1, 2]}, "a row cannot be read"),
-        ({"rtt_us": None}, "format is not known"),
+        ({"rtt_us": ["fast", 1, 2]}, "row 2 holds 'fast', which is not a number"),
+        ({"rtt_us": None}, "looks like a per-ACK log, but lacks the column rtt_us"),
         ({"lost_pkt": [-1, 0, 0]}, "lost_total_segments is negative"),
     ],
 )
@@ -167,12 +213,14 @@ def test_impossible_columns_are_refused_by_name_and_reason(changes: dict[str, An
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (csv_of(table())[:-14], "a row cannot be read"),
+        (csv_of(table())[:-14], "row 4 has 9 values, and the header names 10 columns"),
         (csv_of(table()).split(b"\n")[0] + b"\n", "a header and no rows"),
+        (csv_of(table()).split(b"\n")[0] + b"\n# nothing\n# came\n", "a header and no rows"),
         (csv_of(table()).replace(b"tp_delivered", b"mss"), "appears twice"),
     ],
 )
-def test_damaged_tables_are_refused(content: bytes, why: str) -> None:
+@pytest.mark.filterwarnings("error")
+def test_damaged_tables_are_refused_in_our_words(content: bytes, why: str) -> None:
     with pytest.raises(InvalidError, match=why):
         import_file("cut.csv", content)
 

@@ -19,10 +19,10 @@ def document(**changes: Any) -> dict[str, Any]:
     return {
         "version": 4,
         "x_values": [0.0, 0.5, 1.0],
-        "results": {"TCP download": [8.0, None, 16.0], "Ping (ms) ICMP": [600.0, 601.0, 602.0]},
+        "results": {"TCP upload": [8.0, None, 16.0], "Ping (ms) ICMP": [600.0, 601.0, 602.0]},
         "metadata": {"NAME": "tcp_download", "TIME": "2026-01-02T03:04:05.600000Z", "HOST": "10.1.2.3"},
         "raw_values": {
-            "TCP download": [{"t": 1000.0, **sample}, {"t": 1000.5, **sample}],
+            "TCP upload": [{"t": 1000.0, **sample}, {"t": 1000.5, **sample}],
             "Ping (ms) ICMP": [{"t": 1000.0, "val": 600.0}],
         },
     } | changes
@@ -36,7 +36,7 @@ def test_raw_samples_keep_their_times_and_units_become_ours() -> None:
     trace = imported(document())
     assert (trace.kind, len(trace.flows), trace.flows[0].end) == (SourceKind.FLENT, 1, End.SENDER)
     assert {name: column.tolist() for name, column in trace.flows[0].columns.items()} == {
-        "elapsed_us": [0, 500_000],
+        "elapsed_us": [500_000, 1_000_000],
         "app_bytes": [500_000, 1_000_000],
         "cwnd_segments": [20, 20],
         "rtt_us": [600_500, 600_500],
@@ -50,7 +50,7 @@ def test_without_raw_samples_the_plotted_series_are_read_and_gaps_left_out() -> 
     assert flow.columns["elapsed_us"].tolist() == [0, 1_000_000]
     # 8 Mb/s for one second and 16 Mb/s for one second.
     assert flow.columns["app_bytes"].tolist() == [1_000_000, 3_000_000]
-    assert flow.end is End.RECEIVER
+    assert flow.end is End.SENDER
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from downlink.domain.errors import InvalidError
 from downlink.domain.sample import End
 from downlink.importers.files import import_file
-from downlink.importers.model import ImportedTrace, SourceKind
+from downlink.importers.model import Direction, ImportedTrace, SourceKind, ToolSummary
 
 DATA = Path(__file__).parent / "data"
 
@@ -121,10 +121,8 @@ def test_the_oldest_report_lacks_rtts_and_is_still_read() -> None:
 @pytest.mark.parametrize(
     ("document", "why"),
     [
-        (report([]), "empty run"),
-        ({"start": {}, "intervals": [], "end": {}}, "empty run"),
-        ({"start": {}, "intervals": [], "end": {}, "error": "unable to connect"}, "unable to connect"),
-        (report([interval(1.0)], test_start={"protocol": "UDP"}), "only TCP"),
+        (report([interval(1.0)], test_start={"protocol": "UDP"}), "UDP test of iperf3.* run iperf3 without -u"),
+        (report([], test_start={"protocol": "UDP"}, error="refused"), "UDP test of iperf3"),
         (report([interval(2.0), interval(1.0)]), "time does not go on at sample 2"),
         (report([interval(1.0, bytes="many")]), "bytes is not a number"),
         (report([interval(1e300)]), "end is no sensible number"),
@@ -135,6 +133,77 @@ def test_the_oldest_report_lacks_rtts_and_is_still_read() -> None:
 def test_runs_without_content_are_refused(document: object, why: str) -> None:
     with pytest.raises(InvalidError, match=why):
         imported(document)
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        (report([]), "iperf3 measured nothing"),
+        ({"start": {}, "intervals": [], "end": {}}, "iperf3 never started the test"),
+        (
+            {"start": {}, "intervals": [], "end": {}, "error": "unable to connect"},
+            "iperf3 reports an error: unable to connect",
+        ),
+        (report([interval(2.0), interval(1.0)], error="broken off"), "iperf3 reports an error: broken off"),
+    ],
+)
+def test_a_test_that_failed_is_a_failed_test_without_flows(document: object, why: str) -> None:
+    trace = imported(document)
+    assert trace.flows == ()
+    assert (trace.failure or "").startswith(why)
+
+
+def test_a_test_that_was_broken_off_keeps_what_it_measured() -> None:
+    # iperf3 3.12 writes the last whole interval again when the other side goes away.
+    trace = imported(report([interval(1.0), interval(2.0), interval(2.0)], error="control socket has closed"))
+    assert trace.failure == "iperf3 reports an error: control socket has closed"
+    assert trace.flows[0].columns["elapsed_us"].tolist() == [10**6, 2 * 10**6]
+
+
+def total(rate: float, seconds: float = 2.0, **more: Any) -> dict[str, Any]:
+    return {"start": 0, "end": seconds, "seconds": seconds, "bytes": 1, "bits_per_second": rate} | more
+
+
+def test_iperf3_s_own_totals_are_kept() -> None:
+    end = {"sum_sent": total(9e6, retransmits=3), "sum_received": total(8e6, 2.5)}
+    trace = imported(report([interval(1.0)], end=end, test_start={"omit": 1}))
+    assert trace.content.summaries == (ToolSummary(Direction.UPLOAD, 9e6, 8e6, 3, 2.5, 1),)
+
+
+def test_of_a_test_in_both_directions_each_has_its_totals() -> None:
+    end = {name: total(place) for place, name in enumerate(TOTALS, start=1)}
+    told = imported(report([interval(1.0)], end=end)).content.summaries
+    assert [(each.direction, each.sent_bps, each.received_bps) for each in told] == [
+        (Direction.UPLOAD, 1, 2),
+        (Direction.DOWNLOAD, 3, 4),
+    ]
+
+
+TOTALS = ("sum_sent", "sum_received", "sum_sent_bidir_reverse", "sum_received_bidir_reverse")
+
+
+def test_a_server_does_not_know_what_its_client_sent() -> None:
+    start = {"accepted_connection": {"host": "10.0.0.1", "port": 1}}
+    document = report([interval(1.0, sender=False)], end={"sum_sent": total(0, bytes=0), "sum_received": total(8e6)})
+    document["start"] |= start
+    trace = imported(document)
+    assert trace.content.summaries == (ToolSummary(Direction.UPLOAD, None, 8e6, None, 2.0, 0),)
+    assert [(flow.end, flow.direction) for flow in trace.flows] == [(End.RECEIVER, Direction.UPLOAD)]
+
+
+def test_the_direction_is_that_of_the_client() -> None:
+    pair = interval(1.0)
+    pair["streams"] += interval(1.0, socket=7, sender=False)["streams"]
+    assert [(flow.end, flow.direction) for flow in imported(report([pair])).flows] == [
+        (End.SENDER, Direction.UPLOAD),
+        (End.RECEIVER, Direction.DOWNLOAD),
+    ]
+
+
+def test_a_stream_without_its_beginning_says_so() -> None:
+    lines = [json.dumps({"event": "interval", "data": interval(1.0)}), json.dumps({"event": "end", "data": {}})]
+    with pytest.raises(InvalidError, match="the stream has no event `start`: its beginning is missing"):
+        import_file("cut.json", "\n".join(lines).encode())
 
 
 def test_a_cut_off_stream_is_refused() -> None:

@@ -1,0 +1,76 @@
+"""The JSON documents in a text: one, several one after the other (`iperf3 -J >> log`), with other text before, between and after them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import orjson
+
+from downlink.importers.model import UnreadableError
+
+MAX_DOCUMENTS = 500
+OPENING = re.compile(rb"^[ \t]*\{", re.MULTILINE)
+BETWEEN = re.compile(rb"[ \t\r\n,]*+")
+# A string that never ends is one token to the end of the text: each byte is looked at once, whatever the text.
+TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
+
+
+def as_utf8(content: bytes) -> bytes:
+    """Text without its byte-order mark; PowerShell redirects output as UTF-16."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return content.decode("utf-16").encode()
+        except UnicodeDecodeError:
+            return content
+    return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def from_first_object(content: bytes) -> bytes | None:
+    """The text from the first line on that opens a JSON object; None when there is none."""
+    found = OPENING.search(content)
+    return content[found.end() - 1 :] if found else None
+
+
+def documents_in(content: bytes) -> list[bytes]:
+    """The text of each document, the last one perhaps cut off."""
+    if _is_one(content):
+        return [content]
+    spans = []
+    for span in _spans(content):
+        spans.append(span)
+        if len(spans) > MAX_DOCUMENTS:
+            raise UnreadableError(f"it holds more than {MAX_DOCUMENTS} tests; split it")
+    return [content[start:end] for start, end in spans]
+
+
+def _is_one(content: bytes) -> bool:
+    try:
+        orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _spans(content: bytes) -> Iterator[tuple[int, int]]:
+    """Where documents begin and end: braces are counted, except those in strings."""
+    start = _next_opening(content, 0)
+    while start is not None:
+        depth, end = 0, len(content)
+        for token in TOKEN.finditer(content, start):
+            depth += {b"{": 1, b"}": -1}.get(token[0], 0)
+            if depth == 0:
+                end = token.end()
+                break
+        yield start, end
+        start = _next_opening(content, end)
+
+
+def _next_opening(content: bytes, at: int) -> int | None:
+    """The next brace that opens a document: the very next sign, or the first of a line."""
+    between = BETWEEN.match(content, at)
+    after = between.end() if between else at
+    if content[after : after + 1] == b"{":
+        return after
+    found = OPENING.search(content, at)
+    return found.end() - 1 if found else None

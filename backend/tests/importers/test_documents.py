@@ -1,0 +1,133 @@
+"""Text around JSON, several documents in one text, and files that are known but not read."""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from io import BytesIO
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from downlink.domain.errors import InvalidError
+from downlink.importers import documents
+from downlink.importers.documents import documents_in
+from downlink.importers.files import import_file, traces_in
+from downlink.importers.model import ImportedTrace
+from tests.fixtures.foreign_files import iperf3_file, ndt7_file
+
+FAILED = b'{"start": {"connected": []}, "intervals": [], "end": {}, "error": "unable to connect {1}"}'
+
+
+def test_each_report_of_a_log_is_a_test_of_its_own() -> None:
+    log = iperf3_file(3) + b"\n" + FAILED + iperf3_file(4, control="bbr") + b"\n"
+    found = [each for each in traces_in("log.json", log) if isinstance(each, ImportedTrace)]
+    assert [trace.name for trace in found] == [f"log.json ({n} of 3)" for n in (1, 2, 3)]
+    assert [len(trace.flows) for trace in found] == [1, 0, 1]
+    assert found[1].failure == "iperf3 reports an error: unable to connect {1}"
+    assert [found[0].sha256, found[2].sha256] == [
+        import_file("x", content).sha256 for content in (iperf3_file(3), iperf3_file(4, control="bbr"))
+    ]
+
+
+def test_lines_before_between_and_after_reports_are_passed_over() -> None:
+    text = b'{ starting "iperf3"\n'
+    log = b'connecting to "server"\n' + iperf3_file(3) + b'\nrun 2: it\'s {slow}\n' + iperf3_file(4) + b"\niperf3: done\n"
+    assert [each.flows[0].samples for each in traces_in("x", log) if isinstance(each, ImportedTrace)] == [3, 4]
+    assert len(list(traces_in("x", log))) == 2
+    assert any(isinstance(each, InvalidError) for each in traces_in("x", text + iperf3_file(3)))
+
+
+def test_a_report_that_is_cut_off_is_refused_and_the_others_are_read() -> None:
+    first, second = traces_in("log", iperf3_file(3) + b"\n" + iperf3_file(4)[:-20])
+    assert isinstance(first, ImportedTrace)
+    assert isinstance(second, InvalidError)
+    assert second.message.startswith("log (2 of 2) is not imported: it is not valid JSON")
+
+
+def test_a_report_of_another_kind_in_a_log_is_refused() -> None:
+    _, second = traces_in("log", iperf3_file(3) + b"\n" + ndt7_file())
+    assert isinstance(second, InvalidError)
+    assert "another kind than the first in its file, which is iperf3" in second.message
+
+
+def test_several_streams_of_events_in_one_file_are_several_tests() -> None:
+    def stream(seconds: int) -> bytes:
+        document = json.loads(iperf3_file(seconds))
+        events = [("start", document["start"]), *(("interval", each) for each in document["intervals"]), ("end", {})]
+        return b"".join(json.dumps({"event": name, "data": data}).encode() + b"\n" for name, data in events)
+
+    found = [each for each in traces_in("x", stream(3) + stream(5)) if isinstance(each, ImportedTrace)]
+    assert [trace.flows[0].samples for trace in found] == [3, 5]
+    assert found[0].sha256 != found[1].sha256
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_no_part_of_the_text(encoding: str) -> None:
+    assert import_file("x", iperf3_file(3).decode().encode(encoding)).flows[0].samples == 3
+
+
+def test_one_file_is_asked_for_where_only_one_test_can_be_used() -> None:
+    with pytest.raises(InvalidError, match="it holds 2 tests; give them one at a time"):
+        import_file("x", iperf3_file(3) + iperf3_file(4))
+
+
+def test_a_log_has_at_most_so_many_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_DOCUMENTS", 2)
+    (error,) = traces_in("x", FAILED * 3)
+    assert isinstance(error, InvalidError)
+    assert "more than 2 tests; split it" in error.message
+
+
+@given(st.lists(st.recursive(st.none() | st.text('{}"\\\n a', max_size=6), lambda inner: st.dictionaries(st.text('"{\\', max_size=3), inner, max_size=3), max_leaves=6).map(lambda inner: {"a": inner}), min_size=1, max_size=4), st.sampled_from(["", "\n", " ,\r\n", "\nsaid {so}\n"]))  # fmt: skip
+def test_documents_are_found_whatever_their_strings_hold(parts: list[Any], between: str) -> None:
+    texts = [json.dumps(part).encode() for part in parts]
+    assert documents_in(between.encode().join(texts)) == texts
+
+
+@pytest.mark.parametrize("text", [b'{"' + b'\\"' * 300_000, b"{" + b"\n" * 600_000, b"\n" * 600_000 + b"x", b'{"a": "' * 90_000])
+def test_the_search_takes_time_in_proportion_to_the_text(text: bytes) -> None:
+    began = time.process_time()
+    documents_in(text)
+    assert time.process_time() - began < 20  # a search that begins anew at each sign takes hours
+
+
+def parquet_zip() -> bytes:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("manifest.json", json.dumps({"format": 1, "campaign_id": "x", "sha256": {}}))
+    return packed.getvalue()
+
+
+DISH = {"apiVersion": "9", "dishGetHistory": {"current": "5", "popPingLatencyMs": [1.0], "downlinkThroughputBps": [1.0]}}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\xd4\xc3\xb2\xa1" + b"\0" * 40, "it is a packet capture, which is not read; record the transfer with `iperf3 -J`"),
+        (b"\x0a\x0d\x0d\x0a" + b"\x1c\0\0\0\x4d\x3c\x2b\x1a" * 5, "it is a packet capture"),
+        (json.dumps(DISH).encode(), "the state of a Starlink dish, which holds no TCP flow; import a TCP test"),
+        (json.dumps({"popPingLatencyMs": [1.0], "popPingDropRate": [0]}).encode(), "the state of a Starlink dish"),
+        (json.dumps({"response": {"dishGetStatus": {}}}).encode(), "the state of a Starlink dish"),
+        (b'{"Key":"starting","Value":{"Test":"download"}}\n{"Key":"connected","Value":{}}\n', "output of ndt7-client, which holds only means"),
+        (b'{"ServerFQDN":"x","ServerIP":"1.2.3.4","ClientIP":"1.2.3.4","Download":{}}', "output of ndt7-client"),
+        (b"time_s,throughput_mbps,jitter_ms,lost_packets\n0,1,2,3\n", "it is a table of UDP with the columns time_s, throughput_mbps"),
+        (b"timestamp,latency_ms\n0,1\n", "it is a table of ping or latency"),
+        (b"timestamp,power_w\n0,1\n", "it is a table of power or voltage"),
+        (b"a,b,c,d,e,f,g\n0,1,2,3,4,5,6\n", "it is a table with the columns a, b, c, d, e, f, …; of tables only per-ACK logs"),
+        (b"Connecting to host 10.0.0.1, port 5201\n[ ID] Interval           Transfer\n", "run iperf3 with `-J` and import that"),
+        (b"PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.1 ms\n", "output of ping"),
+        (b"PAR1" + b"\0" * 30, "a Parquet file, which is not read; export the trace as CSV"),
+        (parquet_zip(), "a part of a Downlink archive; load the whole archive with `downlink seed FILE`"),
+        (b'{"type":"result","download":{"bandwidth":1},"upload":{}}', "a result of Speedtest"),
+    ],
+)  # fmt: skip
+def test_known_files_that_are_not_read_are_named_with_what_to_use_instead(content: bytes, why: str) -> None:
+    found = list(traces_in("x", content))
+    assert len(found) == 1
+    assert isinstance(found[0], InvalidError)
+    assert why in found[0].message
