@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,9 @@ from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule
 from downlink.domain.campaign_reading import CC_NAME
-from downlink.domain.run import RunState
+from downlink.domain.run import Reason, RunState
 from downlink.domain.sample import End
-from downlink.importers.model import ImportedFlow, ImportedTrace
+from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
 from downlink.storage import traces
 from downlink.storage.events import add_event
 from downlink.storage.tables import Chunk, Run, RunFlow
@@ -27,23 +27,29 @@ from downlink.storage.unit import Unit
 
 LINK = "imported"
 UNKNOWN = "unknown"
+MAX_CONDITION_CHARS = 100
 Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SealedTrace:
-    """One end of a flow, packed: chunks are Parquet with its number of samples."""
+    """One end of a flow, packed: chunks are Parquet with its number of samples. start_s: from the test's first flow on."""
 
     flow: int
     end: End
     control: str | None
+    direction: str | None
+    start_s: float
     outcome: Outcome
     chunks: tuple[tuple[bytes, int], ...]
 
 
 @dataclass(frozen=True)
 class SealedFile:
-    """A checked file, small enough to keep many of them while the rest is checked."""
+    """A checked test, small enough to keep many of them while the rest is checked.
+
+    test, failure, summaries: what its file says of the test, why it failed, and the tool's own totals.
+    """
 
     name: str
     source: str
@@ -51,6 +57,9 @@ class SealedFile:
     started_at: datetime | None
     duration_s: float
     traces: tuple[SealedTrace, ...]
+    test: str | None
+    failure: str | None
+    summaries: tuple[ToolSummary, ...]
 
     @cached_property
     def controls(self) -> dict[int, str | None]:
@@ -61,21 +70,30 @@ class SealedFile:
         return dict(sorted(found.items()))
 
     def condition(self, name: str | None) -> Condition:
-        """What the file's run is a run of: what its author says, else its flows' controls, else its source."""
+        """What the file's run is a run of: what its author says, else what the file says of the test and its flows."""
         flows = tuple(FlowPlan(cc=control or UNKNOWN) for control in self.controls.values())
-        return Condition(name or self._default_condition(), {}, {}, flows, StopRule())
+        return Condition(name or self._default_condition(), {}, {}, flows or (FlowPlan(cc=UNKNOWN),), StopRule())
 
     def _default_condition(self) -> str:
-        controls = self.controls.values()
-        names = [control or UNKNOWN for control in controls] if any(controls) else [self.source for _ in controls]
-        return " + ".join(name if count == 1 else f"{count} x {name}" for name, count in Counter(names).items())
+        """Test, controls and directions: what differs in one of them is not to be averaged."""
+        unnamed = UNKNOWN if any(self.controls.values()) else self.source
+        directions = {trace.flow: trace.direction for trace in self.traces}
+        flows = [f"{cc or unnamed} {directions[flow] or ''}".strip() for flow, cc in self.controls.items()]
+        counted = Counter(flows or [self.source]).items()
+        told = " + ".join(label if count == 1 else f"{count} x {label}" for label, count in counted)
+        return _shortened(f"{self.test}: {told}" if self.test else told)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= MAX_CONDITION_CHARS else f"{name[: MAX_CONDITION_CHARS - 1]}…"
 
 
 def seal_file(trace: ImportedTrace) -> SealedFile:
-    """An imported file's flows as they are kept."""
-    duration_s = max(int(flow.columns["elapsed_us"][-1]) for flow in trace.flows) / 1e6
-    sealed = tuple(_seal(flow) for flow in trace.flows)
-    return SealedFile(trace.name, trace.kind.value, trace.sha256, trace.started_at, duration_s, sealed)
+    """An imported test's flows as they are kept."""
+    duration_s = max((flow.start_s + int(flow.columns["elapsed_us"][-1]) / 1e6 for flow in trace.flows), default=0.0)
+    origin = (trace.name, trace.kind.value, trace.sha256, trace.started_at)
+    told = (trace.test, trace.failure, trace.content.summaries)
+    return SealedFile(*origin, duration_s, tuple(_seal(flow) for flow in trace.flows), *told)
 
 
 def _seal(flow: ImportedFlow) -> SealedTrace:
@@ -86,7 +104,8 @@ def _seal(flow: ImportedFlow) -> SealedTrace:
     chunks = tuple((columns_to_parquet(piece), len(piece["elapsed_us"])) for piece in pieces)
     control = flow.congestion_control
     known = control if control and re.fullmatch(CC_NAME, control) else None
-    return SealedTrace(flow.flow, flow.end, known, _outcome(flow, known, len(chunks)), chunks)
+    outcome = _outcome(flow, known, len(chunks))
+    return SealedTrace(flow.flow, flow.end, known, flow.direction, flow.start_s, outcome, chunks)
 
 
 def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
@@ -144,12 +163,26 @@ def _run(campaign_id: UUID, file: SealedFile, condition: str, cycle: int, positi
         base_rtt_ms=0,
         nominal_rate_bps=None,
         is_host_wide=False,
-        import_source={"file": file.name, "source": file.source, "sha256": file.sha256},
+        import_source=_source(file),
+        **_verdict(file),
     )
+
+
+def _source(file: SealedFile) -> dict[str, Any]:
+    told = {"file": file.name, "source": file.source, "sha256": file.sha256, "test": file.test}
+    return told | {"summaries": [asdict(each) for each in file.summaries]}
+
+
+def _verdict(file: SealedFile) -> dict[str, Any]:
+    """How the run will end when what its test left is analysed."""
+    if file.failure is None:
+        return {}
+    return {"verdict": RunState.FAILED, "reason": Reason.TEST_FAILED, "detail": f"{file.failure}."}
 
 
 def _flows(run_id: UUID, file: SealedFile) -> Iterator[RunFlow]:
     outcomes = {(trace.flow, trace.end): trace.outcome for trace in file.traces}
+    starts_s = {trace.flow: trace.start_s for trace in file.traces}
     for number, control in file.controls.items():
         yield RunFlow(
             run_id=run_id,
@@ -158,7 +191,7 @@ def _flows(run_id: UUID, file: SealedFile) -> Iterator[RunFlow]:
             receiver=file.source,
             asked_cc=control or UNKNOWN,
             cc_options={},
-            start_s=0,
+            start_s=starts_s[number],
             sender_outcome=outcomes.get((number, End.SENDER)),
             receiver_outcome=outcomes.get((number, End.RECEIVER)),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -14,8 +14,8 @@ from downlink.actions.imported_runs import LINK, SealedFile, add_imported_run, s
 from downlink.domain.campaign import Campaign, Limits, Phases, Timetable
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.plan import Estimate
-from downlink.importers.files import import_file
-from downlink.importers.model import refused
+from downlink.importers.files import traces_in
+from downlink.importers.model import ImportedTrace, refused
 from downlink.storage import campaigns, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
@@ -23,33 +23,47 @@ from downlink.storage.unit import Unit, try_lock
 
 MAX_DURATION_S = 86_400.0
 MAX_NAME_CHARS = 200
+MAX_TESTS = 1_000
 NamedFile = tuple[str, BinaryIO]
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where the files go: an imported campaign by its id, or a new one of this name. condition: of all the files' runs."""
+    """Where the files go: an imported campaign by its id, or a new one of this name. condition: of all the files' runs.
+
+    is_skipping: what is refused is left out, as long as something remains.
+    """
 
     campaign_id: UUID | None = None
     name: str | None = None
     condition: str | None = None
+    is_skipping: bool = False
 
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """What became of one file."""
+    """What became of one test. failure: why it failed, by its file."""
 
     run_id: UUID
     file: str
     source: str
     sha256: str
     flows: int
+    condition: str
+    failure: str | None
 
 
-def import_files(
-    unit: Unit, files: Iterable[NamedFile], target: Target, now: datetime
-) -> tuple[UUID, list[ImportedRun]]:
-    """Check every file, then keep them all; the campaign's id and its new runs, which wait for analysis.
+@dataclass(frozen=True)
+class Imported:
+    """The campaign, its new runs, which wait for analysis, and what was left out: {file, reason}."""
+
+    campaign_id: UUID
+    runs: list[ImportedRun]
+    refused: list[dict[str, str]]
+
+
+def import_files(unit: Unit, files: Iterable[NamedFile], target: Target, now: datetime) -> Imported:
+    """Check every file, then keep them all or, where target says so, those that are not refused.
 
     Raises InvalidError `import_refused`, whose details hold `refused`, a list of {file, reason}; ConflictError when the
     campaign was not imported, or another import is under way (files take memory to read).
@@ -58,10 +72,12 @@ def import_files(
         raise ConflictError("import_under_way", "Another import is under way; try again when it has ended.")
     campaign = None if target.campaign_id is None else _imported_campaign(unit, target.campaign_id)
     held = [] if campaign is None else run_rows.imported_runs(unit, campaign.id)
-    sealed = _checked(files, {source["sha256"]: source["file"] for _, source in held})
+    checked = _checked(files, {source["sha256"]: source["file"] for _, source in held}, now)
+    _refuse(checked, target.is_skipping)
     if campaign is None:
         campaign = _new_campaign(unit, target.name or f"Imported {now:%Y-%m-%d %H:%M}", now)
-    return campaign.id, _add(unit, campaign, sealed, target.condition, Counter(name for name, _ in held), now)
+    added = _add(unit, campaign, checked.sealed, target.condition, Counter(name for name, _ in held), now)
+    return Imported(campaign.id, added, checked.reasons())
 
 
 def _imported_campaign(unit: Unit, campaign_id: UUID) -> tables.Campaign:
@@ -74,34 +90,53 @@ def _imported_campaign(unit: Unit, campaign_id: UUID) -> tables.Campaign:
     return campaign
 
 
-def _checked(files: Iterable[NamedFile], known: Mapping[str, str]) -> list[SealedFile]:
-    """All files, read one at a time; one InvalidError that names every refusal."""
-    sealed: list[SealedFile] = []
-    there, refusals = dict(known), []
+@dataclass
+class _Checked:
+    """Tests that can be kept, and refusals. there: the file that each known SHA-256 belongs to."""
+
+    there: dict[str, str]
+    sealed: list[SealedFile] = field(default_factory=list)
+    refusals: list[InvalidError] = field(default_factory=list)
+
+    def reasons(self) -> list[dict[str, str]]:
+        return [{key: error.details[key] for key in ("file", "reason")} for error in self.refusals]
+
+
+def _checked(files: Iterable[NamedFile], known: Mapping[str, str], now: datetime) -> _Checked:
+    """All tests of all files, read one at a time."""
+    checked = _Checked(dict(known))
     for name, content in files:
-        try:
-            file = _read(name, content, there)
-        except InvalidError as error:
-            refusals.append(error)
-        else:
-            there[file.sha256] = file.name
-            sealed.append(file)
-    if refusals:
-        said = [*(error.message for error in refusals), "Nothing was imported."]
-        details = [{key: error.details[key] for key in ("file", "reason")} for error in refusals]
-        raise InvalidError("import_refused", "\n".join(said), {"refused": details})
-    return sealed
+        earlier = dict(checked.there)
+        for found in traces_in(_shown(name), content.read(), now):
+            try:
+                _take(checked, found, earlier)
+            except InvalidError as error:
+                checked.refusals.append(error)
+    return checked
 
 
-def _read(name: str, content: BinaryIO, there: Mapping[str, str]) -> SealedFile:
-    shown = _shown(name)
-    trace = import_file(shown, content.read())
-    if trace.sha256 in there:
-        raise refused(shown, f"it is the same file as {there[trace.sha256]}")
-    file = seal_file(trace)
+def _take(checked: _Checked, found: ImportedTrace | InvalidError, earlier: Mapping[str, str]) -> None:
+    """earlier: what was there before this file. In a log, tests that failed at once have the same text and are still several."""
+    if isinstance(found, InvalidError):
+        raise found
+    there = earlier if found.failure else checked.there
+    if found.sha256 in there:
+        raise refused(found.name, f"it is the same file as {there[found.sha256]}")
+    if len(checked.sealed) == MAX_TESTS:
+        raise refused(found.name, f"more than {MAX_TESTS} tests are too many for one import; import it afterwards")
+    file = seal_file(found)
     if file.duration_s > MAX_DURATION_S:
-        raise refused(shown, "it lasts longer than a day")
-    return file
+        raise refused(found.name, "it lasts longer than a day")
+    checked.there[file.sha256] = file.name
+    checked.sealed.append(file)
+
+
+def _refuse(checked: _Checked, is_skipping: bool) -> None:
+    """One InvalidError that names every refusal, unless they are to be left out and something remains."""
+    if not checked.refusals or (is_skipping and checked.sealed):
+        return
+    said = [*(error.message for error in checked.refusals), "Nothing was imported."]
+    raise InvalidError("import_refused", "\n".join(said), {"refused": checked.reasons()})
 
 
 def _shown(name: str) -> str:
@@ -148,7 +183,8 @@ def _add(
         cycles[own.name] += 1
         place = (own.name, cycles[own.name], list(conditions).index(own.name) + 1)
         run_id = add_imported_run(unit, campaign.id, file, *place, now)
-        added.append(ImportedRun(run_id, file.name, file.source, file.sha256, len(file.controls)))
+        told = (file.name, file.source, file.sha256, len(file.controls), own.name, file.failure)
+        added.append(ImportedRun(run_id, *told))
     _describe(campaign, list(conditions.values()), max(cycles.values()), files)
     return added
 

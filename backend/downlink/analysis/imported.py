@@ -22,6 +22,8 @@ from downlink.domain.sample import TIME_FIELD, FieldKind, fields
 
 SEGMENT_SIZE = "snd_mss_bytes"
 THROUGHPUT, GOODPUT, RTT = (QUANTITIES.index(name) for name in ("throughput_bps", "goodput_bps", "rtt_ms"))
+NEW_BYTES = ("snd_nxt_bytes", "acked_bytes", "app_bytes")
+RETRANSMITTED = {"retransmitted_bytes", "sent_bytes"}
 DELIVERED, ACKED = (COUNTED.index(name) for name in ("delivered_bytes", "acked_bytes"))
 
 
@@ -45,6 +47,21 @@ def imported_series(sender: Columns, receiver: Columns) -> FlowSeries:
     lengths = stack_values([part.length_s[None] for part in parts])
     longest = max(parts, key=lambda part: part.bins).length_s if parts else lengths
     return FlowSeries(_best([part.values for part in parts]), _best([part.counted for part in parts]), longest)
+
+
+def with_retransmissions(columns: Columns) -> Columns:
+    """With `retransmitted_bytes` and `sent_bytes` where the source counts retransmitted segments alone.
+
+    New bytes are what was given out, else what was acknowledged, else what the program wrote. Logs of single ACKs may let
+    a count fall for a moment, which takes nothing back.
+    """
+    again, segment = columns.get("total_retrans_segments"), columns.get(SEGMENT_SIZE)
+    new = next((columns[name] for name in NEW_BYTES if name in columns), None)
+    if again is None or segment is None or new is None or columns.keys() >= RETRANSMITTED:
+        return columns
+    rises = np.diff(np.maximum.accumulate(again), prepend=0)
+    retransmitted = np.cumsum(rises * segment)
+    return {**columns, "retransmitted_bytes": retransmitted, "sent_bytes": new + retransmitted}
 
 
 def _best(tables: list[Floats]) -> Floats:
@@ -71,6 +88,7 @@ def _gauges(columns: Columns) -> Columns:
 
 def _sender_parts(columns: Columns) -> Iterator[FlowSeries]:
     if columns:
+        columns = with_retransmissions(columns)
         counted = sender_series(_counters(columns), 0)
         counted.values[RTT] = np.nan  # the row at time 0 measured none
         yield counted

@@ -39,7 +39,7 @@ _FORM: dict[str, Any] = {
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
 )
 async def import_files(request: Request, caller: Writer, units: Units, now: Now) -> ImportAnswer:
-    """Check every file, then make a run of each in an imported campaign; `import_refused` names every file that is refused."""
+    """Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal."""
     form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
     try:
         files, target = _files(form), _target(form)
@@ -61,10 +61,14 @@ def _target(form: FormData) -> Target:
         said = ImportFields.model_validate({name: value for name, value in form.items() if name != "files" and value})
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_context=False)) from error
-    return Target(said.campaign_id, said.campaign, said.condition)
+    if said.campaign is not None and said.campaign_id is not None:
+        raise InvalidError(
+            "two_campaigns", "Give either campaign (a new one) or campaign_id (one that is there), not both."
+        )
+    return Target(said.campaign_id, said.campaign, said.condition, said.skip_refused)
 
 
 def _import(units: UnitFactory, files: list[NamedFile], target: Target, now: datetime) -> ImportAnswer:
     with units() as unit:
-        campaign_id, runs = imports.import_files(unit, files, target, now)
-    return ImportAnswer.model_validate({"campaign_id": campaign_id, "runs": runs})
+        imported = imports.import_files(unit, files, target, now)
+    return ImportAnswer.model_validate(imported)

@@ -42,11 +42,14 @@ def exits_command(
 def load_file(file: Path) -> ImportedTrace:
     from downlink.importers.files import import_file
 
+    return import_file(file.name, read_file(file))
+
+
+def read_file(file: Path) -> bytes:
     try:
-        content = file.read_bytes()
+        return file.read_bytes()
     except OSError as error:
         raise NotFoundError("file_unreadable", f"{file.name} cannot be read: {error.strerror}.") from error
-    return import_file(file.name, content)
 
 
 def _verdicts(trace: ImportedTrace) -> Iterator[dict[str, Any]]:

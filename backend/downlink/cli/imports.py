@@ -7,19 +7,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from downlink.cli.client import Access, Client, find_access
-from downlink.cli.exits import load_file
+from downlink.cli.exits import read_file
 from downlink.cli.lookup import campaign_id
 from downlink.cli.output import AsJson, Column, note, print_json, print_table
 from downlink.domain.errors import DeniedError, InvalidError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
-    from downlink.importers.model import ImportedTrace
+    from downlink.importers.model import ImportedFlow, ImportedTrace
 
 Sent = Callable[[int], None]
 
@@ -28,16 +30,20 @@ FLOW_COLUMNS: list[Column] = [
     ("source", lambda f: f["source"]),
     ("flow", lambda f: f["flow"]),
     ("end", lambda f: f["end"]),
+    ("direction", lambda f: f["direction"]),
     ("control", lambda f: f["congestion_control"]),
     ("samples", lambda f: f["samples"]),
-    ("duration", lambda f: f"{f['duration_s']:.1f} s"),
+    ("duration", lambda f: None if f["duration_s"] is None else f"{f['duration_s']:.1f} s"),
     ("per ACK", lambda f: "yes" if f["is_per_ack"] else "no"),
+    ("failed", lambda f: f["failure"]),
 ]
 RUN_COLUMNS: list[Column] = [
     ("run", lambda r: r["run_id"]),
     ("file", lambda r: r["file"]),
     ("source", lambda r: r["source"]),
     ("flows", lambda r: r["flows"]),
+    ("condition", lambda r: r["condition"]),
+    ("failed", lambda r: r["failure"]),
 ]
 WHERE_TO = "To keep them, set DOWNLINK_SERVER and DOWNLINK_TOKEN, or work beside a running `make demo`."
 
@@ -47,19 +53,25 @@ def import_command(
     campaign: Annotated[str | None, typer.Option(help="Name of the new campaign that the runs belong to")] = None,
     add_to: Annotated[str | None, typer.Option(help="An imported campaign that is there already: id or name")] = None,
     condition: Annotated[
-        str | None, typer.Option(help="Condition of all these files; by default what each file says of itself")
+        str | None,
+        typer.Option(help="Condition of all these files; by default each file's test, control and direction"),
     ] = None,
+    skip_refused: Annotated[
+        bool, typer.Option("--skip-refused", help="Leave out what is refused, name it, and import the rest")
+    ] = False,
     check: Annotated[bool, typer.Option("--check", help="Only check the files; no server is asked")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make runs of files of other tools: all of them or, when one is refused, none. Without a server they are only checked."""
+    """Make runs of files and archives of other tools: all or, when one is refused, none. Without a server they are only checked."""
     access = None if check else _access()
     if access is None:
-        _check(files, campaign, as_json, "" if check else WHERE_TO)
+        _check(files, campaign, as_json, "" if check else WHERE_TO, is_skipping=skip_refused)
         return
     if campaign and add_to:
         raise InvalidError("two_campaigns", "Give either --campaign (a new one) or --add-to (one that is there).")
-    answer = _upload(Client(access), files, campaign, add_to, condition)
+    fields = {"campaign": campaign, "condition": condition, "skip_refused": "true" if skip_refused else None}
+    answer = _upload(Client(access), files, fields, add_to)
+    _note_refused([f"{each['file']}: {each['reason']}" for each in answer["refused"]])
     if as_json:
         print_json(answer)
         return
@@ -78,22 +90,29 @@ def _access() -> Access | None:
         return None
 
 
-def _check(files: list[Path], campaign: str | None, as_json: bool, advice: str) -> None:
-    rows = [row for trace in _load_all(files) for row in _flow_rows(trace, campaign)]
+def _check(files: list[Path], campaign: str | None, as_json: bool, advice: str, *, is_skipping: bool) -> None:
+    traces, refusals = _load_all(files)
+    if refusals and not (is_skipping and traces):
+        raise InvalidError("import_refused", "\n".join([*refusals, "Nothing was imported."]), {"refused": refusals})
+    rows = [row for trace in traces for row in _rows(trace, campaign)]
     if as_json:
         print_json(rows)
     else:
         print_table(rows, FLOW_COLUMNS)
-    note(f"Files: {len(files)}, traces: {len(rows)}. All can be imported; nothing was stored. {advice}".rstrip())
+    _note_refused(refusals)
+    all_of_them = "The others can be imported" if refusals else "All can be imported"
+    note(f"Files: {len(files)}, tests: {len(traces)}. {all_of_them}; nothing was stored. {advice}".rstrip())
 
 
-def _upload(
-    client: Client, files: list[Path], campaign: str | None, add_to: str | None, condition: str | None
-) -> dict[str, Any]:
+def _note_refused(refusals: list[str]) -> None:
+    if refusals:
+        note("\n".join([f"Left out: {len(refusals)}.", *refusals]))
+
+
+def _upload(client: Client, files: list[Path], fields: dict[str, str | None], add_to: str | None) -> dict[str, Any]:
     """The server's answer; its refusals and its absence as the errors they are."""
     try:
-        there = campaign_id(client, add_to) if add_to else None
-        fields = {"campaign": campaign, "campaign_id": there, "condition": condition}
+        fields = fields | {"campaign_id": campaign_id(client, add_to) if add_to else None}
         with ExitStack() as stack:
             opened = [(file.name, stack.enter_context(_open(file))) for file in files]
             sent = stack.enter_context(_progress(sum(os.fstat(file.fileno()).st_size for _, file in opened)))
@@ -104,6 +123,11 @@ def _upload(
     except UnavailableError as error:
         hint = "Nothing was stored; `--check` checks the files without a server."
         raise UnavailableError(error.code, f"{error.message} {hint}", error.details) from error
+    except InvalidError as error:
+        if error.code != "import_refused":
+            raise
+        hint = "With --skip-refused the other files are imported."
+        raise InvalidError(error.code, f"{error.message} {hint}", error.details) from error
 
 
 class _Counted(io.FileIO):
@@ -145,32 +169,48 @@ def _progress(total_bytes: int) -> Iterator[Sent]:
         yield sent
 
 
-def _load_all(files: list[Path]) -> list[ImportedTrace]:
+def _load_all(files: list[Path]) -> tuple[list[ImportedTrace], list[str]]:
+    """Every test that can be read, and a sentence for each refusal."""
+    from downlink.importers.files import traces_in
+
+    now = datetime.now(UTC)
     loaded, refusals = [], []
     for file in files:
         try:
-            loaded.append(load_file(file))
-        except (InvalidError, NotFoundError) as error:
+            found = list(traces_in(file.name, read_file(file), now))
+        except NotFoundError as error:
             refusals.append(error.message)
-    if refusals:
-        raise InvalidError("import_refused", "\n".join([*refusals, "Nothing was imported."]), {"refused": refusals})
-    return loaded
+        else:
+            refusals += [each.message for each in found if isinstance(each, InvalidError)]
+            loaded += [each for each in found if not isinstance(each, InvalidError)]
+    return loaded, refusals
 
 
-def _flow_rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]]:
-    for flow in trace.flows:
-        yield {
-            "file": trace.name,
-            "sha256": trace.sha256,
-            "source": trace.kind.value,
-            "campaign": campaign,
-            "started_at": None if trace.started_at is None else trace.started_at.isoformat(),
-            "flow": flow.flow,
-            "end": flow.end.value,
-            "congestion_control": flow.congestion_control,
-            "samples": flow.samples,
-            "duration_s": flow.duration_s,
-            "is_per_ack": flow.is_per_ack,
-            "fields": list(flow.columns),
-            "metadata": dict(trace.metadata),
-        }
+def _rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]]:
+    """A row for each flow; one for a failed test without flows."""
+    own = {
+        "file": trace.name,
+        "sha256": trace.sha256,
+        "source": trace.kind.value,
+        "campaign": campaign,
+        "started_at": None if trace.started_at is None else trace.started_at.isoformat(),
+        "test": trace.test,
+        "failure": trace.failure,
+        "summaries": [asdict(each) for each in trace.content.summaries],
+        "metadata": dict(trace.metadata),
+    }
+    for flow in trace.flows or (None,):
+        yield own | _flow_row(flow)
+
+
+def _flow_row(flow: ImportedFlow | None) -> dict[str, Any]:
+    return {
+        "flow": flow and flow.flow,
+        "end": flow and flow.end.value,
+        "direction": flow and flow.direction and flow.direction.value,
+        "congestion_control": flow and flow.congestion_control,
+        "samples": flow.samples if flow else 0,
+        "duration_s": flow and flow.duration_s,
+        "is_per_ack": flow is not None and flow.is_per_ack,
+        "fields": list(flow.columns) if flow else [],
+    }

@@ -77,6 +77,7 @@ class Reason(StrEnum):
     CANCELLED = "cancelled"
     HOST_BUSY = "host_busy"
     UPLOAD_TIMEOUT = "upload_timeout"
+    TEST_FAILED = "test_failed"
     UPLOAD_REFUSED = "upload_refused"
     INTERNAL = "internal"
 

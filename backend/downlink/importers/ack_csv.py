@@ -170,7 +170,9 @@ def _first_segment(delivered_bytes: NDArray[np.float64]) -> float:
     """The first ACK of a flow acknowledges one segment."""
     found = delivered_bytes[delivered_bytes > 0]
     if not found.size:
-        raise UnreadableError("it has no column cwnd_pkt, and each_delv_MB, which would tell the segment size, holds nothing")
+        raise UnreadableError(
+            "it has no column cwnd_pkt, and each_delv_MB, which would tell the segment size, holds nothing"
+        )
     return float(found[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -72,7 +73,7 @@ def traces_in(name: str, packed: bytes, now: datetime | None = None) -> Iterator
 
 def _shown(path: str) -> str:
     """A path inside an archive as a label; it opens nothing."""
-    return "".join(c for c in path if c.isprintable())[-MAX_PATH_CHARS:] or "a file without a name"
+    return (_printable(path) or "a file without a name")[-MAX_PATH_CHARS:]
 
 
 def _tests_of(member: Member, name: str, now: datetime | None) -> Iterator[Found]:
@@ -95,7 +96,13 @@ def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime 
             checked_start(content.started_at, now)
     except UnreadableError as error:
         return refused(name, str(error))
-    return ImportedTrace(kind, name, digest, content)
+    shown = replace(content, test=_printable(content.test), failure=_printable(content.failure))
+    return ImportedTrace(kind, name, digest, shown)
+
+
+def _printable(text: str | None) -> str | None:
+    """What a stranger wrote, as it can be shown and stored."""
+    return "".join(c for c in text if c.isprintable()) or None if text else None
 
 
 Readers = tuple[SourceKind, list[tuple[Reader, bytes]]]
@@ -119,7 +126,9 @@ def _readers(content: bytes) -> Readers:
 
 def _unknown_text(content: bytes, header: list[str]) -> str:
     if missing := missing_columns(header):
-        return f"it looks like a per-ACK log, but lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+        return (
+            f"it looks like a per-ACK log, but lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+        )
     sentence = sentence_for_bytes(content) or sentence_for_table(header)
     return sentence or f"its format is not known; {KNOWN}"
 

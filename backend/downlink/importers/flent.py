@@ -175,7 +175,9 @@ def _written(name: str, values: Samples) -> Ints:
     spans_s = [steps_s[0] if steps_s else 0.0, *steps_s]
     rates = [number(sample["val"], f"val of {name}") for sample in values]
     known_s = [number(sample.get("dur", span), f"dur of {name}") for sample, span in zip(values, spans_s, strict=True)]
-    return summed([round(rate * s * BYTES_PER_MEGABIT) for rate, s in zip(rates, known_s, strict=True)], f"val of {name}")
+    return summed(
+        [round(rate * s * BYTES_PER_MEGABIT) for rate, s in zip(rates, known_s, strict=True)], f"val of {name}"
+    )
 
 
 def _between(rows_us: Ints, ends_us: Ints, written: Ints) -> Ints:

@@ -54,20 +54,21 @@ def sentence_for_table(header: Sequence[str]) -> str | None:
     )
 
 
+_NDT7_CLIENT = "it is the output of ndt7-client, which holds only means; import the archived ndt7 file, or `iperf3 -J`"
+# The names of a document, all of them there.
+_DOCUMENTS: tuple[tuple[set[str], str], ...] = (
+    *(({name}, _DISH) for name in ("dishGetHistory", "dishGetStatus", "popPingLatencyMs", "popPingDropRate")),
+    ({"Key", "Value"}, _NDT7_CLIENT),
+    ({"ServerFQDN", "ClientIP"}, _NDT7_CLIENT),
+    ({"CCAlgorithm", "MeasurementID"}, f"it is a measurement of msak, which is not read; {INSTEAD}"),
+    ({"type", "download", "upload", "ping"}, f"it is a result of Speedtest, which holds only means; {INSTEAD}"),
+    ({"round_trips", "stats"}, f"it is a measurement of irtt, which sends UDP; {INSTEAD}"),
+    ({"campaign_id", "sha256"}, "it is a part of a Downlink archive; load the whole archive with `downlink seed FILE`"),
+)
+
+
 def sentence_for_document(document: Mapping[str, Any]) -> str | None:
-    """By the names that a JSON document has."""
-    inner = document.get("response") if isinstance(document.get("response"), Mapping) else document
-    names = {str(name) for part in (document, inner) if isinstance(part, Mapping) for name in part}
-    if names & {"dishGetHistory", "dishGetStatus", "popPingLatencyMs", "popPingDropRate", "dish_get_history"}:
-        return _DISH
-    if {"Key", "Value"} <= names or {"ServerFQDN", "ClientIP"} <= names:
-        return "it is the output of ndt7-client, which holds only means; import the server's archived ndt7 file, or the output of `iperf3 -J`"
-    if {"CCAlgorithm", "MeasurementID"} <= names:
-        return f"it is a measurement of msak, which is not read; {INSTEAD}"
-    if document.get("type") == "result" and "download" in names:
-        return f"it is a result of Speedtest, which holds only means; {INSTEAD}"
-    if "streams" in names and "round_trips" in names:
-        return f"it is a measurement of irtt, which sends UDP; {INSTEAD}"
-    if {"manifest", "campaign_id"} & names and "sha256" in names:
-        return "it is a part of a Downlink archive; load the whole archive with `downlink seed FILE`"
-    return None
+    """By the names that a JSON document has, or the answer in it (gRPC puts it under `response`)."""
+    answer = document.get("response")
+    names = set(map(str, document)) | set(map(str, answer if isinstance(answer, Mapping) else ()))
+    return next((sentence for needed, sentence in _DOCUMENTS if needed <= names), None)

@@ -60,11 +60,13 @@ NOTHING = dict.fromkeys(("campaigns", "runs", "run_flows", "chunks", "traces", "
 def test_an_iperf3_report_becomes_a_run_with_what_its_program_wrote(lab: Lab) -> None:
     content = iperf3_file(seconds=4)
     campaign, (run,) = imported(lab, {"geo-1.json": content}, campaign="Old iperf3")
-    assert (run["state"], run["link"], run["condition"], run["cycle"]) == ("complete", "imported", "cubic", 1)
+    assert (run["state"], run["link"], run["condition"], run["cycle"]) == ("complete", "imported", "cubic upload", 1)
     assert run["import_source"] == {
         "file": "geo-1.json",
         "source": "iperf3",
         "sha256": hashlib.sha256(content).hexdigest(),
+        "test": None,
+        "summaries": [],
     }
     assert (run["started_at"], run["ended_at"]) == ("2023-11-14T22:13:20.000Z", "2023-11-14T22:13:24.000Z")
     series = series_of(lab, run)
@@ -72,9 +74,12 @@ def test_an_iperf3_report_becomes_a_run_with_what_its_program_wrote(lab: Lab) ->
     # Gauges are of the moment an interval ends, so that second 0 has none.
     assert series["rtt_ms"] == [None, 600, 600, 600]
     assert series["cwnd_bytes"] == [None, 144_800, 144_800, 144_800]
-    for unknown in ("goodput_bps", "retransmission_percent", "in_flight_bytes"):
+    for unknown in ("goodput_bps", "in_flight_bytes"):
         assert series[unknown] == [None] * 4, unknown
+    # Each second a segment of 1,448 bytes is sent again, beside the megabyte that was written.
+    assert series["retransmission_percent"] == pytest.approx([100 * 1_448 / 1_001_448] * 4)
     (metrics,) = run["metrics"]
+    assert metrics["overall"]["retransmission_percent"] == pytest.approx(100 * 1_448 / 1_001_448)
     assert metrics["overall"]["throughput_bps"] == 8e6
     assert (metrics["overall"]["goodput_bps"], metrics["overall"]["utilisation_ratio"]) == (None, None)
     (flow,) = run["flows"]
@@ -83,7 +88,7 @@ def test_an_iperf3_report_becomes_a_run_with_what_its_program_wrote(lab: Lab) ->
     assert (shown["name"], shown["origin"], shown["state"], shown["is_recorded"]) == (
         "Old iperf3", "imported", "complete", False,
     )  # fmt: skip
-    assert (shown["runs_total"], shown["runs_ended"], shown["conditions"]) == (1, 1, ["cubic"])
+    assert (shown["runs_total"], shown["runs_ended"], shown["conditions"]) == (1, 1, ["cubic upload"])
 
 
 def test_a_receiver_s_file_tells_goodput_and_says_why_it_has_no_exits(lab: Lab) -> None:
@@ -97,7 +102,7 @@ def test_a_receiver_s_file_tells_goodput_and_says_why_it_has_no_exits(lab: Lab) 
         (flow,) = lab.call("GET", f"/runs/{run['id']}/exits")["flows"]
         assert "no sender's trace" in flow["refusal"]
         assert lab.call("GET", f"/runs/{run['id']}/limits")["flows"] == []
-    assert [run["condition"] for run in runs] == ["bbr", "ndt7"]
+    assert [run["condition"] for run in runs] == ["bbr download", "ndt7 upload"]
     assert lab.call("GET", f"/campaigns/{campaign}/limits")["groups"] == []
 
 
@@ -112,7 +117,7 @@ def test_an_ndt7_download_counts_from_its_connection_s_start(lab: Lab) -> None:
 
 def test_a_flent_series_is_what_its_program_moved(lab: Lab) -> None:
     _, (run,) = imported(lab, {"tcp.flent.gz": gzip.compress(flent_file())})
-    assert (run["condition"], series_of(lab, run)["throughput_bps"]) == ("flent", [8e6] * 3)
+    assert (run["condition"], series_of(lab, run)["throughput_bps"]) == ("tcp_1down: flent download", [8e6] * 3)
 
 
 def test_a_tcp_info_archive_has_the_goodput_that_its_counter_says(lab: Lab) -> None:
@@ -179,16 +184,16 @@ def test_files_of_one_control_are_the_cycles_of_one_condition_and_are_compared_i
     files |= {f"bbr-{n}.json": iperf3_file(seconds=3 + n, control="bbr") for n in (1, 2)}
     campaign, runs = imported(lab, files, campaign="Two controls")
     assert [(run["condition"], run["cycle"], run["position"]) for run in runs] == [
-        ("cubic", 1, 1), ("cubic", 2, 1), ("cubic", 3, 1), ("bbr", 1, 2), ("bbr", 2, 2),
+        ("cubic upload", 1, 1), ("cubic upload", 2, 1), ("cubic upload", 3, 1), ("bbr upload", 1, 2), ("bbr upload", 2, 2),
     ]  # fmt: skip
     report = Report.model_validate(lab.call("GET", f"/campaigns/{campaign}/report"))
     assert [(group.link, group.condition, group.cc, group.runs) for group in report.groups] == [
-        ("imported", "cubic", "cubic", 3),
-        ("imported", "bbr", "bbr", 2),
+        ("imported", "cubic upload", "cubic", 3),
+        ("imported", "bbr upload", "bbr", 2),
     ]
     assert report.groups[0].metrics.overall.throughput_bps.mean == 8e6
     assert report.groups[0].metrics.overall.utilisation_ratio.mean is None
-    assert {comparison.condition for comparison in report.comparisons} == {"bbr"}
+    assert {comparison.condition for comparison in report.comparisons} == {"bbr upload"}
     table = list(csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/metrics.csv"))))
     assert {row["run_id"] for row in table} == {run["id"] for run in runs}
     assert {row["utilisation_ratio"] for row in table} == {""}
@@ -198,7 +203,7 @@ def test_files_of_one_control_are_the_cycles_of_one_condition_and_are_compared_i
 
 def test_parallel_streams_are_flows_with_fairness(lab: Lab) -> None:
     campaign, (run,) = imported(lab, {"two.json": iperf3_file(streams=2)})
-    assert (run["condition"], [flow["flow"] for flow in run["flows"]]) == ("2 x cubic", [1, 2])
+    assert (run["condition"], [flow["flow"] for flow in run["flows"]]) == ("2 x cubic upload", [1, 2])
     assert run["throughput_bps"] == 16e6
     fairness = lab.call("GET", f"/campaigns/{campaign}/report")["fairness"]
     assert {each["jain_of_means"] for each in fairness} == {1.0}
@@ -319,7 +324,8 @@ def test_sizes_are_bounded_and_forms_are_checked(lab: Lab, units: UnitFactory, m
     assert lab.call("POST", "/imports", expect=422, files={"other": ("x", b"y")})["code"] == "no_files"
     assert upload(lab, {"a.json": b"{"}, expect=422, colour="red")["code"] == "request_invalid"
     both = {"campaign": "new", "campaign_id": "00000000-0000-0000-0000-000000000000"}
-    assert "either campaign" in upload(lab, {"a.json": iperf3_file()}, expect=422, **both)["message"]
+    problem = upload(lab, {"a.json": iperf3_file()}, expect=422, **both)
+    assert problem["message"].startswith("Give either campaign (a new one) or campaign_id")
     monkeypatch.setattr(route, "MAX_FILES", 2)
     problem = upload(lab, {f"{n}.json": iperf3_file(n) for n in (3, 4, 5)}, expect=422)
     assert "Too many files" in problem["message"]

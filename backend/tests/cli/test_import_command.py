@@ -97,8 +97,8 @@ def test_files_become_runs_of_a_new_campaign_and_more_are_added(server: Lab, fil
     while server.work():
         pass
     assert [(run["condition"], run["state"]) for run in server.runs(answer["campaign_id"])] == [
-        ("cubic", "complete"),
-        ("cubic", "complete"),
+        ("cubic upload", "complete"),
+        ("cubic upload", "complete"),
         ("per ACK", "complete"),
     ]
 
@@ -109,6 +109,31 @@ def test_the_server_s_refusals_are_told_and_nothing_is_stored(server: Lab, files
         run("import", files[0], tmp_path / "bad.json")
     assert caught.value.details["refused"][0]["file"] == "bad.json"
     assert server.call("GET", "/campaigns")["total"] == 0
+
+
+def test_refused_files_are_left_out_where_that_is_asked(server: Lab, files: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "empty.json").touch()
+    with pytest.raises(
+        InvalidError, match=r"(?s)empty\.json is not imported: it is empty.*With --skip-refused the other"
+    ):
+        run("import", *files, tmp_path / "empty.json")
+    result = run("import", *files, tmp_path / "empty.json", "--skip-refused")
+    assert [line.split("\t")[1] for line in result.stdout.splitlines()[1:]] == [file.name for file in files]
+    assert "Left out: 1.\nempty.json: it is empty" in result.stderr
+    assert "3 runs are being analysed" in result.stderr
+
+
+def test_a_check_names_what_would_be_left_out_and_what_failed(files: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "empty.json").touch()
+    (tmp_path / "failed.json").write_text('{"start": {}, "intervals": [], "end": {}, "error": "no route"}')
+    result = run("import", files[0], tmp_path / "empty.json", tmp_path / "failed.json", "--check", "--skip-refused")
+    assert "Left out: 1.\nempty.json is not imported: it is empty." in result.stderr
+    assert "Files: 3, tests: 2. The others can be imported; nothing was stored." in result.stderr
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    assert rows[1][:6] == ["geo-1.json", "iperf3", "1", "sender", "upload", "cubic"]
+    assert (rows[2][0], rows[2][-1]) == ("failed.json", "iperf3 reports an error: no route")
+    with pytest.raises(InvalidError, match="it is empty"):
+        run("import", tmp_path / "empty.json", "--check", "--skip-refused")
 
 
 def test_check_asks_no_server_even_where_one_is_known(server: Lab, files: list[Path]) -> None:

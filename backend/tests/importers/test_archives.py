@@ -23,7 +23,11 @@ from downlink.importers.model import ImportedTrace
 from tests.fixtures.foreign_files import ack_csv_file, iperf3_file, ndt7_file
 
 Members = dict[str, bytes]
-MEMBERS: Members = {"2024/05/a.json": iperf3_file(3), "b.json.gz": gzip.compress(ndt7_file()), "c/acks.csv": ack_csv_file()}
+MEMBERS: Members = {
+    "2024/05/a.json": iperf3_file(3),
+    "b.json.gz": gzip.compress(ndt7_file()),
+    "c/acks.csv": ack_csv_file(),
+}
 LONG = "d/" * 80 + "a.json"
 
 
@@ -113,7 +117,9 @@ def test_what_operating_systems_leave_is_passed_over() -> None:
 
 
 def test_one_bad_member_is_refused_by_its_path_and_the_others_are_read() -> None:
-    good, bad, other = traces_in("logs", zipped({"a.json": iperf3_file(3), "b/notes.txt": b"hello", "c.json": iperf3_file(4)}))
+    good, bad, other = traces_in(
+        "logs", zipped({"a.json": iperf3_file(3), "b/notes.txt": b"hello", "c.json": iperf3_file(4)})
+    )
     assert isinstance(good, ImportedTrace)
     assert isinstance(other, ImportedTrace)
     assert isinstance(bad, InvalidError)
@@ -140,7 +146,9 @@ def test_files_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "MAX_MEMBERS", 3)
     pack = ARCHIVES[kind]
     assert len(list(traces_in("x", pack({f"{n}.json": iperf3_file(n + 1) for n in range(3)})))) == 3
-    errors = [each for each in traces_in("x", pack({f"{n}.json": b"{" for n in range(9)})) if isinstance(each, InvalidError)]
+    errors = [
+        each for each in traces_in("x", pack({f"{n}.json": b"{" for n in range(9)})) if isinstance(each, InvalidError)
+    ]
     assert "more than 3 files; unpack it and import some at a time" in errors[-1].message
 
 

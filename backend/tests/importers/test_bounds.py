@@ -36,7 +36,15 @@ def ndt7(**changes: Any) -> bytes:
 
 
 def acks(**changes: Any) -> bytes:
-    row = {"now_us": 9, "bytes_acked": 2_000, "mss": 1_000, "rtt_us": 5, "snd_nxt": 9, "sk_pacing_rate": 5, "snd_cwnd": 9}
+    row = {
+        "now_us": 9,
+        "bytes_acked": 2_000,
+        "mss": 1_000,
+        "rtt_us": 5,
+        "snd_nxt": 9,
+        "sk_pacing_rate": 5,
+        "snd_cwnd": 9,
+    }
     lines = [row | {"now_us": 0, "bytes_acked": 1_000}, row | changes]
     return "\n".join([",".join(row), *(",".join(map(str, line.values())) for line in lines)]).encode()
 

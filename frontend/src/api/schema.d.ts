@@ -661,7 +661,7 @@ export interface paths {
         put?: never;
         /**
          * Import Files
-         * @description Check every file, then make a run of each in an imported campaign; `import_refused` names every file that is refused.
+         * @description Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal.
          */
         post: operations["import_files"];
         delete?: never;
@@ -1929,6 +1929,11 @@ export interface components {
             campaign_id: string;
             /** Runs */
             runs: components["schemas"]["ImportedRun"][];
+            /**
+             * Refused
+             * @description Left out by `skip_refused`; else one refusal stops the import
+             */
+            refused: components["schemas"]["RefusedFile"][];
         };
         /**
          * ImportSource
@@ -1944,10 +1949,21 @@ export interface components {
             source: string;
             /** Sha256 */
             sha256: string;
+            /**
+             * Test
+             * @description The test's name and title, where the file has them
+             */
+            test?: string | null;
+            /**
+             * Summaries
+             * @description The tool's own totals, to compare with
+             * @default []
+             */
+            summaries: components["schemas"]["ToolSummary"][];
         };
         /**
          * ImportedRun
-         * @description What became of one file.
+         * @description What became of one test.
          */
         ImportedRun: {
             /**
@@ -1966,6 +1982,13 @@ export interface components {
             sha256: string;
             /** Flows */
             flows: number;
+            /** Condition */
+            condition: string;
+            /**
+             * Failure
+             * @description Why the test failed, as its file says; the run is a failed one
+             */
+            failure: string | null;
         };
         /**
          * Interval
@@ -2518,7 +2541,17 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "upload_refused" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "test_failed" | "upload_refused" | "internal";
+        /**
+         * RefusedFile
+         * @description A file, or a test in it, that was left out.
+         */
+        RefusedFile: {
+            /** File */
+            file: string;
+            /** Reason */
+            reason: string;
+        };
         /** Report */
         Report: {
             /**
@@ -3259,6 +3292,30 @@ export interface components {
             items: components["schemas"]["Token"][];
             /** Total */
             total: number;
+        };
+        /**
+         * ToolSummary
+         * @description What the tool itself sums up for all flows of one direction, without the seconds that it was told to omit.
+         */
+        ToolSummary: {
+            /**
+             * Direction
+             * @enum {string}
+             */
+            direction: "upload" | "download";
+            /** Sent Bps */
+            sent_bps: number | null;
+            /**
+             * Received Bps
+             * @description What the receiver got: the tool's goodput
+             */
+            received_bps: number | null;
+            /** Retransmitted Segments */
+            retransmitted_segments: number | null;
+            /** Duration S */
+            duration_s: number | null;
+            /** Omitted S */
+            omitted_s: number | null;
         };
         /** TraceFacts */
         TraceFacts: {
@@ -6120,9 +6177,15 @@ export interface operations {
                     campaign_id?: string | null;
                     /**
                      * Condition
-                     * @description Condition of all the files; by default each file's congestion control or its source
+                     * @description Condition of all the files; by default each file's test, congestion control and direction
                      */
                     condition?: string | null;
+                    /**
+                     * Skip Refused
+                     * @description Leave out what is refused and import the rest; by default one refusal stops all
+                     * @default false
+                     */
+                    skip_refused?: boolean;
                 };
             };
         };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from downlink.api.schemas.base import Body, Name, Shape
 
@@ -17,26 +17,34 @@ class ImportFields(Body):
     )
     campaign_id: UUID | None = Field(default=None, description="An imported campaign that the files are added to")
     condition: Name | None = Field(
-        default=None, description="Condition of all the files; by default each file's congestion control or its source"
+        default=None,
+        description="Condition of all the files; by default each file's test, congestion control and direction",
     )
-
-    @model_validator(mode="after")
-    def _new_or_there(self) -> ImportFields:
-        if self.campaign is not None and self.campaign_id is not None:
-            raise ValueError("give either campaign (a new one) or campaign_id (one that is there)")
-        return self
+    skip_refused: bool = Field(
+        default=False, description="Leave out what is refused and import the rest; by default one refusal stops all"
+    )
 
 
 class ImportedRun(Shape):
-    """What became of one file."""
+    """What became of one test."""
 
     run_id: UUID
     file: str
     source: str = Field(description="iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv")
     sha256: str
     flows: int
+    condition: str
+    failure: str | None = Field(description="Why the test failed, as its file says; the run is a failed one")
+
+
+class RefusedFile(Shape):
+    """A file, or a test in it, that was left out."""
+
+    file: str
+    reason: str
 
 
 class ImportAnswer(Shape):
     campaign_id: UUID
     runs: list[ImportedRun]
+    refused: list[RefusedFile] = Field(description="Left out by `skip_refused`; else one refusal stops the import")

@@ -88,12 +88,25 @@ class RunEvent(Shape):
     detail: str | None
 
 
+class ToolSummary(Shape):
+    """What the tool itself sums up for all flows of one direction, without the seconds that it was told to omit."""
+
+    direction: Literal["upload", "download"]
+    sent_bps: float | None
+    received_bps: float | None = Field(description="What the receiver got: the tool's goodput")
+    retransmitted_segments: int | None
+    duration_s: float | None
+    omitted_s: float | None
+
+
 class ImportSource(Shape):
     """The file that an imported run was made of."""
 
     file: str
     source: str = Field(description="iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv")
     sha256: str
+    test: str | None = Field(default=None, description="The test's name and title, where the file has them")
+    summaries: list[ToolSummary] = Field(default=[], description="The tool's own totals, to compare with")
 
 
 class RunSummary(Shape):
