@@ -67,6 +67,17 @@ const IMPORT_SOURCE = {
   file: 'geo-download.json.gz',
   source: 'iperf3',
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  test: 'wet day',
+  summaries: [
+    {
+      direction: 'download' as const,
+      sent_bps: 98_700_000,
+      received_bps: 96_400_000,
+      retransmitted_segments: 12,
+      duration_s: 20,
+      omitted_s: 5,
+    },
+  ],
 }
 
 type CampaignChange = Partial<Omit<CampaignDetail, 'counts'>> &
