@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/congestion"
@@ -70,7 +71,14 @@ func controlOptions() map[string]map[string]protocol.ControlOption {
 // maxReasonBytes keeps the verifier's log, which can follow its verdict, out of the facts.
 const maxReasonBytes = 500
 
+// firstWords is a sentence that the server takes: short, in one line, without control characters.
 func firstWords(reason string) string {
 	reason, _, _ = strings.Cut(reason, "\n")
-	return strings.ToValidUTF8(reason[:min(len(reason), maxReasonBytes)], "")
+	reason = strings.ToValidUTF8(reason[:min(len(reason), maxReasonBytes)], "")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, reason)
 }

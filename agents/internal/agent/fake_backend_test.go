@@ -79,11 +79,17 @@ func (b *fakeBackend) guard(next http.Handler) http.Handler {
 		case down:
 			http.Error(w, "", http.StatusServiceUnavailable)
 		case revoked:
-			http.Error(w, "", http.StatusUnauthorized)
+			problem(w, http.StatusUnauthorized, "agent_unknown")
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// problem answers as the server itself does.
+func problem(w http.ResponseWriter, status int, code string) {
+	w.WriteHeader(status)
+	reply(w, protocol.Problem{Code: code, Message: "The server's own word."})
 }
 
 func name(r *http.Request) string {
@@ -207,10 +213,10 @@ func (b *fakeBackend) event(w http.ResponseWriter, r *http.Request) {
 		}
 	})
 	if isStale {
-		http.Error(w, "", http.StatusConflict)
+		problem(w, http.StatusConflict, "not_your_run")
 		return
 	}
-	reply(w, map[string]any{})
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (b *fakeBackend) chunk(w http.ResponseWriter, r *http.Request) {
@@ -227,7 +233,7 @@ func (b *fakeBackend) chunk(w http.ResponseWriter, r *http.Request) {
 		isNew = !known
 		b.chunks[place] = body
 	})
-	reply(w, protocol.ChunkReply{Stored: isNew})
+	reply(w, protocol.ChunkReply{Stored: &isNew})
 }
 
 // await waits until a condition of the backend's state holds.

@@ -102,7 +102,7 @@ func (a *Agent) runTrial(ctx context.Context, t *trial.Trial) protocol.Status {
 	if err := a.marker.clear(); err != nil {
 		a.log.Error("the run marker could not be removed", "error", err)
 	}
-	keys, _ := a.spool.Keys(t.Ref().RunID, t.Ref().Attempt)
+	keys := a.spool.Keys(t.Ref().RunID, t.Ref().Attempt)
 	if ctx.Err() == nil && err == nil && len(keys) > 0 {
 		return protocol.StatusRestored
 	}
@@ -153,14 +153,18 @@ func (a *Agent) keep(ref protocol.RunRef, event protocol.Event) {
 	}
 }
 
+// discard deletes samples only where the order says that nobody can want them any more.
 func (a *Agent) discard(order *protocol.Discard) {
 	if a.currentRef() == order.RunRef {
 		a.endTask(&trial.Aborted{Reason: order.Reason})
 		a.finishRestored()
 	}
-	if err := a.spool.Discard(order.RunID, order.Attempt); err != nil {
-		a.log.Error("chunks could not be discarded", "run_id", order.RunID, "error", err)
+	forget, how := a.spool.SetAside, "set aside"
+	if order.Delete {
+		forget, how = a.spool.Discard, "deleted"
 	}
+	err := forget(order.RunID, order.Attempt)
+	a.log.Info("the run goes on without this agent's chunks", "run_id", order.RunID, "attempt", order.Attempt, "reason", order.Reason, "chunks_are", how, "error", err)
 }
 
 // finishRestored turns "restored" into "idle" once nothing of the run is left.

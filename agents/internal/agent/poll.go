@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"downlink/agents/internal/protocol"
@@ -82,11 +83,7 @@ func (a *Agent) pollOnce(ctx context.Context, facts *factsKeeper, news <-chan st
 // snapshot is what the agent says of itself now.
 func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 	request := protocol.PollRequest{Spool: []protocol.Spooled{}}
-	held, err := a.spool.Held()
-	if err != nil {
-		a.log.Error("the spool cannot be read", "error", err)
-	}
-	for _, h := range held {
+	for _, h := range a.spool.Held() {
 		request.Spool = append(request.Spool, spooled(h))
 	}
 	a.mu.Lock()
@@ -112,6 +109,10 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest) {
 	if ref, some := a.outbox.Waiting(); some {
 		request.Status, request.RunID, request.Attempt = protocol.StatusRestoring, &ref.RunID, &ref.Attempt
 		request.Detail = new("events of this run wait for their delivery")
+		return
+	}
+	if count, ref := a.outbox.Aside(); count > 0 {
+		request.Detail = new(fmt.Sprintf("%d events are set aside, of run %s among others: the server's side refuses them again and again; this agent's log says how", count, ref.RunID))
 	}
 }
 

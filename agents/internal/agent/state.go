@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"downlink/agents/internal/protocol"
@@ -19,11 +18,6 @@ type state struct {
 	done   chan struct{}
 }
 
-// upload counts the chunks of an upload under way.
-type upload struct {
-	done, total atomic.Int64
-}
-
 func (s *state) isBusy() bool { return s.done != nil }
 
 func (s *state) describe(request *protocol.PollRequest, now time.Time) {
@@ -35,6 +29,9 @@ func (s *state) describe(request *protocol.PollRequest, now time.Time) {
 	case s.upload != nil:
 		done, total := int(s.upload.done.Load()), int(s.upload.total.Load())
 		request.Progress = &protocol.Progress{ChunksDone: &done, ChunksTotal: &total}
+		if request.Detail = s.upload.trouble.Load(); request.Detail != nil {
+			request.Reason = new(protocol.ReasonUploadRefused)
+		}
 		request.WaitS = 0
 	case s.trial != nil && s.status == protocol.StatusRunning:
 		request.Progress = s.trial.Progress(now)

@@ -3,19 +3,35 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"slices"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/spool"
 	"downlink/agents/internal/uplink"
 )
 
+// upload is what an upload under way has to say of itself.
+type upload struct {
+	done, total atomic.Int64
+	// trouble is a sentence about a chunk that does not get through, or nil.
+	trouble atomic.Pointer[string]
+}
+
+// troubleTries is how often a chunk must fail before people hear of it: one failure is no trouble.
+const troubleTries = 3
+
 func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
 	a.mu.Lock()
 	isBusy := a.state.isBusy()
 	a.mu.Unlock()
-	if isBusy || a.outbox.Has(ref) {
+	if isBusy || a.outbox.Waits(ref) {
 		return
 	}
 	progress := &upload{}
@@ -25,37 +41,83 @@ func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
 	})
 }
 
-// upload sends an attempt's chunks in order. What is not dealt with stays for the next order.
+// upload sends an attempt's chunks, several at a time and in any order: each is forgotten when it is acknowledged, so
+// that whatever comes in between, the next upload begins with what is left.
 func (a *Agent) upload(ctx context.Context, ref protocol.RunRef, progress *upload) {
-	keys, err := a.spool.Keys(ref.RunID, ref.Attempt)
-	if err != nil {
-		a.log.Error("the spool cannot be read", "error", err)
-		return
-	}
+	keys := a.spool.Keys(ref.RunID, ref.Attempt)
 	progress.total.Store(int64(len(keys)))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(uplink.ChunksInFlight)
 	for _, key := range keys {
-		if err := a.uploadOne(ctx, key); err != nil {
-			a.log.Error("an upload ended early; the server will ask again", "run_id", ref.RunID, "error", err)
-			return
-		}
-		progress.done.Add(1)
+		group.Go(func() error {
+			if err := a.uploadOne(ctx, key, progress); err != nil {
+				return err
+			}
+			progress.done.Add(1)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		a.log.Error("an upload ended early; what is left stays in the spool", "run_id", ref.RunID, "error", err)
+		return
 	}
 	head := protocol.EventHead{Kind: protocol.KindUploaded, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}}
 	a.keep(ref, protocol.Uploaded{EventHead: head})
 }
 
-// uploadOne settles one chunk: acknowledged, or set aside because it can never be. The server misses the latter by the
-// counts of the run's `finished`.
-func (a *Agent) uploadOne(ctx context.Context, key spool.Key) error {
+// uploadOne repeats until a chunk is acknowledged, or set aside because it can never be, or the upload ends. The server
+// misses a chunk that was set aside by the counts of the run's `finished`.
+func (a *Agent) uploadOne(ctx context.Context, key spool.Key, progress *upload) error {
+	backoff := uplink.DefaultBackoff()
+	for tries := 0; ; {
+		err := a.offer(ctx, key)
+		switch {
+		case err == nil:
+			if tries >= troubleTries {
+				progress.trouble.Store(nil)
+			}
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case isUnwanted(err):
+			return err
+		}
+		if uplink.IsRefusal(err) || isUnreadable(err) {
+			tries++
+			a.noteTrouble(key, tries, err, progress)
+		}
+		if err := uplink.Pause(ctx, backoff.Next(err)); err != nil {
+			return err
+		}
+	}
+}
+
+func (a *Agent) noteTrouble(key spool.Key, tries int, err error, progress *upload) {
+	if tries < troubleTries {
+		return
+	}
+	sentence := fmt.Sprintf("Chunk %d of flow %d's %s did not get through in %d tries: %v.", key.Sequence, key.Flow, key.End, tries, err)
+	sentence = firstWords(sentence)
+	progress.trouble.Store(&sentence)
+	a.log.Error("a chunk does not get through; it is tried again", "run_id", key.RunID, "chunk", key, "tries", tries, "error", err)
+}
+
+// offer makes one try.
+func (a *Agent) offer(ctx context.Context, key spool.Key) error {
 	body, err := a.spool.Get(key)
-	if errors.Is(err, spool.ErrCorrupt) {
+	switch {
+	case errors.Is(err, spool.ErrCorrupt):
 		a.log.Error("a chunk is damaged and was set aside", "chunk", key, "error", err)
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		a.log.Error("a chunk is gone from the spool; somebody has removed its file", "chunk", key)
+		return a.spool.Remove(key)
+	case err != nil:
 		return err
 	}
-	err = a.put(ctx, key, body)
+	err = a.client.PutChunk(ctx, uplink.Chunk{
+		RunRef: protocol.RunRef{RunID: key.RunID, Attempt: key.Attempt}, Flow: key.Flow, End: key.End, Sequence: key.Sequence, Body: body,
+	})
 	if isRefused(err) {
 		a.log.Error("the server refused a chunk; it was set aside", "chunk", key, "error", err)
 		return a.spool.Quarantine(key)
@@ -66,37 +128,27 @@ func (a *Agent) uploadOne(ctx context.Context, key spool.Key) error {
 	return a.spool.Remove(key)
 }
 
-// isRefused tells a chunk that the server will never take from one that it does not take now, or not from this agent.
+// isUnreadable tells trouble with this host's disk, which must not be taken for a server that is away.
+func isUnreadable(err error) bool {
+	_, isFile := errors.AsType[*fs.PathError](err)
+	return isFile
+}
+
+// isRefused tells a chunk that the server itself will never take from one that it does not take now, or not from this
+// agent. A chunk that was damaged on its way is repeated.
 func isRefused(err error) bool {
-	var status *uplink.StatusError
-	if !errors.As(err, &status) {
+	status, isAnswer := errors.AsType[*uplink.StatusError](err)
+	if !isAnswer || !status.IsFinal() || isUnwanted(err) || status.Problem.Code == "chunk_damaged" {
 		return false
 	}
-	isConflict := status.Status == http.StatusConflict && status.Problem.Code != "not_your_run" && status.Problem.Code != "chunk_unwanted"
-	return isConflict || status.Status == http.StatusUnprocessableEntity
+	return slices.Contains([]int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status.Status)
 }
 
-// put repeats until the chunk is acknowledged or refused, or the task ends.
-func (a *Agent) put(ctx context.Context, key spool.Key, body []byte) error {
-	chunk := uplink.Chunk{
-		RunRef: protocol.RunRef{RunID: key.RunID, Attempt: key.Attempt}, Flow: key.Flow, End: key.End, Sequence: key.Sequence, Body: body,
+// isUnwanted tells an upload that is over: the run is no longer this agent's, or takes no chunks now.
+func isUnwanted(err error) bool {
+	status, isAnswer := errors.AsType[*uplink.StatusError](err)
+	if !isAnswer {
+		return errors.Is(err, uplink.ErrRevoked)
 	}
-	backoff := uplink.DefaultBackoff()
-	for {
-		err := a.client.PutChunk(ctx, chunk)
-		if err == nil || isSettled(err) {
-			return err
-		}
-		if err := uplink.Pause(ctx, backoff.Next(err)); err != nil {
-			return err
-		}
-	}
-}
-
-// isSettled tells whether repeating the same chunk could not help. A chunk that was damaged on its way is repeated.
-func isSettled(err error) bool {
-	if status, ok := errors.AsType[*uplink.StatusError](err); ok {
-		return status.IsFinal() && status.Problem.Code != "chunk_damaged"
-	}
-	return errors.Is(err, uplink.ErrRevoked)
+	return status.Problem.Code == "not_your_run" || status.Problem.Code == "chunk_unwanted"
 }

@@ -174,9 +174,9 @@ type Flow struct {
 	PeerHost string `json:"peer_host,omitempty"`
 }
 
-// ChunkReply answers a chunk upload.
+// ChunkReply answers a chunk upload. Without Stored it is not the server's.
 type ChunkReply struct {
-	Stored bool `json:"stored"`
+	Stored *bool `json:"stored"`
 }
 
 // Problem is the error shape of the API.

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +21,8 @@ const (
 	headerBytes = 12
 	suffix      = ".dlc"
 	badSuffix   = ".bad"
+	// asideName is the file that marks an attempt as set aside.
+	asideName = "aside"
 )
 
 // MaxChunkBytes is the most that the backend accepts as one packed chunk.
@@ -47,11 +49,12 @@ func (k Key) fileName() string {
 	return fmt.Sprintf("%d-%s-%d%s", k.Flow, k.End, k.Sequence, suffix)
 }
 
-// Held counts the chunks of one attempt.
+// Held counts the chunks of one attempt, and the bytes of its files.
 type Held struct {
 	RunID   string
 	Attempt int
 	Chunks  int
+	Bytes   int64
 }
 
 // Spool is a folder of chunk files, safe for use by several goroutines.
@@ -59,7 +62,8 @@ type Spool struct {
 	dir      string
 	maxBytes int64
 	// mu keeps a removal from pruning the folder that a Put is about to write into.
-	mu sync.Mutex
+	mu    sync.Mutex
+	index index
 }
 
 // Open makes the folder where needed, and removes what an interrupted Put left behind.
@@ -68,12 +72,12 @@ func Open(dir string, maxBytes int64) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	s := &Spool{dir: dir, maxBytes: maxBytes}
-	return s, s.walk(func(path string, _ fs.DirEntry) error {
+	s := &Spool{dir: dir, maxBytes: maxBytes, index: index{attempts: map[attemptKey]*attempt{}}}
+	return s, s.walk(func(path string, entry fs.DirEntry) error {
 		if strings.HasSuffix(path, ".tmp") {
 			return os.Remove(path)
 		}
-		return nil
+		return s.index.note(path, entry)
 	})
 }
 
@@ -105,6 +109,7 @@ func (s *Spool) Put(key Key, payload []byte) error {
 	if err := diskfile.Write(path, frame(payload), 0o600); err != nil {
 		return fmt.Errorf("store chunk: %w", err)
 	}
+	s.index.add(key, int64(headerBytes+len(payload)))
 	return nil
 }
 
@@ -114,29 +119,10 @@ func IsPlainName(name string) bool {
 }
 
 func (s *Spool) checkRoom(extra int64) error {
-	if s.maxBytes == 0 {
-		return nil
-	}
-	used, err := s.usedBytes()
-	if err != nil {
-		return err
-	}
-	if used+extra > s.maxBytes {
+	if used := s.index.used(); s.maxBytes > 0 && used+extra > s.maxBytes {
 		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, used, s.maxBytes)
 	}
 	return nil
-}
-
-func (s *Spool) usedBytes() (int64, error) {
-	total := int64(0)
-	err := s.walk(func(_ string, entry fs.DirEntry) error {
-		info, err := entry.Info()
-		if err == nil {
-			total += info.Size()
-		}
-		return nil
-	})
-	return total, err
 }
 
 func frame(payload []byte) []byte {
@@ -176,10 +162,13 @@ func (s *Spool) Get(key Key) ([]byte, error) {
 
 // Quarantine sets a chunk aside: it is kept for people, and not listed any more.
 func (s *Spool) Quarantine(key Key) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	path := s.path(key)
 	if err := os.Rename(path, path+badSuffix); err != nil {
 		return fmt.Errorf("set chunk aside: %w", err)
 	}
+	s.index.drop(key, true)
 	return diskfile.SyncDir(filepath.Dir(path))
 }
 
@@ -189,6 +178,9 @@ func (s *Spool) Remove(key Key) error {
 	defer s.mu.Unlock()
 	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove chunk: %w", err)
+	}
+	if s.index.drop(key, false) {
+		_ = os.Remove(s.asidePath(key.RunID, key.Attempt))
 	}
 	return s.prune(key.RunID, key.Attempt)
 }
@@ -214,37 +206,43 @@ func (s *Spool) Discard(runID string, attempt int) error {
 	if err := os.RemoveAll(s.attemptDir(runID, attempt)); err != nil {
 		return fmt.Errorf("discard chunks: %w", err)
 	}
+	s.index.dropAttempt(runID, attempt)
 	return s.prune(runID, attempt)
 }
 
-// Keys lists the chunks of an attempt by flow, end and sequence.
-func (s *Spool) Keys(runID string, attempt int) ([]Key, error) {
-	entries, err := os.ReadDir(s.attemptDir(runID, attempt))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// SetAside takes an attempt's chunks out of what is offered, and keeps them for people.
+func (s *Spool) SetAside(runID string, attempt int) error { return s.mark(runID, attempt, true) }
+
+// Return offers chunks again that were set aside.
+func (s *Spool) Return(runID string, attempt int) error { return s.mark(runID, attempt, false) }
+
+func (s *Spool) mark(runID string, attempt int, isAside bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := s.asidePath(runID, attempt)
+	change := func() error { return diskfile.Write(path, nil, 0o600) }
+	if !isAside {
+		change = func() error { return diskfile.Remove(path) }
 	}
-	if err != nil {
-		return nil, fmt.Errorf("list chunks: %w", err)
+	if len(s.index.keys(runID, attempt)) == 0 {
+		return nil
 	}
-	var keys []Key
-	for _, entry := range entries {
-		if key, ok := parseName(entry.Name()); ok {
-			key.RunID, key.Attempt = runID, attempt
-			keys = append(keys, key)
-		}
+	if err := change(); err != nil {
+		return fmt.Errorf("mark chunks: %w", err)
 	}
-	sort.Slice(keys, func(i, j int) bool { return less(keys[i], keys[j]) })
-	return keys, nil
+	s.index.mark(runID, attempt, isAside)
+	return nil
 }
 
-func less(a, b Key) bool {
-	if a.Flow != b.Flow {
-		return a.Flow < b.Flow
-	}
-	if a.End != b.End {
-		return a.End < b.End
-	}
-	return a.Sequence < b.Sequence
+func (s *Spool) asidePath(runID string, attempt int) string {
+	return filepath.Join(s.attemptDir(runID, attempt), asideName)
+}
+
+// Keys lists the chunks of an attempt by flow, end and sequence.
+func (s *Spool) Keys(runID string, attempt int) []Key { return s.index.keys(runID, attempt) }
+
+func compare(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.End, b.End), cmp.Compare(a.Sequence, b.Sequence))
 }
 
 func parseName(name string) (Key, bool) {
@@ -258,28 +256,14 @@ func parseName(name string) (Key, bool) {
 	return Key{Flow: flow, End: parts[1], Sequence: sequence}, flowErr == nil && sequenceErr == nil
 }
 
-// Held lists the attempts that still have chunks here, in the order of their names.
-func (s *Spool) Held() ([]Held, error) {
-	counts := map[Held]int{}
-	err := s.walk(func(path string, entry fs.DirEntry) error {
-		if _, ok := parseName(entry.Name()); !ok {
-			return nil
-		}
-		dir := filepath.Dir(path)
-		if attempt, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			counts[Held{RunID: filepath.Base(filepath.Dir(dir)), Attempt: attempt}]++
-		}
-		return nil
-	})
-	held := make([]Held, 0, len(counts))
-	for key, chunks := range counts {
-		key.Chunks = chunks
-		held = append(held, key)
-	}
-	sort.Slice(held, func(i, j int) bool {
-		return held[i].RunID < held[j].RunID || held[i].RunID == held[j].RunID && held[i].Attempt < held[j].Attempt
-	})
-	return held, err
+// Held lists the attempts whose chunks wait to be asked for, in the order of their names.
+func (s *Spool) Held() []Held {
+	return s.index.held(func(a *attempt) bool { return len(a.chunks) > 0 && !a.isAside })
+}
+
+// Aside lists the attempts of which something was set aside.
+func (s *Spool) Aside() []Held {
+	return s.index.held(func(a *attempt) bool { return a.isAside || a.badBytes > 0 })
 }
 
 // walk visits all files; those that vanish meanwhile are passed over.

@@ -28,14 +28,10 @@ func TestAChunkIsKeptUntilItIsRemoved(t *testing.T) {
 	payload, err := reopened.Get(key)
 	require.NoError(t, err)
 	require.Equal(t, "payload", string(payload))
-	held, err := reopened.Held()
-	require.NoError(t, err)
-	require.Equal(t, []spool.Held{{RunID: "01890a5d", Attempt: 1, Chunks: 1}}, held)
+	require.Equal(t, []spool.Held{{RunID: "01890a5d", Attempt: 1, Chunks: 1, Bytes: 12 + 7}}, reopened.Held())
 	require.NoError(t, reopened.Remove(key))
 	require.NoError(t, reopened.Remove(key), "twice is once")
-	held, err = reopened.Held()
-	require.NoError(t, err)
-	require.Empty(t, held)
+	require.Empty(t, reopened.Held())
 	require.NoDirExists(t, filepath.Join(dir, "01890a5d"))
 }
 
@@ -69,9 +65,7 @@ func TestEveryTruncationAndEveryFlippedByteIsFoundAndSetAside(t *testing.T) {
 		flipped[at] ^= 0x10
 		requireQuarantined(flipped, "flipped", at)
 	}
-	keys, err := s.Keys(key.RunID, key.Attempt)
-	require.NoError(t, err)
-	require.Empty(t, keys, "a chunk that was set aside is not listed")
+	require.Empty(t, s.Keys(key.RunID, key.Attempt), "a chunk that was set aside is not listed")
 }
 
 func TestAnInterruptedPutLeavesNothingBehind(t *testing.T) {
@@ -79,9 +73,7 @@ func TestAnInterruptedPutLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, open(t, dir).Put(key, []byte("x")))
 	torn := filepath.Join(dir, "01890a5d", "1", "1-sender-1.dlc.tmp")
 	require.NoError(t, os.WriteFile(torn, []byte("DLC"), 0o600))
-	keys, err := open(t, dir).Keys(key.RunID, key.Attempt)
-	require.NoError(t, err)
-	require.Equal(t, []spool.Key{key}, keys)
+	require.Equal(t, []spool.Key{key}, open(t, dir).Keys(key.RunID, key.Attempt))
 	require.NoFileExists(t, torn)
 }
 
@@ -126,17 +118,15 @@ func TestWhatIsHeldIsWhatWasPutAndNotRemoved(t *testing.T) {
 				delete(kept, k)
 			}
 		}
+		requireHolds(t, s, kept)
 		requireHolds(t, open(t, dir), kept)
 	})
 }
 
 func requireHolds(t *rapid.T, s *spool.Spool, kept map[spool.Key]string) {
-	held, err := s.Held()
-	require.NoError(t, err)
 	total := 0
-	for _, attempt := range held {
-		keys, err := s.Keys(attempt.RunID, attempt.Attempt)
-		require.NoError(t, err)
+	for _, attempt := range s.Held() {
+		keys := s.Keys(attempt.RunID, attempt.Attempt)
 		require.Len(t, keys, attempt.Chunks)
 		for _, k := range keys {
 			payload, err := s.Get(k)
@@ -146,4 +136,49 @@ func requireHolds(t *rapid.T, s *spool.Spool, kept map[spool.Key]string) {
 		}
 	}
 	require.Len(t, kept, total)
+}
+
+func TestWhatIsHeldIsKnownWithoutLookingAtTheDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	s, err := spool.Open(dir, 100)
+	require.NoError(t, err)
+	require.NoError(t, s.Put(key, make([]byte, 60)))
+	require.NoError(t, os.Rename(dir, dir+"-gone"))
+	require.Len(t, s.Held(), 1)
+	require.Equal(t, []spool.Key{key}, s.Keys(key.RunID, key.Attempt))
+	require.ErrorIs(t, s.Put(key, make([]byte, 60)), spool.ErrFull)
+}
+
+func TestTheCapCountsWhatIsSetAsideAndWhatAnEarlierProcessLeft(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, open(t, dir).Put(key, make([]byte, 60)))
+	require.NoError(t, open(t, dir).Quarantine(key))
+	s, err := spool.Open(dir, 100)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Put(key, make([]byte, 60)), spool.ErrFull)
+	require.NoError(t, s.Discard(key.RunID, key.Attempt))
+	require.NoError(t, s.Put(key, make([]byte, 60)), "what was discarded leaves room")
+}
+
+func TestChunksThatWereSetAsideStayOnDiskAndAreNotOffered(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	require.NoError(t, s.Put(key, []byte("payload")))
+	require.NoError(t, s.SetAside(key.RunID, key.Attempt))
+	for _, opened := range []*spool.Spool{s, open(t, dir)} {
+		require.Empty(t, opened.Held())
+		require.Len(t, opened.Aside(), 1)
+		payload, err := opened.Get(key)
+		require.NoError(t, err)
+		require.Equal(t, "payload", string(payload))
+	}
+	require.NoError(t, s.Return(key.RunID, key.Attempt))
+	require.Len(t, s.Held(), 1)
+	require.Len(t, open(t, dir).Held(), 1)
+	require.NoError(t, s.SetAside(key.RunID, key.Attempt))
+	require.NoError(t, s.Discard(key.RunID, key.Attempt))
+	require.Empty(t, s.Aside())
+	require.NoDirExists(t, filepath.Dir(filepath.Dir(chunkPath(dir))))
+	require.NoError(t, s.SetAside("01890a5e", 1), "there is nothing to set aside")
+	require.Empty(t, s.Aside())
 }

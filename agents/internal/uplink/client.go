@@ -27,9 +27,15 @@ const (
 	replyLimit = 4 << 20
 	// replyTimeout is the patience beyond what a call may take by itself: proxies, slow links, busy servers.
 	replyTimeout = 30 * time.Second
-	// chunkTimeout lets 4 MiB pass a return channel of 150 kb/s.
-	chunkTimeout = 4 * time.Minute
+	// slowestBps is what is left to one of ChunksInFlight on a return channel of 150 kb/s.
+	slowestBps = 150e3 / ChunksInFlight
 )
+
+// ChunksInFlight is how many chunks are uploaded at a time: one by one, each would cost a round trip of its own.
+const ChunksInFlight = 4
+
+// codeRevoked is the server's word for a secret that it does not know.
+const codeRevoked = "agent_unknown"
 
 // ErrRevoked means that the server does not accept this agent's secret any more.
 var ErrRevoked = errors.New("the server does not know this agent's secret any more; enrol the agent again with `downlink-agent join`")
@@ -42,15 +48,32 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	if e.Problem.Message != "" {
+	if e.IsOurs() {
 		return fmt.Sprintf("the server answered %d %s: %s", e.Status, e.Problem.Code, e.Problem.Message)
 	}
-	return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+	return fmt.Sprintf("the answer was %d %s, which is not this server's own: something on the way, such as a proxy, gave it", e.Status, http.StatusText(e.Status))
 }
+
+// IsOurs tells whether the server itself said so, rather than something on the way.
+func (e *StatusError) IsOurs() bool { return e.Problem.Code != "" && e.Problem.Message != "" }
 
 // IsFinal tells whether repeating the call could not help.
 func (e *StatusError) IsFinal() bool {
-	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests && e.Status != http.StatusRequestTimeout
+	return e.IsOurs() && e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests && e.Status != http.StatusRequestTimeout
+}
+
+// IsRefusal tells whether an error is an answer to this very call, rather than of somebody who is busy or away.
+func IsRefusal(err error) bool {
+	status, isAnswer := errors.AsType[*StatusError](err)
+	if !isAnswer {
+		return false
+	}
+	switch status.Status {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout, http.StatusInsufficientStorage:
+		return false
+	}
+	return true
 }
 
 // Client speaks the agent protocol with one server.
@@ -68,7 +91,7 @@ func NewClient(server, secret, caFile string) (*Client, error) {
 		return nil, fmt.Errorf("read server address: %w", err)
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: ChunksInFlight + 2, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: replyTimeout,
 	}
 	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}}
@@ -111,8 +134,8 @@ func tlsConfig(caFile string) (*tls.Config, error) {
 func (c *Client) Join(ctx context.Context, request protocol.JoinRequest) (protocol.JoinResponse, error) {
 	var response protocol.JoinResponse
 	err := c.postJSON(ctx, "/api/v1/agent/join", request, &response, replyTimeout)
-	if errors.Is(err, ErrRevoked) {
-		return response, errors.New("the enrolment token is unknown, used or expired; make a new one in the dashboard")
+	if err == nil && response.Secret == "" {
+		err = &StatusError{Status: http.StatusOK}
 	}
 	return response, err
 }
@@ -123,6 +146,9 @@ func (c *Client) Poll(ctx context.Context, request protocol.PollRequest) (protoc
 	patience := replyTimeout + time.Duration(request.WaitS*float64(time.Second))
 	sent := time.Now()
 	err := c.postJSON(ctx, "/api/v1/agent/poll", request, &response, patience)
+	if err == nil && response.ServerNow.IsZero() {
+		err = &StatusError{Status: http.StatusOK}
+	}
 	if err == nil {
 		c.Clock.Note(sent, time.Now(), response.ServerNow.Time)
 	}
@@ -153,7 +179,13 @@ func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
 		"X-Content-SHA256": hex.EncodeToString(digest[:]),
 		"X-Attempt":        strconv.Itoa(chunk.Attempt),
 	}
-	return c.call(ctx, http.MethodPut, path, chunk.Body, headers, new(protocol.ChunkReply), chunkTimeout)
+	patience := replyTimeout + time.Duration(float64(len(chunk.Body))*8/slowestBps*float64(time.Second))
+	var reply protocol.ChunkReply
+	err := c.call(ctx, http.MethodPut, path, chunk.Body, headers, &reply, patience)
+	if err == nil && reply.Stored == nil {
+		err = &StatusError{Status: http.StatusOK}
+	}
+	return err
 }
 
 // Hush closes the connections that are not in use: even an idle one sends probes.
@@ -193,20 +225,24 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, hea
 	return readReply(reply, content, response)
 }
 
+// readReply takes nothing for success but the server's own answer: the chunk or event behind it is forgotten then.
 func readReply(reply *http.Response, content []byte, response any) error {
-	if reply.StatusCode == http.StatusUnauthorized {
-		return ErrRevoked
-	}
+	status := &StatusError{Status: reply.StatusCode, RetryAfter: retryAfter(reply.Header)}
 	if reply.StatusCode < 200 || reply.StatusCode > 299 {
-		status := &StatusError{Status: reply.StatusCode, RetryAfter: retryAfter(reply.Header)}
 		_ = json.Unmarshal(content, &status.Problem) // a proxy's answer has no problem in it
+		if reply.StatusCode == http.StatusUnauthorized && status.Problem.Code == codeRevoked {
+			return ErrRevoked
+		}
 		return status
 	}
 	if response == nil {
+		if reply.StatusCode != http.StatusNoContent {
+			return status
+		}
 		return nil
 	}
-	if err := json.Unmarshal(content, response); err != nil {
-		return fmt.Errorf("read the server's answer: %w", err)
+	if json.Unmarshal(content, response) != nil {
+		return status
 	}
 	return nil
 }

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"downlink/agents/internal/diskfile"
 	"downlink/agents/internal/protocol"
@@ -23,17 +25,31 @@ type Outbox struct {
 	dir string
 	log *slog.Logger
 	// added wakes Deliver.
-	added chan struct{}
+	added   chan struct{}
+	backoff *Backoff
 
 	mu    sync.Mutex
 	next  int
 	queue []queued
+	// aside are attempts whose first event is refused again and again, neither accepted nor refused for good.
+	aside []queued
+	// recallAt is when they are tried again.
+	recallAt time.Time
 }
 
 type queued struct {
 	number int
 	letter letter
+	// tries counts refusals that were not final.
+	tries int
 }
+
+const (
+	// mostTries takes about two minutes; a server that is being upgraded answers otherwise meanwhile.
+	mostTries = 10
+	// recallAfter is how long attempts are left aside.
+	recallAfter = 10 * time.Minute
+)
 
 // letter is the content of one file.
 type letter struct {
@@ -50,7 +66,7 @@ func OpenOutbox(dir string, log *slog.Logger) (*Outbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
-	o := &Outbox{dir: dir, log: log, added: make(chan struct{}, 1), next: 1}
+	o := &Outbox{dir: dir, log: log, added: make(chan struct{}, 1), backoff: DefaultBackoff(), next: 1}
 	for _, entry := range entries {
 		if number, isLetter := letterNumber(entry.Name()); isLetter {
 			o.load(number)
@@ -103,10 +119,19 @@ func (o *Outbox) Add(ref protocol.RunRef, event protocol.Event) error {
 	if err := diskfile.Write(o.path(o.next), content, 0o600); err != nil {
 		return fmt.Errorf("keep event: %w", err)
 	}
-	o.queue = append(o.queue, queued{number: o.next, letter: l})
+	q := queued{number: o.next, letter: l}
 	o.next++
+	if has(o.aside, ref) {
+		o.aside = append(o.aside, q)
+		return nil
+	}
+	o.queue = append(o.queue, q)
 	o.wake()
 	return nil
+}
+
+func has(events []queued, ref protocol.RunRef) bool {
+	return slices.ContainsFunc(events, func(q queued) bool { return q.letter.RunRef == ref })
 }
 
 func (o *Outbox) wake() {
@@ -116,16 +141,18 @@ func (o *Outbox) wake() {
 	}
 }
 
-// Has tells whether events of an attempt wait.
+// Has tells whether events of an attempt are not delivered, those set aside included.
 func (o *Outbox) Has(ref protocol.RunRef) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, q := range o.queue {
-		if q.letter.RunRef == ref {
-			return true
-		}
-	}
-	return false
+	return has(o.queue, ref) || has(o.aside, ref)
+}
+
+// Waits tells whether events of an attempt are about to be delivered.
+func (o *Outbox) Waits(ref protocol.RunRef) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return has(o.queue, ref)
 }
 
 // Waiting returns the attempt whose event is the first to be delivered, and false when nothing waits.
@@ -134,7 +161,17 @@ func (o *Outbox) Waiting() (protocol.RunRef, bool) {
 	return first.letter.RunRef, some
 }
 
-// IsEmpty tells whether nothing waits.
+// Aside returns how many events are set aside, and an attempt among theirs.
+func (o *Outbox) Aside() (count int, ref protocol.RunRef) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.aside) > 0 {
+		ref = o.aside[0].letter.RunRef
+	}
+	return len(o.aside), ref
+}
+
+// IsEmpty tells whether nothing waits; what is set aside does not.
 func (o *Outbox) IsEmpty() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -145,15 +182,14 @@ func (o *Outbox) IsEmpty() bool {
 func (o *Outbox) Drop(ref protocol.RunRef) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	kept := o.queue[:0]
-	for _, q := range o.queue {
+	drop := func(q queued) bool {
 		if q.letter.RunRef == ref {
 			o.forget(q.number)
-			continue
 		}
-		kept = append(kept, q)
+		return q.letter.RunRef == ref
 	}
-	o.queue = kept
+	o.queue = slices.DeleteFunc(o.queue, drop)
+	o.aside = slices.DeleteFunc(o.aside, drop)
 }
 
 func (o *Outbox) forget(number int) {
@@ -181,18 +217,52 @@ func (o *Outbox) take(q queued) {
 	}
 }
 
+// noteRefusal counts a refusal that was not final; true means that the event's attempt was set aside for it.
+func (o *Outbox) noteRefusal(q queued, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 || o.queue[0].number != q.number {
+		return false
+	}
+	o.queue[0].tries++
+	if o.queue[0].tries < mostTries {
+		return false
+	}
+	kept := o.queue[:0:0]
+	for _, other := range o.queue {
+		if other.letter.RunRef == q.letter.RunRef {
+			o.aside = append(o.aside, other)
+		} else {
+			kept = append(kept, other)
+		}
+	}
+	o.queue, o.recallAt = kept, now.Add(recallAfter)
+	return true
+}
+
+// recall puts what was set aside behind the rest of the queue once its time has come. One more refusal is enough then.
+func (o *Outbox) recall(now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.aside) > 0 && !now.Before(o.recallAt) {
+		o.queue, o.aside = append(o.queue, o.aside...), nil
+	}
+}
+
 // Poster delivers one event.
 type Poster func(ctx context.Context, runID string, body []byte) error
 
 // Deliver posts events one by one, in order, until the context ends or the secret is revoked. lost is told of a run
 // that the server has taken from this agent.
 func (o *Outbox) Deliver(ctx context.Context, post Poster, lost func(protocol.RunRef)) error {
-	backoff := DefaultBackoff()
 	for {
+		o.recall(time.Now())
 		q, some := o.first()
 		if !some {
 			select {
 			case <-o.added:
+				continue
+			case <-time.After(recallAfter / 10):
 				continue
 			case <-ctx.Done():
 				return context.Cause(ctx)
@@ -200,13 +270,18 @@ func (o *Outbox) Deliver(ctx context.Context, post Poster, lost func(protocol.Ru
 		}
 		err := post(ctx, q.letter.RunID, q.letter.Body)
 		if o.settle(q, err, lost) {
-			backoff.Reset()
+			o.backoff.Reset()
 			continue
 		}
 		if errors.Is(err, ErrRevoked) {
 			return err
 		}
-		if pauseErr := Pause(ctx, backoff.Next(err)); pauseErr != nil {
+		if IsRefusal(err) && o.noteRefusal(q, time.Now()) {
+			o.log.Error("an event was refused again and again; its run's events are set aside and sent later", "run_id", q.letter.RunID, "event", string(q.letter.Body), "tries", mostTries, "again_in", recallAfter, "error", err)
+			o.backoff.Reset()
+			continue
+		}
+		if pauseErr := Pause(ctx, o.backoff.Next(err)); pauseErr != nil {
 			return pauseErr
 		}
 	}
@@ -219,13 +294,14 @@ func (o *Outbox) settle(q queued, err error, lost func(protocol.RunRef)) bool {
 	case err == nil:
 		o.take(q)
 		return true
-	case errors.As(err, &status) && status.Status == http.StatusConflict:
+	case errors.As(err, &status) && status.IsOurs() && status.Status == http.StatusConflict:
 		o.log.Warn("the server has taken this run from the agent", "run_id", q.letter.RunID, "error", err)
 		o.Drop(q.letter.RunRef)
 		lost(q.letter.RunRef)
 		return true
 	case errors.As(err, &status) && status.IsFinal():
-		o.log.Error("the server refused an event; it is dropped", "run_id", q.letter.RunID, "event", string(q.letter.Body), "error", err)
+		o.log.Error("the server refused an event for good; its file is kept as .bad", "run_id", q.letter.RunID, "event", string(q.letter.Body), "error", err)
+		_ = os.Rename(o.path(q.number), o.path(q.number)+".bad")
 		o.take(q)
 		return true
 	}

@@ -19,7 +19,12 @@ import (
 	"downlink/agents/internal/protocol"
 )
 
-var ref = protocol.RunRef{RunID: "run-1", Attempt: 1}
+var (
+	ref      = protocol.RunRef{RunID: "run-1", Attempt: 1}
+	otherRef = protocol.RunRef{RunID: "run-2", Attempt: 1}
+	// ours is what only the server itself says.
+	ours = protocol.Problem{Code: "some_code", Message: "The server's own word."}
+)
 
 func event(kind protocol.EventKind) protocol.Uploaded {
 	return protocol.Uploaded{EventHead: protocol.EventHead{Kind: kind, Attempt: 1}}
@@ -29,6 +34,7 @@ func openOutbox(t *testing.T, dir string) *Outbox {
 	t.Helper()
 	o, err := OpenOutbox(dir, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
+	o.backoff = &Backoff{First: time.Millisecond, Max: time.Millisecond}
 	return o
 }
 
@@ -93,13 +99,12 @@ func TestAnEventIsRepeatedUntilItIsAccepted(t *testing.T) {
 
 func TestARunThatWasTakenAwayLosesItsEvents(t *testing.T) {
 	o := openOutbox(t, t.TempDir())
-	other := protocol.RunRef{RunID: "run-2", Attempt: 1}
 	require.NoError(t, o.Add(ref, event("ready")))
 	require.NoError(t, o.Add(ref, event("finished")))
-	require.NoError(t, o.Add(other, event("uploaded")))
+	require.NoError(t, o.Add(otherRef, event("uploaded")))
 	kinds, err := deliver(t, o, func(kind string) error {
 		if kind == "ready" {
-			return &StatusError{Status: http.StatusConflict}
+			return &StatusError{Status: http.StatusConflict, Problem: ours}
 		}
 		return nil
 	})
@@ -113,7 +118,7 @@ func TestARefusedEventDoesNotHoldUpTheNext(t *testing.T) {
 	require.NoError(t, o.Add(ref, event("finished")))
 	kinds, err := deliver(t, o, func(kind string) error {
 		if kind == "ready" {
-			return &StatusError{Status: http.StatusUnprocessableEntity}
+			return &StatusError{Status: http.StatusUnprocessableEntity, Problem: ours}
 		}
 		return nil
 	})
@@ -256,9 +261,12 @@ func TestTheSecretIsNotCarriedToAnotherPlace(t *testing.T) {
 }
 
 func TestAUsedEnrolmentTokenIsToldPlainly(t *testing.T) {
-	client := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusUnauthorized) })
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"code": "enrolment_wrong", "message": "This enrolment token is used."}`))
+	})
 	_, err := client.Join(t.Context(), protocol.JoinRequest{})
-	require.ErrorContains(t, err, "enrolment token")
+	require.ErrorContains(t, err, "This enrolment token is used.")
 }
 
 func TestAServerAddressOfAnotherKindIsRefused(t *testing.T) {
@@ -267,7 +275,7 @@ func TestAServerAddressOfAnotherKindIsRefused(t *testing.T) {
 }
 
 func TestTheServersCertificateIsCheckedAgainstTheGivenCA(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer server.Close()
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	stranger, err := NewClient(server.URL, "", "")
