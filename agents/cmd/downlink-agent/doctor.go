@@ -47,7 +47,7 @@ func (d doctorCmd) Run(ctx context.Context) error {
 		return err
 	}
 	findings := []finding{
-		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(keeper), checkDisk(facts),
+		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(keeper), checkDisk(facts), checkSpool(d.place),
 	}
 	findings = append(findings, checkServer(ctx, c)...)
 	return printFindings(findings)
@@ -122,6 +122,17 @@ func checkDisk(facts protocol.Host) finding {
 	return good("%d MB are free for traces.", facts.SpoolFreeBytes/1e6)
 }
 
+func checkSpool(p place) finding {
+	s, err := p.spool()
+	if err != nil {
+		return bad("The spool cannot be read: %v.", err)
+	}
+	if aside := s.Aside(); len(aside) > 0 {
+		return good("Samples of %d runs wait, and of %d some are set aside (`downlink-agent spool` lists them).", len(s.Held()), len(aside))
+	}
+	return good("Samples of %d runs wait for the server to ask for them.", len(s.Held()))
+}
+
 // checkServer asks for nothing that could disturb an agent that runs.
 func checkServer(ctx context.Context, c config.Config) []finding {
 	if _, err := config.LoadIdentity(c.StateDir); err != nil {
@@ -135,7 +146,11 @@ func checkServer(ctx context.Context, c config.Config) []finding {
 	if err != nil {
 		return []finding{bad("%s: %v.", c.Server, err)}
 	}
-	return []finding{good("The server at %s answers.", c.Server), checkClock(time.Since(date))}
+	answers := good("The server at %s answers.", c.Server)
+	if isReadableOnTheWay(c.Server) {
+		answers = good("The server at %s answers. Note that it %s.", c.Server, plainWarning)
+	}
+	return []finding{answers, checkClock(time.Since(date))}
 }
 
 func checkClock(ahead time.Duration) finding {

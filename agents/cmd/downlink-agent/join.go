@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/url"
+	"os"
+	"strings"
 
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
@@ -16,7 +20,8 @@ import (
 
 type joinCmd struct {
 	Server         string   `help:"Address of the server: https://, http://, or unix:// with the path of a socket." required:""`
-	Token          string   `help:"Enrolment token from the dashboard; it works once." required:""`
+	Token          string   `help:"Enrolment token from the dashboard; it works once." env:"DOWNLINK_ENROLMENT_TOKEN" xor:"token"`
+	TokenFile      string   `help:"File with the token, or - for standard input: other users of this host see a command line, and a shell keeps it." xor:"token" placeholder:"FILE"`
 	Name           string   `help:"Name that people will see." required:""`
 	Role           []string `help:"What this host may be in a run; may be given twice." enum:"sender,receiver" default:"sender,receiver"`
 	StateDir       string   `help:"State folder." default:"/var/lib/downlink-agent" type:"path"`
@@ -43,11 +48,57 @@ func (j joinCmd) config() (config.Config, error) {
 	return c, c.Validate()
 }
 
+// token comes from one of three places.
+func (j joinCmd) token(stdin io.Reader) (string, error) {
+	if j.TokenFile == "" {
+		if j.Token == "" {
+			return "", errors.New("say the enrolment token with --token, --token-file or DOWNLINK_ENROLMENT_TOKEN; make one in the dashboard")
+		}
+		return j.Token, nil
+	}
+	source := stdin
+	if j.TokenFile != "-" {
+		file, err := os.Open(j.TokenFile)
+		if err != nil {
+			return "", fmt.Errorf("read token: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		source = file
+	}
+	content, err := io.ReadAll(io.LimitReader(source, tokenLimit))
+	if err != nil {
+		return "", fmt.Errorf("read token: %w", err)
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+// tokenLimit is several times a token's length.
+const tokenLimit = 1 << 10
+
+// isReadableOnTheWay tells whether others could read what goes to and fro between this host and the server.
+func isReadableOnTheWay(server string) bool {
+	address, err := url.Parse(server)
+	if err != nil || address.Scheme != "http" || address.Hostname() == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(address.Hostname())
+	return ip == nil || !ip.IsLoopback()
+}
+
+const plainWarning = "is reached over http://, so that everybody on the way can read this agent's secret and give orders in the server's name; use https://"
+
 // Run enrols first and writes then: a token that is refused leaves no configuration behind.
 func (j joinCmd) Run(ctx context.Context) error {
 	c, err := j.config()
 	if err != nil {
 		return err
+	}
+	token, err := j.token(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if isReadableOnTheWay(c.Server) {
+		fmt.Fprintf(os.Stderr, "Warning: %s %s.\n", c.Server, plainWarning)
 	}
 	keeper, bootID, err := agent.OpenKeeper(c, settings.LinuxHost{})
 	if err != nil {
@@ -61,7 +112,7 @@ func (j joinCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	response, err := client.Join(ctx, protocol.JoinRequest{Token: j.Token, Name: j.Name, Version: version, Host: facts})
+	response, err := client.Join(ctx, protocol.JoinRequest{Token: token, Name: j.Name, Version: version, Host: facts})
 	if err != nil {
 		return err
 	}

@@ -6,14 +6,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/spool"
 )
 
 // enrolling accepts one token.
@@ -71,5 +74,93 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(join.StateDir, "settings-journal.json"), []byte("{}"), 0o600))
 	server.Close()
 	err := doctorCmd{place{StateDir: join.StateDir}}.Run(t.Context())
-	require.ErrorContains(t, err, "2 of 7 checks are bad", "settings left changed, and no server")
+	require.ErrorContains(t, err, "2 of 8 checks are bad", "settings left changed, and no server")
+}
+
+// parse reads a command line as main does.
+func parse(t *testing.T, line ...string) (cli, error) {
+	t.Helper()
+	var commands cli
+	parser, err := kong.New(&commands, append(options(), kong.Exit(func(int) {}))...)
+	require.NoError(t, err)
+	_, err = parser.Parse(line)
+	return commands, err
+}
+
+func TestThePrintedJoinCommandIsTheWholeTruth(t *testing.T) {
+	line, err := os.ReadFile("../../../docs/protocol/join_command.txt")
+	require.NoError(t, err)
+	words := strings.Fields(string(line))
+	require.Equal(t, "downlink-agent", words[0])
+	commands, err := parse(t, words[1:]...)
+	require.NoError(t, err)
+	token, err := commands.Join.token(nil)
+	require.NoError(t, err)
+	require.Regexp(t, `^dle_[A-Za-z0-9_-]{43}$`, token)
+	c, err := commands.Join.config()
+	if err != nil { // without a network no address leads to the server
+		require.ErrorContains(t, err, "--data-host")
+	}
+	require.Equal(t, "https://downlink.example", c.Server)
+	require.Equal(t, "viasat-client", c.Name)
+}
+
+func TestTheTokenNeedNotBeOnTheCommandLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("dle_from_file\n"), 0o600))
+	for want, words := range map[string][]string{
+		"dle_from_file":  {"--token-file", file},
+		"dle_from_stdin": {"--token-file", "-"},
+		"dle_from_env":   nil,
+	} {
+		if words == nil {
+			t.Setenv("DOWNLINK_ENROLMENT_TOKEN", "dle_from_env")
+		}
+		commands, err := parse(t, append([]string{"join", "--server", "https://x", "--name", "a"}, words...)...)
+		require.NoError(t, err)
+		token, err := commands.Join.token(strings.NewReader("dle_from_stdin\n"))
+		require.NoError(t, err)
+		require.Equal(t, want, token)
+		require.NoError(t, os.Unsetenv("DOWNLINK_ENROLMENT_TOKEN"))
+	}
+	_, err := parse(t, "join", "--server", "https://x", "--name", "a", "--token", "x", "--token-file", file)
+	require.ErrorContains(t, err, "can't be used together")
+	commands, err := parse(t, "join", "--server", "https://x", "--name", "a")
+	require.NoError(t, err)
+	_, err = commands.Join.token(nil)
+	require.ErrorContains(t, err, "--token-file")
+}
+
+func TestAServerThatOthersCanListenToIsWarnedOf(t *testing.T) {
+	for server, want := range map[string]bool{
+		"http://downlink.example": true, "http://192.0.2.1:8400": true, "http://[2001:db8::1]": true,
+		"https://downlink.example": false, "http://localhost:8400": false, "http://127.0.0.2": false, "http://[::1]:8400": false, "unix:///run/x": false,
+	} {
+		require.Equal(t, want, isReadableOnTheWay(server), server)
+	}
+}
+
+func TestTheOwnerListsReturnsAndDropsWhatNobodyAsksFor(t *testing.T) {
+	c := config.Default()
+	c.Server, c.Name, c.StateDir, c.DataHost = "http://127.0.0.1", "a", t.TempDir(), "127.0.0.1"
+	_, err := c.Save()
+	require.NoError(t, err)
+	p := place{StateDir: c.StateDir}
+	s, err := p.spool()
+	require.NoError(t, err)
+	require.NoError(t, s.Put(spool.Key{RunID: "run-1", Attempt: 1, Flow: 1, End: "sender"}, []byte("x")))
+	require.NoError(t, s.SetAside("run-1", 1))
+	commands, err := parse(t, "spool")
+	require.NoError(t, err)
+	commands.Spool.List.place = p
+	require.NoError(t, commands.Spool.List.Run())
+	require.NoError(t, spoolReturnCmd{heldRun{p, "run-1", 1}}.Run())
+	s, err = p.spool()
+	require.NoError(t, err)
+	require.Len(t, s.Held(), 1)
+	require.ErrorContains(t, spoolDropCmd{heldRun{p, "run-2", 1}}.Run(), "lists what is")
+	require.NoError(t, spoolDropCmd{heldRun{p, "run-1", 1}}.Run())
+	s, err = p.spool()
+	require.NoError(t, err)
+	require.Empty(t, s.Held())
 }

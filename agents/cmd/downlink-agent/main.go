@@ -20,6 +20,7 @@ type cli struct {
 	Run      runCmd      `cmd:"" help:"Serve the server's orders until stopped."`
 	Restore  restoreCmd  `cmd:"" help:"Put back the host settings that an interrupted run left changed."`
 	Doctor   doctorCmd   `cmd:"" help:"Check whether this host can do what its configuration says."`
+	Spool    spoolCmd    `cmd:"" help:"List, return or drop samples that the server does not ask for."`
 	Link     linkCmd     `cmd:"" help:"Build, remove, list and show emulated links."`
 	Controls controlsCmd `cmd:"" help:"List the agent's own congestion controls, or load them for other programs."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
@@ -36,13 +37,19 @@ func (versionCmd) Run() error {
 
 func main() {
 	var commands cli
-	parsed := kong.Parse(&commands, kong.Name("downlink-agent"), kong.UsageOnError(),
-		kong.Description("Carries out TCP measurement runs on this host, as ordered by a Downlink server. It only dials out."))
+	parsed := kong.Parse(&commands, options()...)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(newLogger(commands.Verbose))
 	parsed.FatalIfErrorf(parsed.Run())
+}
+
+func options() []kong.Option {
+	return []kong.Option{
+		kong.Name("downlink-agent"), kong.UsageOnError(),
+		kong.Description("Carries out TCP measurement runs on this host, as ordered by a Downlink server. It only dials out."),
+	}
 }
 
 func newLogger(verbose bool) *slog.Logger {

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"downlink/agents/internal/spool"
+)
+
+// spoolCmd is for the host's owner: what no server asks for any more stays here until it is dropped by hand.
+type spoolCmd struct {
+	List   spoolListCmd   `cmd:"" default:"withargs" help:"List the runs whose samples this host holds."`
+	Return spoolReturnCmd `cmd:"" help:"Offer samples to the server again that were set aside, from the agent's next start on."`
+	Drop   spoolDropCmd   `cmd:"" help:"Delete all that this host holds of a run. It cannot be had back."`
+}
+
+func (p place) spool() (*spool.Spool, error) {
+	c, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	return spool.Open(filepath.Join(c.StateDir, "spool"), c.SpoolMaxBytes)
+}
+
+type spoolListCmd struct{ place }
+
+func (l spoolListCmd) Run() error {
+	s, err := l.spool()
+	if err != nil {
+		return err
+	}
+	printHeld("waits for the server to ask for it", s.Held())
+	printHeld("set aside", s.Aside())
+	if len(s.Held())+len(s.Aside()) == 0 {
+		fmt.Println("Nothing is held here.")
+	}
+	return nil
+}
+
+func printHeld(state string, list []spool.Held) {
+	for _, held := range list {
+		fmt.Printf("%s attempt %d: %d chunks, %.1f MB, %s\n", held.RunID, held.Attempt, held.Chunks, float64(held.Bytes)/1e6, state)
+	}
+}
+
+// heldRun names one attempt.
+type heldRun struct {
+	place
+	RunID   string `arg:"" name:"run" help:"Run, as in the list."`
+	Attempt int    `help:"Attempt, as in the list." default:"1"`
+}
+
+// find refuses a name that is not in the list.
+func (h heldRun) find() (*spool.Spool, error) {
+	s, err := h.spool()
+	if err != nil {
+		return nil, err
+	}
+	for _, held := range append(s.Held(), s.Aside()...) {
+		if held.RunID == h.RunID && held.Attempt == h.Attempt {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("nothing of attempt %d of run %s is held here; `downlink-agent spool` lists what is", h.Attempt, h.RunID)
+}
+
+type spoolReturnCmd struct{ heldRun }
+
+func (r spoolReturnCmd) Run() error {
+	s, err := r.find()
+	if err != nil {
+		return err
+	}
+	if err := s.Return(r.RunID, r.Attempt); err != nil {
+		return err
+	}
+	fmt.Println("The samples are offered again from the agent's next start on.")
+	return nil
+}
+
+type spoolDropCmd struct{ heldRun }
+
+func (d spoolDropCmd) Run() error {
+	s, err := d.find()
+	if err != nil {
+		return err
+	}
+	return s.Discard(d.RunID, d.Attempt)
+}
