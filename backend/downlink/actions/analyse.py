@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.actions import runs
-from downlink.actions.exits import Judged, judge_columns, store_judged
+from downlink.actions.exits import Judged, judge_columns, link_rate, store_judged
 from downlink.actions.limits import Held, flow_duration_s, limit_columns, store_limits
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.imported import counted_from_zero, imported_series
@@ -76,7 +76,9 @@ def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
     last_byte_us = (flow.sender_outcome or {}).get("last_byte_us")
     series = sender_series(columns, first_byte_us, flow_duration_s(run, flow), last_byte_us)
     times = _object_times(columns, first_byte_us)
-    return FlowResult(flow, series, times, judge_columns(flow, columns), limit_columns(run, flow, columns))
+    return FlowResult(
+        flow, series, times, judge_columns(flow, columns, link_rate(unit, run)), limit_columns(run, flow, columns)
+    )
 
 
 def _analyse_imported(unit: Unit, run: Run, flow: RunFlow) -> FlowResult:
@@ -85,7 +87,9 @@ def _analyse_imported(unit: Unit, run: Run, flow: RunFlow) -> FlowResult:
     counted = counted_from_zero(sender)
     limits = limit_columns(run, flow, counted) if sender else None
     series = imported_series(sender, receiver)
-    return FlowResult(flow, series, _object_times(counted, 0), judge_columns(flow, sender), limits)
+    return FlowResult(
+        flow, series, _object_times(counted, 0), judge_columns(flow, sender, link_rate(unit, run)), limits
+    )
 
 
 def _object_times(columns: Columns, first_byte_us: int) -> list[float]:

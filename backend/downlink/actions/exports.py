@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 
 from downlink.actions import evidence
+from downlink.actions.exits import CAPACITY, TIMES
 from downlink.actions.limits import ADVICE
 from downlink.analysis.limits import LIMITS
 from downlink.codec.parquet import join_parquet, parquet_to_columns
@@ -23,8 +24,8 @@ from downlink.storage.unit import Unit, UnitFactory
 TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers"]
 Rows = Iterator[Sequence[Cell]]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
-TIMES = ("cg_us", "ex_us", "dp_us", "hr_us", "is_success")
-VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "is_decidable", "timing")
+SLOW_START = (*CAPACITY, "stayed_in_slow_start", *TIMES)
+VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "cwnd_source", "is_decidable", "is_too_late", "timing")
 STATISTICS = ("mean", "low", "high", "sd", "n")
 COMPARED = ("link", "flow", "phase", "metric", "condition", "baseline")
 WEIGHED = (
@@ -91,7 +92,7 @@ def _exits(unit: Unit, campaign_id: UUID) -> Rows:
     verdicts = {key: list(rows) for key, rows in found}
     for run, flow in flows:
         key = (run.id, flow.flow)
-        own = (*_run_cells(run), flow.flow, flow.cc, *(getattr(times.get(key), name, None) for name in TIMES))
+        own = (*_run_cells(run), flow.flow, flow.cc, *(getattr(times.get(key), name, None) for name in SLOW_START))
         for row in verdicts.get(key, [None]):
             said = row.reason if row else getattr(times.get(key), "refusal", None)
             texts = (_json(row.parameters), _json(row.quantities)) if row else (None, None)
@@ -182,7 +183,7 @@ _TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
         _metrics,
     ),
     "exits": (
-        (*RUN_COLUMNS, "flow", "cc", *TIMES, *VERDICT, "verdict", "parameters", "quantities"),
+        (*RUN_COLUMNS, "flow", "cc", *SLOW_START, *VERDICT, "verdict", "parameters", "quantities"),
         _exits,
     ),
     "limits": ((*RUN_COLUMNS, "flow", "cc", *ADVICE, "bin_s", *(f"{name}_ratio" for name in LIMITS)), _limits),

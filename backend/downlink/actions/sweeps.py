@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from downlink.actions.exits import first_byte_us, sender_columns
+from downlink.actions.exits import first_byte_us, link_rate, sender_columns
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.sensitivity import (
@@ -145,7 +145,8 @@ def _tell(unit: Unit, asked: Sweep, now: datetime) -> None:
 def _outcomes(unit: Unit, part: SweepPart, asked: Sweep) -> list[Outcome]:
     flow = next(each for each in runs.flows_of(unit, part.run_id) if each.flow == part.flow)
     trace = flow_trace(sender_columns(unit, part.run_id, part.flow), flow.cc, first_byte_us(flow))
-    return sweep(trace, parameter_sets(asked.detector, asked.version, asked.grid))
+    rate = link_rate(unit, runs.get_run(unit, part.run_id))
+    return sweep(trace, parameter_sets(asked.detector, asked.version, asked.grid), rate)
 
 
 def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[Row]:

@@ -13,7 +13,9 @@ from downlink.api.encoded import json_response
 from downlink.api.schemas.exits import CampaignExits, RunExits
 
 router = APIRouter(tags=["exits"])
-Second = Annotated[float, Query(ge=0, le=1e6, description="Curves from here on, seconds after the trace's first row")]
+Second = Annotated[
+    float, Query(ge=0, le=1e6, description="Curves from here on, seconds after the flow's first data byte")
+]
 LastSecond = Annotated[float | None, Query(ge=0, le=1e6, description="Curves up to here")]
 Points = Annotated[int, Query(ge=2, le=10_000, description="Points per curve at most")]
 

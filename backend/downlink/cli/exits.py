@@ -8,35 +8,47 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from downlink.cli.output import AsJson, Column, print_json, print_table
+from downlink.cli.output import AsJson, Column, note, print_json, print_table
 from downlink.domain.errors import InvalidError, NotFoundError
 
 if TYPE_CHECKING:
-    from downlink.importers.model import ImportedFlow, ImportedTrace
+    from downlink.analysis.exits.flow import FlowExits
+    from downlink.importers.model import ImportedTrace
 
 VERDICT_COLUMNS: list[Column] = [
     ("flow", lambda v: v["flow"]),
     ("detector", lambda v: v["detector"]),
     ("version", lambda v: v["version"]),
-    ("detect", lambda v: v["parameters"].get("detect")),
+    ("detect", lambda v: v["detect"]),
     ("exit", lambda v: None if v["exit_us"] is None else f"{v['exit_us'] / 1e6:.6f} s"),
+    ("timing", lambda v: v["timing"]),
     ("cwnd", lambda v: v["cwnd_segments"]),
     ("reason", lambda v: v["reason"]),
 ]
+SHOWN = (
+    "exit_us", "cwnd_segments", "cwnd_source", "parameters", "reason", "quantities", "is_decidable", "is_too_late",
+)  # fmt: skip
 
 
 def exits_command(
     file: Annotated[
         Path, typer.Argument(help="Per-ACK CSV, M-Lab tcp-info, ndt7, iperf3 or flent file, plain or packed")
     ],
+    rate_bps: Annotated[
+        int | None,
+        typer.Option(min=1, help="The link's rate, where one flow had it to itself: tells early from good exits"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say when slow start ended in a trace, and when each detector would have ended it. Works without a server."""
-    verdicts = list(_verdicts(load_file(file)))
+    judged = list(_judged(load_file(file), rate_bps))
+    verdicts = [row for flow, found in judged for row in _rows(flow, found)]
     if as_json:
         print_json(verdicts)
-    else:
-        print_table(verdicts, VERDICT_COLUMNS)
+        return
+    print_table(verdicts, VERDICT_COLUMNS)
+    for flow, found in judged:
+        note(f"Flow {flow}: {_capacity_text(found)}")
 
 
 def load_file(file: Path) -> ImportedTrace:
@@ -52,8 +64,11 @@ def read_file(file: Path) -> bytes:
         raise NotFoundError("file_unreadable", f"{file.name} cannot be read: {error.strerror}.") from error
 
 
-def _verdicts(trace: ImportedTrace) -> Iterator[dict[str, Any]]:
-    """One object per flow and detector; only a sender's view can be judged."""
+def _judged(trace: ImportedTrace, rate_bps: int | None) -> Iterator[tuple[int, FlowExits]]:
+    """Each flow that has a sender's view: only that can be judged."""
+    from downlink.analysis.exits.capacity import LinkRate
+    from downlink.analysis.exits.flow import judge_flow
+    from downlink.analysis.exits.trace import trace_from_fields
     from downlink.domain.sample import End
 
     senders = [flow for flow in trace.flows if flow.end is End.SENDER]
@@ -61,23 +76,26 @@ def _verdicts(trace: ImportedTrace) -> Iterator[dict[str, Any]]:
         raise InvalidError(
             "no_sender", f"{trace.name} holds no sender's view of a flow, without which no exit can be seen."
         )
+    rate = LinkRate(rate_bps) if rate_bps and len(senders) == 1 else None
     for flow in senders:
-        yield from _verdicts_of(flow)
+        cc, columns = flow.congestion_control, flow.columns
+        acks = trace_from_fields(columns, is_per_ack=flow.is_per_ack, congestion_control=cc, first_byte_us=0)
+        yield flow.flow, judge_flow(acks, rate)
 
 
-def _verdicts_of(flow: ImportedFlow) -> Iterator[dict[str, Any]]:
-    from downlink.analysis.exits.panel import judge_all
-    from downlink.analysis.exits.trace import trace_from_fields
+def _rows(flow: int, found: FlowExits) -> Iterator[dict[str, Any]]:
+    """One object per detector, as in the REST API."""
+    for verdict in found.verdicts:
+        own = {name: getattr(verdict, name) for name in SHOWN}
+        yield {"flow": flow, **verdict.identity._asdict(), **own, "timing": found.timing(verdict)}
 
-    ack_trace = trace_from_fields(flow.columns, is_per_ack=flow.is_per_ack, congestion_control=flow.congestion_control)
-    for verdict in judge_all(ack_trace):
-        yield {
-            "flow": flow.flow,
-            "detector": verdict.detector,
-            "version": verdict.version,
-            "exit_us": verdict.exit_us,
-            "cwnd_segments": verdict.cwnd_segments,
-            "parameters": dict(verdict.parameters),
-            "reason": verdict.reason,
-            "quantities": dict(verdict.quantities),
-        }
+
+def _capacity_text(found: FlowExits) -> str:
+    """What early, good and late were judged by."""
+    capacity = found.capacity
+    if capacity is None:
+        return "no RTT on record, so that exits cannot be called early or good."
+    when = "never" if capacity.at_us is None else f"{capacity.at_us / 1e6:.3f} s"
+    rate = "" if capacity.rate_bps is None else f" of {capacity.rate_bps / 1e6:.1f} Mb/s"
+    by = "90 % of the delivery plateau" if capacity.basis == "plateau" else "least RTT x the link's rate"
+    return f"capacity reached: {when}, by {by}{rate}, least RTT {capacity.least_rtt_us / 1e3:.1f} ms."

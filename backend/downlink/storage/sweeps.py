@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import RunState
-from downlink.storage.tables import Exit, Run, SlowStart, Sweep, SweepPart
+from downlink.storage.tables import Exit, Run, Sweep, SweepPart
 from downlink.storage.unit import Unit
 
 Place = tuple[UUID, int]
@@ -17,16 +17,14 @@ Place = tuple[UUID, int]
 
 
 def decidable_places(unit: Unit, campaign_id: UUID, detector: str, version: str) -> Sequence[Place]:
-    """The flows of complete runs on which this detector could decide, and whose capacity and loss are known."""
+    """The flows of complete runs on which this detector could decide."""
     query = select(Exit.run_id, Exit.flow).join(Run, Run.id == Exit.run_id)
-    query = query.join(SlowStart, (SlowStart.run_id == Exit.run_id) & (SlowStart.flow == Exit.flow))
     wanted = query.where(
         Run.campaign_id == campaign_id,
         Run.state == RunState.COMPLETE,
         Exit.detector == detector,
         Exit.version == version,
         Exit.is_decidable,
-        SlowStart.is_success.is_not(None),
     )
     return [(row[0], row[1]) for row in unit.session.execute(wanted.distinct().order_by(Exit.run_id, Exit.flow))]
 

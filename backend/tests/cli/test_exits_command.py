@@ -41,7 +41,7 @@ def test_exits_as_json_has_one_object_per_detector(ack_file: Path) -> None:
 
 def test_exits_as_a_table_names_times_and_reasons(ack_file: Path) -> None:
     lines = run("exits", ack_file).splitlines()
-    assert lines[0].split("\t") == ["flow", "detector", "version", "detect", "exit", "cwnd", "reason"]
+    assert lines[0].split("\t") == ["flow", "detector", "version", "detect", "exit", "timing", "cwnd", "reason"]
     assert len(lines) == 17
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from downlink.analysis.exits.best import Best, packet_pairs
 from downlink.analysis.exits.bins import too_coarse
+from downlink.analysis.exits.capacity import Capacity, LinkRate, capacity_point
 from downlink.analysis.exits.outcomes import Timing, timing_of
 from downlink.analysis.exits.panel import judge_all
 from downlink.analysis.exits.rounds import not_by_ack
@@ -20,27 +21,31 @@ from downlink.analysis.exits.verdict import Verdict
 from downlink.analysis.intervals import plain
 from downlink.domain.errors import InvalidError
 
-YARDSTICK = "first_loss"
+FIRST_LOSS = "first_loss"
 PACKET_PAIR_ROUNDS = 5
 PUBLISHED = Search10()
 
 
 @dataclass(frozen=True)
 class FlowExits:
-    """verdicts: of every detector, in the panel's order. times: paper 002's, None where the trace does not allow them.
+    """verdicts: of every detector, in the panel's order. capacity: what they are judged by; None without an RTT.
 
-    origin_us: time of the trace's first row on the clock of its samples; all other times count from there.
+    times: paper 002's, None where the trace does not allow them. origin_us: the flow's first data byte on the clock of its
+    samples, from which all other times count.
     """
 
     verdicts: tuple[Verdict, ...]
+    capacity: Capacity | None
     times: ExitTimes | None
+    loss_us: int | None
+    stayed_in_slow_start: bool | None
     origin_us: int
 
     def timing(self, verdict: Verdict) -> Timing | None:
         """Early, good, late or open; None where nothing can be said, and for the loss that the others are measured by."""
-        if self.times is None or not verdict.is_decidable or verdict.detector == YARDSTICK:
+        if self.capacity is None or not verdict.is_decidable or verdict.detector == FIRST_LOSS:
             return None
-        return timing_of(verdict.exit_us, self.times)
+        return timing_of(verdict.exit_us, self.capacity, self.loss_us)
 
 
 def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None, first_byte_us: int = 0) -> AckTrace:
@@ -59,13 +64,22 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
     if not is_per_ack and "rtt_us" in held:
         # A poll says 0 before the kernel has measured.
         held["rtt_us"] = np.where(held["rtt_us"] > 0, held["rtt_us"], NO_RTT)
-    return trace_from_fields(held, is_per_ack=is_per_ack, congestion_control=congestion_control)
+    return trace_from_fields(
+        held, is_per_ack=is_per_ack, congestion_control=congestion_control, first_byte_us=first_byte_us
+    )
 
 
-def judge_flow(trace: AckTrace) -> FlowExits:
-    """Every detector on the trace, and paper 002's times."""
+def judge_flow(trace: AckTrace, rate: LinkRate | None = None) -> FlowExits:
+    """Every detector on the trace, the capacity point and paper 002's times. rate: see `capacity_point`."""
     times = None if _why_no_curves(trace) else exit_times(trace, sliding_curves(trace))
-    return FlowExits(tuple(judge_all(trace)), times, trace.origin_us)
+    return FlowExits(
+        tuple(judge_all(trace)),
+        capacity_point(trace, rate),
+        times,
+        trace.loss_us,
+        trace.stayed_in_slow_start,
+        trace.origin_us,
+    )
 
 
 def _why_no_curves(trace: AckTrace) -> str | None:

@@ -145,7 +145,12 @@ def _millisecond_clock(trace: AckTrace) -> KernelClock:
     eighths = np.where(trace.rtt_us < 0, -1, np.maximum(trace.rtt_us * 8 // 1_000, 1))
     no_cushion = np.zeros(trace.rows, np.int64)
     return KernelClock(
-        trace.time_us // 1_000, eighths, smallest_rtt_so_far(eighths), no_cushion, rtt_units=8, unit_us=1_000
+        (trace.time_us - trace.time_us[0]) // 1_000,
+        eighths,
+        smallest_rtt_so_far(eighths),
+        no_cushion,
+        rtt_units=8,
+        unit_us=1_000,
     )
 
 

@@ -8,14 +8,15 @@ from enum import StrEnum
 
 from scipy import stats
 
+from downlink.analysis.exits.capacity import Capacity
 from downlink.analysis.exits.sliding import ExitTimes
 from downlink.analysis.intervals import CONFIDENCE, mean_intervals
 
 
 class Timing(StrEnum):
-    """An exit against the capacity point cg and the first loss dp of its run.
+    """An exit against the capacity point and the first loss of its flow.
 
-    EARLY: before cg. GOOD: from cg on and before dp. LATE: not before dp. OPEN: neither an exit nor a loss in the trace.
+    EARLY: before capacity. GOOD: from then on and before the loss. LATE: not before the loss. OPEN: neither an exit nor a loss.
     """
 
     EARLY = "early"
@@ -35,22 +36,47 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """One flow's material for Table I: paper 002's times, and the capacity point beside them."""
+
+    times: ExitTimes
+    capacity_us: int | None
+
+
+@dataclass(frozen=True)
+class CommonMeans:
+    """Means in seconds over the runs that have cg, ex and dp, as in paper 002: hr is dp minus ex here as well."""
+
+    cg_s: Interval
+    ex_s: Interval
+    dp_s: Interval
+    hr_s: Interval
+
+
+@dataclass(frozen=True)
 class TableRow:
-    """One line of Table I, times in seconds. A time that no run has is None; hr counts the successful runs."""
+    """One line of Table I, times in seconds, each over the runs that have it (n); None where no run has it.
+
+    capacity_s: the capacity point that exits are judged by. hr_s: over all runs with ex and dp; success_hr_s: over the successful
+    ones, which alone cannot be negative. common: all columns over the same runs.
+    """
 
     runs: int
     success_percent: Interval
+    capacity_s: Interval | None
     cg_s: Interval | None
     ex_s: Interval | None
     dp_s: Interval | None
     hr_s: Interval | None
+    success_hr_s: Interval | None
+    common: CommonMeans | None
 
 
-def timing_of(exit_us: int | None, times: ExitTimes) -> Timing:
-    """Where an exit lies. A run that never reached capacity cannot be left too late, so that any exit before the loss is early."""
-    if exit_us is None or (times.dp_us is not None and exit_us >= times.dp_us):
-        return Timing.OPEN if times.dp_us is None else Timing.LATE
-    return Timing.EARLY if times.cg_us is None or exit_us < times.cg_us else Timing.GOOD
+def timing_of(exit_us: int | None, capacity: Capacity, loss_us: int | None) -> Timing:
+    """Where an exit lies. A flow that never reached capacity cannot be left too late, so that any exit before the loss is early."""
+    if exit_us is None or (loss_us is not None and exit_us >= loss_us):
+        return Timing.OPEN if loss_us is None else Timing.LATE
+    return Timing.EARLY if capacity.at_us is None or exit_us < capacity.at_us else Timing.GOOD
 
 
 def shares(timings: Sequence[Timing]) -> dict[Timing, Interval]:
@@ -58,18 +84,28 @@ def shares(timings: Sequence[Timing]) -> dict[Timing, Interval]:
     return {kind: _share(sum(timing is kind for timing in timings), len(timings)) for kind in Timing}
 
 
-def table_row(runs: Sequence[ExitTimes]) -> TableRow:
-    """Table I over the runs of a link. Needs at least one run."""
-    success = _share(sum(run.is_success for run in runs), len(runs))
+def table_row(runs: Sequence[Reached]) -> TableRow:
+    """Table I over the runs of a link that were in slow start until their loss. Needs at least one run."""
+    times = [run.times for run in runs]
+    success = _share(sum(each.is_success for each in times), len(times))
     percent = Interval(success.value * 100, _scaled(success.low), _scaled(success.high), success.n)
     return TableRow(
         len(runs),
         percent,
-        _mean_s(run.cg_us for run in runs),
-        _mean_s(run.ex_us for run in runs),
-        _mean_s(run.dp_us for run in runs),
-        _mean_s(run.hr_us for run in runs if run.is_success),
+        _mean_s(run.capacity_us for run in runs),
+        _mean_s(each.cg_us for each in times),
+        _mean_s(each.ex_us for each in times),
+        _mean_s(each.dp_us for each in times),
+        _mean_s(each.hr_us for each in times),
+        _mean_s(each.hr_us for each in times if each.is_success),
+        _common_means([each for each in times if None not in (each.cg_us, each.ex_us, each.dp_us)]),
     )
+
+
+def _common_means(times: Sequence[ExitTimes]) -> CommonMeans | None:
+    means = [_mean_s(getattr(each, name) for each in times) for name in ("cg_us", "ex_us", "dp_us", "hr_us")]
+    found = [mean for mean in means if mean is not None]
+    return CommonMeans(*found) if len(found) == len(means) else None
 
 
 def _scaled(value: float | None) -> float | None:

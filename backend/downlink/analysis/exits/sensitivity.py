@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from downlink.analysis.exits.bins import too_coarse
+from downlink.analysis.exits.capacity import Capacity, LinkRate, capacity_point
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart, kernel_clock
 from downlink.analysis.exits.outcomes import Interval, Timing, shares, timing_of
 from downlink.analysis.exits.search import (
@@ -21,7 +22,7 @@ from downlink.analysis.exits.search import (
     search_31_curves,
     search_40_curves,
 )
-from downlink.analysis.exits.sliding import ExitTimes, Search10, exit_times, judge_search_10, sliding_curves
+from downlink.analysis.exits.sliding import Search10, judge_search_10, sliding_curves
 from downlink.analysis.exits.swept import sweepable
 from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.exits.verdict import Verdict
@@ -125,17 +126,15 @@ def _check_size(values: Mapping[str, Sequence[float]]) -> None:
         )
 
 
-def sweep(trace: AckTrace, parameter_sets: Sequence[Parameters]) -> list[Outcome]:
-    """Every parameter set on one trace, judged by the trace's own cg (version 1.0 as published) and first loss.
+def sweep(trace: AckTrace, parameter_sets: Sequence[Parameters], rate: LinkRate | None = None) -> list[Outcome]:
+    """Every parameter set on one trace, judged by the trace's own capacity point and first loss, which no parameter moves.
 
     Only the rows up to the loss are replayed: nothing after it can count.
     """
-    before = until_loss(trace)
-    published = Search10()
-    if before.snd_nxt_bytes is None or too_coarse(before, published.clock):
+    capacity = capacity_point(trace, rate)
+    if capacity is None:
         return [Outcome(None, None, None)] * len(parameter_sets)
-    times = exit_times(before, sliding_curves(before, published))
-    return [_outcome(verdict, times) for verdict in _verdicts(before, parameter_sets)]
+    return [_outcome(verdict, capacity, trace.loss_us) for verdict in _verdicts(until_loss(trace), parameter_sets)]
 
 
 def _verdicts(trace: AckTrace, sets: Sequence[Parameters]) -> Iterator[Verdict]:
@@ -151,16 +150,16 @@ def _verdicts(trace: AckTrace, sets: Sequence[Parameters]) -> Iterator[Verdict]:
     return (found[place] for place in range(len(sets)))
 
 
-def _outcome(verdict: Verdict, times: ExitTimes) -> Outcome:
+def _outcome(verdict: Verdict, capacity: Capacity, loss_us: int | None) -> Outcome:
     if not verdict.is_decidable:
         return Outcome(None, None, None)
-    hr_us = None if verdict.exit_us is None or times.dp_us is None else times.dp_us - verdict.exit_us
-    return Outcome(verdict.exit_us, hr_us, timing_of(verdict.exit_us, times))
+    hr_us = None if verdict.exit_us is None or loss_us is None else loss_us - verdict.exit_us
+    return Outcome(verdict.exit_us, hr_us, timing_of(verdict.exit_us, capacity, loss_us))
 
 
 def until_loss(trace: AckTrace) -> AckTrace:
     """The trace up to and with the row of its first loss."""
-    last = max((row for row in (trace.first_loss_row, trace.loss_row) if row is not None), default=trace.rows - 1)
+    last = trace.rows - 1 if trace.loss_row is None else trace.loss_row
     arrays = {
         field.name: value for field in fields(trace) if isinstance(value := getattr(trace, field.name), np.ndarray)
     }

@@ -1,6 +1,7 @@
 """Paper 002's quantities: bytes sent one RTT ago against bytes delivered now, over a long sliding window (SEARCH 1.0).
 
-Times in microseconds since the first row. Window = factor x first RTT, split into bins; `docs/exits.md` says what the paper leaves open.
+Times in microseconds since the flow's first data byte. Window = factor x first RTT, split into bins. What the paper leaves open:
+`docs/exits.md`.
 """
 
 from __future__ import annotations
@@ -55,17 +56,17 @@ class SlidingCurves:
     def error_ratio(self) -> Floats:
         return np.abs(self.norm_ratio - self.best_norm_ratio)
 
-    def first_above(self, ratio: float) -> int | None:
-        """Position of the first bin whose norm exceeds the ratio."""
+    def first_above(self, ratio: float, last_row: int | None = None) -> int | None:
+        """Position of the first bin whose norm exceeds the ratio; of those found to be full by last_row, where one is given."""
         hits = np.flatnonzero(self.norm_ratio > ratio)
-        return int(hits[0]) if hits.size else None
+        return int(hits[0]) if hits.size and (last_row is None or self.rows[hits[0]] <= last_row) else None
 
 
 @dataclass(frozen=True)
 class ExitTimes:
-    """One row of material for Table I, in microseconds; None when it never happened.
+    """One row of material for paper 002's Table I, in microseconds; None when it never happened while the flow was in slow start.
 
-    cg_us: capacity reached (norm above 0.10). ex_us: SEARCH leaves slow start. dp_us: first loss. hr_us: headroom, dp - ex.
+    cg_us: norm above 0.10, the paper's capacity point. ex_us: SEARCH leaves slow start. dp_us: first loss. hr_us: headroom, dp - ex.
     is_success: cg <= ex < dp; a run that lost nothing counts as an endless dp.
     """
 
@@ -138,14 +139,14 @@ def _norm(sent: Floats, delivered: Floats) -> Floats:
     return np.divide(sent - delivered, sent, out=np.full_like(sent, np.nan), where=sent > 0)
 
 
-def exit_times(trace: AckTrace, curves: SlidingCurves, threshold_ratio: float = 0.25) -> ExitTimes:
-    """cg, ex and dp of one run."""
+def exit_times(trace: AckTrace, curves: SlidingCurves) -> ExitTimes:
+    """cg, ex and dp of one run. The curve counts as long as the flow was in slow start (decision 0052)."""
 
-    def when(position: int | None) -> int | None:
+    def when(ratio: float) -> int | None:
+        position = curves.first_above(ratio, trace.left_row)
         return None if position is None else int(curves.time_us[position])
 
-    dp_us = None if trace.first_loss_row is None else int(trace.time_us[trace.first_loss_row])
-    return ExitTimes(when(curves.first_above(CAPACITY_NORM)), when(curves.first_above(threshold_ratio)), dp_us)
+    return ExitTimes(when(CAPACITY_NORM), when(Search10().threshold_ratio), trace.loss_us)
 
 
 def judge_search_10(
@@ -159,8 +160,7 @@ def judge_search_10(
     if why := too_coarse(trace, asked.clock):
         return rule.undecidable(why)
     curves = curves or sliding_curves(trace, asked)
-    times = exit_times(trace, curves, asked.threshold_ratio)
-    quantities = {**asdict(times), "hr_us": times.hr_us, "is_success": times.is_success, "bin_us": curves.bin_us}
+    quantities = {"bin_us": curves.bin_us}
     hit = curves.first_above(asked.threshold_ratio)
     if hit is None:
         return rule.without_exit(trace, f"the norm never exceeded {asked.threshold_ratio:g}", quantities)

@@ -22,11 +22,12 @@ INITIAL_WINDOW_SEGMENTS = 10
 class AckTrace:
     """One flow as its sender saw it; every array has one value per row, a missing quantity is None.
 
-    time_us: since the first row, never falling. acked_bytes: cumulatively acknowledged since the flow's start. mss_bytes: > 0.
-    rtt_us: the row's RTT sample, -1 for none; on a polled trace the kernel's smoothed value.
+    time_us: since the flow's first data byte, never falling. acked_bytes: cumulatively acknowledged since the flow's start.
+    mss_bytes: > 0. rtt_us: the row's RTT sample, -1 for none; on a polled trace the kernel's smoothed value.
     snd_nxt_bytes: new bytes sent since the flow's start, before the row's ACK released more. delivered_segments, lost_segments,
     retrans_segments: cumulative. ssthresh_segments: 2147483647 while never set. pacing_rate_bps: 0 when the kernel has none yet.
-    origin_us: time of the first row on the clock of the source. is_per_ack: False when rows are polls. congestion_control: of the flow.
+    min_rtt_us: the least RTT that the kernel had seen. origin_us: time 0 on the clock of the source. is_per_ack: False when
+    rows are polls. congestion_control: of the flow.
     """
 
     time_us: Ints
@@ -41,6 +42,7 @@ class AckTrace:
     ssthresh_segments: Ints | None = None
     pacing_rate_bps: Ints | None = None
     app_limited: Ints | None = None
+    min_rtt_us: Ints | None = None
     origin_us: int = 0
     is_per_ack: bool = True
     congestion_control: str | None = None
@@ -60,8 +62,17 @@ class AckTrace:
         return int(np.median(np.diff(self.time_us))) if self.rows > 1 else 0
 
     @cached_property
+    def least_rtt_us(self) -> int | None:
+        """The kernel's own minimum where it is on record, else the smallest sample; None without any."""
+        for column in (self.min_rtt_us, self.rtt_us):
+            known = () if column is None else column[column > 0]
+            if len(known):
+                return int(min(known))
+        return None
+
+    @cached_property
     def loss_row(self) -> int | None:
-        """The first row at which a loss-based control has left slow start for a loss; None without one.
+        """The row of the first loss, the same for everything that asks for it; None without one.
 
         The lost counter decides where there is one: a tail-loss probe retransmits without anything being lost.
         """
@@ -69,10 +80,34 @@ class AckTrace:
         return None if counter is None else first_rise(counter)
 
     @cached_property
-    def first_loss_row(self) -> int | None:
-        """The first row at which lost or retransmitted segments rise."""
-        counters = [counter for counter in (self.lost_segments, self.retrans_segments) if counter is not None]
-        return min((row for counter in counters if (row := first_rise(counter)) is not None), default=None)
+    def loss_us(self) -> int | None:
+        return None if self.loss_row is None else int(self.time_us[self.loss_row])
+
+    @cached_property
+    def left_row(self) -> int | None:
+        """The first row at which slow start is over: the window has reached a finite ssthresh (RFC 5681, section 3.1), or a loss
+        has set one. None when that never happened, or when ssthresh is not on record.
+        """
+        if self.ssthresh_segments is None:
+            return None
+        is_left = self.ssthresh_segments < INFINITE_SSTHRESH_SEGMENTS
+        if self.cwnd_segments is not None:
+            is_lost = np.arange(self.rows) >= (self.rows if self.loss_row is None else self.loss_row)
+            is_left &= is_lost | (self.cwnd_segments >= self.ssthresh_segments)
+        rows = np.flatnonzero(is_left)
+        return int(rows[0]) if rows.size else None
+
+    @cached_property
+    def stayed_in_slow_start(self) -> bool | None:
+        """Whether slow start lasted to the first loss, or to the end without one. None where ssthresh is not on record.
+
+        False for BBR, whose start is not slow start.
+        """
+        if (self.congestion_control or "").startswith("bbr"):
+            return False
+        if self.ssthresh_segments is None:
+            return None
+        return self.left_row is None or (self.loss_row is not None and self.left_row >= self.loss_row)
 
     @cached_property
     def slow_start_cwnd_segments(self) -> Ints:
@@ -90,11 +125,9 @@ class AckTrace:
 
     @cached_property
     def _met_slow_start(self) -> NDArray[np.bool_]:
-        """Rows that found the flow in slow start. The ACK that ended it is the last of them; a poll after it is none."""
-        if self.ssthresh_segments is None:
-            return np.ones(self.rows, np.bool_)
-        is_infinite = self.ssthresh_segments >= INFINITE_SSTHRESH_SEGMENTS
-        return np.concatenate((is_infinite[:1], is_infinite[:-1])) if self.is_per_ack else is_infinite
+        """Rows that found the flow in slow start. The ACK that ended it is the last of them; a poll after it is not one."""
+        end = self.rows if self.left_row is None else self.left_row + self.is_per_ack
+        return np.arange(self.rows) < end
 
 
 def first_rise(counter: Ints) -> int | None:
@@ -104,12 +137,17 @@ def first_rise(counter: Ints) -> int | None:
 
 
 def trace_from_fields(
-    columns: Mapping[str, ArrayLike], *, is_per_ack: bool, congestion_control: str | None = None
+    columns: Mapping[str, ArrayLike],
+    *,
+    is_per_ack: bool,
+    congestion_control: str | None = None,
+    first_byte_us: int | None = None,
 ) -> AckTrace:
     """An AckTrace out of columns named as in `docs/fields.csv`, with these of a per-ACK source beside them.
 
     ack_rtt_us: RTT sample of the ACK, -1 for none. snd_nxt_bytes: new bytes sent. lost_total_segments: cumulative.
     Where nothing was acknowledged on record, delivered segments or, last, the bytes written stand in.
+    first_byte_us: when the flow's first data byte left, on the clock of the source; the first row where nobody knows.
     Raises InvalidError `trace_invalid` when a needed column is missing or cannot be the record of one flow.
     """
     held = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
@@ -117,8 +155,9 @@ def trace_from_fields(
     time_us = _needed(held, "elapsed_us")
     if time_us.size == 0:
         raise InvalidError("trace_invalid", "The trace has no rows.")
+    origin_us = int(time_us[0]) if first_byte_us is None else first_byte_us
     trace = AckTrace(
-        time_us=time_us - time_us[0],
+        time_us=time_us - origin_us,
         acked_bytes=_acked_bytes(held, mss),
         mss_bytes=mss,
         rtt_us=held.get("ack_rtt_us" if is_per_ack else "rtt_us", np.full_like(time_us, NO_RTT)),
@@ -130,7 +169,8 @@ def trace_from_fields(
         ssthresh_segments=held.get("ssthresh_segments"),
         pacing_rate_bps=held.get("pacing_rate_bps"),
         app_limited=held.get("delivery_rate_app_limited"),
-        origin_us=int(time_us[0]),
+        min_rtt_us=held.get("min_rtt_us"),
+        origin_us=origin_us,
         is_per_ack=is_per_ack,
         congestion_control=congestion_control,
     )

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from downlink.analysis.exits.trace import AckTrace
 
 UNDECIDABLE = "not decidable at this sampling"
 
 
+class DetectorId(NamedTuple):
+    """What tells a detector apart from all others. detect: HyStart's mask (1 ACK train, 2 delay, 3 both)."""
+
+    detector: str
+    version: str
+    detect: int | None
+
+    @classmethod
+    def of(cls, detector: str, version: str, parameters: Mapping[str, Any]) -> DetectorId:
+        return cls(detector, version, parameters.get("detect"))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """When a detector would have ended slow start, and why.
 
-    exit_us: microseconds since the trace's first row; None when it never did. An exit at or after the flow's first loss
-    came too late: the reason says so and `quantities.is_too_late` is true. cwnd_segments: the window at that row.
-    parameters: everything the verdict depends on besides the trace. quantities: the numbers that decided.
+    exit_us: microseconds since the flow's first data byte; None when it never did. cwnd_segments: the window at that row.
+    parameters: everything the verdict depends on besides the trace. quantities: the numbers that decided. is_decidable: False
+    where the samples do not allow an answer. is_too_late: the exit came at or after the flow's first loss.
+    cwnd_source: `recorded`, or `modelled` where the flow itself was no longer in slow start.
     """
 
     detector: str
@@ -27,10 +40,13 @@ class Verdict:
     parameters: Mapping[str, Any]
     reason: str
     quantities: Mapping[str, Any] = field(default_factory=dict)
+    is_decidable: bool = True
+    is_too_late: bool = False
+    cwnd_source: str | None = None
 
     @property
-    def is_decidable(self) -> bool:
-        return not self.reason.startswith(UNDECIDABLE)
+    def identity(self) -> DetectorId:
+        return DetectorId.of(self.detector, self.version, self.parameters)
 
 
 @dataclass(frozen=True)
@@ -42,13 +58,16 @@ class Rule:
     parameters: Mapping[str, Any]
 
     def undecidable(self, why: str) -> Verdict:
-        return self._silent(f"{UNDECIDABLE}: {why}", {})
+        return self._silent(f"{UNDECIDABLE}: {why}", {}, is_decidable=False)
+
+    def never(self, why: str, quantities: Mapping[str, Any] | None = None) -> Verdict:
+        """No exit in the whole trace."""
+        return self._silent(why, quantities or {})
 
     def without_exit(self, trace: AckTrace, why: str, quantities: Mapping[str, Any]) -> Verdict:
         """No exit, either to the end of the trace or to the loss that ended slow start."""
-        if trace.loss_row is not None:
-            loss_s = int(trace.time_us[trace.loss_row]) / 1e6
-            why = f"slow start ended with the first loss at {loss_s:.3f} s; until then {why}"
+        if trace.loss_us is not None:
+            why = f"slow start ended with the first loss at {trace.loss_us / 1e6:.3f} s; until then {why}"
         return self._silent(why, quantities)
 
     def exit_at(
@@ -58,14 +77,25 @@ class Rule:
 
         cwnd: the window, where it is not the slow-start window of the row.
         """
-        at_us = int(trace.time_us[row])
         is_too_late = trace.loss_row is not None and row >= trace.loss_row
-        if is_too_late:
-            why = f"{why}; too late: slow start ended with the first loss at {int(trace.time_us[trace.loss_row]) / 1e6:.3f} s"
-            quantities = {**quantities, "is_too_late": True}
-        source = {"cwnd_source": "recorded" if cwnd is None and trace.is_cwnd_recorded(row) else "modelled"}
+        if is_too_late and trace.loss_us is not None:
+            why = f"{why}; too late: slow start ended with the first loss at {trace.loss_us / 1e6:.3f} s"
+        source = "recorded" if cwnd is None and trace.is_cwnd_recorded(row) else "modelled"
         window = int(trace.slow_start_cwnd_segments[row]) if cwnd is None else cwnd
-        return Verdict(self.detector, self.version, at_us, window, self.parameters, why, {**quantities, **source})
+        return self._at(trace, row, window, why, quantities, is_too_late=is_too_late, cwnd_source=source)
 
-    def _silent(self, reason: str, quantities: Mapping[str, Any]) -> Verdict:
-        return Verdict(self.detector, self.version, None, None, self.parameters, reason, quantities)
+    def seen_at(self, trace: AckTrace, row: int, why: str, quantities: Mapping[str, Any]) -> Verdict:
+        """What the flow itself did at a row, with the window that it had there."""
+        cwnd = None if trace.cwnd_segments is None else int(trace.cwnd_segments[row])
+        return self._at(trace, row, cwnd, why, quantities, cwnd_source=None if cwnd is None else "recorded")
+
+    def _at(
+        self, trace: AckTrace, row: int, cwnd: int | None, why: str, quantities: Mapping[str, Any], **marks: Any
+    ) -> Verdict:
+        at_us = int(trace.time_us[row])
+        return Verdict(self.detector, self.version, at_us, cwnd, self.parameters, why, quantities, **marks)
+
+    def _silent(self, reason: str, quantities: Mapping[str, Any], *, is_decidable: bool = True) -> Verdict:
+        return Verdict(
+            self.detector, self.version, None, None, self.parameters, reason, quantities, is_decidable=is_decidable
+        )

@@ -12,12 +12,26 @@ from downlink.api.schemas.runs import RunStateName
 
 Column = list[float | None]
 TimingName = Literal["early", "good", "late", "open"]
+BasisName = Literal["emulated_rate", "nominal_rate", "plateau"]
+
+
+class Capacity(Shape):
+    """When slow start had nothing more to gain: what exits are judged by (docs/exits.md, section 2)."""
+
+    capacity_us: int | None = Field(
+        description="Microseconds since the flow's first data byte; null when never reached"
+    )
+    capacity_basis: BasisName = Field(
+        description="Rate x least RTT in flight, by the link's emulated or nominal rate; or 90 % of the delivery plateau"
+    )
+    capacity_rate_bps: float | None = Field(description="The link's rate, or the plateau's; null without a plateau")
+    least_rtt_us: int
 
 
 class ExitTimes(Shape):
-    """Paper 002's times of one flow, microseconds since the trace's first row; null when it never happened."""
+    """Paper 002's times of one flow, microseconds since its first data byte; null when not while it was in slow start."""
 
-    cg_us: int | None = Field(description="Capacity reached: norm above 0.10")
+    cg_us: int | None = Field(description="Paper 002's capacity point: norm above 0.10")
     ex_us: int | None = Field(description="SEARCH 1.0 leaves slow start")
     dp_us: int | None = Field(description="First loss")
     hr_us: int | None = Field(description="Headroom: dp - ex")
@@ -29,13 +43,18 @@ class Verdict(Shape):
 
     detector: str
     version: str
-    exit_us: int | None = Field(description="Microseconds since the trace's first row; null when it never fired")
+    detect: int | None = Field(description="HyStart's mask: 1 ACK train, 2 delay, 3 both")
+    exit_us: int | None = Field(description="Microseconds since the flow's first data byte; null when it never fired")
     cwnd_segments: int | None
+    cwnd_source: Literal["recorded", "modelled"] | None = Field(
+        description="modelled: the flow itself was no longer in slow start; what slow start would have grown on these ACKs"
+    )
     parameters: dict[str, Any]
     reason: str
     quantities: dict[str, Any]
     is_decidable: bool = Field(description="False where the samples are too coarse for this detector")
-    timing: TimingName | None = Field(description="Against cg and dp; null where it cannot be said")
+    is_too_late: bool = Field(description="The exit came at or after the first loss")
+    timing: TimingName | None = Field(description="Against capacity and first loss; null where it cannot be said")
 
 
 class ExitCurves(Shape):
@@ -75,7 +94,7 @@ class PacketPairs(Shape):
 
 
 class FlowExits(Shape):
-    """One flow. Every time counts from the trace's first row, which lies at origin_us on the clock of its samples."""
+    """One flow. Every time counts from its first data byte, which lies at origin_us on the clock of its samples."""
 
     flow: int
     cc: str | None
@@ -83,6 +102,11 @@ class FlowExits(Shape):
     origin_us: int | None
     refusal: str | None = Field(description="Why the trace could not be judged")
     analysis_version: str
+    is_current: bool = Field(description="False when an older analysis judged the flow")
+    stayed_in_slow_start: bool | None = Field(
+        description="Until the first loss, or the end; null where it is not on record"
+    )
+    capacity: Capacity | None = Field(description="null without an RTT")
     times: ExitTimes | None
     verdicts: list[Verdict]
     curves: ExitCurves | None
@@ -107,15 +131,27 @@ class Estimate(Shape):
     n: int
 
 
+class CommonMeans(Shape):
+    """All columns over the runs that have cg, ex and dp: here hr is dp - ex of the means too."""
+
+    cg_s: Estimate
+    ex_s: Estimate
+    dp_s: Estimate
+    hr_s: Estimate
+
+
 class TableOne(Shape):
-    """Paper 002's Table I: means over runs, seconds. A time that no run has is null; hr counts the successful runs."""
+    """Paper 002's Table I over the flows in slow start until their loss: means, seconds, each over the runs that have it."""
 
     runs: int
     success_percent: Estimate
+    capacity_s: Estimate | None = Field(description="The capacity point that exits are judged by")
     cg_s: Estimate | None
     ex_s: Estimate | None
     dp_s: Estimate | None
-    hr_s: Estimate | None
+    hr_s: Estimate | None = Field(description="Over the runs with ex and dp")
+    success_hr_s: Estimate | None = Field(description="Over the successful runs")
+    common: CommonMeans | None = Field(description="As in the paper; null when no run has all three times")
 
 
 class TimingShares(Shape):
@@ -143,6 +179,9 @@ class ExitGroup(Shape):
     flow: int
     cc: str | None
     runs: int
+    outdated: int = Field(description="Runs that an older analysis judged")
+    left_early: int = Field(description="Runs whose flow left slow start before a loss: not in the table")
+    bases: dict[BasisName, int] = Field(description="Runs by what their capacity point was judged by")
     table: TableOne | None
     detectors: list[DetectorExits]
 

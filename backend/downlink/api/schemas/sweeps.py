@@ -31,7 +31,9 @@ class SweepCell(Shape):
 
     parameters: dict[str, float]
     n: int = Field(description="Traces on which this set could decide")
-    shares: TimingShares | None = Field(description="Of these traces; good is Table I's success; null for none")
+    shares: TimingShares | None = Field(
+        description="Of these traces; good: from capacity on and before the first loss; null for none"
+    )
     headroom_s: float | None = Field(description="Median time from a good exit to the first loss")
 
 

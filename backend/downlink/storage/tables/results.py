@@ -71,7 +71,12 @@ class LimitBin(Table):
 
 
 class SlowStart(Table):
-    """Paper 002's times of one flow, microseconds since origin_us, the trace's first row. refusal: why nothing was judged."""
+    """When slow start ended and should have, microseconds since origin_us, the flow's first data byte. refusal: why nothing was judged.
+
+    cg_us, ex_us, dp_us, hr_us, is_success: paper 002's. capacity_us: what exits are judged by, found with capacity_basis,
+    capacity_rate_bps and least_rtt_us; NULL where it was never reached.
+    stayed_in_slow_start: until its first loss, or its end; NULL where the trace does not say.
+    """
 
     __tablename__ = "slow_starts"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -82,6 +87,11 @@ class SlowStart(Table):
     dp_us: Mapped[int | None]
     hr_us: Mapped[int | None]
     is_success: Mapped[bool | None]
+    capacity_us: Mapped[int | None]
+    capacity_basis: Mapped[str | None]
+    capacity_rate_bps: Mapped[float | None]
+    least_rtt_us: Mapped[int | None]
+    stayed_in_slow_start: Mapped[bool | None]
     refusal: Mapped[str | None]
     analysis_version: Mapped[str]
 
@@ -101,6 +111,8 @@ class Exit(Table):
     reason: Mapped[str]
     quantities: Mapped[Json]
     is_decidable: Mapped[bool]
+    is_too_late: Mapped[bool | None]
+    cwnd_source: Mapped[str | None]
     timing: Mapped[str | None]
 
 

@@ -77,9 +77,9 @@ def test_an_exit_that_a_loss_forestalled_keeps_its_time_and_is_called_too_late()
         verdict, without = judge_hystart(trace), judge_hystart(free)
         assert verdict.exit_us == without.exit_us
         if trace.loss_row is None or without.exit_us is None or without.exit_us < trace.time_us[trace.loss_row]:
-            assert "is_too_late" not in verdict.quantities
+            assert not verdict.is_too_late
             continue
         cut_off += 1
-        assert verdict.quantities["is_too_late"]
+        assert verdict.is_too_late
         assert "first loss" in verdict.reason
     assert cut_off > 0

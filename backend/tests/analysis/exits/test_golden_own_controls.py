@@ -13,7 +13,7 @@ from downlink.analysis.exits.flow import judge_flow
 from downlink.analysis.exits.hystartpp import judge_hystartpp
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.search import judge_search_31, judge_search_40
-from downlink.analysis.exits.trace import AckTrace, trace_from_fields
+from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict
 from downlink.codec.parquet import Columns, parquet_to_columns
 
@@ -48,10 +48,18 @@ def test_search_1_0_decides_at_the_ack_at_which_the_curve_of_paper_002_does() ->
     assert times.ex_us == judge_observed_exit(trace).exit_us
 
 
-def test_best_sets_the_threshold_at_the_same_ack_to_the_same_window() -> None:
-    observed, replayed = judge_observed_exit(recorded("best")), judge_best(recorded("best"))
-    assert replayed.quantities["ssthresh_set_us"] == observed.exit_us
-    assert replayed.quantities["ssthresh_segments"] == observed.quantities["ssthresh_segments"]
+def test_best_sets_the_threshold_at_the_same_ack_and_slow_start_goes_on_until_the_window_is_there() -> None:
+    trace, replayed = recorded("best"), judge_best(recorded("best"))
+    assert trace.ssthresh_segments is not None
+    set_row = int(np.flatnonzero(trace.ssthresh_segments < INFINITE_SSTHRESH_SEGMENTS)[0])
+    assert replayed.quantities["ssthresh_set_us"] == trace.time_us[set_row]
+    assert replayed.quantities["ssthresh_segments"] == trace.ssthresh_segments[set_row]
+    assert trace.cwnd_segments is not None
+    assert trace.cwnd_segments[set_row] < trace.ssthresh_segments[set_row]
+    observed = judge_observed_exit(trace)
+    assert observed.cwnd_segments is not None
+    assert replayed.quantities["ssthresh_set_us"] < replayed.exit_us == observed.exit_us
+    assert observed.cwnd_segments >= observed.quantities["ssthresh_segments"]
 
 
 def test_hystartpp_enters_conservative_slow_start_at_the_same_ack() -> None:

@@ -35,7 +35,7 @@ def test_the_replay_leaves_slow_start_at_the_ack_at_which_the_kernel_did(link: s
     assert observed.exit_us is not None
     assert (replayed.exit_us, replayed.cwnd_segments) == (observed.exit_us, observed.cwnd_segments)
     assert observed.quantities["ssthresh_segments"] == observed.cwnd_segments, "HyStart stops growth where it is"
-    assert (replayed.quantities["signal"], replayed.quantities["cwnd_source"]) == (signal, "recorded")
+    assert (replayed.quantities["signal"], replayed.cwnd_source) == (signal, "recorded")
     loss = judge_first_loss(trace).exit_us
     assert loss is None or loss > observed.exit_us
 

@@ -80,7 +80,7 @@ def test_small_windows_are_not_judged() -> None:
     trace = rounds_of([[RTT_US] * 3, [RTT_US + 20_000] * 9], cwnd_segments=15)
     assert judge_hystart(trace, HyStart(detect=DELAY)).exit_us is None
     verdict = judge_hystart(trace, HyStart(detect=DELAY, low_window=15))
-    assert (verdict.cwnd_segments, verdict.quantities["cwnd_source"]) == (15, "recorded")
+    assert (verdict.cwnd_segments, verdict.cwnd_source) == (15, "recorded")
 
 
 def test_rows_without_an_rtt_sample_are_no_samples() -> None:

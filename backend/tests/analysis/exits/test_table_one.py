@@ -1,0 +1,91 @@
+"""Paper 002's Table I: which runs it is over, its means, and the capacity point beside its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from downlink.analysis.exits.outcomes import Reached, Timing, shares, table_row
+from downlink.analysis.exits.sliding import ExitTimes, exit_times, sliding_curves
+from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS
+from tests.fixtures.exit_traces import make_trace
+
+S = 10**6
+
+
+def reached(cg_s: float | None, ex_s: float | None, dp_s: float | None, capacity_s: float | None = None) -> Reached:
+    times = [None if at is None else int(at * S) for at in (cg_s, ex_s, dp_s, capacity_s)]
+    return Reached(ExitTimes(*times[:3]), times[3])
+
+
+@pytest.mark.parametrize(
+    ("times", "is_success"),
+    [
+        ((10, 10, 30), True),
+        ((10, 9, 30), False),
+        ((10, 29, 30), True),
+        ((10, 30, 30), False),
+        ((10, 20, None), True),
+        ((None, 20, 30), False),
+        ((10, None, 30), False),
+    ],
+)
+def test_success_is_an_exit_from_cg_on_and_before_the_loss(
+    times: tuple[int | None, int | None, int | None], is_success: bool
+) -> None:
+    assert ExitTimes(*times).is_success is is_success
+
+
+def test_means_have_their_interval_and_each_its_own_n() -> None:
+    runs = [reached(cg, cg + 1, cg + 4, 6) for cg in (9, 10, 14)] + [reached(None, None, 2)]
+    row = table_row(runs)
+    assert (row.runs, row.success_percent.value) == (4, 75)
+    assert row.cg_s is not None
+    assert row.capacity_s is not None
+    assert row.dp_s is not None
+    low, high = stats.t.interval(0.95, 2, loc=11, scale=stats.sem([9, 10, 14]))
+    assert (row.cg_s.value, row.cg_s.low, row.cg_s.high, row.cg_s.n) == pytest.approx((11, low, high, 3))
+    assert (row.capacity_s.value, row.capacity_s.n, row.dp_s.n) == (6, 3, 4)
+    alone = table_row(runs[:1])
+    assert alone.cg_s is not None
+    assert (alone.cg_s.low, alone.cg_s.high) == (None, None)
+
+
+def test_over_common_runs_the_mean_headroom_is_the_difference_of_the_means() -> None:
+    """As in the paper: 18.1 - 12.4 = 5.7. Over the successful runs alone it would be larger."""
+    runs = [reached(9, 12, 18), reached(10, 20, 18), reached(8, 11, None), reached(None, 14, 30), reached(9, 10, 15)]
+    row = table_row(runs)
+    assert row.common is not None
+    assert row.hr_s is not None
+    assert row.success_hr_s is not None
+    assert [getattr(row.common, name).n for name in ("cg_s", "ex_s", "dp_s", "hr_s")] == [3] * 4
+    assert row.common.hr_s.value == pytest.approx(row.common.dp_s.value - row.common.ex_s.value)
+    assert (row.common.hr_s.value, row.hr_s.n, row.success_hr_s.value) == pytest.approx((3, 4, 5.5))
+    assert table_row(runs[2:4]).common is None
+
+
+def test_the_curve_counts_until_the_flow_leaves_slow_start() -> None:
+    """100 bytes are sent per ms all the time; from 700 ms on only 60 of them arrive. HyStart may have left before."""
+    time_us = np.arange(1_500) * 1_000
+    acked = np.cumsum(np.where(time_us < 700_000, 100, 60))
+
+    def times_of(left_us: int) -> ExitTimes:
+        ssthresh = np.where(time_us >= left_us, 26, INFINITE_SSTHRESH_SEGMENTS)
+        trace = make_trace(time_us, acked, 100_000, 10_000 + np.arange(1_500) * 100, ssthresh_segments=ssthresh)
+        return exit_times(trace, sliding_curves(trace))
+
+    whole = times_of(10**9)
+    assert whole.cg_us is not None
+    assert whole.ex_us is not None
+    assert times_of(500_000) == ExitTimes(None, None, None)
+    assert times_of(whole.ex_us) == whole, "the ACK that ended slow start is the last one"
+    assert times_of(whole.ex_us - 1_000) == ExitTimes(whole.cg_us, None, None)
+    assert times_of(whole.cg_us - 1_000) == ExitTimes(None, None, None)
+
+
+def test_shares_sum_to_one() -> None:
+    found = shares([Timing.GOOD, Timing.GOOD, Timing.LATE])
+    assert sum(share.value for share in found.values()) == pytest.approx(1)
+    assert found[Timing.GOOD].low is not None
+    assert found[Timing.GOOD].low < 2 / 3 < (found[Timing.GOOD].high or 0)
