@@ -1238,10 +1238,44 @@ export interface components {
             /** Outliers */
             outliers: components["schemas"]["Outlier"][];
         };
+        /**
+         * Capacity
+         * @description When slow start had nothing more to gain: what exits are judged by (docs/exits.md, section 2).
+         */
+        Capacity: {
+            /**
+             * Capacity Us
+             * @description Microseconds since the flow's first data byte; null when never reached
+             */
+            capacity_us: number | null;
+            /**
+             * Capacity Basis
+             * @description Rate x least RTT in flight, by the link's emulated or nominal rate; or 90 % of the delivery plateau
+             * @enum {string}
+             */
+            capacity_basis: "emulated_rate" | "nominal_rate" | "plateau";
+            /**
+             * Capacity Rate Bps
+             * @description The link's rate, or the plateau's; null without a plateau
+             */
+            capacity_rate_bps: number | null;
+            /** Least Rtt Us */
+            least_rtt_us: number;
+        };
         /** ChunkStored */
         ChunkStored: {
             /** Stored */
             stored: boolean;
+        };
+        /**
+         * CommonMeans
+         * @description All columns over the runs that have cg, ex and dp: here hr is dp - ex of the means too.
+         */
+        CommonMeans: {
+            cg_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            ex_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            dp_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
         };
         /** Comparison */
         Comparison: {
@@ -1514,18 +1548,35 @@ export interface components {
             cc: string | null;
             /** Runs */
             runs: number;
+            /**
+             * Outdated
+             * @description Runs that an older analysis judged
+             */
+            outdated: number;
+            /**
+             * Left Early
+             * @description Runs whose flow left slow start before a loss: not in the table
+             */
+            left_early: number;
+            /**
+             * Bases
+             * @description Runs by what their capacity point was judged by
+             */
+            bases: {
+                [key: string]: number;
+            };
             table: components["schemas"]["TableOne"] | null;
             /** Detectors */
             detectors: components["schemas"]["DetectorExits"][];
         };
         /**
          * ExitTimes
-         * @description Paper 002's times of one flow, microseconds since the trace's first row; null when it never happened.
+         * @description Paper 002's times of one flow, microseconds since its first data byte; null when not while it was in slow start.
          */
         ExitTimes: {
             /**
              * Cg Us
-             * @description Capacity reached: norm above 0.10
+             * @description Paper 002's capacity point: norm above 0.10
              */
             cg_us: number | null;
             /**
@@ -1604,7 +1655,7 @@ export interface components {
         };
         /**
          * FlowExits
-         * @description One flow. Every time counts from the trace's first row, which lies at origin_us on the clock of its samples.
+         * @description One flow. Every time counts from its first data byte, which lies at origin_us on the clock of its samples.
          */
         FlowExits: {
             /** Flow */
@@ -1625,6 +1676,18 @@ export interface components {
             refusal: string | null;
             /** Analysis Version */
             analysis_version: string;
+            /**
+             * Is Current
+             * @description False when an older analysis judged the flow
+             */
+            is_current: boolean;
+            /**
+             * Stayed In Slow Start
+             * @description Until the first loss, or the end; null where it is not on record
+             */
+            stayed_in_slow_start: boolean | null;
+            /** @description null without an RTT */
+            capacity: components["schemas"]["Capacity"] | null;
             times: components["schemas"]["ExitTimes"] | null;
             /** Verdicts */
             verdicts: components["schemas"]["Verdict"][];
@@ -3143,7 +3206,7 @@ export interface components {
              * @description Traces on which this set could decide
              */
             n: number;
-            /** @description Of these traces; good is Table I's success; null for none */
+            /** @description Of these traces; good: from capacity on and before the first loss; null for none */
             shares: components["schemas"]["TimingShares"] | null;
             /**
              * Headroom S
@@ -3184,16 +3247,23 @@ export interface components {
         };
         /**
          * TableOne
-         * @description Paper 002's Table I: means over runs, seconds. A time that no run has is null; hr counts the successful runs.
+         * @description Paper 002's Table I over the flows in slow start until their loss: means, seconds, each over the runs that have it.
          */
         TableOne: {
             /** Runs */
             runs: number;
             success_percent: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            /** @description The capacity point that exits are judged by */
+            capacity_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             cg_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             ex_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             dp_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            /** @description Over the runs with ex and dp */
             hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            /** @description Over the successful runs */
+            success_hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            /** @description As in the paper; null when no run has all three times */
+            common: components["schemas"]["CommonMeans"] | null;
         };
         /**
          * Timetable
@@ -3389,12 +3459,22 @@ export interface components {
             /** Version */
             version: string;
             /**
+             * Detect
+             * @description HyStart's mask: 1 ACK train, 2 delay, 3 both
+             */
+            detect: number | null;
+            /**
              * Exit Us
-             * @description Microseconds since the trace's first row; null when it never fired
+             * @description Microseconds since the flow's first data byte; null when it never fired
              */
             exit_us: number | null;
             /** Cwnd Segments */
             cwnd_segments: number | null;
+            /**
+             * Cwnd Source
+             * @description modelled: the flow itself was no longer in slow start; what slow start would have grown on these ACKs
+             */
+            cwnd_source: ("recorded" | "modelled") | null;
             /** Parameters */
             parameters: {
                 [key: string]: unknown;
@@ -3411,8 +3491,13 @@ export interface components {
              */
             is_decidable: boolean;
             /**
+             * Is Too Late
+             * @description The exit came at or after the first loss
+             */
+            is_too_late: boolean;
+            /**
              * Timing
-             * @description Against cg and dp; null where it cannot be said
+             * @description Against capacity and first loss; null where it cannot be said
              */
             timing: ("early" | "good" | "late" | "open") | null;
         };
@@ -6016,7 +6101,7 @@ export interface operations {
     get_run_exits: {
         parameters: {
             query?: {
-                /** @description Curves from here on, seconds after the trace's first row */
+                /** @description Curves from here on, seconds after the flow's first data byte */
                 from_s?: number;
                 /** @description Curves up to here */
                 to_s?: number | null;

@@ -24,7 +24,7 @@ const LOOKS: readonly Row[] = [
   ['first_loss', 'First loss (dp)', 'dp', 7, 'cross'],
   ['search 1.0', 'SEARCH 1.0 (ex)', 'ex', 0, 'square'],
   ['search 3.1', 'SEARCH 3.1', 'S3', 2, 'square'],
-  ['search 4.0', 'SEARCH 4.0', 'S4', 3, 'square'],
+  ['search 4.0', 'SEARCH 4.0, exit rule', 'S4', 3, 'square'],
   ['hystart 6.x 3', 'HyStart 6.x, both', 'H6', 1, 'triangle'],
   ['hystart 6.x 1', 'HyStart 6.x, ACK train', 'H6t', 9, 'triangle'],
   ['hystart 6.x 2', 'HyStart 6.x, delay', 'H6d', 17, 'triangle'],
@@ -39,6 +39,10 @@ const LOOKS: readonly Row[] = [
 ]
 
 const BY_KEY = new Map<string, DetectorLook>(LOOKS.map(([key, name, code, style, glyph]) => [key, { key, name, code, style, glyph }]))
+
+/** How many detectors there are, and how many of them need a row per ACK; a poll is too coarse for these. */
+export const DETECTORS = LOOKS.length
+export const NEED_EVERY_ACK = LOOKS.filter(([key]) => key.startsWith('hystart') || key === 'best').length
 
 /** Shown until a reader chooses: one of each kind, the newest kernel with both of HyStart's rules. */
 export const USUAL_DETECTORS: readonly string[] = LOOKS.filter(([, , , style]) => style < 8).map(([key]) => key)

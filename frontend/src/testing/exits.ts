@@ -104,12 +104,15 @@ function makeVerdict([detector, version, exit_s, timing, reason, detect]: Row, i
   return {
     detector,
     version,
+    detect: detect ?? null,
     exit_us,
     cwnd_segments: exit_us === null ? null : Math.round(10 * 2 ** ((exit_s ?? 0) / RTT_S / 1.28)),
+    cwnd_source: exit_us === null ? null : (exit_s ?? 0) > 2.46 && detector !== 'first_loss' ? 'modelled' : 'recorded',
     parameters: detect === undefined ? {} : { detect, low_window: 16 },
     reason: isDecidable ? reason : COARSE,
     quantities: isDecidable && detector === 'best' ? aim : {},
     is_decidable: isDecidable,
+    is_too_late: exit_us !== null && exit_us > us(LOSS_S),
     timing: isDecidable ? timing : null,
   }
 }
@@ -119,9 +122,12 @@ export function makeFlowExits(isPerAck: boolean): FlowExits {
     flow: 1,
     cc: 'cubic',
     first_byte_us: 612_400,
-    origin_us: 613_000,
+    origin_us: 612_400,
     refusal: null,
-    analysis_version: '1',
+    analysis_version: '2',
+    is_current: true,
+    stayed_in_slow_start: !isPerAck,
+    capacity: { capacity_us: us(6.11), capacity_basis: 'emulated_rate', capacity_rate_bps: 144e6, least_rtt_us: 562_000 },
     times: { cg_us: us(7.56), ex_us: us(8.19), dp_us: us(LOSS_S), hr_us: us(LOSS_S - 8.19), is_success: true },
     verdicts: ROWS.map((row) => makeVerdict(row, isPerAck)),
     curves: makeCurves(),
@@ -131,7 +137,16 @@ export function makeFlowExits(isPerAck: boolean): FlowExits {
 }
 
 function makeRefused(): FlowExits {
-  const nothing = { times: null, verdicts: [], curves: null, window: null, packet_pairs: null, origin_us: null }
+  const nothing = {
+    capacity: null,
+    stayed_in_slow_start: null,
+    times: null,
+    verdicts: [],
+    curves: null,
+    window: null,
+    packet_pairs: null,
+    origin_us: null,
+  }
   return { ...makeFlowExits(false), ...nothing, refusal: 'it has no rows after the first data byte' }
 }
 
@@ -180,6 +195,11 @@ function makeDetector(row: Row, runs: number, isPerAck: boolean, seed: number): 
   }
 }
 
+function makeCommon(around: (time_s: number) => ShareEstimate | null): NonNullable<ExitGroup['table']>['common'] {
+  const [cg_s, ex_s, dp_s, hr_s] = [around(7.6), around(8.2), around(8.9), around(0.74)]
+  return cg_s && ex_s && dp_s && hr_s ? { cg_s, ex_s, dp_s, hr_s } : null
+}
+
 function makeExitGroup(condition: string, runs: number, isPerAck: boolean): ExitGroup {
   const random = randomFrom(runs + condition.length)
   const around = (time_s: number) => asValue(estimate(Array.from({ length: runs }, () => time_s * (0.9 + 0.2 * random()))))
@@ -191,13 +211,19 @@ function makeExitGroup(condition: string, runs: number, isPerAck: boolean): Exit
     flow: 1,
     cc: 'cubic',
     runs,
+    outdated: 0,
+    left_early: isPerAck ? 1 : 0,
+    bases: { emulated_rate: runs },
     table: {
       runs,
+      capacity_s: around(6.1),
       success_percent: { value: success.value * 100, low: percent(success.low), high: percent(success.high), n: runs },
       cg_s: around(7.6),
       ex_s: around(8.2),
       dp_s: around(8.9),
-      hr_s: isPerAck ? around(0.74) : null,
+      hr_s: around(0.74),
+      success_hr_s: isPerAck ? around(0.8) : null,
+      common: makeCommon(around),
     },
     detectors: ROWS.map((row, place) => makeDetector(row, runs, isPerAck, place + condition.length)),
   }

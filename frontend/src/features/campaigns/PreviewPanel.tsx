@@ -7,7 +7,7 @@ import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
-import { samplingText, stopText, timetableText } from './wording'
+import { detectorsText, samplingText, stopText, timetableText } from './wording'
 
 const RUNS_LISTED = 60
 
@@ -29,6 +29,9 @@ export function PreviewPanel({ preview, isCurrent }: { preview: CampaignPreview;
             ['Senders record', samplingText(campaign)],
           ]}
         />
+        <Text size="sm" c="dimmed" mt="sm">
+          {detectorsText(campaign)}
+        </Text>
       </Panel>
       <Panel title="Timeline">
         <PlanTimeline runs={runs} conditions={campaign.conditions.map(({ name }) => name)} />

@@ -1,4 +1,5 @@
 import type { CampaignSpec } from '@/api/types'
+import { DETECTORS, NEED_EVERY_ACK } from '@/charts/detectors'
 import { formatBytes } from '@/lib/format'
 import { formatDuration } from '@/lib/time'
 
@@ -26,4 +27,10 @@ export function timetableText({ timetable }: Pick<CampaignSpec, 'timetable'>): s
 
 export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {
   return sampling === 'per_ack' ? 'every ACK, where the sender can' : 'polled'
+}
+
+/** Which slow-start detectors the samples will be too coarse for; null where all can decide. */
+export function detectorsText({ sampling }: Pick<CampaignSpec, 'sampling'>): string | null {
+  if (sampling === 'per_ack') return null
+  return `${NEED_EVERY_ACK} of ${DETECTORS} slow-start detectors (HyStart, HyStart++, BEST) need every ACK and will not decide; with “sampling: per_ack” all can.`
 }

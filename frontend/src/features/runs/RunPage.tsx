@@ -15,7 +15,7 @@ import { LimitsTab } from './limits/LimitsTab'
 import { useCancelRun, useRun } from './queries'
 import { SettingsTab } from './SettingsTab'
 import { SourcePanel } from './SourcePanel'
-import type { RunSearch } from './search'
+import { isZoom, type RunSearch } from './search'
 import { TimesPanel } from './TimesPanel'
 import { TracesTab } from './TracesTab'
 
@@ -35,7 +35,8 @@ function Content({ run }: { run: Run }) {
   const search = route.useSearch()
   const { tab = 'charts' } = search
   const navigate = route.useNavigate()
-  const change = (next: Partial<RunSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false })
+  const change = (next: Partial<RunSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: !isZoom(next), resetScroll: false })
   return (
     <>
       <PageHeader

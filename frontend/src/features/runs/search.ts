@@ -5,7 +5,7 @@ export const RUN_TABS = ['charts', 'exits', 'limits', 'settings', 'events', 'tra
 /** What a run's page shows, as its address says it. Absent means the default. */
 export interface RunSearch {
   tab?: (typeof RUN_TABS)[number] | undefined
-  /** Of the exits: the flow, the detectors, and the stretch of time; seconds after the trace's first row. */
+  /** Of the exits: the flow, the detectors, and the stretch of time; seconds after the flow's first data byte. */
   flow?: number | undefined
   detectors?: string[] | undefined
   range?: 'all' | undefined
@@ -22,4 +22,9 @@ export function parseRunSearch(search: Record<string, unknown>): RunSearch {
     from_s: amount(search.from_s),
     to_s: amount(search.to_s),
   }
+}
+
+/** Whether a change is one that Back undoes: another stretch of time. */
+export function isZoom(change: Partial<RunSearch>): boolean {
+  return 'from_s' in change || 'to_s' in change || 'range' in change
 }

@@ -37,7 +37,7 @@ export function DistributionPanel({ shown }: { shown: LookedAt[] }) {
               {(width) => <CurveChart {...shared} {...{ width }} height={HEIGHT} reach={REACH} hasTimeAxis isStepped />}
             </Frame>
             <Text size="xs" c="dimmed" ta="center" pb="sm">
-              Seconds since each trace's first row
+              Seconds since each flow's first data byte
             </Text>
           </div>
         </CursorProvider>

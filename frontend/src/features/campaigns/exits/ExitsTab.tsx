@@ -1,4 +1,4 @@
-import { Button, Select, Stack } from '@mantine/core'
+import { Alert, Button, Select, Stack } from '@mantine/core'
 import { API } from '@/api/client'
 import type { CampaignDetail, CampaignExits } from '@/api/types'
 import { DetectorToggles } from '@/charts/DetectorToggles'
@@ -9,6 +9,7 @@ import { QueryPanel } from '@/ui/QueryPanel'
 import { useCampaignExits } from '../queries'
 import type { CampaignSearch } from '../search'
 import { SweepsPanel } from '../sweeps/SweepsPanel'
+import { detectorsText } from '../wording'
 import { DistributionPanel } from './DistributionPanel'
 import classes from './exits.module.css'
 import { decidableOf, groupLabel } from './groups'
@@ -28,8 +29,9 @@ export function ExitsTab({ campaign, search, onSearch }: ExitsTabProps) {
     <QueryPanel query={exits} skeletonRows={10} empty={({ groups }) => (groups.length === 0 ? <NotYet campaign={campaign} /> : null)}>
       {(data) => (
         <Stack gap="lg">
-          <TableOnePanel groups={data.groups} actions={<Csv campaign={campaign} />} />
-          <Detectors exits={data} search={search} onSearch={onSearch} />
+          <Outdated exits={data} />
+          <TableOnePanel groups={data.groups} isImported={campaign.origin === 'imported'} actions={<Csv campaign={campaign} />} />
+          <Detectors exits={data} isImported={campaign.origin === 'imported'} search={search} onSearch={onSearch} />
           <SweepsPanel campaign={campaign} search={search} onSearch={onSearch} />
         </Stack>
       )}
@@ -43,9 +45,21 @@ function NotYet({ campaign }: { campaign: CampaignDetail }) {
       <Empty title="No exits yet">
         {campaign.state === 'draft'
           ? 'Launch the campaign. Detectors are replayed over each run that is complete.'
-          : 'Detectors are replayed over complete runs, and there is none yet. The Runs tab says how far they are.'}
+          : 'Detectors are replayed over complete runs, and there is none yet. The Runs tab says how far they are.'}{' '}
+        {campaign.origin === 'imported' ? null : detectorsText(campaign.spec)}
       </Empty>
     </Panel>
+  )
+}
+
+/** Verdicts of an older analysis stay as they are until the traces are analysed again. */
+function Outdated({ exits: { groups } }: { exits: CampaignExits }) {
+  const [runs, outdated] = [groups.reduce((sum, one) => sum + one.runs, 0), groups.reduce((sum, one) => sum + one.outdated, 0)]
+  if (outdated === 0) return null
+  return (
+    <Alert color="yellow" variant="light" title={`${outdated} of ${runs} flows were judged by an older analysis`}>
+      Its capacity point was SEARCH's own curve (cg), which can lie seconds before the link is full: early exits may be called good here.
+    </Alert>
   )
 }
 
@@ -64,7 +78,12 @@ function Csv({ campaign }: { campaign: CampaignDetail }) {
   )
 }
 
-function Detectors({ exits, search, onSearch }: { exits: CampaignExits } & Omit<ExitsTabProps, 'campaign'>) {
+interface DetectorsProps extends Omit<ExitsTabProps, 'campaign'> {
+  exits: CampaignExits
+  isImported: boolean
+}
+
+function Detectors({ exits, isImported, search, onSearch }: DetectorsProps) {
   const labels = exits.groups.map((group) => groupLabel(group, exits.groups))
   const place = Math.max(0, labels.indexOf(search.group ?? ''))
   const group = exits.groups[place]
@@ -94,21 +113,33 @@ function Detectors({ exits, search, onSearch }: { exits: CampaignExits } & Omit<
           isOn={(key) => isShown(key, search.detectors)}
           onToggle={(key) => onSearch({ detectors: switched(key, search.detectors, keys) })}
         />
-        <Undecided group={group} decidable={known.length} />
+        <Undecided group={group} decidable={known.length} isImported={isImported} />
       </Panel>
       <DistributionPanel shown={shown} />
-      <TimingPanel shown={shown} />
+      <TimingPanel shown={shown} bases={group.bases} />
     </>
   )
 }
 
-function Undecided({ group, decidable }: { group: CampaignExits['groups'][number]; decidable: number }) {
+interface UndecidedProps {
+  group: CampaignExits['groups'][number]
+  decidable: number
+  isImported: boolean
+}
+
+function Undecided({ group, decidable, isImported }: UndecidedProps) {
   const rest = group.detectors.length - decidable
   if (rest === 0) return null
   return (
     <p className={classes.undecided}>
-      {rest} of {group.detectors.length} detectors could not decide on any run at this sampling. With <code>sampling: per_ack</code> in the
-      campaign file every ACK is on record, and all can.
+      {rest} of {group.detectors.length} detectors could not decide on any run at this sampling.{' '}
+      {isImported ? (
+        'They need a row per ACK, which the imported files do not have.'
+      ) : (
+        <>
+          With <code>sampling: per_ack</code> in the campaign file every ACK is on record, and all can.
+        </>
+      )}
     </p>
   )
 }

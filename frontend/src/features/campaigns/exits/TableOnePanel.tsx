@@ -1,24 +1,34 @@
-import { Table } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { ExitGroup } from '@/api/types'
+import type { ExitGroup, ShareEstimate } from '@/api/types'
 import { NO_VALUE } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { groupLabel, shareText, timeText } from './groups'
 
+type TableOne = NonNullable<ExitGroup['table']>
+
 const TIMES = [
-  { name: 'cg_s', title: 'cg: capacity' },
-  { name: 'ex_s', title: 'ex: exit' },
+  { name: 'capacity_s', title: 'Capacity' },
+  { name: 'cg_s', title: 'cg' },
+  { name: 'ex_s', title: 'ex' },
   { name: 'dp_s', title: 'dp: first loss' },
-  { name: 'hr_s', title: 'hr: headroom' },
+  { name: 'hr_s', title: 'hr = dp − ex' },
+  { name: 'success_hr_s', title: 'hr of successes' },
 ] as const
 
-/** Paper 002's Table I, a line per link and condition. */
-export function TableOnePanel({ groups, actions }: { groups: ExitGroup[]; actions: ReactNode }) {
+interface TableOnePanelProps {
+  groups: ExitGroup[]
+  isImported: boolean
+  actions: ReactNode
+}
+
+/** Paper 002's Table I, a line per link and condition, with the capacity point that exits are judged by beside the paper's. */
+export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProps) {
   return (
     <Panel
       title="Table I: SEARCH 1.0"
-      description="Success is cg ≤ ex < dp, with Wilson's 95 % interval. Times are means ± half of Student's 95 % interval over the runs that have them (n); hr counts successful runs."
+      description="As in paper 002, over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means ± half of Student's 95 % interval over the runs that have them (n)."
       actions={actions}
       isFlush
     >
@@ -41,7 +51,7 @@ export function TableOnePanel({ groups, actions }: { groups: ExitGroup[]; action
         </Table.Thead>
         <Table.Tbody>
           {groups.map((group) => (
-            <Row key={groupLabel(group, groups)} label={groupLabel(group, groups)} group={group} />
+            <Rows key={groupLabel(group, groups)} label={groupLabel(group, groups)} group={group} isImported={isImported} />
           ))}
         </Table.Tbody>
       </ScrollTable>
@@ -49,26 +59,77 @@ export function TableOnePanel({ groups, actions }: { groups: ExitGroup[]; action
   )
 }
 
-function Row({ label, group: { runs, table } }: { label: string; group: ExitGroup }) {
+interface RowsProps {
+  label: string
+  group: ExitGroup
+  isImported: boolean
+}
+
+function Rows({ label, group, isImported }: RowsProps) {
+  const { table } = group
+  return (
+    <>
+      <Table.Tr>
+        <Table.Th scope="row" fw={550}>
+          {label}
+          <Left group={group} />
+        </Table.Th>
+        <Table.Td ta="right">{table?.runs ?? 0}</Table.Td>
+        {table ? <Means table={table} /> : <Table.Td colSpan={TIMES.length + 1}>{whyNone(group, isImported)}</Table.Td>}
+      </Table.Tr>
+      {table?.common ? <Common common={table.common} /> : null}
+    </>
+  )
+}
+
+function Left({ group: { runs, left_early } }: { group: ExitGroup }) {
+  if (left_early === 0) return null
+  return (
+    <Text size="xs" c="dimmed">
+      {left_early} of {runs} left slow start before a loss: not in the table
+    </Text>
+  )
+}
+
+function Means({ table }: { table: TableOne }) {
+  return (
+    <>
+      <Table.Td ta="right">{shareText(table.success_percent)}</Table.Td>
+      {TIMES.map(({ name }) => (
+        <Time key={name} time={table[name]} />
+      ))}
+    </>
+  )
+}
+
+/** The line whose columns are all over the same runs, as the paper's are. */
+function Common({ common }: { common: NonNullable<TableOne['common']> }) {
   return (
     <Table.Tr>
-      <Table.Th scope="row" fw={550}>
-        {label}
+      <Table.Th scope="row" fw={400}>
+        the same over the runs with cg, ex and dp
       </Table.Th>
-      <Table.Td ta="right">{runs}</Table.Td>
-      {table ? (
-        <>
-          <Table.Td ta="right">{shareText(table.success_percent)}</Table.Td>
-          {TIMES.map(({ name }) => (
-            <Table.Td key={name} ta="right">
-              {timeText(table[name])}
-              {table[name] ? <small> n={table[name].n}</small> : null}
-            </Table.Td>
-          ))}
-        </>
-      ) : (
-        <Table.Td colSpan={TIMES.length + 1}>{NO_VALUE} samples too coarse for SEARCH; measure with sampling: per_ack</Table.Td>
-      )}
+      <Table.Td ta="right">{common.hr_s.n}</Table.Td>
+      <Table.Td />
+      <Table.Td />
+      {(['cg_s', 'ex_s', 'dp_s', 'hr_s'] as const).map((name) => (
+        <Time key={name} time={common[name]} />
+      ))}
+      <Table.Td />
     </Table.Tr>
   )
+}
+
+function Time({ time }: { time: ShareEstimate | null }) {
+  return (
+    <Table.Td ta="right">
+      {timeText(time)}
+      {time ? <small> n={time.n}</small> : null}
+    </Table.Td>
+  )
+}
+
+function whyNone({ runs, left_early }: ExitGroup, isImported: boolean): string {
+  if (left_early === runs) return `${NO_VALUE} every flow left slow start before a loss`
+  return `${NO_VALUE} samples too coarse for SEARCH${isImported ? '' : '; measure with sampling: per_ack'}`
 }

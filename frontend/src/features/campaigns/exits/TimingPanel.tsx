@@ -1,21 +1,22 @@
 import { Table } from '@mantine/core'
+import type { ExitGroup } from '@/api/types'
 import { LayerSwatch } from '@/charts/layers'
 import { MarkGlyph } from '@/charts/MarkGlyph'
 import { ShareBar } from '@/charts/ShareBar'
 import { NO_VALUE } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { type LookedAt, PERCENT, shareText } from './groups'
+import { basesText, type LookedAt, PERCENT, shareText } from './groups'
 
 /** In the order of the bar. */
 const TIMINGS = ['early', 'good', 'late', 'open'] as const
 
 /** How often each detector was early, good or late. */
-export function TimingPanel({ shown }: { shown: LookedAt[] }) {
+export function TimingPanel({ shown, bases }: { shown: LookedAt[]; bases: ExitGroup['bases'] }) {
   return (
     <Panel
       title="Early, good or late"
-      description="Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. Shares of the decidable runs with Wilson's 95 % interval."
+      description={`Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. Shares of the decidable runs with Wilson's 95 % interval. ${basesText(bases)}`}
       isFlush
     >
       <ScrollTable label="Shares of early, good, late and open exits per detector">

@@ -45,3 +45,18 @@ export function shareText({ value, low, high }: ShareEstimate, factor = 1): stri
   const interval = low === null || high === null ? '' : ` (${whole(low)}–${whole(high)})`
   return `${whole(value)} %${interval}`
 }
+
+const BASES = [
+  ['emulated_rate', "the link's emulated rate x least RTT in flight"],
+  ['nominal_rate', "the link's nominal rate x least RTT in flight"],
+  ['plateau', '90 % of the delivery plateau'],
+] as const
+
+/** "Capacity by …: 5 runs." What the capacity points of a group were judged by. */
+export function basesText(bases: ExitGroup['bases']): string {
+  const parts = BASES.flatMap(([basis, says]) => {
+    const runs = bases[basis]
+    return runs ? `${says}: ${runs} ${runs === 1 ? 'run' : 'runs'}` : []
+  })
+  return parts.length > 0 ? `Capacity by ${parts.join('; ')}.` : ''
+}

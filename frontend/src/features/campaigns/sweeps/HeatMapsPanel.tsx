@@ -21,7 +21,7 @@ export function HeatMapsPanel({ sweep, search, onSearch }: HeatMapsPanelProps) {
   return (
     <Panel
       title={`Maps of ${versionName(sweep.detector, sweep.version)}`}
-      description="Percent of the traces on which a parameter set can decide; cg and dp stay those of SEARCH 1.0 as published. Numbers has the intervals and n."
+      description="Percent of the traces on which a parameter set can decide; the capacity point and the first loss stay those of each trace. Numbers has the intervals and n."
     >
       {sweep.cells ? (
         <>

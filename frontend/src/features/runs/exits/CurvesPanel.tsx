@@ -96,7 +96,7 @@ function Charts({ flow, marks, span: { from_s: from, to_s: to }, onZoom }: Chart
           />
         ))}
         <Text size="xs" c="dimmed" ta="center" pb="sm">
-          Seconds since the trace's first row · drag over a chart to zoom
+          Seconds since the flow's first data byte · drag over a chart to zoom
         </Text>
       </div>
     </CursorProvider>

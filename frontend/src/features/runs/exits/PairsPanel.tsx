@@ -9,7 +9,7 @@ import classes from './exits.module.css'
 const [WIDTH, HEIGHT, BINS, LABEL_ROOM] = [300, 34, 40, 18]
 
 /** BEST's packet-pair estimates of rounds 1 to 5, and the ssthresh that it takes from them. */
-export function PairsPanel({ flow }: { flow: FlowExits }) {
+export function PairsPanel({ flow, isImported }: { flow: FlowExits; isImported: boolean }) {
   const best = flow.verdicts.find(({ detector }) => detector === 'best')
   return (
     <Panel title="Packet pairs of BEST" {...(best?.is_decidable ? { description: aim(best) } : {})} isFlush={flow.packet_pairs !== null}>
@@ -17,7 +17,13 @@ export function PairsPanel({ flow }: { flow: FlowExits }) {
         <Rounds rounds={flow.packet_pairs} />
       ) : (
         <Text size="sm">
-          BEST measures the spacing of single ACKs, and this trace has polls. Set <code>sampling: per_ack</code> in the campaign file.
+          BEST measures the spacing of single ACKs, and this trace has polls.
+          {isImported ? null : (
+            <>
+              {' '}
+              Set <code>sampling: per_ack</code> in the campaign file.
+            </>
+          )}
         </Text>
       )}
     </Panel>

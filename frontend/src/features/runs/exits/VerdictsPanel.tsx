@@ -23,7 +23,7 @@ export function VerdictsPanel({ flow }: { flow: FlowExits }) {
   return (
     <Panel
       title="Verdicts"
-      description="Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss."
+      description="Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. A modelled window is what slow start would have grown on these ACKs: the flow itself had left slow start and its window is another."
       isFlush
     >
       <ScrollTable label="Verdicts of all detectors">
@@ -68,7 +68,14 @@ function Row({ look, verdict }: Judged) {
       </Table.Th>
       <Table.Td>{verdict.version}</Table.Td>
       <Table.Td ta="right">{verdict.exit_us === null ? NO_VALUE : formatNumber(seconds(verdict.exit_us), 3)}</Table.Td>
-      <Table.Td ta="right">{formatNumber(verdict.cwnd_segments, 0)}</Table.Td>
+      <Table.Td ta="right">
+        {formatNumber(verdict.cwnd_segments, 0)}
+        {verdict.cwnd_source === 'modelled' ? (
+          <Text size="xs" c="dimmed">
+            modelled
+          </Text>
+        ) : null}
+      </Table.Td>
       <Table.Td>{verdict.timing ? <StateBadge state={verdict.timing} /> : verdict.is_decidable ? NO_VALUE : 'not decidable'}</Table.Td>
       <Table.Td miw={340} style={{ whiteSpace: 'normal' }}>
         {verdict.reason}

@@ -14,18 +14,24 @@ import {
   upperMedian,
 } from './exits'
 
-const verdict = (detector: string, exit_us: number | null, quantities: Verdict['quantities'] = {}): Verdict => ({
+const verdict = (detector: string, exit_us: number | null): Verdict => ({
   ...(makeFlowExits(true).verdicts[0] as Verdict),
   detector,
   exit_us,
-  quantities,
 })
-const flowOf = (verdicts: Verdict[], times: FlowExits['times']): FlowExits => ({ ...makeFlowExits(true), verdicts, times })
+const CAPACITY = { capacity_us: 2_500_000, capacity_basis: 'plateau', capacity_rate_bps: 1e6, least_rtt_us: 1000 } as const
+const flowOf = (verdicts: Verdict[], times: FlowExits['times'], capacity: FlowExits['capacity'] = null): FlowExits => ({
+  ...makeFlowExits(true),
+  verdicts,
+  times,
+  capacity,
+})
 const TIMES = { cg_us: 2_000_000, ex_us: 3_000_000, dp_us: 5_000_000, hr_us: 2_000_000, is_success: true }
 
-it('marks are the exits of the chosen detectors, with the capacity point', () => {
-  const flow = flowOf([verdict('observed_exit', 3_000_000), verdict('best', 4_000_000), verdict('first_loss', null)], TIMES)
+it("marks are the exits of the chosen detectors, with the capacity point and the paper's beside it", () => {
+  const flow = flowOf([verdict('observed_exit', 3_000_000), verdict('best', 4_000_000), verdict('first_loss', null)], TIMES, CAPACITY)
   expect(flowMarks(flow, ['best', 'first_loss']).map(({ code, x }) => [code, x])).toEqual([
+    ['C', 2.5],
     ['cg', 2],
     ['B', 4],
   ])
@@ -43,7 +49,7 @@ it('shaded are the window that ended at the exit and the headroom behind it', ()
 
 it('slow start is shown to a tenth past its end; an exit after the loss does not stretch it', () => {
   expect(slowStartSpan(flowOf([verdict('search', 3_000_000)], TIMES))).toEqual({ from_s: 0, to_s: 5.5 })
-  expect(slowStartSpan(flowOf([verdict('search', 28_000_000, { is_too_late: true })], TIMES))).toEqual({ from_s: 0, to_s: 5.5 })
+  expect(slowStartSpan(flowOf([verdict('search', 28_000_000)], TIMES))).toEqual({ from_s: 0, to_s: 5.5 })
   expect(slowStartSpan(flowOf([verdict('search', 4_000_000)], null))).toEqual({ from_s: 0, to_s: 4.4 })
   expect(slowStartSpan(flowOf([verdict('search', null)], null))).toBeNull()
 })

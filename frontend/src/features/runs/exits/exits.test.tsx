@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { runId } from '@/testing/examples'
 import { serve } from '@/testing/network'
 import { renderAt } from '@/testing/renderAt'
+import { makeWorld } from '@/testing/world'
 
 const [PER_ACK, POLLED, REFUSED, RUNNING] = [0, 1, 4, 5].map(runId)
 
@@ -40,6 +41,42 @@ it('the address restores the zoom', async () => {
   expect([from.value, (screen.getByLabelText('To, s') as HTMLInputElement).value]).toEqual(['2', '3'])
   await userEvent.click(screen.getByRole('radio', { name: 'Whole flow' }))
   await waitFor(() => expect((screen.getByLabelText('To, s') as HTMLInputElement).value).toBe('12'))
+})
+
+it('says when the link was full and by which rate, and explains the times of the paper', async () => {
+  serve()
+  renderAt(`/runs/${PER_ACK}?tab=exits`)
+  expect(await screen.findByText(/10\.1 MB in flight, the link's emulated rate of 144 Mb\/s times the least RTT of 562 ms/)).toBeTruthy()
+  expect(screen.getByText(/cg, the curve first says that the link is full/)).toBeTruthy()
+})
+
+it('a window that the flow itself never had is called modelled', async () => {
+  serve()
+  renderAt(`/runs/${PER_ACK}?tab=exits`)
+  const table = await screen.findByRole('group', { name: 'Verdicts of all detectors' })
+  const row = (name: RegExp) => within(table).getByRole('rowheader', { name }).closest('tr')?.textContent
+  expect(row(/SEARCH 3.1/)).toContain('modelled')
+  expect(row(/Observed exit/)).not.toContain('modelled')
+})
+
+it('Back undoes a change of the stretch shown, not a switched detector', async () => {
+  serve()
+  const { router } = renderAt(`/runs/${PER_ACK}?tab=exits&from_s=2&to_s=3`)
+  await userEvent.click(await screen.findByRole('radio', { name: 'Whole flow' }))
+  await userEvent.click(screen.getByRole('button', { name: /^BEST/ }))
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ range: 'all' }))
+  router.history.back()
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ from_s: 2, to_s: 3 }))
+})
+
+it('an imported file has no campaign file to change', async () => {
+  const world = makeWorld()
+  for (const run of Object.values(world.runs).flat())
+    if (run.id === POLLED) run.import_source = { file: 'a.jsonl', source: 'tcp-info', sha256: '0' }
+  serve(world)
+  renderAt(`/runs/${POLLED}?tab=exits`)
+  expect(await screen.findByText(/the imported file does not have them all/)).toBeTruthy()
+  expect(screen.queryByText('sampling: per_ack')).toBeNull()
 })
 
 it('packet pairs tell rounds, medians and the ssthresh', async () => {

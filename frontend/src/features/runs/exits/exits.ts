@@ -1,14 +1,10 @@
 import type { FlowExits, PacketPairs, Verdict } from '@/api/types'
 import type { Window } from '@/charts/BandChart'
-import { type DetectorIdentity, type DetectorLook, detectorLook, isShown } from '@/charts/detectors'
+import { type DetectorLook, detectorLook, isShown } from '@/charts/detectors'
 import type { Mark } from '@/charts/marks'
 
 const US_PER_S = 1e6
 export const seconds = (time_us: number) => time_us / US_PER_S
-
-export function identityOf({ detector, version, parameters }: Verdict): DetectorIdentity {
-  return { detector, version, detect: typeof parameters.detect === 'number' ? parameters.detect : null }
-}
 
 export interface Judged {
   look: DetectorLook
@@ -16,7 +12,7 @@ export interface Judged {
 }
 
 export function judgedOf(flow: FlowExits): Judged[] {
-  return flow.verdicts.map((verdict) => ({ look: detectorLook(identityOf(verdict)), verdict }))
+  return flow.verdicts.map((verdict) => ({ look: detectorLook(verdict), verdict }))
 }
 
 /** The detectors that the samples are too coarse for, by the sentence that says why. */
@@ -28,16 +24,22 @@ export function undecidable(judged: readonly Judged[]): Map<string, string[]> {
   return found
 }
 
-/** The exits of the chosen detectors, and always the capacity point: the others are early or late against it. */
+/** The exits of the chosen detectors, and always the capacity point that they are judged by, with paper 002's own beside it. */
 export function flowMarks(flow: FlowExits, chosen: readonly string[] | undefined): Mark[] {
   const exits = judgedOf(flow).flatMap(({ look, verdict }): Mark[] =>
     verdict.exit_us === null || !isShown(look.key, chosen)
       ? []
       : [{ id: look.key, x: seconds(verdict.exit_us), code: look.code, label: look.name, style: look.style, glyph: look.glyph }],
   )
-  const cg_us = flow.times?.cg_us ?? null
-  const capacity: Mark = { id: 'cg', x: seconds(cg_us ?? 0), code: 'cg', label: 'Capacity reached (cg)', style: 13, glyph: 'bar' }
-  return cg_us === null ? exits : [capacity, ...exits]
+  return [
+    ...point('capacity', flow.capacity?.capacity_us, 'C', 'Capacity reached'),
+    ...point('cg', flow.times?.cg_us, 'cg', 'cg of paper 002'),
+    ...exits,
+  ]
+}
+
+function point(id: string, at_us: number | null | undefined, code: string, label: string): Mark[] {
+  return at_us == null ? [] : [{ id, x: seconds(at_us), code, label, style: 13, glyph: 'bar' }]
 }
 
 /** What is shaded: the sliding window that ended at SEARCH's exit, and the headroom between exit and first loss. */
@@ -53,12 +55,17 @@ export interface Span {
   to_s: number
 }
 
-/** From the first row to a tenth past the last exit that came in time or the first loss, in tenths of a second; null without any. */
+/** When the flow first lost something; null when it never did, or nobody counted. */
+export function lossOf(flow: FlowExits): number | null {
+  return flow.times?.dp_us ?? flow.verdicts.find(({ detector }) => detector === 'first_loss')?.exit_us ?? null
+}
+
+/** From the first data byte to a tenth past the last exit that came in time or the first loss, in tenths of a second; null without any. */
 export function slowStartSpan(flow: FlowExits): Span | null {
-  const ends_us = flow.verdicts.filter(({ quantities }) => quantities.is_too_late !== true).flatMap(({ exit_us }) => exit_us ?? [])
-  const { cg_us = null, dp_us = null } = flow.times ?? {}
-  const before_us = dp_us === null ? ends_us : ends_us.filter((end_us) => end_us <= dp_us)
-  const last_us = Math.max(0, cg_us !== null && (dp_us === null || cg_us <= dp_us) ? cg_us : 0, dp_us ?? 0, ...before_us)
+  const dp_us = lossOf(flow)
+  const points_us = [flow.capacity?.capacity_us, flow.times?.cg_us, ...flow.verdicts.map(({ exit_us }) => exit_us)]
+  const before_us = points_us.flatMap((at_us) => (at_us != null && (dp_us === null || at_us <= dp_us) ? at_us : []))
+  const last_us = Math.max(0, dp_us ?? 0, ...before_us)
   return last_us > 0 ? { from_s: 0, to_s: Math.ceil(seconds(last_us) * 11 - 1e-9) / 10 } : null
 }
 
