@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "a4c90e27b61d"
-down_revision = "e52d80c6f4b1"
+down_revision = "a41c7be02f95"
 branch_labels = None
 depends_on = None
 
