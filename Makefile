@@ -120,6 +120,10 @@ lint-agents:
 lint-frontend: frontend/node_modules/.package-lock.json
 	cd frontend && npm run lint --silent
 
+.PHONY: soak
+soak: install packages ## As root, 35 minutes: everything left running, each process killed once; fails when memory, descriptors or requests grow
+	SOAK_S=1800 $(PYTEST) -s backend/tests/system/test_soak.py
+
 .PHONY: bench
 bench: install packages ## Every benchmark, one table
 	@cd backend && ../$(BIN)/python -m bench.all

@@ -98,6 +98,10 @@ class Supervisor:
     def pid(self, name: str) -> int:
         return self._running[name][1].pid
 
+    def program(self, name: str) -> Program:
+        """What was started under this name."""
+        return self._running[name][0]
+
     def names(self) -> list[str]:
         return list(self._running)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,10 +79,17 @@ def _host_unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def system(_host_unchanged: Path) -> Iterator[System]:
     """One stack and one link for the session; tests bring their own campaigns."""
+    with whole_system(_host_unchanged, f"test-{os.getpid()}") as found:
+        yield found
+
+
+@contextmanager
+def whole_system(home: Path, name: str) -> Iterator[System]:
+    """A stack in `home` and a link `name` with an agent at each end."""
     check_host()
-    with running(_host_unchanged, DASHBOARD) as stack:
+    with running(home, DASHBOARD) as stack:
         client = Client(Access(stack.address, stack.token))
-        rig = Rig(stack.supervisor, AGENT, f"test-{os.getpid()}")
+        rig = Rig(stack.supervisor, AGENT, name)
         facts = rig.link_up(PROFILE, senders=1, control=stack.address.removeprefix("http://"))
         for host in (RECEIVER, SENDER):
             rig.join(host, client.post("/agents/enrolments", {"name": host.agent})["token"])
