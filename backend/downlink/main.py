@@ -69,7 +69,7 @@ def _unit() -> Iterator[Unit]:
     """A unit of work of its own on the server's database."""
     from downlink.storage.unit import open_units
 
-    units = open_units(_settings().database_url.get_secret_value(), pool_size=1)
+    units = open_units(_settings().database, pool_size=1)
     try:
         with units() as unit:
             yield unit

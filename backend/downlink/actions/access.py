@@ -169,7 +169,7 @@ def create_token(settings: Settings, name: str) -> str:
 
 @contextmanager
 def _units(settings: Settings) -> Iterator[Unit]:
-    units = open_units(settings.database_url.get_secret_value(), 1)
+    units = open_units(settings.database, 1)
     try:
         with units() as unit:
             yield unit

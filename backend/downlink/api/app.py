@@ -57,7 +57,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.units = open_units(settings.database_url.get_secret_value(), settings.database_pool)
+    app.state.units = open_units(settings.database, settings.database_pool)
     app.state.clock = read_clock
     app.state.figures = Figures()
     app.state.is_stopping = False
