@@ -1571,7 +1571,7 @@ export interface components {
         };
         /**
          * ExitTimes
-         * @description Paper 002's times of one flow, microseconds since its first data byte; null when not while it was in slow start.
+         * @description Paper 002's times of one flow, microseconds since its first data byte; null when it never happened out of slow start.
          */
         ExitTimes: {
             /**
