@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from downlink.actions import access
-from downlink.domain.errors import DeniedError
+from downlink.domain.errors import DownlinkError
 from downlink.settings import Settings
 from downlink.storage import access as rows
 from tests.fixtures.lab import API, Lab
@@ -183,13 +183,15 @@ def test_guesses_at_once_are_no_more_than_guesses_in_turn(lab: Lab) -> None:
     sign_up(lab)
 
     def guess(number: int) -> str:
-        with pytest.raises(DeniedError) as refused:
+        with pytest.raises(DownlinkError) as refused:
             access.check_password(lab.units, "anna", f"wrong {number}", "192.0.2.7", lab.now())
         return refused.value.code
 
     with ThreadPoolExecutor(16) as pool:
         codes = Counter(pool.map(guess, range(40)))
-    assert codes == {"login_wrong": 10, "too_many_tries": 30}
+    assert 1 <= codes["login_wrong"] <= 10, codes
+    # On a busy machine some give up waiting for a place to hash.
+    assert codes["login_wrong"] + codes["sign_in_busy"] + codes["too_many_tries"] == 40
 
 
 def test_a_strangers_guesses_do_not_lock_the_owner_out(lab: Lab) -> None:
