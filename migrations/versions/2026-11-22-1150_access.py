@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "b93d61f8a27c"
-down_revision = "a41c7be02f95"
+down_revision = "a4c90e27b61d"
 branch_labels = None
 depends_on = None
 
