@@ -16,11 +16,12 @@ from downlink.analysis.imported import counted_from_zero, imported_series
 from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s
 from downlink.analysis.phases import rate_or_nan, run_metrics
-from downlink.analysis.series import QUANTITIES, FlowSeries, sender_series
+from downlink.analysis.series import FlowSeries, sender_series
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import Fault, find_fault
 from downlink.codec.parquet import Columns, trace_columns
 from downlink.domain.campaign import Phases
+from downlink.domain.metric import QUANTITIES
 from downlink.domain.run import Reason, RunState
 from downlink.domain.sample import End
 from downlink.storage import campaigns, reports, traces

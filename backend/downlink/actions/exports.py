@@ -9,13 +9,14 @@ from uuid import UUID
 
 import orjson
 
-from downlink.actions import evidence
 from downlink.actions.exits import CAPACITY, TIMES
 from downlink.actions.limits import ADVICE
+from downlink.actions.reports import campaign_statistics, report_members
 from downlink.analysis.limits import LIMITS
 from downlink.codec.parquet import join_parquet, parquet_to_columns
 from downlink.codec.tables import Cell, columns_to_csv, csv_pieces
 from downlink.domain.errors import NotFoundError
+from downlink.domain.metric import STEADY_TIMES
 from downlink.storage import campaigns, exits, limits, reports, runs, traces
 from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
 from downlink.storage.tables import Run
@@ -29,9 +30,10 @@ VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "cwnd_source", "is
 STATISTICS = ("mean", "low", "high", "sd", "n")
 COMPARED = ("link", "flow", "phase", "metric", "condition", "baseline")
 WEIGHED = (
-    "bootstrap_low", "bootstrap_high", "detectable_difference", "cycles_needed", "cycles_missing",
-    "ks_distance", "shape_p", "location_p",
+    "ratio", "bootstrap_low", "bootstrap_high", "cycles_higher", "cycles_lower", "reading", "is_primary", "family",
+    "cycles_for_test", "level_p", "ks_distance", "shape_p", "detectable_difference", "cycles_needed", "cycles_missing",
 )  # fmt: skip
+EVENT_TIMES = ("median", "low", "high", "n", "not_within", "within_s")
 OUTLIER = ("run_id", "link", "condition", "cycle", "flow", "phase", "metric", "value", "median")
 
 
@@ -120,14 +122,14 @@ def _json(value: dict[str, Any]) -> str:
 
 def _summary(unit: Unit, campaign_id: UUID) -> Rows:
     """Means and 95 % intervals over runs: per phase, then per second. Empty until there is a report."""
-    report = reports.find_report(unit, campaign_id)
-    for group in orjson.loads(report.body)["groups"] if report else ():
+    for group in (report_members(unit, campaign_id) or {"groups": ()})["groups"]:
         own = (group["link"], group["condition"], group["flow"], group["cc"], group["runs"])
         for phase, metrics in group["metrics"].items():
             for metric, value in metrics.items():
-                yield (*own, phase, None, metric, *(value[key] for key in STATISTICS))
-        steady = group["time_to_steady_s"]
-        yield (*own, "overall", None, "time_to_steady_s", *(steady[key] for key in STATISTICS))
+                yield (*own, phase, None, metric, *(value[key] for key in STATISTICS), None, None, None)
+        for name in STEADY_TIMES:
+            median, low, high, n, *censored = (group[name][key] for key in EVENT_TIMES)
+            yield (*own, "overall", None, name, None, low, high, None, n, median, *censored)
         yield from _seconds(own, group["series"])
 
 
@@ -137,13 +139,12 @@ def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Rows:
         for bin_s, mean, low, high, n in zip(
             series["bin_s"], band["mean"], band["low"], band["high"], band["n"], strict=True
         ):
-            yield (*own, None, bin_s, metric, mean, low, high, None, n)
+            yield (*own, None, bin_s, metric, mean, low, high, None, n, None, None, None)
 
 
 def _fairness(unit: Unit, campaign_id: UUID) -> Rows:
     """How flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
-    report = reports.find_report(unit, campaign_id)
-    for found in orjson.loads(report.body)["fairness"] if report else ():
+    for found in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
         own = (found[name] for name in ("link", "condition", "flows", "phase"))
         jain, difference = ([found[name][key] for key in STATISTICS] for name in ("jain", "difference_bps"))
         yield (*own, found["jain_of_means"], *jain, *difference)
@@ -151,7 +152,7 @@ def _fairness(unit: Unit, campaign_id: UUID) -> Rows:
 
 def _statistics(unit: Unit, campaign_id: UUID) -> Rows:
     """Every condition against the baseline, for every metric of every flow."""
-    for found in evidence.campaign_statistics(unit, campaign_id)["comparisons"]:
+    for found in campaign_statistics(unit, campaign_id)["comparisons"]:
         difference = found["difference"]
         own = (found[name] for name in COMPARED)
         yield (*own, *(difference[key] for key in STATISTICS), *(found[name] for name in WEIGHED))
@@ -159,7 +160,7 @@ def _statistics(unit: Unit, campaign_id: UUID) -> Rows:
 
 def _outliers(unit: Unit, campaign_id: UUID) -> Rows:
     """Values to look at; they stay in every statistic."""
-    for found in evidence.campaign_statistics(unit, campaign_id)["outliers"]:
+    for found in campaign_statistics(unit, campaign_id)["outliers"]:
         yield tuple(found[name] for name in OUTLIER)
 
 
@@ -197,7 +198,23 @@ _TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
     ),
     "statistics": ((*COMPARED, *(f"difference_{name}" for name in STATISTICS), *WEIGHED), _statistics),
     "outliers": (OUTLIER, _outliers),
-    "summary": (("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric", *STATISTICS), _summary),
+    "summary": (
+        (
+            "link",
+            "condition",
+            "flow",
+            "cc",
+            "runs",
+            "phase",
+            "bin_s",
+            "metric",
+            *STATISTICS,
+            "median",
+            "not_within",
+            "within_s",
+        ),
+        _summary,
+    ),
 }
 
 

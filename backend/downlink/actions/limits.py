@@ -109,7 +109,7 @@ def _advice(row: FlowLimit) -> Row | None:
 
 def _group(key: tuple[Any, ...], rows: Sequence[FlowLimit]) -> Row:
     values = [[math.nan if (share := getattr(row, name)) is None else share for name in LIMITS] for row in rows]
-    shares = mean_intervals(values)
+    shares = mean_intervals(values, least=0, most=1)
     return {
         **dict(zip(("link", "condition", "flow", "cc"), key, strict=True)),
         "runs": len(rows),

@@ -14,16 +14,18 @@ import orjson
 from downlink.actions.campaigns import complete_campaign
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.binning import Floats
-from downlink.analysis.phases import PHASES
+from downlink.analysis.phases import rate_or_nan
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.domain.campaign import Phases
 from downlink.domain.errors import NotFoundError
+from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.run import RunState
 from downlink.storage import campaigns, reports
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
 from downlink.storage.tables import Campaign, Metric, Run, RunFlow
+from downlink.storage.tables import Report as StoredReport
 from downlink.storage.unit import Unit
 
 
@@ -45,10 +47,32 @@ def stored_report(unit: Unit, campaign_id: UUID) -> bytes:
     report = reports.find_report(unit, campaign_id)
     if report is None:
         raise NotFoundError("report_not_ready", "There is no report yet: it is made when the first cycle ends.")
-    is_current = report.version >= campaign.report_wanted and report.analysis_version == ANALYSIS_VERSION
+    is_outdated = report.analysis_version != ANALYSIS_VERSION
+    is_current = report.version >= campaign.report_wanted and not is_outdated
     head = {"campaign_id": campaign_id, "computed_at": report.computed_at, "is_current": is_current}
     # The body is an encoded object: its members follow the head's.
-    return orjson.dumps(head)[:-1] + b"," + report.body[1:]
+    return orjson.dumps({**head, "is_outdated": is_outdated})[:-1] + b"," + _body(unit, campaign, report)[1:]
+
+
+def report_members(unit: Unit, campaign_id: UUID) -> dict[str, Any] | None:
+    """The report, decoded; None until there is one."""
+    campaign = campaigns.find_campaign(unit, campaign_id)
+    report = reports.find_report(unit, campaign_id)
+    return None if report is None else orjson.loads(_body(unit, campaign, report))
+
+
+def _body(unit: Unit, campaign: Campaign, report: StoredReport) -> bytes:
+    """What an older analysis stored lacks what this version shows: it is made anew, of the older numbers, and says so."""
+    if report.analysis_version == ANALYSIS_VERSION:
+        return report.body
+    return orjson.dumps({**_build(unit, campaign).to_dict(), "analysis_version": report.analysis_version})
+
+
+def campaign_statistics(unit: Unit, campaign_id: UUID) -> dict[str, Any]:
+    """The report's comparisons, with what the cycles can show, and the values that stand out; nothing before the first report."""
+    names = ("primary_metrics", "comparisons", "outliers")
+    found = report_members(unit, campaign_id) or {name: [] for name in names}
+    return {"campaign_id": campaign_id, **{name: found[name] for name in names}}
 
 
 def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -78,6 +102,8 @@ def _build(unit: Unit, campaign: Campaign) -> Report:
         [_record(run, flow, series, metrics) for run, flow in flows],
         conditions=[condition["name"] for condition in campaign.spec["conditions"]],
         phases=Phases(**campaign.spec["phases"]),
+        primary=campaign.spec.get("primary_metrics", DEFAULT_PRIMARY),
+        nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run, _ in flows},
         seed=campaign.spec["timetable"]["seed"],
     )
 

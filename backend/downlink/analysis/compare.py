@@ -1,16 +1,20 @@
-"""Do two conditions differ in their distribution? With a correction for asking often, and values that stand out flagged."""
+"""Do two conditions differ? Tests of a family of questions with a correction for asking often, and values that stand out flagged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-Floats = NDArray[np.float64]
-MIN_VALUES = 3
+from downlink.analysis.binning import Floats
+
+SIGNIFICANCE = 0.05
+MAX_EXACT_FLIPS = 2**14
+"""Up to 14 cycles every pattern of signs is tried; beyond, so many are drawn."""
 MIN_OUTLIER_VALUES = 5
 """The deviation of fewer values says more of chance: two of three that lie close make the third an outlier."""
 OUTLIER_SCORE = 3.5
@@ -19,40 +23,88 @@ NORMAL_CONSISTENCY = 0.6745
 
 
 @dataclass(frozen=True)
-class DistributionTest:
-    """One question of a family. p values are adjusted for the family; NaN where a side has fewer than three values.
+class Tested:
+    """One question of a family of `family` questions. p values are adjusted for it.
 
-    shape: two-sample Kolmogorov-Smirnov, any difference. location: Mann-Whitney U, one side tends to be larger.
-    ks_distance: the largest distance between the two empirical distributions.
+    level: the paired sign-flip test, does one side tend to be larger. shape: two-sample Kolmogorov-Smirnov, any difference of
+    distribution; ks_distance is the largest distance between the two. Level and shape are families of their own.
+    can_show_level, can_show_shape: whether so many cycles can come below 5 % at all. cycles_for_test: how many can.
     """
 
+    family: int
+    level_p: float
+    can_show_level: bool
+    cycles_for_test: int
     ks_distance: float
     shape_p: float
-    location_p: float
-    n: tuple[int, int]
+    can_show_shape: bool
 
 
-def compare_distributions(pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> list[DistributionTest]:
-    """One test for each pair of samples (missing values left out), adjusted by Holm's method over all of them."""
-    samples = [(_present(first), _present(second)) for first, second in pairs]
-    raw = np.array([_p_values(first, second) for first, second in samples]).reshape(len(samples), 3)
-    shape_p, location_p = holm(raw[:, 1]), holm(raw[:, 2])
+def judge_family(pairs: Sequence[tuple[ArrayLike, ArrayLike]], seed: int) -> list[Tested]:
+    """Tests of pairs of samples (own and base, cycle by cycle), adjusted by Holm's method over all of them."""
+    cleaned = [_both_there(own, base) for own, base in pairs]
+    counts = [len(own) for own, _ in cleaned]
+    level = holm([sign_flip_p(own - base, seed) for own, base in cleaned])
+    shapes = [_shape(own, base) for own, base in cleaned]
+    shape = holm([p for _, p in shapes])
+    can_show_level = holm([least_sign_flip_p(n) for n in counts]) <= SIGNIFICANCE
+    can_show_shape = holm([least_shape_p(n) for n in counts]) <= SIGNIFICANCE
+    needed = cycles_for_test(len(pairs))
     return [
-        DistributionTest(float(row[0]), float(shape), float(location), (len(first), len(second)))
-        for row, shape, location, (first, second) in zip(raw, shape_p, location_p, samples, strict=True)
+        Tested(
+            len(pairs),
+            float(level[i]),
+            bool(can_show_level[i]),
+            needed,
+            shapes[i][0],
+            float(shape[i]),
+            bool(can_show_shape[i]),
+        )
+        for i in range(len(pairs))
     ]
 
 
-def holm(p_values: ArrayLike) -> Floats:
-    """The p values adjusted so that the chance of any false alarm in the family stays as stated (Holm, 1979).
+def sign_flip_p(differences: Floats, seed: int) -> float:
+    """The two-sided paired permutation test of the mean (Fisher, 1935): were all signs equally likely, how often would the mean
+    be as far from 0? Exact up to 14 cycles. 1 without a difference."""
+    if len(differences) < 2 or not np.any(differences):
+        return 1.0
+    found = stats.permutation_test(
+        (differences,),
+        lambda each, axis: np.mean(each, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=MAX_EXACT_FLIPS,
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.pvalue)
 
-    Missing values are no part of the family and stay missing.
-    """
+
+def least_sign_flip_p(n: int) -> float:
+    """The least that the sign-flip test of n cycles can give: all signs alike, or all opposite."""
+    return min(1.0, 2.0 ** (1 - n))
+
+
+def cycles_for_test(family: int) -> int:
+    """The fewest cycles with which every question of a family can come below 5 %."""
+    n = 1
+    while least_sign_flip_p(n) * max(1, family) > SIGNIFICANCE:
+        n += 1
+    return n
+
+
+@lru_cache(maxsize=256)
+def least_shape_p(n: int) -> float:
+    """The least that Kolmogorov-Smirnov can give for n against n values: none of one side among the other's."""
+    return 1.0 if n == 0 else float(stats.ks_2samp(np.arange(n), np.arange(n, 2 * n)).pvalue)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """The p values adjusted so that the chance of any false alarm in the family stays as stated (Holm, 1979)."""
     raw = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(raw.shape, np.nan)
-    (there,) = np.nonzero(~np.isnan(raw))
-    order = there[np.argsort(raw[there])]
+    order = np.argsort(raw)
     stepped = raw[order] * np.arange(len(order), 0, -1)
+    adjusted = np.empty(raw.shape)
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1)
     return adjusted
 
@@ -65,7 +117,7 @@ def flag_outliers(values: ArrayLike) -> NDArray[np.bool_]:
     MIN_OUTLIER_VALUES. Missing values are not flagged.
     """
     data = np.asarray(values, dtype=np.float64)
-    present = _present(data)
+    present = data[~np.isnan(data)]
     if len(present) < MIN_OUTLIER_VALUES:
         return np.zeros(data.shape, bool)
     median = np.median(present)
@@ -74,14 +126,14 @@ def flag_outliers(values: ArrayLike) -> NDArray[np.bool_]:
     return flags if deviation > 0 else np.zeros(data.shape, bool)
 
 
-def _present(values: ArrayLike) -> Floats:
-    data = np.asarray(values, dtype=np.float64)
-    return data[~np.isnan(data)]
+def _both_there(own: ArrayLike, base: ArrayLike) -> tuple[Floats, Floats]:
+    first, second = np.asarray(own, dtype=np.float64), np.asarray(base, dtype=np.float64)
+    is_there = ~np.isnan(first - second)
+    return first[is_there], second[is_there]
 
 
-def _p_values(first: Floats, second: Floats) -> tuple[float, float, float]:
-    """Distance, and the raw p values of both tests."""
-    if min(len(first), len(second)) < MIN_VALUES:
-        return np.nan, np.nan, np.nan
-    shape = stats.ks_2samp(first, second)
-    return float(shape.statistic), float(shape.pvalue), float(stats.mannwhitneyu(first, second).pvalue)
+def _shape(own: Floats, base: Floats) -> tuple[float, float]:
+    if not len(own):
+        return np.nan, 1.0
+    found = stats.ks_2samp(own, base)
+    return float(found.statistic), float(found.pvalue)

@@ -11,13 +11,13 @@ from downlink.analysis.phases import stack_values
 from downlink.analysis.series import (
     ACK_FIELD,
     COUNTED,
-    QUANTITIES,
     Columns,
     FlowSeries,
     receiver_series,
     sender_series,
     written_series,
 )
+from downlink.domain.metric import QUANTITIES
 from downlink.domain.sample import TIME_FIELD, FieldKind, fields
 
 SEGMENT_SIZE = "snd_mss_bytes"

@@ -20,7 +20,8 @@ RESAMPLES = 4_000
 class Intervals:
     """Statistics of many quantities at once: every field has one value per quantity.
 
-    low, high: the interval by Student's t with n - 1 degrees of freedom, NaN for n < 2, as is the sample deviation sd.
+    low, high: the interval by Student's t with n - 1 degrees of freedom, within the quantity's range; NaN for n < 2, as is
+    the sample deviation sd.
     """
 
     mean: Floats
@@ -37,8 +38,13 @@ class Intervals:
         return {name: plain(getattr(self, name)) for name in ("mean", "low", "high", "n", "sd")}
 
 
-def mean_intervals(values: ArrayLike, axis: int = 0) -> Intervals:
-    """Mean and interval along an axis (the runs), leaving missing values (NaN) out."""
+def mean_intervals(values: ArrayLike, axis: int = 0, least: ArrayLike = -np.inf, most: ArrayLike = np.inf) -> Intervals:
+    """Mean and interval along an axis (the runs), leaving missing values (NaN) out.
+
+    least, most: what the quantity cannot leave, shaped like the result or one for all. With both ends open the interval is
+    mean +- t s / sqrt(n); with one end it is that on a logarithmic scale from there, with both on a logit scale between them
+    (by the delta method), so that it stays inside and still holds the mean.
+    """
     data = np.asarray(values, dtype=np.float64)
     is_there = ~np.isnan(data)
     n = is_there.sum(axis=axis)
@@ -47,7 +53,29 @@ def mean_intervals(values: ArrayLike, axis: int = 0) -> Intervals:
     deviation = np.where(is_there, data - np.expand_dims(mean, axis), 0)
     sd = np.sqrt(_divide((deviation**2).sum(axis=axis), n - 1))
     half = _quantile_t(n) * _divide(sd, np.sqrt(n))
-    return Intervals(mean, mean - half, mean + half, sd, n)
+    low, high = _within(mean, half, np.asarray(least, np.float64), np.asarray(most, np.float64))
+    return Intervals(mean, low, high, sd, n)
+
+
+def _within(mean: Floats, half: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """mean +- half on a scale that ends at least and most."""
+    above, below = mean - least, most - mean
+    # The scale's slope at the mean: 1 with open ends, 1 / distance near an end, and their sum between two.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        step = half * (1 / above + 1 / below)
+        low, high = (_back(least, most, above, below, sign * step) for sign in (-1, 1))
+    is_open = np.isinf(least) & np.isinf(most)
+    is_alike = half == 0
+    low, high = np.where(is_open, mean - half, low), np.where(is_open, mean + half, high)
+    return np.where(is_alike, mean, low), np.where(is_alike, mean, high)
+
+
+def _back(least: Floats, most: Floats, above: Floats, below: Floats, step: Floats) -> Floats:
+    """The value that lies `step` away from the mean on the logarithmic or logit scale."""
+    by_logarithm = np.where(np.isinf(most), least + above * np.exp(step), most - below * np.exp(-step))
+    by_logit = least + (most - least) / (1 + below / above * np.exp(-step))
+    value: Floats = np.where(np.isinf(least) | np.isinf(most), by_logarithm, by_logit)
+    return value
 
 
 def bootstrap_interval(values: ArrayLike, seed: int, resamples: int = RESAMPLES) -> tuple[Floats, Floats]:

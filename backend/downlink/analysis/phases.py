@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from downlink.analysis.binning import Floats, divide
 from downlink.analysis.intervals import plain
-from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
+from downlink.analysis.series import COUNTED, FlowSeries
 from downlink.domain.campaign import Phases
+from downlink.domain.metric import METRICS, PHASES, QUANTITIES
 
-PHASES = ("startup", "steady", "overall")
-METRICS = (*QUANTITIES, "utilisation_ratio")
 RATES = {"throughput_bps": "delivered_bytes", "goodput_bps": "acked_bytes"}
 
 

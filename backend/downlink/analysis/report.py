@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from downlink.analysis import ANALYSIS_VERSION
+from downlink.analysis.binning import Floats
+from downlink.analysis.compare import flag_outliers
+from downlink.analysis.comparison import PLACES, Comparison, Side, compare_sides
 from downlink.analysis.fairness import jain_index
-from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_intervals, plain
-from downlink.analysis.phases import METRICS, PHASES, stack_values
-from downlink.analysis.series import QUANTITIES
-from downlink.analysis.steady import time_to_steady_s
+from downlink.analysis.intervals import Intervals, mean_intervals, plain
+from downlink.analysis.phases import stack_values
+from downlink.analysis.steady import latest_steady_s, time_to_steady_s
+from downlink.analysis.survival import EventTimes, event_times, restricted
 from downlink.domain.campaign import Phases
+from downlink.domain.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, place_of
 
-Floats = NDArray[np.float64]
 THROUGHPUT = METRICS.index("throughput_bps")
 STEADY = PHASES.index("steady")
+MAX_SHOWN_RUNS = 3
+"""Up to so many runs the series of each are in the report: they say more than an interval of so few."""
+PAYLOAD_RATIO = 1448 / 1500
+"""What a nominal rate leaves for data: packets of 1,500 bytes with IPv4, TCP and timestamps."""
+QUANTITIES_MOST = np.array([MOST.get(name, np.inf) for name in QUANTITIES])
+METRICS_MOST = np.array([MOST.get(name, np.inf) for name in METRICS])
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,10 @@ class FlowRecord:
 class Group:
     """One flow of one condition on one link, over its runs.
 
-    series: (quantities, bins). metrics: (phases, metrics). time_to_steady_s: scalar. object_times_s: (N,), up to what
-    all runs reached. per_run: the metrics of each run (runs, phases, metrics), by cycle.
+    series: (quantities, bins). stacked: the same of each run (runs, quantities, bins). metrics: (phases, metrics).
+    time_to_steady_s: to the flow's own steady state. time_to_level_s: to level_bps, the same for all runs, which is the
+    link's ("nominal") or the median of the runs' steady states ("median"). object_times_s: (N,), up to what all runs
+    reached. values: of each run, by cycle (runs, PLACES). too_short: runs without a single bin.
     """
 
     link: str
@@ -56,11 +66,16 @@ class Group:
     runs: tuple[str, ...]
     cycles: tuple[int, ...]
     series: Intervals
+    stacked: Floats
     metrics: Intervals
-    time_to_steady_s: Intervals
+    time_to_steady_s: EventTimes
+    time_to_level_s: EventTimes
+    level_bps: float
+    level_basis: str
     object_times_s: Intervals
     per_run: Floats
-    steady_times_s: Floats
+    values: Floats
+    too_short: int
 
     def to_dict(self) -> dict[str, Any]:
         bins = self.series.mean.shape[1]
@@ -74,13 +89,17 @@ class Group:
             "run_ids": list(self.runs),
             "series": {
                 "bin_s": list(range(bins)),
-                **{name: _band(self.series[index]) for index, name in enumerate(QUANTITIES)},
+                **{name: self._band(index) for index, name in enumerate(QUANTITIES)},
             },
             "metrics": {
                 phase: {name: self.metrics[row, column].to_dict() for column, name in enumerate(METRICS)}
                 for row, phase in enumerate(PHASES)
             },
+            "too_short": self.too_short,
             "time_to_steady_s": self.time_to_steady_s.to_dict(),
+            "time_to_level_s": self.time_to_level_s.to_dict(),
+            "level_bps": plain(self.level_bps),
+            "level_basis": self.level_basis,
             "object_times": {
                 "object_mb": list(range(1, len(objects["n"]) + 1)),
                 "mean_s": objects["mean"],
@@ -89,6 +108,11 @@ class Group:
                 "n": objects["n"],
             },
         }
+
+    def _band(self, quantity: int) -> dict[str, Any]:
+        statistics = self.series[quantity].to_dict()
+        runs = plain(self.stacked[:, quantity]) if len(self.runs) <= MAX_SHOWN_RUNS else []
+        return {**{name: statistics[name] for name in ("mean", "low", "high", "n")}, "runs": runs}
 
 
 @dataclass(frozen=True)
@@ -104,25 +128,8 @@ class Fairness:
     difference_bps: Intervals
 
     def to_dict(self) -> dict[str, Any]:
-        return _members(self)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A condition minus the baseline (the campaign's first condition), paired by cycle, for one metric of one flow."""
-
-    link: str
-    flow: int
-    phase: str
-    metric: str
-    condition: str
-    baseline: str
-    difference: Intervals
-    bootstrap_low: float
-    bootstrap_high: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return _members(self)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _jsonable(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -130,9 +137,11 @@ class Report:
     """The whole, with the version of the analysis that made it."""
 
     phases: Phases
+    primary: tuple[str, ...]
     groups: tuple[Group, ...]
     fairness: tuple[Fairness, ...]
     comparisons: tuple[Comparison, ...]
+    outliers: tuple[dict[str, Any], ...]
     analysis_version: str = ANALYSIS_VERSION
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,9 +149,11 @@ class Report:
         return {
             "analysis_version": self.analysis_version,
             "phases": asdict(self.phases),
+            "primary_metrics": list(self.primary),
             "groups": [group.to_dict() for group in self.groups],
             "fairness": [each.to_dict() for each in self.fairness],
             "comparisons": [each.to_dict() for each in self.comparisons],
+            "outliers": list(self.outliers),
         }
 
 
@@ -151,40 +162,52 @@ def build_report(
     *,
     conditions: Sequence[str],
     phases: Phases,
+    primary: Sequence[str],
+    nominal_rate_bps: Mapping[str, float],
     seed: int,
 ) -> Report:
     """The report over complete runs.
 
     flows: every flow of every such run. conditions: their names in the campaign's order, the first is the baseline.
-    seed: of the bootstrap; the same flows and seed make the same report.
+    primary: names of the metrics that are tested. nominal_rate_bps: per link, NaN where nobody knows it. seed: of the
+    bootstrap and of sampled permutations; the same flows and seed make the same report.
     """
     place = {name: index for index, name in enumerate(conditions)}
     ordered = sorted(flows, key=lambda each: (each.link, place[each.condition], each.flow, each.cycle))
-    by_group = groupby(ordered, key=lambda each: (each.link, each.condition, each.flow))
-    groups = tuple(_group(list(members)) for _, members in by_group)
+    together: dict[tuple[str, str], set[int]] = {}
+    for each in ordered:
+        together.setdefault((each.link, each.condition), set()).add(each.flow)
+    groups = tuple(
+        _group(list(members), nominal_rate_bps[link] if len(together[link, condition]) == 1 else np.nan)
+        for (link, condition, _), members in groupby(ordered, key=lambda each: (each.link, each.condition, each.flow))
+    )
     fairness = tuple(
         found
         for _, members in groupby(groups, key=lambda group: (group.link, group.condition))
         for found in _fairness(list(members))
     )
-    comparisons = tuple(
-        found
-        for _, members in groupby(groups, key=lambda group: group.link)
-        for found in _comparisons(list(members), conditions[0], seed)
-    )
-    return Report(phases, groups, fairness, comparisons)
+    sides = [Side(group.link, group.flow, group.condition, group.cycles, group.values) for group in groups]
+    comparisons = compare_sides(sides, conditions[0], [place_of(name) for name in primary], seed)
+    outliers = tuple(found for group in groups for found in _outliers(group))
+    return Report(phases, tuple(primary), groups, fairness, comparisons, outliers)
 
 
-def _group(members: list[FlowRecord]) -> Group:
+def _group(members: list[FlowRecord], nominal_rate_bps: float) -> Group:
+    """nominal_rate_bps: of the link, NaN where it is not known or shared by several flows."""
     first = members[0]
     stacked = stack_values([each.series for each in members])
     per_run = np.stack([each.metrics for each in members])
-    steady_times_s = np.array(
-        [
-            time_to_steady_s(each.series[THROUGHPUT], metrics[STEADY, THROUGHPUT])
-            for each, metrics in zip(members, per_run, strict=True)
-        ]
+    own_levels = per_run[:, STEADY, THROUGHPUT]
+    is_nominal = np.isfinite(nominal_rate_bps)
+    level_bps = nominal_rate_bps * PAYLOAD_RATIO if is_nominal else _median(own_levels)
+    watched_s = np.array([latest_steady_s(each.series.shape[1]) for each in members])
+    own_s, common_s = (
+        np.array(
+            [time_to_steady_s(each.series[THROUGHPUT], level) for each, level in zip(members, levels, strict=True)]
+        )
+        for levels in (own_levels, np.full(len(members), level_bps))
     )
+    times = [restricted(each, watched_s) for each in (own_s, common_s)]
     return Group(
         link=first.link,
         condition=first.condition,
@@ -192,13 +215,23 @@ def _group(members: list[FlowRecord]) -> Group:
         cc=first.cc,
         runs=tuple(each.run for each in members),
         cycles=tuple(each.cycle for each in members),
-        series=mean_intervals(stacked),
-        metrics=mean_intervals(per_run),
-        time_to_steady_s=mean_intervals(steady_times_s),
-        object_times_s=mean_intervals(_common_objects(members)),
+        series=mean_intervals(stacked, least=LEAST, most=QUANTITIES_MOST[:, None]),
+        stacked=stacked,
+        metrics=mean_intervals(per_run, least=LEAST, most=METRICS_MOST),
+        time_to_steady_s=event_times(own_s, watched_s),
+        time_to_level_s=event_times(common_s, watched_s),
+        level_bps=level_bps,
+        level_basis="nominal" if is_nominal else "median",
+        object_times_s=mean_intervals(_common_objects(members), least=LEAST),
         per_run=per_run,
-        steady_times_s=steady_times_s,
+        values=np.column_stack([per_run.reshape(len(members), -1), *times]),
+        too_short=sum(each.series.shape[1] == 0 for each in members),
     )
+
+
+def _median(values: Floats) -> float:
+    present = values[~np.isnan(values)]
+    return float(np.median(present)) if len(present) else np.nan
 
 
 def _common_objects(members: Sequence[FlowRecord]) -> Floats:
@@ -208,20 +241,10 @@ def _common_objects(members: Sequence[FlowRecord]) -> Floats:
     return np.array([times[:common] for times in known]).reshape(len(known), common)
 
 
-def _members(found: Fairness | Comparison) -> dict[str, Any]:
-    values = {field.name: getattr(found, field.name) for field in fields(found)}
-    return {name: _jsonable(value) for name, value in values.items()}
-
-
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Intervals):
         return value.to_dict()
     return plain(value) if isinstance(value, float) else value
-
-
-def _band(column: Intervals) -> dict[str, Any]:
-    statistics = column.to_dict()
-    return {name: statistics[name] for name in ("mean", "low", "high", "n")}
 
 
 def _fairness(groups: list[Group]) -> Iterator[Fairness]:
@@ -232,7 +255,7 @@ def _fairness(groups: list[Group]) -> Iterator[Fairness]:
     shares = np.stack(
         [group.per_run[[group.runs.index(run) for run in common], :, THROUGHPUT] for group in groups], axis=-1
     )
-    jain = mean_intervals(jain_index(shares))
+    jain = mean_intervals(jain_index(shares), least=1 / len(groups), most=1)
     of_means = jain_index(mean_intervals(shares).mean)
     difference = mean_intervals(shares[:, :, 0] - shares[:, :, 1])
     for row, phase in enumerate(PHASES):
@@ -247,39 +270,13 @@ def _fairness(groups: list[Group]) -> Iterator[Fairness]:
         )
 
 
-def _comparisons(groups: list[Group], baseline: str, seed: int) -> Iterator[Comparison]:
-    """Each group of one link against the baseline's group of the same flow."""
-    bases = {group.flow: group for group in groups if group.condition == baseline}
-    for group in groups:
-        base = bases.get(group.flow)
-        if base is None or group.condition == baseline:
-            continue
-        differences = _paired_differences(group, base)
-        statistics = mean_intervals(differences)
-        low, high = bootstrap_interval(differences, seed)
-        names = [*((phase, metric) for phase in PHASES for metric in METRICS), ("overall", "time_to_steady_s")]
-        for column, (phase, metric) in enumerate(names):
-            yield Comparison(
-                link=group.link,
-                flow=group.flow,
-                phase=phase,
-                metric=metric,
-                condition=group.condition,
-                baseline=baseline,
-                difference=statistics[column],
-                bootstrap_low=float(low[column]),
-                bootstrap_high=float(high[column]),
-            )
-
-
-def _paired_differences(group: Group, base: Group) -> Floats:
-    """(cycles that both have, phases x metrics + time to steady state)."""
-    common = [cycle for cycle in group.cycles if cycle in base.cycles]
-
-    def values(side: Group) -> Floats:
-        rows = [side.cycles.index(cycle) for cycle in common]
-        return np.column_stack(
-            [side.per_run[rows].reshape(len(rows), len(PHASES) * len(METRICS)), side.steady_times_s[rows]]
-        )
-
-    return values(group) - values(base)
+def _outliers(group: Group) -> Iterator[dict[str, Any]]:
+    """Values that stand out from the other runs of the group."""
+    for column, (phase, metric) in enumerate(PLACES):
+        values = group.values[:, column]
+        for row in np.flatnonzero(flag_outliers(values)):
+            yield {
+                **{"link": group.link, "flow": group.flow, "phase": phase, "metric": metric},
+                **{"run_id": group.runs[row], "condition": group.condition, "cycle": group.cycles[row]},
+                **{"value": float(values[row]), "median": float(np.nanmedian(values))},
+            }

@@ -8,18 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from downlink.analysis.binning import Floats, Ints, SecondBins, Size, divide
+from downlink.domain.metric import QUANTITIES
 
 Columns = Mapping[str, Ints]
 
-QUANTITIES = (
-    "throughput_bps",
-    "goodput_bps",
-    "rtt_ms",
-    "rwnd_bytes",
-    "cwnd_bytes",
-    "retransmission_percent",
-    "in_flight_bytes",
-)
 COUNTED = ("delivered_bytes", "acked_bytes", "sent_bytes", "retransmitted_bytes")
 ACK_FIELD = "ack_rtt_us"
 """Only traces with a row for every ACK have it."""

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.actions import evidence, exports, reports
+from downlink.actions import exports, reports
 from downlink.api.deps import Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.reports import Report
@@ -37,7 +37,7 @@ def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
 @router.get("/campaigns/{campaign_id}/statistics", response_model=CampaignStatistics, responses=problems(401, 404))
 def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """What the cycles can show, whether distributions differ, which values stand out; over the complete runs."""
-    return json_response(evidence.campaign_statistics(unit, campaign_id))
+    return json_response(reports.campaign_statistics(unit, campaign_id))
 
 
 @router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))

@@ -21,11 +21,11 @@ Group = tuple[str, str, int]
 
 
 def current_report(client: Client, campaign: str) -> dict[str, Any]:
-    """The report over every run that has ended; waits while the last ones are being analysed."""
+    """The report over every run that has ended; waits while the last ones are being analysed. An older analysis' stays so."""
     give_up = time.monotonic() + REPORT_PATIENCE_S
     while True:
         report: dict[str, Any] = client.get(f"/campaigns/{campaign}/report")
-        if report["is_current"]:
+        if report["is_current"] or report["is_outdated"]:
             return report
         if time.monotonic() > give_up:
             raise UnavailableError(
@@ -62,11 +62,21 @@ def check_markers(file: Path) -> None:
 
 
 def value(found: Row | None, unit: float = 1.0, digits: int = 1) -> str:
-    """A mean in units of `unit`, half its 95 % interval, and n: `104.2 ± 3.1 (5)`. One run alone has no interval."""
+    """A mean in units of `unit`, its 95 % interval, and n: `104.2 [101.0, 107.3] (5)`. One run alone has no interval."""
     if found is None or found["mean"] is None:
         return NOTHING
-    half = "" if found["high"] is None else f" ± {(found['high'] - found['mean']) / unit:.{digits}f}"
-    return f"{found['mean'] / unit:.{digits}f}{half} ({found['n']})"
+    mean, low, high = (
+        None if found[key] is None else f"{found[key] / unit:.{digits}f}" for key in ("mean", "low", "high")
+    )
+    interval = "" if low is None else f" [{low}, {high}]"
+    return f"{mean}{interval} ({found['n']})"
+
+
+def event_time(found: Row) -> str:
+    """A median over all runs with n, and how many were not there in time: `17.0 (5), 1 not within 32 s`."""
+    median = NOTHING if found["median"] is None else f"{found['median']:.1f}"
+    late = f", {found['not_within']} not within {found['within_s']:.0f} s" if found["not_within"] else ""
+    return f"{median} ({found['n']}){late}"
 
 
 def _metric(phase: str, name: str, unit: float = 1.0, digits: int = 1) -> Callable[[Row], str]:
@@ -80,7 +90,8 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "runs": lambda row: str(row["runs"]),
     "start-up, Mb/s": _metric("startup", "throughput_bps", 1e6),
     "steady, Mb/s": _metric("steady", "throughput_bps", 1e6),
-    "time to steady, s": lambda row: value(row["time_to_steady_s"]),
+    "time to steady, s": lambda row: event_time(row["time_to_steady_s"]),
+    "time to level, s": lambda row: event_time(row["time_to_level_s"]),
     "retransmitted, %": _metric("overall", "retransmission_percent", digits=2),
     "RTT, steady, ms": _metric("steady", "rtt_ms", digits=0),
     "slow-start exit, s": lambda row: _exit(row["observed_exit"]),
@@ -102,16 +113,23 @@ def _exit(observed: Row | None) -> str:
 
     if observed is None or not observed["decidable"]:
         return NOTHING
-    return value(mean_intervals(observed["exits_s"]).to_dict()) if observed["exits_s"] else "none"
+    return value(mean_intervals(observed["exits_s"], least=0).to_dict()) if observed["exits_s"] else "none"
 
 
 def _caption(campaign: Row, report: Row) -> str:
     phases, made = report["phases"], datetime.fromisoformat(report["computed_at"])
     return (
         f"Campaign “{campaign['name']}”, {made:%Y-%m-%d}, analysis version {report['analysis_version']}. "
-        f"Mean ± half its 95 % interval (n). Start-up: the first {phases['startup_s']:g} s; "
-        f"steady: the last {phases['steady_s']:g} s; retransmitted: of all bytes sent."
+        f"Mean [95 % interval] (n). Start-up: the first {phases['startup_s']:g} s; steady: the last {phases['steady_s']:g} s; "
+        "time to steady: median over all runs until throughput stays above 90 % of the flow's own steady state; "
+        f"to level: above 90 % of {_level(report)}; retransmitted: of all bytes sent."
     )
+
+
+def _level(report: Row) -> str:
+    bases = {group["level_basis"] for group in report["groups"]}
+    names = {"nominal": "what the link's nominal rate leaves for data", "median": "the condition's median steady state"}
+    return " or (several flows, or no nominal rate) ".join(name for basis, name in names.items() if basis in bases)
 
 
 def _around_markers(file: Path) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from downlink.domain.metric import DEFAULT_PRIMARY
 from downlink.domain.setting import is_host_wide
 
 Scalar = str | int | float | bool
@@ -141,7 +142,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A named study. Conditions are complete: the defaults and the common stop rule are merged into each."""
+    """A named study. Conditions are complete: the defaults and the common stop rule are merged into each.
+
+    primary_metrics: what its author asks about; only these are tested.
+    """
 
     name: str
     notes: str
@@ -151,6 +155,7 @@ class Campaign:
     limits: Limits
     conditions: tuple[Condition, ...]
     sampling: Sampling = Sampling.POLLED
+    primary_metrics: tuple[str, ...] = DEFAULT_PRIMARY
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -163,4 +168,5 @@ class Campaign:
             "limits": asdict(self.limits),
             "conditions": [condition.to_dict() for condition in self.conditions],
             "sampling": self.sampling.value,
+            "primary_metrics": list(self.primary_metrics),
         }

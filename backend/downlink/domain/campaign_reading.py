@@ -21,12 +21,14 @@ from downlink.domain.campaign import (
 )
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import MAX_SENDERS
+from downlink.domain.metric import DEFAULT_PRIMARY, PRIMARY_NAMES
 from downlink.domain.reading import Problem, Reader, is_storable
 from downlink.domain.setting import settings
 
 MAX_CONDITIONS = 64
 MAX_LINKS = 64
 MAX_FLOWS = 16
+MAX_PRIMARY = 10
 MAX_RUNS = 100_000
 MAX_SECONDS = 86_400.0
 MAX_BYTES = 10**13
@@ -61,7 +63,8 @@ def read_campaign(data: Mapping[str, Any]) -> tuple[Campaign | None, list[Proble
         return None, [Problem("", "A campaign must be a mapping of keys to values.")]
     reader = Reader(data)
     reader.allow(
-        "name", "notes", "links", "stop", "phases", "timetable", "limits", "sampling", "defaults", "conditions"
+        *("name", "notes", "links", "stop", "phases", "timetable", "limits", "sampling", "primary_metrics"),
+        *("defaults", "conditions"),
     )
     conditions = _conditions(reader)
     campaign = Campaign(
@@ -73,6 +76,7 @@ def read_campaign(data: Mapping[str, Any]) -> tuple[Campaign | None, list[Proble
         limits=_limits(reader.section("limits")),
         conditions=conditions,
         sampling=Sampling(reader.choice("sampling", Sampling.POLLED, [each.value for each in Sampling])),
+        primary_metrics=_primary_metrics(reader),
     )
     _check_size(campaign, reader)
     return (None if reader.problems else campaign), reader.problems
@@ -88,6 +92,16 @@ def _links(reader: Reader) -> tuple[str, ...]:
         elif name in names[:index]:
             reader.refuse(f"links[{index}]", f"{name!r} stands here twice.")
     return tuple(str(name) for name in names)
+
+
+def _primary_metrics(reader: Reader) -> tuple[str, ...]:
+    names = reader.items("primary_metrics", MAX_PRIMARY)
+    for index, name in enumerate(names):
+        if name not in PRIMARY_NAMES:
+            reader.refuse(f"primary_metrics[{index}]", f"must be one of {', '.join(PRIMARY_NAMES)}, not {name!r}.")
+        elif name in names[:index]:
+            reader.refuse(f"primary_metrics[{index}]", f"{name!r} is listed twice.")
+    return tuple(map(str, names)) or DEFAULT_PRIMARY
 
 
 def _phases(reader: Reader, conditions: Iterable[Condition]) -> Phases:

@@ -4,34 +4,101 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from downlink.analysis.compare import compare_distributions, flag_outliers, holm
+from downlink.analysis.compare import (
+    cycles_for_test,
+    flag_outliers,
+    holm,
+    judge_family,
+    least_shape_p,
+    least_sign_flip_p,
+    sign_flip_p,
+)
 
 RNG = np.random.default_rng(6)
-SAME, LIKE, LARGER = RNG.normal(0, 1, 30), RNG.normal(0, 1, 25), RNG.normal(2, 1, 30)
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+SEED = 1
 
 
-def test_a_single_question_has_the_p_values_of_scipy() -> None:
-    (found,) = compare_distributions([(SAME, LARGER)])
-    assert found.shape_p == stats.ks_2samp(SAME, LARGER).pvalue
-    assert found.location_p == stats.mannwhitneyu(SAME, LARGER).pvalue
-    assert found.ks_distance == stats.ks_2samp(SAME, LARGER).statistic
-    assert found.n == (30, 30)
+def test_the_sign_flip_test_by_hand() -> None:
+    """Of the 8 patterns of signs of 1, 2, 4 the mean is as far from 0 as 7 / 3 in 2, and as 5 / 3 (1 opposite) in 4."""
+    assert sign_flip_p(np.array([1.0, 2.0, 4.0]), SEED) == 2 / 8
+    assert sign_flip_p(np.array([-1.0, 2.0, 4.0]), SEED) == 4 / 8
+    assert sign_flip_p(np.array([1.0, -1.0]), SEED) == 1
 
 
-def test_asking_more_often_needs_more_evidence() -> None:
-    alone = compare_distributions([(SAME, LARGER)])[0]
-    among = compare_distributions([(SAME, LARGER), (SAME, LIKE), (LIKE, SAME)])
-    assert among[0].shape_p == pytest.approx(3 * alone.shape_p)
-    assert among[0].location_p < 0.01 < among[1].location_p
+@pytest.mark.parametrize(("n", "p"), [(1, 1.0), (2, 0.5), (5, 0.0625), (6, 0.03125), (10, 2 / 1024)])
+def test_no_difference_is_clearer_than_all_signs_alike(n: int, p: float) -> None:
+    assert sign_flip_p(np.arange(1.0, n + 1), SEED) == p == least_sign_flip_p(n)
 
 
-def test_a_sample_that_is_too_small_is_no_part_of_the_family() -> None:
-    found = compare_distributions([(SAME, LARGER), (SAME, [1.0, np.nan, 2.0])])
-    assert found[0].shape_p == compare_distributions([(SAME, LARGER)])[0].shape_p
-    assert np.isnan(found[1].shape_p)
-    assert found[1].n == (30, 2)
-    assert compare_distributions([]) == []
+def test_beyond_fourteen_cycles_patterns_are_drawn_and_the_seed_decides() -> None:
+    differences = RNG.normal(0.2, 1, 15)
+    drawn = [sign_flip_p(differences, seed) for seed in (1, 1, 2, 3, 4)]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) > 1
+    assert drawn[0] == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, abs=0.03)
+    exact = RNG.normal(0.5, 1, 14)
+    assert sign_flip_p(exact, 1) == sign_flip_p(exact, 2)
+
+
+@pytest.mark.parametrize("differences", [[], [0.0, 0.0, 0.0]])
+def test_without_a_difference_there_is_nothing_to_show(differences: list[float]) -> None:
+    assert sign_flip_p(np.array(differences), SEED) == 1
+
+
+@pytest.mark.parametrize(("family", "cycles"), [(0, 6), (1, 6), (2, 7), (3, 7), (4, 8), (7, 9), (200, 13)])
+def test_a_larger_family_needs_more_cycles(family: int, cycles: int) -> None:
+    assert cycles_for_test(family) == cycles
+    assert least_sign_flip_p(cycles) * max(1, family) <= 0.05 < least_sign_flip_p(cycles - 1) * max(1, family)
+
+
+def test_the_least_of_kolmogorov_and_smirnov_is_one_order_of_the_values_of_all() -> None:
+    """Two-sided: 2 of the C(2n, n) orders have all of one side first."""
+    assert [least_shape_p(n) for n in (3, 4)] == pytest.approx([2 / 20, 2 / 70])
+    assert least_shape_p(0) == 1
+
+
+def sides(n: int, factor: float = 1.0) -> tuple[list[float], list[float]]:
+    base = RNG.lognormal(0, 0.1, n)
+    return list(factor * base * RNG.lognormal(0, 0.1, n)), list(base)
+
+
+def test_ten_cycles_show_a_tenfold_difference_among_eight_conditions() -> None:
+    found = judge_family([sides(10, 10.0), *(sides(10) for _ in range(6))], SEED)
+    assert found[0].level_p == pytest.approx(7 * 2 / 1024)
+    assert found[0].shape_p < 0.05
+    assert all(each.can_show_level and each.can_show_shape for each in found)
+
+
+def test_five_cycles_cannot_and_say_how_many_can() -> None:
+    found = judge_family([sides(5, 10.0), *(sides(5) for _ in range(6))], SEED)
+    assert not any(each.can_show_level for each in found)
+    assert {(each.family, each.cycles_for_test) for each in found} == {(7, 9)}
+
+
+@pytest.mark.parametrize(
+    ("n", "level", "shape"), [(3, False, False), (4, False, True), (5, False, True), (6, True, True)]
+)
+def test_what_so_few_cycles_can_show_alone(n: int, level: bool, shape: bool) -> None:
+    (found,) = judge_family([sides(n, 10.0)], SEED)
+    assert (found.can_show_level, found.can_show_shape) == (level, shape)
+
+
+def test_level_and_shape_are_families_of_their_own() -> None:
+    pairs = [sides(8, 3.0), sides(8)]
+    alone, among = judge_family(pairs[:1], SEED)[0], judge_family(pairs, SEED)[0]
+    assert among.level_p == pytest.approx(2 * alone.level_p)
+    assert among.shape_p == pytest.approx(2 * alone.shape_p)
+
+
+def test_cycles_that_one_side_lacks_are_left_out() -> None:
+    own, base = sides(8, 3.0)
+    (whole,) = judge_family([(own[1:], base[1:])], SEED)
+    (lacking,) = judge_family([([np.nan, *own[1:]], base)], SEED)
+    assert lacking == whole
+    assert judge_family([], SEED) == []
+    (nothing,) = judge_family([([np.nan], [1.0])], SEED)
+    assert not nothing.can_show_level
 
 
 def test_holm_by_hand() -> None:

@@ -20,6 +20,54 @@ def test_mean_and_interval_are_those_of_scipy(values: list[float]) -> None:
         assert (float(found.low), float(found.high)) == pytest.approx((low, high), rel=1e-9, abs=1e-9 * scale)
 
 
+VALUES = st.lists(st.floats(0.01, 0.99), min_size=2, max_size=12)
+
+
+@given(VALUES, st.floats(-5, 5), st.sampled_from([0.1, 1.0, 1e9]))
+def test_no_interval_leaves_the_range_of_its_quantity(shares: list[float], least: float, width: float) -> None:
+    values = least + width * np.array(shares)
+    for most in (least + width, np.inf):
+        found = mean_intervals(values, least=least, most=most)
+        assert least <= float(found.low) <= float(found.mean) * (1 + 1e-12) + 1e-12
+        assert float(found.mean) <= float(found.high) * (1 + 1e-12) + 1e-12
+        assert float(found.high) <= most + 1e-9 * width
+
+
+def test_above_zero_the_interval_is_symmetric_by_factors() -> None:
+    """8.18 and 1.12 apart from it: 8.18 +- 14.23 on a plain scale, 8.18 times and over e^(14.23 / 8.18)."""
+    found = mean_intervals([7.06, 9.30], least=0)
+    factor = np.exp(12.7062 * 1.12 / 8.18)
+    assert (float(found.low), float(found.high)) == pytest.approx((8.18 / factor, 8.18 * factor), rel=1e-4)
+
+
+def test_between_two_ends_the_interval_is_symmetric_in_odds() -> None:
+    found = mean_intervals([0.2, 0.4], least=0, most=1)
+    odds, factor = 0.3 / 0.7, np.exp(12.7062 * 0.1 / (0.3 * 0.7))
+    expected = [each / (1 + each) for each in (odds / factor, odds * factor)]
+    assert (float(found.low), float(found.high)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_small_deviation_makes_the_same_interval_on_every_scale() -> None:
+    values = 0.3 + 1e-5 * np.arange(5)
+    plain_one, *others = (
+        mean_intervals(values, least=least, most=most) for least, most in ((-np.inf, np.inf), (0, np.inf), (0, 1))
+    )
+    for other in others:
+        assert float(other.low) == pytest.approx(float(plain_one.low), rel=1e-6)
+        assert float(other.high) == pytest.approx(float(plain_one.high), rel=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_equal_values_have_an_interval_without_width_at_the_ends_too(value: float) -> None:
+    found = mean_intervals([value] * 3, least=0, most=1)
+    assert (float(found.low), float(found.high)) == (value, value)
+
+
+def test_each_quantity_has_its_own_range() -> None:
+    found = mean_intervals([[0.1, 0.1], [1.2, 0.9]], least=0, most=[np.inf, 1])
+    assert found.high[0] > 1 > found.high[1]
+
+
 def test_a_single_value_has_a_mean_and_no_interval() -> None:
     assert mean_intervals([7.0]).to_dict() == {"mean": 7.0, "low": None, "high": None, "n": 1, "sd": None}
 

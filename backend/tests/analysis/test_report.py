@@ -34,7 +34,10 @@ def make_record(condition: str, cycle: int, throughput: Any, start_s: float = 0.
 
 
 def report(records: list[FlowRecord], **changes: Any) -> Report:
-    settings: dict[str, Any] = {"conditions": CONDITIONS, "phases": WINDOWS, "seed": 1}
+    settings: dict[str, Any] = {
+        **{"conditions": CONDITIONS, "phases": WINDOWS, "seed": 1},
+        **{"primary": ["overall.throughput_bps"], "nominal_rate_bps": {"geo": np.nan}},
+    }
     return build_report(records, **{**settings, **changes})
 
 
@@ -48,10 +51,12 @@ def test_a_group_holds_the_runs_of_one_condition() -> None:
     assert (on.condition, on.runs, off.condition) == ("on", ("on-1", "on-2", "on-3", "on-4"), "off")
 
 
-def test_each_bin_has_the_mean_and_interval_of_scipy() -> None:
+def test_each_bin_has_its_mean_and_an_interval_above_zero() -> None:
     (on, _) = report(RECORDS).to_dict()["groups"]
     table = np.array([RATES["on", cycle] for cycle in (1, 2, 3, 4)])
-    low, high = stats.t.interval(0.95, 3, table.mean(axis=0), stats.sem(table, axis=0))
+    mean = table.mean(axis=0)
+    factor = np.exp(stats.t.ppf(0.975, 3) * stats.sem(table, axis=0) / mean)
+    low, high = mean / factor, mean * factor
     band = on["series"]["throughput_bps"]
     assert on["series"]["bin_s"] == list(range(8))
     assert band["mean"] == pytest.approx(table.mean(axis=0).tolist())
@@ -98,16 +103,66 @@ def test_a_condition_without_a_baseline_is_not_compared() -> None:
     assert report([each for each in RECORDS if each.condition == "off"]).comparisons == ()
 
 
-def test_the_time_to_steady_state_is_compared_as_well() -> None:
-    def step(at_s: int) -> list[float]:
-        return [1.0] * at_s + [100.0] * (40 - at_s)
+def step(at_s: int, length_s: int = 40, level: float = 100.0) -> list[float]:
+    return [1.0] * at_s + [level] * (length_s - at_s)
 
+
+def test_the_time_to_steady_state_is_compared_as_well() -> None:
     records = [make_record("on", cycle, step(20 + cycle)) for cycle in (1, 2)]
     records += [make_record("off", cycle, step(10 + cycle)) for cycle in (1, 2)]
     found = report(records)
-    assert [float(group.time_to_steady_s.mean) for group in found.groups] == [23.5, 13.5]
+    assert [group.time_to_steady_s.median for group in found.groups] == [23.0, 13.0]
     comparison = next(each for each in found.comparisons if each.metric == "time_to_steady_s")
     assert float(comparison.difference.mean) == -10
+
+
+def test_no_run_leaves_the_time_to_steady_state_unsaid() -> None:
+    """Of three runs of 40 s one rises in its last second: it counts as later than 37 s, in the median and in differences."""
+    records = [make_record("on", cycle, step(10)) for cycle in (1, 2, 3)]
+    records += [make_record("off", 1, step(20)), make_record("off", 2, step(30))]
+    records += [make_record("off", 3, [1.0] * 39 + [100.0])]
+    found = report(records)
+    off = found.groups[1].time_to_steady_s
+    assert (off.median, off.n, off.not_within, off.within_s) == (32.0, 3, 1, 37.0)
+    comparison = next(each for each in found.comparisons if each.metric == "time_to_steady_s")
+    assert int(comparison.difference.n) == 3
+    assert float(comparison.difference.mean) == pytest.approx((22 + 32 + 37) / 3 - 12)
+
+
+def test_a_common_level_is_the_links_where_one_flow_has_it_alone() -> None:
+    """90 % of 100 x 1448 / 1500 is 86.9: a run that settles at 70 is steady by its own level, and never by the link's."""
+    records = [make_record("on", 1, step(10)), make_record("on", 2, step(10, level=70.0))]
+    (group,) = report(records, nominal_rate_bps={"geo": 100.0}).groups
+    assert (group.time_to_steady_s.not_within, group.time_to_level_s.not_within) == (0, 1)
+    assert (group.level_basis, group.level_bps) == ("nominal", pytest.approx(100 * 1448 / 1500))
+
+
+def test_a_common_level_is_the_median_of_the_runs_where_flows_share_or_the_rate_is_not_known() -> None:
+    records = [make_record("on", cycle, step(10, level=level)) for cycle, level in enumerate((100.0, 100.0, 70.0))]
+    (group,) = report(records).groups
+    assert (group.level_basis, group.level_bps, group.time_to_level_s.not_within) == ("median", 100.0, 1)
+    shared = report([*pair(1, 10, 1), *pair(2, 20, 2)], nominal_rate_bps={"geo": 100.0})
+    assert [(each.level_basis, each.level_bps) for each in shared.groups] == [("median", 15.0), ("median", 1.5)]
+
+
+def test_few_runs_are_in_the_report_one_by_one() -> None:
+    groups = report(RECORDS[:3]).to_dict()["groups"]
+    assert groups[0]["series"]["throughput_bps"]["runs"] == [RATES["on", cycle].tolist() for cycle in (1, 2, 3)]
+    assert report(RECORDS[:4]).to_dict()["groups"][0]["series"]["throughput_bps"]["runs"] == []
+
+
+def test_a_run_too_short_for_a_series_is_counted_beside_n() -> None:
+    (group,) = report([make_record("on", 1, [10.0] * 5), make_record("on", 2, [])]).to_dict()["groups"]
+    assert (group["runs"], group["too_short"]) == (2, 1)
+    assert group["metrics"]["overall"]["throughput_bps"]["n"] == 1
+
+
+def test_a_value_that_stands_out_is_named_and_stays() -> None:
+    rates = [50.0, 52.0, 49.0, 51.0, 50.5, 90.0]
+    found = report([make_record("on", cycle, [rate] * 8) for cycle, rate in enumerate(rates)])
+    flagged = [each for each in found.outliers if (each["phase"], each["metric"]) == ("steady", "throughput_bps")]
+    assert [(each["run_id"], each["value"], each["median"]) for each in flagged] == [("on-5", 90.0, 50.75)]
+    assert int(found.groups[0].metrics.n[1, 0]) == 6
 
 
 def pair(cycle: int, first: float, second: float, start_s: float = 0.0) -> list[FlowRecord]:
@@ -130,6 +185,13 @@ def test_a_run_that_lost_a_flow_does_not_count_for_fairness() -> None:
     start_up = report([*pair(1, 10, 1), *pair(2, 1, 10)[:1]]).fairness[0]
     assert int(start_up.jain.n) == 1
     assert float(start_up.difference_bps.mean) == 9
+
+
+def test_jains_index_and_its_interval_stay_between_one_flow_and_equal_shares() -> None:
+    """By hand: 1 and 101 / 182 of two runs are 0.777 +- 2.8 on a plain scale."""
+    start_up = report([*pair(1, 5, 5), *pair(2, 10, 1)]).fairness[0]
+    assert 0.5 < float(start_up.jain.low) < 0.51
+    assert 0.99 < float(start_up.jain.high) < 1
 
 
 def test_fairness_before_a_flow_starts_is_missing() -> None:
@@ -173,7 +235,8 @@ def test_the_report_is_json_of_the_documented_shape() -> None:
     assert found["phases"] == {"startup_s": 2, "steady_s": 3}
     group = found["groups"][0]
     assert set(group) == {
-        "link", "condition", "flow", "cc", "runs", "run_ids", "series", "metrics", "time_to_steady_s", "object_times",
+        "link", "condition", "flow", "cc", "runs", "run_ids", "too_short", "series", "metrics", "object_times",
+        "time_to_steady_s", "time_to_level_s", "level_bps", "level_basis",
     }  # fmt: skip
     assert set(group["series"]) == {"bin_s", *QUANTITIES}
     assert set(group["metrics"]) == set(PHASES)

@@ -201,6 +201,16 @@ def test_files_of_one_control_are_the_cycles_of_one_condition_and_are_compared_i
         assert lab.call("GET", f"/campaigns/{campaign}/{path}")["campaign_id"] == campaign
 
 
+def test_a_run_under_a_second_is_counted_as_too_short_beside_n(lab: Lab) -> None:
+    short = json.loads(iperf3_file(1))
+    short["intervals"][0]["streams"][0].update(end=0.5, seconds=0.5)
+    campaign, (run, _) = imported(lab, {"a.json": json.dumps(short).encode(), "b.json": iperf3_file(4)})
+    assert run["state"] == "complete"
+    (group,) = lab.call("GET", f"/campaigns/{campaign}/report")["groups"]
+    assert (group["runs"], group["too_short"]) == (2, 1)
+    assert group["metrics"]["overall"]["throughput_bps"]["n"] == 1
+
+
 def test_parallel_streams_are_flows_with_fairness(lab: Lab) -> None:
     campaign, (run,) = imported(lab, {"two.json": iperf3_file(streams=2)})
     assert (run["condition"], [flow["flow"] for flow in run["flows"]]) == ("2 x cubic upload", [1, 2])

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from downlink.cli.client import Access, Client
-from downlink.cli.table import campaign_table, check_markers, put_between_markers, value
+from downlink.cli.table import campaign_table, check_markers, event_time, put_between_markers, value
 from downlink.domain.errors import InvalidError, UnavailableError
 
 
@@ -31,8 +31,14 @@ def make_group(condition: str, cc: str, runs: int) -> dict[str, Any]:
         "cc": cc,
         "runs": runs,
         "metrics": {"startup": phase, "steady": phase, "overall": phase},
-        "time_to_steady_s": statistics(None, None, 0),
+        "time_to_steady_s": times(17.0, 3, 0),
+        "time_to_level_s": times(None, 3, 2),
+        "level_basis": "nominal",
     }
+
+
+def times(median: float | None, n: int, not_within: int) -> dict[str, Any]:
+    return {"median": median, "low": None, "high": None, "n": n, "not_within": not_within, "within_s": 32.0}
 
 
 def make_exits(condition: str, decidable: int, exits_s: list[float]) -> dict[str, Any]:
@@ -41,7 +47,7 @@ def make_exits(condition: str, decidable: int, exits_s: list[float]) -> dict[str
     return {"link": "geo", "condition": condition, "flow": 1, "detectors": [first, observed]}
 
 
-def serve(exits: list[dict[str, Any]], stale_looks: int = 0) -> Client:
+def serve(exits: list[dict[str, Any]], stale_looks: int = 0, *, is_outdated: bool = False) -> Client:
     looks = iter([False] * stale_looks + [True] * 100)
     groups = [make_group("Stock", "cubic", 3), make_group("Other", "bbr", 3), make_group("Third", "dl_hybla", 3)]
 
@@ -54,7 +60,7 @@ def serve(exits: list[dict[str, Any]], stale_looks: int = 0) -> Client:
             "analysis_version": "1",
         }
         if last == "report":
-            return httpx.Response(200, json={**report, "is_current": next(looks)})
+            return httpx.Response(200, json={**report, "is_current": next(looks), "is_outdated": is_outdated})
         return httpx.Response(200, json={"groups": exits} if last == "exits" else {"name": "Study"})
 
     return Client(Access("http://server:1", "t"), httpx.MockTransport(answer))
@@ -63,7 +69,7 @@ def serve(exits: list[dict[str, Any]], stale_looks: int = 0) -> Client:
 @pytest.mark.parametrize(
     ("found", "cell"),
     [
-        (statistics(104.24, 3.06, 5), "104.2 ± 3.1 (5)"),
+        (statistics(104.24, 3.06, 5), "104.2 [101.2, 107.3] (5)"),
         (statistics(104.24, None, 1), "104.2 (1)"),
         (statistics(None, None, 0), "-"),
         (None, "-"),
@@ -73,16 +79,30 @@ def test_a_cell_shows_mean_interval_and_n(found: dict[str, Any] | None, cell: st
     assert value(found) == cell
 
 
+@pytest.mark.parametrize(
+    ("found", "cell"),
+    [
+        (times(17.04, 5, 0), "17.0 (5)"),
+        (times(28.0, 5, 1), "28.0 (5), 1 not within 32 s"),
+        (times(None, 3, 2), "- (3), 2 not within 32 s"),
+    ],
+)
+def test_a_time_says_how_many_runs_were_not_there(found: dict[str, Any], cell: str) -> None:
+    assert event_time(found) == cell
+
+
 def test_the_table_has_a_row_per_group_and_the_observed_exit() -> None:
-    # Student's t for two degrees of freedom is 4.303; the sample deviation of 1, 2, 3 is 1: 4.303 / sqrt(3) = 2.48.
+    # Student's t for two degrees of freedom is 4.303; the sample deviation of 1, 2, 3 is 1: 4.303 / sqrt(3) = 2.484, and on a
+    # logarithmic scale 2 e^(+-2.484 / 2).
     exits = [make_exits("Stock", 3, [1.0, 2.0, 3.0]), make_exits("Other", 0, []), make_exits("Third", 3, [])]
     lines = campaign_table(serve(exits), "c1").splitlines()
     assert "first 15 s" in lines[0]
     assert "last 20 s" in lines[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-    assert {len(row) for row in cells} == {10}
+    assert {len(row) for row in cells} == {11}
     assert cells[2] == [
-        "geo", "Stock", "1: cubic", "3", "100.0 ± 2.5 (3)", "100.0 ± 2.5 (3)", "-", "0.25 (3)", "650 ± 20 (3)", "2.0 ± 2.5 (3)",
+        "geo", "Stock", "1: cubic", "3", "100.0 [97.5, 102.5] (3)", "100.0 [97.5, 102.5] (3)", "17.0 (3)",
+        "- (3), 2 not within 32 s", "0.25 (3)", "650 [630, 670] (3)", "2.0 [0.6, 6.9] (3)",
     ]  # fmt: skip
     assert [row[-1] for row in cells[3:]] == ["-", "none"]
 
@@ -93,6 +113,11 @@ def test_the_table_waits_for_the_last_runs_and_not_for_ever(monkeypatch: pytest.
     monkeypatch.setattr("downlink.cli.table.REPORT_PATIENCE_S", 0.0)
     with pytest.raises(UnavailableError, match="ask again"):
         campaign_table(serve([], stale_looks=50), "c1")
+
+
+def test_nobody_waits_for_the_numbers_of_an_older_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("downlink.cli.table.REPORT_PATIENCE_S", 0.0)
+    assert "analysis version 1" in campaign_table(serve([], stale_looks=50, is_outdated=True), "c1")
 
 
 def test_a_table_replaces_the_one_before_and_nothing_else(tmp_path: Path) -> None:

@@ -160,3 +160,15 @@ def test_every_ack_is_recorded_where_the_campaign_asks_for_it() -> None:
     assert campaign.sampling is Sampling.PER_ACK
     assert campaign_from_dict(campaign.to_dict()) == campaign
     assert "polled, per_ack" in problems(changed(sampling="sometimes"))["sampling"]
+
+
+def test_what_a_campaign_asks_about_is_declared_or_start_up_and_steady_throughput() -> None:
+    assert campaign_from_dict(SMALL).primary_metrics == ("startup.throughput_bps", "steady.throughput_bps")
+    campaign = campaign_from_dict(changed(primary_metrics=["steady.rtt_ms", "time_to_steady_s"]))
+    assert campaign.primary_metrics == ("steady.rtt_ms", "time_to_steady_s")
+    assert campaign_from_dict(campaign.to_dict()) == campaign
+    found = problems(changed(primary_metrics=["steady.rtt_ms", "rtt_ms", "steady.rtt_ms"]))
+    assert "steady.rtt_ms, " in found["primary_metrics[1]"]
+    assert "twice" in found["primary_metrics[2]"]
+    assert "1 to 10" in problems(changed(primary_metrics=["steady.rtt_ms"] * 11))["primary_metrics"]
+    assert "1 to 10" in problems(changed(primary_metrics=[]))["primary_metrics"]

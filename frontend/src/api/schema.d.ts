@@ -88,66 +88,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change Password
-         * @description Change the own password; every other session of the account ends. Not for API tokens.
-         */
-        post: operations["change_password"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Sessions
-         * @description The browsers that are signed in, the newest first.
-         */
-        get: operations["list_sessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{session_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke Session
-         * @description End a session; its next request is refused.
-         */
-        delete: operations["revoke_session"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -155,15 +95,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Tokens
-         * @description Names, scopes and first characters; never the secrets.
-         */
+        /** List Tokens */
         get: operations["list_tokens"];
         put?: never;
         /**
          * Create Token
-         * @description Make an API token, with no scope that the caller lacks; its secret is in this answer and nowhere else.
+         * @description Make an API token; its secret is in this answer and nowhere else.
          */
         post: operations["create_token"];
         delete?: never;
@@ -1286,6 +1223,15 @@ export interface components {
              * @enum {string}
              */
             sampling: "polled" | "per_ack";
+            /**
+             * Primary Metrics
+             * @description What is tested: phase.metric, or a time
+             * @default [
+             *       "startup.throughput_bps",
+             *       "steady.throughput_bps"
+             *     ]
+             */
+            primary_metrics: string[];
             /** Conditions */
             conditions: components["schemas"]["Condition"][];
         };
@@ -1296,8 +1242,10 @@ export interface components {
              * Format: uuid
              */
             campaign_id: string;
+            /** Primary Metrics */
+            primary_metrics: string[];
             /** Comparisons */
-            comparisons: components["schemas"]["Evidence"][];
+            comparisons: components["schemas"]["Comparison"][];
             /** Outliers */
             outliers: components["schemas"]["Outlier"][];
         };
@@ -1340,7 +1288,11 @@ export interface components {
             dp_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
             hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
         };
-        /** Comparison */
+        /**
+         * Comparison
+         * @description A condition against the baseline, paired by cycle. p values are adjusted over the family, the comparisons of one
+         *     primary metric; they are null where so few cycles cannot come below 5 %, and for other metrics.
+         */
         Comparison: {
             /** Link */
             link: string;
@@ -1358,10 +1310,60 @@ export interface components {
             /** Baseline */
             baseline: string;
             difference: components["schemas"]["Interval"];
+            /**
+             * Ratio
+             * @description Mean over the baseline's mean, of the cycles that both have
+             */
+            ratio: number | null;
             /** Bootstrap Low */
             bootstrap_low: number | null;
             /** Bootstrap High */
             bootstrap_high: number | null;
+            /** Cycles Higher */
+            cycles_higher: number;
+            /** Cycles Lower */
+            cycles_lower: number;
+            /**
+             * Reading
+             * @enum {string}
+             */
+            reading: "higher" | "lower" | "no_difference" | "too_few" | "exploratory";
+            /** Is Primary */
+            is_primary: boolean;
+            /**
+             * Family
+             * @description How many questions the p values are adjusted for
+             */
+            family: number | null;
+            /**
+             * Cycles For Test
+             * @description The fewest cycles with which the level test can come below 5 %
+             */
+            cycles_for_test: number | null;
+            /**
+             * Level P
+             * @description Paired sign-flip test
+             */
+            level_p: number | null;
+            /** Ks Distance */
+            ks_distance: number | null;
+            /**
+             * Shape P
+             * @description Kolmogorov-Smirnov
+             */
+            shape_p: number | null;
+            /**
+             * Detectable Difference
+             * @description What these cycles show at 5 % with a chance of 80 %
+             */
+            detectable_difference: number | null;
+            /**
+             * Cycles Needed
+             * @description For a difference at the near end of its interval; null while that holds 0
+             */
+            cycles_needed: number | null;
+            /** Cycles Missing */
+            cycles_missing: number | null;
         };
         /** Condition */
         Condition: {
@@ -1507,54 +1509,31 @@ export interface components {
             expires_in_minutes: number;
         };
         /**
-         * Evidence
-         * @description A condition against the baseline, paired by cycle. p values are adjusted over all comparisons of the campaign.
+         * EventTimes
+         * @description Times until something happens, of runs some of which ended before it did (Kaplan-Meier).
          */
-        Evidence: {
-            /** Link */
-            link: string;
-            /** Flow */
-            flow: number;
+        EventTimes: {
             /**
-             * Phase
-             * @enum {string}
+             * Median
+             * @description Null when it did not happen in half of the runs
              */
-            phase: "startup" | "steady" | "overall";
-            /** Metric */
-            metric: string;
-            /** Condition */
-            condition: string;
-            /** Baseline */
-            baseline: string;
-            difference: components["schemas"]["Interval"];
-            /** Bootstrap Low */
-            bootstrap_low: number | null;
-            /** Bootstrap High */
-            bootstrap_high: number | null;
+            median: number | null;
+            /** Low */
+            low: number | null;
             /**
-             * Detectable Difference
-             * @description What these cycles show at 5 % with a chance of 80 %
+             * High
+             * @description Null where the runs do not bound it
              */
-            detectable_difference: number | null;
+            high: number | null;
+            /** N */
+            n: number;
             /**
-             * Cycles Needed
-             * @description For the difference seen so far; null when it is 0 or out of reach
+             * Not Within
+             * @description Runs in which it did not happen within within_s
              */
-            cycles_needed: number | null;
-            /** Cycles Missing */
-            cycles_missing: number | null;
-            /** Ks Distance */
-            ks_distance: number | null;
-            /**
-             * Shape P
-             * @description Kolmogorov-Smirnov; null below three values a side
-             */
-            shape_p: number | null;
-            /**
-             * Location P
-             * @description Mann-Whitney; null below three values a side
-             */
-            location_p: number | null;
+            not_within: number;
+            /** Within S */
+            within_s: number | null;
         };
         /**
          * ExitCurves
@@ -1634,7 +1613,7 @@ export interface components {
         };
         /**
          * ExitTimes
-         * @description Paper 002's times of one flow, microseconds since its first data byte; null when it never happened out of slow start.
+         * @description Paper 002's times of one flow, microseconds since its first data byte; null when not while it was in slow start.
          */
         ExitTimes: {
             /**
@@ -1952,7 +1931,23 @@ export interface components {
             run_ids: string[];
             series: components["schemas"]["GroupSeries"];
             metrics: components["schemas"]["GroupMetrics"];
-            time_to_steady_s: components["schemas"]["Interval"];
+            /**
+             * Too Short
+             * @description Runs shorter than a second: complete, without any number
+             */
+            too_short: number;
+            /** @description Until throughput stays near the flow's own steady state */
+            time_to_steady_s: components["schemas"]["EventTimes"];
+            /** @description Until it stays near level_bps, which is the same for all runs */
+            time_to_level_s: components["schemas"]["EventTimes"];
+            /** Level Bps */
+            level_bps: number | null;
+            /**
+             * Level Basis
+             * @description The link's rate for data, or the median steady state
+             * @enum {string}
+             */
+            level_basis: "nominal" | "median";
             object_times: components["schemas"]["ObjectTimes"];
         };
         /** GroupMetrics */
@@ -2118,7 +2113,7 @@ export interface components {
         };
         /**
          * Interval
-         * @description A mean over runs with its 95 % interval (Student's t); the interval and sd are null when n = 1.
+         * @description A mean over runs with its 95 % interval (Student's t, within the quantity's range); interval and sd are null when n = 1.
          */
         Interval: {
             /** Mean */
@@ -2445,38 +2440,6 @@ export interface components {
             n: number[];
         };
         /**
-         * OpenSession
-         * @description A browser that is signed in.
-         */
-        OpenSession: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Username */
-            username: string;
-            /**
-             * Address
-             * @description Where it signed in from
-             */
-            address: string;
-            /**
-             * Browser
-             * @description What the browser calls itself
-             */
-            browser: string;
-            /** Created At */
-            created_at: string;
-            /** Expires At */
-            expires_at: string;
-            /**
-             * Is Own
-             * @description The session that asks
-             */
-            is_own: boolean;
-        };
-        /**
          * Outlier
          * @description A value to look at. It stays in every statistic.
          */
@@ -2517,16 +2480,6 @@ export interface components {
             opened_us: number;
             /** Estimates Mbps */
             estimates_mbps: number[];
-        };
-        /** PasswordBody */
-        PasswordBody: {
-            /** Current */
-            current: string;
-            /**
-             * Password
-             * @description At least 12 characters, not easy to guess
-             */
-            password: string;
         };
         /** PhaseMetrics */
         PhaseMetrics: {
@@ -2733,13 +2686,25 @@ export interface components {
             computed_at: string;
             /** Is Current */
             is_current: boolean;
+            /**
+             * Is Outdated
+             * @description Made by an older analysis; `downlink analyse` makes it anew
+             */
+            is_outdated: boolean;
             phases: components["schemas"]["Phases"];
+            /**
+             * Primary Metrics
+             * @description What is tested: phase.metric, or a time
+             */
+            primary_metrics: string[];
             /** Groups */
             groups: components["schemas"]["Group"][];
             /** Fairness */
             fairness: components["schemas"]["Fairness"][];
             /** Comparisons */
             comparisons: components["schemas"]["Comparison"][];
+            /** Outliers */
+            outliers: components["schemas"]["Outlier"][];
         };
         /** RestoredEvent */
         RestoredEvent: {
@@ -3135,6 +3100,11 @@ export interface components {
             high: (number | null)[];
             /** N */
             n: number[];
+            /**
+             * Runs
+             * @description Each run's own values where there are at most three; else empty
+             */
+            runs: (number | null)[][];
         };
         /**
          * Service
@@ -3159,16 +3129,9 @@ export interface components {
              */
             kind: "session" | "token";
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write")[];
             /** Expires At */
             expires_at: string | null;
-        };
-        /** SessionList */
-        SessionList: {
-            /** Items */
-            items: components["schemas"]["OpenSession"][];
-            /** Total */
-            total: number;
         };
         /** SetupBody */
         SetupBody: {
@@ -3181,7 +3144,7 @@ export interface components {
             username: string;
             /**
              * Password
-             * @description At least 12 characters, not easy to guess
+             * @description At least 12 characters
              */
             password: string;
         };
@@ -3423,9 +3386,7 @@ export interface components {
              */
             prefix: string;
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
-            /** Created By */
-            created_by: string;
+            scopes: ("read" | "write")[];
             /** Created At */
             created_at: string;
             /** Expires At */
@@ -3437,11 +3398,8 @@ export interface components {
         TokenBody: {
             /** Name */
             name: string;
-            /**
-             * Scopes
-             * @description `read`; `write`: links, campaigns, imports; `admin`: tokens, sessions, joining and revoking agents
-             */
-            scopes: ("read" | "write" | "admin")[];
+            /** Scopes */
+            scopes: ("read" | "write")[];
             /** Expires In Days */
             expires_in_days?: number | null;
         };
@@ -3460,9 +3418,7 @@ export interface components {
              */
             prefix: string;
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
-            /** Created By */
-            created_by: string;
+            scopes: ("read" | "write")[];
             /** Created At */
             created_at: string;
             /** Expires At */
@@ -3974,221 +3930,6 @@ export interface operations {
             };
         };
     };
-    change_password: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PasswordBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many tries */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part is away; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_sessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionList"];
-                };
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part is away; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    revoke_session: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                session_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part is away; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -4218,15 +3959,6 @@ export interface operations {
             };
             /** @description Not signed in */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7392,15 +7124,6 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many tries */
-            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { Area, CartesianGrid, ComposedChart, Line, ReferenceArea, ReferenceLine, XAxis, YAxis } from 'recharts'
 import { type AxisFacts, valueAxis } from './axis'
-import { type BandSeries, isolatedIndices, mergeBands, readingAt } from './bands'
+import { type BandSeries, hasRuns, isolatedIndices, mergeBands, readingAt } from './bands'
 import { CursorLayer } from './CursorLayer'
 import classes from './charts.module.css'
 import { seriesStyle } from './palette'
@@ -23,9 +23,11 @@ export interface BandChartProps extends AxisFacts {
   areWindowsNamed?: boolean | undefined
 }
 
+/** The halo keeps the name readable where a line crosses it. */
+const WINDOW_LABEL = { fontSize: 10.5, fill: 'var(--chart-text)', stroke: 'var(--surface)', strokeWidth: 3, paintOrder: 'stroke' } as const
 const NO_WINDOWS: readonly Window[] = []
 
-/** Mean lines with interval bands over a numeric x axis, with a cursor shared by its stack. */
+/** Mean lines with interval bands, or with the single runs where they are few, over a numeric x axis, with a cursor shared by its stack. */
 export function BandChart(props: BandChartProps) {
   const { width, height, series, factor, from, to, hasBands, hasTimeAxis, level, limit, windows = NO_WINDOWS, areWindowsNamed } = props
   const rows = useMemo(() => mergeBands(series, factor), [series, factor])
@@ -57,7 +59,7 @@ export function BandChart(props: BandChartProps) {
             fill={`var(--chart-window-${index % 2})`}
             fillOpacity={1}
             ifOverflow="hidden"
-            label={areWindowsNamed ? { value: window.label, position: 'insideTop', fontSize: 10.5, fill: 'var(--chart-text)' } : undefined}
+            label={areWindowsNamed ? { value: window.label, position: 'insideTop', ...WINDOW_LABEL } : undefined}
           />
         ))}
         <CartesianGrid vertical={false} stroke="var(--chart-grid)" />
@@ -85,7 +87,7 @@ export function BandChart(props: BandChartProps) {
         {level && isLevelShown ? (
           <ReferenceLine y={level.value * factor} stroke="var(--chart-level)" strokeDasharray="4 4" ifOverflow="hidden" />
         ) : null}
-        {hasBands ? series.map(bandArea) : null}
+        {hasBands ? series.map((one, index) => (hasRuns(one) ? runLines(one, index) : bandArea(one, index))) : null}
         {series.map(meanLine)}
       </ComposedChart>
       <CursorLayer plot={plotOf(width, height, hasTimeAxis)} {...{ from, to, valuesAt }} top={scale.max} />
@@ -106,6 +108,23 @@ function bandArea(one: BandSeries, index: number) {
       activeDot={false}
     />
   )
+}
+
+function runLines(one: BandSeries, index: number) {
+  return one.band.runs?.map((run, k) => (
+    <Line
+      // biome-ignore lint/suspicious/noArrayIndexKey: the place of a run among the runs is its name
+      key={`run-${one.id}-${k}`}
+      dataKey={`run_${index}_${k}`}
+      stroke={seriesStyle(one.style).color}
+      strokeWidth={1}
+      strokeOpacity={0.45}
+      dot={isolatedIndices(run).size > 0 ? { r: 1, fill: seriesStyle(one.style).color, strokeWidth: 0 } : false}
+      connectNulls={false}
+      isAnimationActive={false}
+      activeDot={false}
+    />
+  ))
 }
 
 function meanLine(one: BandSeries, index: number) {

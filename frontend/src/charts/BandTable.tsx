@@ -12,7 +12,7 @@ interface BandTableProps {
   to: number
 }
 
-/** The numbers of a band chart: one row per x, mean ± half width and n for every series. */
+/** The numbers of a band chart: one row per x, mean, interval and n for every series. */
 export function BandTable({ caption, xLabel, series, factor, from, to }: BandTableProps) {
   const axis = [...new Set(series.flatMap((one) => one.x))].filter((x) => x >= from && x <= to).sort((a, b) => a - b)
   return (

@@ -25,6 +25,21 @@ describe('merging', () => {
     expect(mergeBands([makeSeries([0], [4], null)])[0]).toEqual({ x: 0, mean_0: 4, band_0: null })
   })
 
+  it('the runs behind a mean become lines of their own', () => {
+    const few = makeSeries([0, 1], [10, 20])
+    few.band.runs = [
+      [9, null],
+      [11, 20],
+    ]
+    expect(mergeBands([few], 2).map((row) => [row.run_0_0, row.run_0_1])).toEqual([
+      [18, 22],
+      [null, 40],
+    ])
+    expect(bandMaximum([few], 0, 0, true)).toBe(11)
+    expect(bandMaximum([few], 0, 0, false)).toBe(10)
+    expect(isBandCut([few], 0, 1, 1)).toBe(false)
+  })
+
   it('no series give no rows', () => expect(mergeBands([])).toEqual([]))
 })
 

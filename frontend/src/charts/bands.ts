@@ -4,7 +4,11 @@ export interface Band {
   low: (number | null)[]
   high: (number | null)[]
   n: number[]
+  /** The runs behind the mean where they are few: they are drawn instead of an interval. */
+  runs?: (number | null)[][] | undefined
 }
+
+export const hasRuns = ({ band }: BandSeries) => (band.runs?.length ?? 0) > 1
 
 export interface BandSeries {
   id: string
@@ -15,8 +19,9 @@ export interface BandSeries {
   band: Band
 }
 
-/** One row of a chart: `mean_i` and `band_i` for the i-th series. */
-export type ChartRow = { x: number } & Record<`mean_${number}`, number | null> & Record<`band_${number}`, [number, number] | null>
+/** One row of a chart: `mean_i`, `band_i` and `run_i_k` for the i-th series and its k-th run. */
+export type ChartRow = { x: number } & Record<`mean_${number}` | `run_${number}_${number}`, number | null> &
+  Record<`band_${number}`, [number, number] | null>
 
 /** Every x from the smallest to the largest in steps of `step`, so that an absent bin is a gap and not a bridge. */
 function fullAxis(series: readonly BandSeries[], step: number): number[] {
@@ -39,6 +44,10 @@ export function mergeBands(series: readonly BandSeries[], factor = 1, step = 1):
       const high = at === undefined ? null : band.high[at]
       row[`mean_${i}`] = mean == null ? null : mean * factor
       row[`band_${i}`] = low == null || high == null ? null : [low * factor, high * factor]
+      band.runs?.forEach((run, k) => {
+        const value = at === undefined ? null : run[at]
+        row[`run_${i}_${k}`] = value == null ? null : value * factor
+      })
     })
     return row
   })
@@ -50,11 +59,13 @@ export const BAND_REACH = 1.35
 /** The largest value that a chart of these series shows, between `from` and `to` (x inclusive). */
 export function bandMaximum(series: readonly BandSeries[], from: number, to: number, withBands: boolean): number {
   let [mean, high] = [0, 0]
-  for (const { x, band } of series) {
+  for (const one of series) {
+    const { x, band } = one
+    const runs = withBands && hasRuns(one) ? (band.runs ?? []) : []
     x.forEach((at, index) => {
       if (at < from || at > to) return
-      mean = Math.max(mean, band.mean[index] ?? 0)
-      high = Math.max(high, band.high[index] ?? 0)
+      mean = Math.max(mean, band.mean[index] ?? 0, ...runs.map((run) => run[index] ?? 0))
+      if (runs.length === 0) high = Math.max(high, band.high[index] ?? 0)
     })
   }
   return withBands ? Math.max(mean, Math.min(high, mean * BAND_REACH)) : mean
@@ -62,7 +73,8 @@ export function bandMaximum(series: readonly BandSeries[], from: number, to: num
 
 /** Whether an interval reaches beyond `top`, the end of its axis. */
 export function isBandCut(series: readonly BandSeries[], from: number, to: number, top: number): boolean {
-  return series.some(({ x, band }) => x.some((at, index) => at >= from && at <= to && (band.high[index] ?? 0) > top))
+  const banded = series.filter((one) => !hasRuns(one))
+  return banded.some(({ x, band }) => x.some((at, index) => at >= from && at <= to && (band.high[index] ?? 0) > top))
 }
 
 /** Indices whose neighbours are both missing: a line cannot show them, so they get a dot. */

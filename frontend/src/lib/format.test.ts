@@ -19,7 +19,10 @@ describe('numbers carry about three significant digits', () => {
 
 describe('estimates', () => {
   it.each([
-    [{ mean: 83.12e6, low: 79e6, high: 87.24e6, n: 3 }, '83.1 ± 4.1'],
+    [{ mean: 83.12e6, low: 79e6, high: 87.24e6, n: 3 }, '83.1 (79.0–87.2)'],
+    [{ mean: 8.18e6, low: 1.433e6, high: 46.9e6, n: 2 }, '8.18 (1.43–46.9)'],
+    [{ mean: 8.18e6, low: 0.0012e6, high: 2469e6, n: 2 }, '8.18 (0.00–2,469)'],
+    [{ mean: 5e6, low: -2e6, high: 12e6, n: 2 }, '5.00 (−2.00 to 12.0)'],
     [{ mean: 83.12e6, low: null, high: null, n: 1 }, '83.1'],
     [{ mean: null, low: null, high: null, n: 0 }, NO_VALUE],
     [null, NO_VALUE],

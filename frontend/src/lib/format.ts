@@ -26,19 +26,17 @@ export function formatNumber(value: number | null | undefined, decimals?: number
   return value.toLocaleString('en-GB', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−')
 }
 
-/** Half the width of the interval, or null where there is none (n = 1). */
-export function halfWidth(estimate: Pick<Estimate, 'low' | 'high'>): number | null {
-  return estimate.low === null || estimate.high === null ? null : (estimate.high - estimate.low) / 2
-}
-
-/** "83.1 ± 4.2", scaled to the shown unit, with the decimals of the mean. */
+/** "83.1 (79.0–87.2)": a mean with its interval, scaled to the shown unit, with the decimals of the mean. */
 export function formatEstimate(estimate: Estimate | null | undefined, factor = 1, decimals?: number): string {
   if (!estimate || estimate.mean === null) return NO_VALUE
+  const { low, high } = estimate
   const mean = estimate.mean * factor
-  const digits = decimals ?? decimalsFor(mean)
-  const half = halfWidth(estimate)
-  const text = formatNumber(mean, digits)
-  return half === null ? text : `${text} ± ${formatNumber(half * factor, digits)}`
+  const text = formatNumber(mean, decimals ?? decimalsFor(mean))
+  if (low === null || high === null) return text
+  // The ends of a wide interval may need other decimals than its mean.
+  const end = (value: number) => formatNumber(value * factor, decimals ?? Math.min(decimalsFor(mean), decimalsFor(value * factor)))
+  const dash = low < 0 ? ' to ' : '–'
+  return `${text} (${end(low)}${dash}${end(high)})`
 }
 
 /** A signed difference: "+12.1", "−3.0", with a true minus sign. */

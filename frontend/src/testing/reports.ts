@@ -1,5 +1,6 @@
-import type { Comparison, Fairness, Group, Interval, MetricName, PhaseName, Report, SeriesBand, SeriesName } from '@/api/types'
+import type { Comparison, EventTimes, Fairness, Group, Interval, MetricName, PhaseName, Report, SeriesBand, SeriesName } from '@/api/types'
 import { type Course, estimate, makeCourse } from './model.ts'
+import { weigh } from './statistics.ts'
 
 /** A flow of a condition over its runs, as the model draws it. */
 export interface FlowPlan {
@@ -24,6 +25,9 @@ export interface ReportPlan {
 }
 
 const NOMINAL_BPS = 144e6
+const LEVEL_BPS = (NOMINAL_BPS * 1448) / 1500
+/** What is tested where a campaign does not say. */
+const PRIMARY = ['startup.throughput_bps', 'steady.throughput_bps']
 const SERIES: SeriesName[] = [
   'throughput_bps',
   'goodput_bps',
@@ -51,10 +55,34 @@ function phaseMean(plan: ReportPlan, course: Course, phase: PhaseName, metric: M
 function band(plan: ReportPlan, courses: readonly Course[], name: SeriesName): SeriesBand {
   const [gapFrom, gapTo] = plan.gap ?? [-1, -1]
   const bins = Array.from({ length: plan.seconds }, (_, k) =>
-    k >= gapFrom && k < gapTo ? estimate([]) : estimate(courses.map((course) => course[name][k] ?? 0)),
+    k >= gapFrom && k < gapTo ? estimate([]) : positive(courses.map((course) => course[name][k] ?? 0)),
   )
-  const floor = (value: number | null) => (value === null ? null : Math.max(0, value))
-  return { mean: bins.map((b) => b.mean), low: bins.map((b) => floor(b.low)), high: bins.map((b) => b.high), n: bins.map((b) => b.n) }
+  const inGap = (k: number) => k >= gapFrom && k < gapTo
+  const runs =
+    courses.length > 3 ? [] : courses.map((course) => course[name].slice(0, plan.seconds).map((value, k) => (inGap(k) ? null : value)))
+  return { mean: bins.map((b) => b.mean), low: bins.map((b) => b.low), high: bins.map((b) => b.high), n: bins.map((b) => b.n), runs }
+}
+
+/** An interval that stays above zero, as the server's do. */
+function positive(values: readonly number[]): Interval {
+  const { mean, high, ...rest } = estimate(values)
+  if (!mean || high === null) return { ...rest, mean, high }
+  const factor = Math.exp((high - mean) / mean)
+  return { ...rest, mean, low: mean / factor, high: mean * factor }
+}
+
+function eventTimes(times: readonly number[], within_s: number): EventTimes {
+  const sorted = [...times].sort((a, b) => a - b)
+  const not_within = times.filter((time) => time > within_s).length
+  const median = sorted[Math.ceil(times.length / 2) - 1] ?? null
+  return {
+    median: median !== null && median <= within_s ? median : null,
+    low: sorted[0] ?? null,
+    high: null,
+    n: times.length,
+    not_within,
+    within_s,
+  }
 }
 
 function objectTimes(courses: readonly Course[]): Group['object_times'] {
@@ -69,7 +97,7 @@ function objectTimes(courses: readonly Course[]): Group['object_times'] {
   })
   const reached = Math.floor(Math.min(...courses.map((course) => course.goodput_bps.reduce((sum, rate) => sum + rate / 8e6, 0))))
   const object_mb = Array.from({ length: Math.min(reached, 120) }, (_, index) => index + 1)
-  const times = object_mb.map((mb) => estimate(finish.map((at) => at(mb))))
+  const times = object_mb.map((mb) => positive(finish.map((at) => at(mb))))
   return {
     object_mb,
     mean_s: times.map((t) => t.mean),
@@ -94,7 +122,7 @@ function makeGroup(plan: ReportPlan, flow: FlowPlan): Group {
       Object.fromEntries(
         [...SERIES, 'utilisation_ratio' as const].map((metric) => [
           metric,
-          estimate(courses.map((c) => phaseMean(plan, c, phase, metric))),
+          positive(courses.map((c) => phaseMean(plan, c, phase, metric))),
         ]),
       ),
     ]),
@@ -108,14 +136,24 @@ function makeGroup(plan: ReportPlan, flow: FlowPlan): Group {
     run_ids: courses.map((_, cycle) => `01890a5d-ac96-774b-8000-${String(cycle).padStart(12, '0')}`),
     series: { bin_s: Array.from({ length: plan.seconds }, (_, k) => k), ...series },
     metrics,
-    time_to_steady_s: estimate(courses.map((course) => steadyAfter(course))),
+    too_short: 0,
+    time_to_steady_s: eventTimes(
+      courses.map((course) => steadyAfter(course, average(course.throughput_bps.slice(-5)))),
+      plan.seconds - 3,
+    ),
+    time_to_level_s: eventTimes(
+      courses.map((course) => steadyAfter(course, LEVEL_BPS)),
+      plan.seconds - 3,
+    ),
+    level_bps: LEVEL_BPS,
+    level_basis: 'nominal',
     object_times: objectTimes(courses),
   }
 }
 
-function steadyAfter(course: Course): number {
-  const top = average(course.throughput_bps.slice(-5))
-  return course.throughput_bps.findIndex((rate) => rate > 0.9 * top)
+function steadyAfter(course: Course, level_bps: number): number {
+  const first = course.throughput_bps.findIndex((rate) => rate > 0.9 * level_bps)
+  return first < 0 ? Number.POSITIVE_INFINITY : first
 }
 
 function compare(plan: ReportPlan, flow: FlowPlan, baseline: FlowPlan): Comparison[] {
@@ -123,9 +161,9 @@ function compare(plan: ReportPlan, flow: FlowPlan, baseline: FlowPlan): Comparis
   const [own, base] = [coursesOf(plan, flow), coursesOf(plan, baseline)]
   return PHASES.flatMap((phase) =>
     metrics.map((metric) => {
-      const difference: Interval = estimate(
-        own.map((course, i) => phaseMean(plan, course, phase, metric) - phaseMean(plan, base[i] ?? course, phase, metric)),
-      )
+      const [ownValues, baseValues] = [own, base].map((courses) => courses.map((course) => phaseMean(plan, course, phase, metric)))
+      const differences = (ownValues ?? []).map((value, i) => value - (baseValues?.[i] ?? 0))
+      const difference: Interval = estimate(differences)
       const half = difference.sd === null ? null : (1.5 * difference.sd) / Math.sqrt(difference.n)
       const [low, high] = half === null || difference.mean === null ? [null, null] : [difference.mean - half, difference.mean + half]
       return {
@@ -138,6 +176,8 @@ function compare(plan: ReportPlan, flow: FlowPlan, baseline: FlowPlan): Comparis
         difference,
         bootstrap_low: low,
         bootstrap_high: high,
+        ratio: average(ownValues ?? []) / average(baseValues ?? []),
+        ...weigh(difference, differences, PRIMARY.includes(`${phase}.${metric}`)),
       }
     }),
   )
@@ -170,9 +210,12 @@ export function makeReport(plan: ReportPlan): Report {
   const [baseline] = plan.flows
   return {
     campaign_id: plan.campaign_id,
-    analysis_version: '1',
+    analysis_version: '2',
     computed_at: '2026-01-02T03:09:12.000Z',
     is_current: true,
+    is_outdated: false,
+    primary_metrics: PRIMARY,
+    outliers: [],
     phases: { startup_s: plan.startup_s, steady_s: plan.steady_s },
     groups: plan.flows.map((flow) => makeGroup(plan, flow)),
     fairness: conditions

@@ -31,7 +31,6 @@ const (
 	CubicBestVarFirstRound     = "first_round"
 	CubicBestVarLastRound      = "last_round"
 	CubicBestVarLowWindow      = "low_window"
-	CubicBestVarMergeUs        = "merge_us"
 	CubicBestVarMostEstimates  = "most_estimates"
 	CubicBestVarPercentile     = "percentile"
 )
@@ -105,7 +104,6 @@ type CubicBestVariableSpecs struct {
 	FirstRound    *ebpf.VariableSpec `ebpf:"first_round"`
 	LastRound     *ebpf.VariableSpec `ebpf:"last_round"`
 	LowWindow     *ebpf.VariableSpec `ebpf:"low_window"`
-	MergeUs       *ebpf.VariableSpec `ebpf:"merge_us"`
 	MostEstimates *ebpf.VariableSpec `ebpf:"most_estimates"`
 	Percentile    *ebpf.VariableSpec `ebpf:"percentile"`
 }
@@ -153,7 +151,6 @@ type CubicBestVariables struct {
 	FirstRound    *ebpf.Variable `ebpf:"first_round"`
 	LastRound     *ebpf.Variable `ebpf:"last_round"`
 	LowWindow     *ebpf.Variable `ebpf:"low_window"`
-	MergeUs       *ebpf.Variable `ebpf:"merge_us"`
 	MostEstimates *ebpf.Variable `ebpf:"most_estimates"`
 	Percentile    *ebpf.Variable `ebpf:"percentile"`
 }

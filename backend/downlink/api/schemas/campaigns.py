@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from downlink.api.schemas.base import Body, Moment, SamplingName, Shape
+from downlink.domain.metric import DEFAULT_PRIMARY
 
 CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
 MAX_SOURCE_CHARS = 200_000
@@ -86,6 +87,9 @@ class CampaignSpec(Shape):
     timetable: Timetable
     limits: Limits
     sampling: SamplingName = "polled"
+    primary_metrics: list[str] = Field(
+        default=list(DEFAULT_PRIMARY), description="What is tested: phase.metric, or a time"
+    )
     conditions: list[Condition]
 
 

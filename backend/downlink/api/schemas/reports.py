@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Literal
 from uuid import UUID
 
+from pydantic import Field
+
 from downlink.api.schemas.base import Interval, Moment, Shape
 from downlink.api.schemas.campaigns import Phases
 
 PhaseName = Literal["startup", "steady", "overall"]
+Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
 Column = list[float | None]
 
 
@@ -17,6 +20,18 @@ class SeriesBand(Shape):
     low: Column
     high: Column
     n: list[int]
+    runs: list[Column] = Field(description="Each run's own values where there are at most three; else empty")
+
+
+class EventTimes(Shape):
+    """Times until something happens, of runs some of which ended before it did (Kaplan-Meier)."""
+
+    median: float | None = Field(description="Null when it did not happen in half of the runs")
+    low: float | None
+    high: float | None = Field(description="Null where the runs do not bound it")
+    n: int
+    not_within: int = Field(description="Runs in which it did not happen within within_s")
+    within_s: float | None
 
 
 class GroupSeries(Shape):
@@ -66,7 +81,13 @@ class Group(Shape):
     run_ids: list[UUID]
     series: GroupSeries
     metrics: GroupMetrics
-    time_to_steady_s: Interval
+    too_short: int = Field(description="Runs shorter than a second: complete, without any number")
+    time_to_steady_s: EventTimes = Field(description="Until throughput stays near the flow's own steady state")
+    time_to_level_s: EventTimes = Field(description="Until it stays near level_bps, which is the same for all runs")
+    level_bps: float | None
+    level_basis: Literal["nominal", "median"] = Field(
+        description="The link's rate for data, or the median steady state"
+    )
     object_times: ObjectTimes
 
 
@@ -81,6 +102,9 @@ class Fairness(Shape):
 
 
 class Comparison(Shape):
+    """A condition against the baseline, paired by cycle. p values are adjusted over the family, the comparisons of one
+    primary metric; they are null where so few cycles cannot come below 5 %, and for other metrics."""
+
     link: str
     flow: int
     phase: PhaseName
@@ -88,8 +112,37 @@ class Comparison(Shape):
     condition: str
     baseline: str
     difference: Interval
+    ratio: float | None = Field(description="Mean over the baseline's mean, of the cycles that both have")
     bootstrap_low: float | None
     bootstrap_high: float | None
+    cycles_higher: int
+    cycles_lower: int
+    reading: Reading
+    is_primary: bool
+    family: int | None = Field(description="How many questions the p values are adjusted for")
+    cycles_for_test: int | None = Field(description="The fewest cycles with which the level test can come below 5 %")
+    level_p: float | None = Field(description="Paired sign-flip test")
+    ks_distance: float | None
+    shape_p: float | None = Field(description="Kolmogorov-Smirnov")
+    detectable_difference: float | None = Field(description="What these cycles show at 5 % with a chance of 80 %")
+    cycles_needed: int | None = Field(
+        description="For a difference at the near end of its interval; null while that holds 0"
+    )
+    cycles_missing: int | None
+
+
+class Outlier(Shape):
+    """A value to look at. It stays in every statistic."""
+
+    run_id: UUID
+    link: str
+    condition: str
+    cycle: int
+    flow: int
+    phase: PhaseName
+    metric: str
+    value: float
+    median: float
 
 
 class Report(Shape):
@@ -97,7 +150,10 @@ class Report(Shape):
     analysis_version: str
     computed_at: Moment
     is_current: bool
+    is_outdated: bool = Field(description="Made by an older analysis; `downlink analyse` makes it anew")
     phases: Phases
+    primary_metrics: list[str] = Field(description="What is tested: phase.metric, or a time")
     groups: list[Group]
     fairness: list[Fairness]
     comparisons: list[Comparison]
+    outliers: list[Outlier]

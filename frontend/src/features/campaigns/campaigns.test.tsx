@@ -36,7 +36,7 @@ async function drawnFigures(): Promise<HTMLElement[]> {
 }
 
 describe('the results', () => {
-  it('stack five charts with a mean line and a band per condition', async () => {
+  it('stack five charts; of three runs each is a line beside the mean, and no band floods the chart', async () => {
     serve()
     renderAt(`/campaigns/${IDS.recorded}`)
     const figures = await drawnFigures()
@@ -47,7 +47,21 @@ describe('the results', () => {
       'Congestion window',
       'Retransmissions',
     ])
-    for (const figure of figures) expect([lineCount(figure), bandCount(figure)]).toEqual([2, 2])
+    for (const figure of figures) expect([lineCount(figure), bandCount(figure)]).toEqual([2 + 2 * 3, 0])
+  })
+
+  it('five runs and more have a band', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.competing}`)
+    const [throughput] = await drawnFigures()
+    const lines = lineCount(throughput as HTMLElement)
+    expect([lines > 1, bandCount(throughput as HTMLElement)]).toEqual([true, lines])
+  })
+
+  it('the readout names the phase that is shown', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.recorded}?range=startup`)
+    expect(await screen.findByRole('columnheader', { name: /^Mean, start-up/ })).toBeTruthy()
   })
 
   it('break a line at a gap instead of bridging it', async () => {
@@ -63,7 +77,7 @@ describe('the results', () => {
     const { router } = renderAt(`/campaigns/${IDS.recorded}`)
     const toggle = await screen.findByRole('button', { name: 'HyStart off' })
     await userEvent.click(toggle)
-    await waitFor(() => expect(lineCount(screen.getAllByRole('figure')[0] as HTMLElement)).toBe(1))
+    await waitFor(() => expect(lineCount(screen.getAllByRole('figure')[0] as HTMLElement)).toBe(1 + 3))
     expect(screen.getByRole('button', { name: 'HyStart off' }).getAttribute('aria-pressed')).toBe('false')
     expect(router.state.location.search).toMatchObject({ hide: ['HyStart off'] })
   })

@@ -5,8 +5,9 @@ import { Link, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
-import { checkLength, PASSWORD_HINT } from './password'
 import { sessionQuery, useSetup, useSetupState } from './queries'
+
+export const MIN_PASSWORD_CHARS = 12
 
 /** The token stands in the fragment, which is never sent to a server; it leaves the address and the history at once. */
 function useFragmentToken(): string {
@@ -22,7 +23,7 @@ export function SetupPage() {
   const state = useSetupState()
   if (state.data && !state.data.is_needed) {
     return (
-      <Door title="Set-up is done" lead="The account already exists.">
+      <Door title="Set-up is done" lead="The account exists already.">
         <Button component={Link} to="/login" fullWidth>
           To the sign-in
         </Button>
@@ -40,7 +41,7 @@ function SetupForm({ token }: { token: string }) {
     initialValues: { token, username: 'admin', password: '', repeated: '' },
     validate: {
       token: (value) => (value ? null : 'Paste the part of the set-up link after #'),
-      password: checkLength,
+      password: (value) => (value.length < MIN_PASSWORD_CHARS ? `At least ${MIN_PASSWORD_CHARS} characters` : null),
       repeated: (value, all) => (value === all.password ? null : 'The two passwords differ'),
     },
   })
@@ -65,7 +66,7 @@ function SetupForm({ token }: { token: string }) {
           <TextInput label="User name" autoComplete="username" required {...form.getInputProps('username')} />
           <PasswordInput
             label="Password"
-            description={PASSWORD_HINT}
+            description={`At least ${MIN_PASSWORD_CHARS} characters; a few words do well`}
             autoComplete="new-password"
             required
             {...form.getInputProps('password')}

@@ -28,7 +28,7 @@ export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProp
   return (
     <Panel
       title="Table I: SEARCH 1.0"
-      description="As in paper 002, over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means ± half of Student's 95 % interval over the runs that have them (n)."
+      description="As in paper 002, over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
       actions={actions}
       isFlush
     >

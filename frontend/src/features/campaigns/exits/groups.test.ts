@@ -24,7 +24,7 @@ it('the denominator is the decidable runs: of four, two that exit reach half', (
 })
 
 it('means and shares stand with their intervals; n = 1 has none', () => {
-  expect(timeText({ value: 8.2, low: 7.8, high: 8.6, n: 3 })).toBe('8.20 ± 0.40 s')
+  expect(timeText({ value: 8.2, low: 7.8, high: 8.6, n: 3 })).toBe('8.20 (7.80–8.60) s')
   expect(timeText(null)).toBe('–')
   expect(shareText({ value: 66.7, low: 20.8, high: 93.9, n: 3 })).toBe('67 % (21–94)')
   expect(shareText({ value: 1, low: null, high: null, n: 1 }, 100)).toBe('100 %')

@@ -32,7 +32,7 @@ export function exitDistributions(shown: readonly LookedAt[]): { x: number[]; cu
   return { x, to, curves: shown.map(({ look }, place) => ({ id: look.key, label: look.name, style: look.style, y: y[place] ?? [] })) }
 }
 
-/** "8.2 ± 0.4 s": mean and half of its interval. */
+/** "8.20 (7.80–8.60) s": mean and its interval. */
 export function timeText(time: ShareEstimate | null): string {
   return time === null ? NO_VALUE : `${formatEstimate({ mean: time.value, low: time.low, high: time.high, n: time.n })} s`
 }

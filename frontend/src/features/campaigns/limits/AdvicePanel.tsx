@@ -1,11 +1,26 @@
 import { Stack, Text } from '@mantine/core'
-import type { LinkAdvice } from '@/api/types'
+import type { CampaignSpec, LinkAdvice } from '@/api/types'
 import { formatBytes } from '@/lib/format'
 import { CopyCommand } from '@/ui/CopyCommand'
 import { Panel } from '@/ui/Panel'
 
-/** The buffers that a link asks for, ready to paste. */
-export function AdvicePanel({ advice }: { advice: LinkAdvice }) {
+interface AdvicePanelProps {
+  advice: LinkAdvice
+  conditions: CampaignSpec['conditions']
+}
+
+/** The buffers that a link asks for, ready to paste; nothing to paste where every condition had them. */
+export function AdvicePanel({ advice, conditions }: AdvicePanelProps) {
+  const least = leastBuffer(conditions)
+  if (least >= advice.max_bytes)
+    return (
+      <Panel title={`Buffers for the link ${advice.link}`}>
+        <Text size="sm">
+          The path held {formatBytes(advice.bdp_bytes)} in flight, for which {formatBytes(advice.max_bytes)} would do. The buffers of every
+          condition could grow to {formatBytes(least)} or more: they need no change.
+        </Text>
+      </Panel>
+    )
   return (
     <Panel title={`Buffers for the link ${advice.link}`} description={reason(advice)}>
       <Stack gap="sm">
@@ -16,6 +31,12 @@ export function AdvicePanel({ advice }: { advice: LinkAdvice }) {
       </Stack>
     </Panel>
   )
+}
+
+/** The smallest size that a condition lets a buffer grow to; 0 where one is left as the host has it. */
+export function leastBuffer(conditions: AdvicePanelProps['conditions']): number {
+  const maxima = conditions.flatMap(({ sender, receiver }) => [sender['net.ipv4.tcp_wmem'], receiver['net.ipv4.tcp_rmem']])
+  return Math.min(...maxima.map((triple) => Number(triple?.trim().split(/\s+/).at(-1) ?? 0)))
 }
 
 function reason({ bdp_bytes, is_lower_bound, max_bytes }: LinkAdvice): string {

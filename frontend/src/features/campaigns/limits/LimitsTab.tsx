@@ -19,7 +19,7 @@ export function LimitsTab({ campaign, search, onSearch }: LimitsTabProps) {
   const limits = useCampaignLimits(campaign.id)
   return (
     <QueryPanel query={limits} skeletonRows={8} empty={({ groups }) => (!isKnown(groups) ? <Nothing campaign={campaign} /> : null)}>
-      {(data) => <Content limits={data} {...{ search, onSearch }} />}
+      {(data) => <Content limits={data} {...{ campaign, search, onSearch }} />}
     </QueryPanel>
   )
 }
@@ -43,7 +43,7 @@ function Nothing({ campaign }: { campaign: CampaignDetail }) {
   )
 }
 
-function Content({ limits, search, onSearch }: Pick<LimitsTabProps, 'search' | 'onSearch'> & { limits: CampaignLimits }) {
+function Content({ limits, campaign, search, onSearch }: LimitsTabProps & { limits: CampaignLimits }) {
   const links = [...new Set(limits.groups.map(({ link }) => link))]
   const link = links.find((one) => one === search.link) ?? links[0] ?? ''
   const advice = limits.advice.find((one) => one.link === link)
@@ -60,7 +60,7 @@ function Content({ limits, search, onSearch }: Pick<LimitsTabProps, 'search' | '
         />
       ) : null}
       <SharesPanel groups={limits.groups.filter((group) => group.link === link)} />
-      {advice ? <AdvicePanel advice={advice} /> : null}
+      {advice ? <AdvicePanel advice={advice} conditions={campaign.spec.conditions} /> : null}
     </Stack>
   )
 }

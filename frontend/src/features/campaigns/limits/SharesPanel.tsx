@@ -13,7 +13,7 @@ export function SharesPanel({ groups }: { groups: readonly LimitGroup[] }) {
   return (
     <Panel
       title="What limited the flows"
-      description="Share of a flow's time for which each window, the send buffer or the application held it: mean over runs ± half of the 95 % confidence interval, in percent."
+      description="Share of a flow's time for which each window, the send buffer or the application held it: mean over runs with its 95 % confidence interval, in percent."
       isFlush
     >
       <Group component="p" gap="4px 20px" fz="sm" m={0} px="md" pb={6}>

@@ -18,12 +18,15 @@ export function phaseSentence(phase: PhaseName, phases: Phases): string {
   return phase === 'steady' ? `Steady state: the last ${phases.steady_s} s of a run.` : 'Overall: the whole run.'
 }
 
+/** The table is wider than the page: say so, a scroll bar is easily missed. */
+const sideways = (columns: number) => (columns > 3 ? ` The table has ${columns} columns: scroll it sideways.` : '')
+
 /** All metrics of one phase, a column per condition. */
 export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelProps) {
   return (
     <Panel
       title="Metrics by phase"
-      description={`${phaseSentence(phase, phases)} Mean over runs ± half of the 95 % confidence interval.`}
+      description={`${phaseSentence(phase, phases)} Mean over runs with its 95 % confidence interval.${sideways(groups.length)}`}
       isFlush
       actions={
         <SegmentedControl

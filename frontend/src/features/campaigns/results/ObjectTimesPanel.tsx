@@ -22,7 +22,7 @@ export function ObjectTimesPanel({ groups, hasBands }: { groups: LabelledGroup[]
   return (
     <Panel
       title="Object download time"
-      description="The moment at which the first N megabytes had arrived, for every size that all runs of a condition reached."
+      description="From the flow's first data byte until the sender knew that the first N megabytes had arrived, for every size that all runs of a condition reached. From the dial until the receiver has them it takes about one round trip more."
       isFlush
     >
       <CursorProvider>
@@ -33,7 +33,7 @@ export function ObjectTimesPanel({ groups, hasBands }: { groups: LabelledGroup[]
           height={HEIGHT}
           table={() => (
             <BandTable
-              caption="Seconds to download an object: mean ± half of the 95 % interval"
+              caption="Seconds to download an object: mean with its 95 % interval"
               xLabel="MB"
               {...{ series, from, to }}
               factor={1}

@@ -1,3 +1,4 @@
+import type { PhaseName } from '@/api/types'
 import type { Window } from '@/charts/BandChart'
 import { readingAt } from '@/charts/bands'
 import { useCursor } from '@/charts/cursor'
@@ -11,13 +12,13 @@ interface ReadoutProps {
   hidden: readonly string[]
   onToggle: (label: string) => void
   windows: readonly Window[]
-  hasSteady: boolean
+  /** Whose means are shown while there is no cursor. */
+  phase: PhaseName
 }
 
 /** Legend and readout in one: every series with its values at the cursor, or its phase means when there is none. */
-export function Readout({ groups, hidden, onToggle, windows, hasSteady }: ReadoutProps) {
+export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutProps) {
   const x = useCursor()
-  const phase = hasSteady ? 'steady' : 'overall'
   const window = x === null ? undefined : windows.find((one) => x >= one.from && x < one.to)
   return (
     <div className={classes.readout}>
@@ -60,7 +61,7 @@ export function Readout({ groups, hidden, onToggle, windows, hasSteady }: Readou
   )
 }
 
-function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase: 'steady' | 'overall' }) {
+function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase: PhaseName }) {
   const readings = QUANTITIES.map((quantity) => {
     const series = bandSeries([one], quantity.name)[0]
     return x === null || !series ? one.group.metrics[phase][quantity.name] : readingAt(series, x)

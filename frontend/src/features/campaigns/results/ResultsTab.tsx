@@ -58,8 +58,6 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
   const groups = useMemo(() => labelGroups(report.groups, name), [report.groups, name])
   const phase = search.phase ?? 'startup'
   const { failed, missed } = campaign.counts
-  const styleOf = (condition: string, flow: number) =>
-    groups.find(({ group }) => group.condition === condition && group.flow === flow)?.style ?? 0
   return (
     <Stack gap="lg">
       {names.length > 1 ? (
@@ -90,15 +88,20 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
         phase={phase}
         onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
       />
-      <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} phase={phase} styleOf={styleOf} />
+      <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} {...{ groups, phase }} />
       <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
       <ObjectTimesPanel groups={groups} hasBands={search.band !== 'off'} />
       <Text size="xs" c="dimmed">
         Computed {formatMoment(report.computed_at)} by analysis version {report.analysis_version}
-        {report.is_current ? '.' : '; newer runs are being added.'}
+        {currency(report)}
       </Text>
     </Stack>
   )
+}
+
+function currency({ is_current, is_outdated }: Report): string {
+  if (is_outdated) return ', an older one than this version has. “downlink analyse” on the server makes it anew.'
+  return is_current ? '.' : '; newer runs are being added.'
 }
 
 /** Runs that are not in the means, said where the means are read. */

@@ -1,6 +1,6 @@
 import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { useMemo } from 'react'
-import type { Link, Report } from '@/api/types'
+import type { Link, PhaseName, Report } from '@/api/types'
 import { type AxisFacts, valueAxis } from '@/charts/axis'
 import { BandChart, type Window } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
@@ -12,7 +12,7 @@ import { Panel } from '@/ui/Panel'
 import type { CampaignSearch } from '../search'
 import { Readout } from './Readout'
 import classes from './results.module.css'
-import { bandSeries, type LabelledGroup, lastBin, phaseWindows, QUANTITIES, type Quantity, shownRange } from './series'
+import { bandSeries, hasChangingN, type LabelledGroup, lastBin, phaseWindows, QUANTITIES, type Quantity, shownRange } from './series'
 
 interface StackPanelProps {
   report: Report
@@ -38,7 +38,7 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
   return (
     <Panel
       title="Over time"
-      description={`Mean over runs per second${hasBands ? ', with its 95 % confidence interval' : ''}. Gaps are bins without a sample.`}
+      description={description(groups, hasBands)}
       isFlush
       actions={
         <Group gap="xs">
@@ -59,13 +59,13 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
             aria-pressed={hasBands}
             onClick={() => onSearch({ band: hasBands ? 'off' : undefined })}
           >
-            95 % CI
+            {areFew(groups) ? 'Single runs' : '95 % CI'}
           </Button>
         </Group>
       }
     >
       <CursorProvider>
-        <Readout groups={groups} hidden={hidden} onToggle={toggle} windows={windows} hasSteady={end_s !== null} />
+        <Readout groups={groups} hidden={hidden} onToggle={toggle} windows={windows} phase={phaseShown(search.range, end_s !== null)} />
         <div className={classes.stack}>
           <CursorSlider from={from} to={to} unit="s" />
           {QUANTITIES.map((quantity, index) => (
@@ -83,6 +83,23 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
       </CursorProvider>
     </Panel>
   )
+}
+
+/** The phase whose means stand in the readout: the one that is shown, else steady state where all runs have the same. */
+function phaseShown(range: CampaignSearch['range'], hasSteady: boolean): PhaseName {
+  if (range === 'startup') return 'startup'
+  return hasSteady ? 'steady' : 'overall'
+}
+
+/** Fewer runs than four: they are drawn one by one, since an interval of so few says little. */
+const areFew = (groups: readonly LabelledGroup[]) => groups.every(({ group }) => group.series.throughput_bps.runs.length > 0)
+
+function description(groups: readonly LabelledGroup[], hasBands: boolean): string {
+  const spread = areFew(groups)
+    ? ', with each run as a thin line'
+    : ', with its 95 % confidence interval (single runs where they are fewer than four)'
+  const fewer = hasChangingN(groups) ? ' Runs end at different times: later seconds are means over fewer runs, n is in the readout.' : ''
+  return `Mean over runs per second${hasBands ? spread : ''}. Gaps are bins without a sample.${fewer}`
 }
 
 interface QuantityChartProps {
@@ -111,7 +128,7 @@ function QuantityChart({ quantity, groups, link, windows, from, to, hasBands, is
       height={height}
       table={() => (
         <BandTable
-          caption={`${quantity.title}, ${quantity.unit}: mean ± half of the 95 % interval`}
+          caption={`${quantity.title}, ${quantity.unit}: mean with its 95 % interval`}
           xLabel="s"
           {...{ series, from, to }}
           factor={quantity.factor}

@@ -49,13 +49,13 @@ export interface Metric {
 
 export const METRICS: readonly Metric[] = [
   { name: 'throughput_bps', title: 'Throughput', unit: 'Mb/s', factor: MBPS_PER_BPS },
-  { name: 'utilisation_ratio', title: 'Utilisation', unit: '%', factor: 100 },
+  { name: 'utilisation_ratio', title: 'Utilisation', unit: '% of nominal rate', factor: 100 },
   { name: 'goodput_bps', title: 'Goodput', unit: 'Mb/s', factor: MBPS_PER_BPS },
   { name: 'rtt_ms', title: 'RTT', unit: 'ms', factor: 1 },
   { name: 'rwnd_bytes', title: 'Receive window', unit: 'MB', factor: MB_PER_BYTE },
   { name: 'cwnd_bytes', title: 'Congestion window', unit: 'MB', factor: MB_PER_BYTE },
   { name: 'in_flight_bytes', title: 'In flight', unit: 'MB', factor: MB_PER_BYTE },
-  { name: 'retransmission_percent', title: 'Retransmissions', unit: '%', factor: 1 },
+  { name: 'retransmission_percent', title: 'Retransmissions', unit: '% of sent bytes', factor: 1 },
 ]
 
 export const PHASE_TITLES = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' } as const
@@ -92,6 +92,14 @@ export function objectSeries(groups: readonly LabelledGroup[]): BandSeries[] {
       x: times.object_mb,
       band: { mean: times.mean_s, low: times.low_s, high: times.high_s, n: times.n },
     }))
+}
+
+/** Whether some seconds are means over fewer runs than others, as where runs end at different times. */
+export function hasChangingN(groups: readonly LabelledGroup[]): boolean {
+  return groups.some(({ group }) => {
+    const { n } = group.series.throughput_bps
+    return n.length > 0 && (n.at(-1) ?? 0) < Math.max(...n)
+  })
 }
 
 /** The last bin that any group has. */

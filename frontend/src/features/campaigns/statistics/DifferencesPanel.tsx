@@ -1,23 +1,23 @@
 import { Table } from '@mantine/core'
-import type { Evidence } from '@/api/types'
+import type { Comparison } from '@/api/types'
 import { ForestChart, type ForestRow, forestHeight } from '@/charts/ForestChart'
 import { Frame } from '@/charts/Frame'
 import { formatSigned } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { intervalText } from '../results/comparisons'
+import { intervalText, readingText } from '../results/comparisons'
 import { PHASE_TITLES } from '../results/series'
 import { differenceText, forestRows, type Place, pairName, powerSentence } from './evidence'
 import classes from './statistics.module.css'
 
 /** The paired differences of one metric with what the cycles so far can show. */
-export function DifferencesPanel({ place, shown }: { place: Place; shown: readonly Evidence[] }) {
+export function DifferencesPanel({ place, shown }: { place: Place; shown: readonly Comparison[] }) {
   const { metric, phase } = place
   const rows = forestRows(shown, metric.factor)
   return (
     <Panel
       title={`${metric.title}, ${PHASE_TITLES[phase].toLowerCase()}: difference to ${shown[0]?.baseline ?? 'the first condition'}`}
-      description="Mean of the differences within cycles. Thick: 95 % paired-t interval. Thin below it: bootstrap interval. An interval that keeps clear of the zero line shows a difference."
+      description="Mean of the differences within cycles. Thick: 95 % paired-t interval. Thin below it: bootstrap interval."
       isFlush
     >
       <Frame
@@ -32,7 +32,7 @@ export function DifferencesPanel({ place, shown }: { place: Place; shown: readon
         {shown.map((one) => (
           <li key={one.condition}>
             <strong>
-              {pairName(one)}: {differenceText(one.difference, metric)}.
+              {pairName(one)}: {differenceText(one.difference, metric)}, {readingText(one)}.
             </strong>{' '}
             {powerSentence(one, metric)}
           </li>

@@ -65,7 +65,7 @@ function Content({ campaign, statistics, search, onSearch }: StatisticsTabProps 
         </Button>
       </div>
       <DifferencesPanel place={place} shown={comparisonsAt(comparisons, place)} />
-      <TestsPanel comparisons={comparisons} place={place} />
+      <TestsPanel comparisons={comparisons} primary={statistics.primary_metrics} link={place.link} flow={place.flow} />
       <OutliersPanel outliers={outliers} />
     </Stack>
   )

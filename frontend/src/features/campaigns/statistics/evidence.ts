@@ -1,7 +1,7 @@
-import type { Evidence, Interval, Outlier, PhaseName } from '@/api/types'
+import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/ForestChart'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
-import { METRICS } from '../results/series'
+import { METRICS, PHASE_TITLES } from '../results/series'
 
 export interface Measure {
   name: string
@@ -11,10 +11,14 @@ export interface Measure {
 }
 
 /** What statistics are about: the metrics of each phase, and of the whole run when it became steady. */
-export const MEASURES: readonly Measure[] = [...METRICS, { name: 'time_to_steady_s', title: 'Time to steady state', unit: 's', factor: 1 }]
+export const MEASURES: readonly Measure[] = [
+  ...METRICS,
+  { name: 'time_to_steady_s', title: 'Time to steady state', unit: 's', factor: 1 },
+  { name: 'time_to_level_s', title: 'Time to common level', unit: 's', factor: 1 },
+]
 
 /** Whether any comparison has two cycles: with fewer there is no interval and nothing to test. */
-export const canTell = (comparisons: readonly Evidence[]) => comparisons.some(({ difference }) => difference.n > 1)
+export const canTell = (comparisons: readonly Comparison[]) => comparisons.some(({ difference }) => difference.n > 1)
 
 /** Which comparisons are shown. */
 export interface Place {
@@ -25,7 +29,7 @@ export interface Place {
 }
 
 /** What can be chosen in a phase, as the comparisons have it. */
-export function choices(comparisons: readonly Evidence[], phase: PhaseName) {
+export function choices(comparisons: readonly Comparison[], phase: PhaseName) {
   const has = new Set(comparisons.filter((one) => one.phase === phase).map(({ metric }) => metric))
   return {
     links: [...new Set(comparisons.map(({ link }) => link))],
@@ -37,7 +41,7 @@ export function choices(comparisons: readonly Evidence[], phase: PhaseName) {
 type Wish = { link?: string | undefined; flow?: number | undefined; phase?: PhaseName | undefined; metric?: string | undefined }
 
 /** The place that the address asks for, or the first there is; null without comparisons. */
-export function placeOf(comparisons: readonly Evidence[], wish: Wish): Place | null {
+export function placeOf(comparisons: readonly Comparison[], wish: Wish): Place | null {
   const phase = wish.phase ?? 'startup'
   const { links, flows, metrics } = choices(comparisons, phase)
   const link = links.find((one) => one === wish.link) ?? links[0]
@@ -47,14 +51,14 @@ export function placeOf(comparisons: readonly Evidence[], wish: Wish): Place | n
   return { link, flow, phase, metric }
 }
 
-export function comparisonsAt(comparisons: readonly Evidence[], { link, flow, phase, metric }: Place): Evidence[] {
+export function comparisonsAt(comparisons: readonly Comparison[], { link, flow, phase, metric }: Place): Comparison[] {
   return comparisons.filter((one) => one.link === link && one.flow === flow && one.phase === phase && one.metric === metric.name)
 }
 
-export const pairName = ({ condition, baseline }: Pick<Evidence, 'condition' | 'baseline'>) => `${condition} − ${baseline}`
+export const pairName = ({ condition, baseline }: Pick<Comparison, 'condition' | 'baseline'>) => `${condition} − ${baseline}`
 
 /** Rows of the forest plot, in the shown unit. */
-export function forestRows(shown: readonly Evidence[], factor: number): ForestRow[] {
+export function forestRows(shown: readonly Comparison[], factor: number): ForestRow[] {
   const scaled = (value: number | null) => (value === null ? null : value * factor)
   return shown.map((one, style) => ({
     label: pairName(one),
@@ -74,28 +78,32 @@ export function differenceText({ mean, low, high }: Interval, { factor, unit }: 
   return low === null || high === null ? text : `${text} (${formatSigned(low * factor)} to ${formatSigned(high * factor)})`
 }
 
-/** What these cycles can show, and how many more the difference seen so far would take. */
-export function powerSentence(one: Evidence, { factor, unit }: Measure): string {
-  const { difference, detectable_difference: visible } = one
+/** What these cycles can show, and how many more a difference takes that is as small as the interval allows. */
+export function powerSentence(one: Comparison, measure: Measure): string {
+  const { difference, detectable_difference: visible, cycles_for_test } = one
+  const { n } = difference
   if (visible === null || difference.mean === null) {
-    return `With n = ${difference.n} nothing can be said yet: it takes two cycles in which both conditions are complete.`
+    return `With n = ${n} nothing can be said yet: it takes two cycles in which both conditions are complete.`
   }
-  if (difference.sd === 0) return `All ${difference.n} cycles gave the same difference, ${signed(difference.mean * factor, unit)}.`
-  const sees = `With n = ${difference.n} you can see ${formatNumber(visible * factor)} ${unit}.`
-  return `${sees} ${missingSentence(one, signed(difference.mean * factor, unit))}`
+  if (difference.sd === 0) return `All ${n} cycles gave the same difference, ${signed(difference.mean * measure.factor, measure.unit)}.`
+  const sees =
+    one.reading === 'too_few'
+      ? `${n} cycles cannot show any difference: the test takes ${cycles_for_test}.`
+      : `With n = ${n} a true difference of ${formatNumber(visible * measure.factor)} ${measure.unit} is seen with a chance of 80 %.`
+  return `${sees} ${missingSentence(one, measure)}`
 }
 
-function missingSentence({ cycles_needed, cycles_missing, difference }: Evidence, seen: string): string {
-  if (difference.mean === 0) return 'So far there is no difference to see.'
-  if (cycles_needed === null || cycles_missing === null) return `No practical number of cycles would show the ${seen} seen so far.`
-  if (cycles_missing === 0) return `That is enough for the ${seen} seen so far.`
-  const more = `${plural(cycles_missing, 'more cycle is', 'more cycles are')} needed`
-  return `${more} to see ${seen}, the difference so far.`
+/** The near end, since the difference seen so far overstates what is there. */
+function missingSentence({ cycles_needed, cycles_missing, difference: { low, high } }: Comparison, { factor, unit }: Measure): string {
+  if (low === null || high === null || (low <= 0 && high >= 0))
+    return 'The interval holds zero: how many cycles it would take cannot be said.'
+  const near = signed((low > 0 ? low : high) * factor, unit)
+  if (cycles_needed === null || cycles_missing === null) return `No practical number of cycles would show one as small as ${near}.`
+  if (cycles_missing === 0) return `That is enough for the near end of the interval, ${near}.`
+  return `${plural(cycles_missing, 'more cycle is', 'more cycles are')} needed to see the near end of the interval, ${near}.`
 }
 
 const signed = (value: number, unit: string) => `${formatSigned(value)} ${unit}`
-
-const SIGNIFICANT = 0.05
 
 /** "0.012", "< 0.001". */
 export function formatP(p: number | null): string {
@@ -103,11 +111,17 @@ export function formatP(p: number | null): string {
   return p < 0.001 ? '< 0.001' : formatNumber(p, 3)
 }
 
-/** What the corrected tests allow to say. */
-export function testsVerdict({ shape_p, location_p }: Pick<Evidence, 'shape_p' | 'location_p'>): string {
-  if (shape_p === null || location_p === null) return 'needs three values a side'
-  if (location_p < SIGNIFICANT) return 'level differs'
-  return shape_p < SIGNIFICANT ? 'shape differs, level does not' : 'no difference shown'
+/** Whether the distributions differ in any way, as far as so few cycles can show it. */
+export function shapeText({ shape_p }: Pick<Comparison, 'shape_p'>): string {
+  if (shape_p === null) return 'too few cycles'
+  return shape_p <= 0.05 ? 'differs' : 'no difference shown'
+}
+
+/** "steady.throughput_bps" as a title: "Throughput, steady state". */
+export function primaryTitle(name: string): string {
+  const [phase, metric] = name.includes('.') ? name.split('.') : [undefined, name]
+  const title = MEASURES.find((one) => one.name === metric)?.title ?? name
+  return phase && phase in PHASE_TITLES ? `${title}, ${PHASE_TITLES[phase as PhaseName].toLowerCase()}` : title
 }
 
 type Placed = Pick<Outlier, 'value' | 'median'>

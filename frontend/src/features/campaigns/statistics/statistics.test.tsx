@@ -4,19 +4,39 @@ import { expect, it } from 'vitest'
 import { IDS, runId } from '@/testing/examples'
 import { serve } from '@/testing/network'
 import { renderAt } from '@/testing/renderAt'
+import { makeReport } from '@/testing/reports'
+import { makeWorld } from '@/testing/world'
 
-it('says what the cycles can show, tests distributions, and keeps its choice in the address', async () => {
+it('three cycles are told what they cannot show, in the same words on both pages', async () => {
   serve()
+  renderAt(`/campaigns/${IDS.recorded}?tab=statistics`)
+  expect(await screen.findByText(/3 cycles cannot show a difference of levels at 5 %, however large it is: that takes 6/)).toBeTruthy()
+  const reading = /in all 3 cycles; a test needs 6/
+  expect(screen.getByText(/^HyStart off − HyStart on: .*in all 3 cycles; a test needs 6\.$/)).toBeTruthy()
+  expect(screen.queryByRole('group', { name: 'Tests of the primary metrics' })).toBeNull()
+  await userEvent.click(screen.getByRole('tab', { name: 'Results' }))
+  const differences = await screen.findByRole('group', { name: /^Differences between conditions/ })
+  expect(within(differences).getByText(reading)).toBeTruthy()
+  expect(within(differences).getAllByText(/×$/).length).toBeGreaterThan(0)
+})
+
+it('tests primary metrics where the cycles suffice, and keeps its choice in the address', async () => {
+  const world = makeWorld()
+  const flows = [
+    { condition: 'HyStart on', flow: 1, cc: 'cubic', half_s: 22, steepness: 3, top_bps: 131e6 },
+    { condition: 'HyStart off', flow: 1, cc: 'cubic', half_s: 6, steepness: 2, top_bps: 131e6 },
+  ]
+  const plan = { campaign_id: IDS.recorded, link: 'geo-viasat', seconds: 60, startup_s: 15, steady_s: 20, cycles: 8, flows }
+  serve({ ...world, reports: { ...world.reports, [IDS.recorded]: makeReport(plan) } })
   const { router } = renderAt(`/campaigns/${IDS.recorded}?tab=statistics`)
-  expect(await screen.findByText(/^With n = 3 you can see [\d.]+ Mb\/s\./)).toBeTruthy()
-  expect(screen.getAllByText('HyStart off − HyStart on').length).toBeGreaterThan(0)
-  const tests = screen.getByRole('group', { name: 'Tests of distributions' })
-  expect(within(tests).getAllByText('level differs').length).toBeGreaterThan(0)
-  expect(within(tests).getAllByText('< 0.001').length).toBeGreaterThan(0)
+  const tests = await screen.findByRole('group', { name: 'Tests of the primary metrics' })
+  expect(within(tests).getByText('Throughput, start-up')).toBeTruthy()
+  expect(within(tests).getAllByText('HyStart off higher').length).toBeGreaterThan(0)
+  expect(within(tests).getAllByText('0.008').length).toBeGreaterThan(0)
   await userEvent.click(screen.getByRole('combobox', { name: 'Metric' }))
   await userEvent.click(await screen.findByRole('option', { name: 'RTT' }))
   await waitFor(() => expect(router.state.location.search).toMatchObject({ metric: 'rtt_ms' }))
-  expect(await screen.findByText(/^With n = 3 you can see [\d.]+ ms\./)).toBeTruthy()
+  expect(await screen.findByText(/^With n = 8 a true difference of [\d.]+ ms is seen/)).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Download statistics.csv' })).toBeTruthy()
 })
 

@@ -76,7 +76,7 @@ function Flow({ flow, run }: { flow: FlowLimits; run: Run }) {
         Seconds since the flow's first data byte
       </Text>
       <Text size="sm" p="sm">
-        <strong>{mainLimitSentence(flow.shares)}</strong> {flow.advice ? adviceSentence(flow.advice) : null}
+        <strong>{mainLimitSentence(flow.shares)}</strong> {flow.advice ? adviceSentence(flow.advice, run.hosts) : null}
       </Text>
     </div>
   )

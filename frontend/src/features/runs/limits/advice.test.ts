@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { adviceSentence, mainLimitSentence, percent, silenceReason } from './advice'
+import type { RunHost } from '@/api/types'
+import { adviceSentence, bufferMaximum, mainLimitSentence, percent, silenceReason } from './advice'
 
 it('names what held the flow most', () => {
   expect(mainLimitSentence({ congestion_window: 0.3, receive_window: 0.61, send_buffer: 0, application: 0.09 })).toBe(
@@ -7,11 +8,30 @@ it('names what held the flow most', () => {
   )
 })
 
+const host = (role: 'sender' | 'receiver', settings: Record<string, string>, during: Record<string, string> | null = null) =>
+  ({ roles: [role], settings_asked: settings, settings_during: during }) as unknown as RunHost
+
 it('advises buffers, and says when the product is a lower bound', () => {
-  expect(adviceSentence({ bdp_bytes: 10_746_000, is_lower_bound: false, max_bytes: 26_869_760 })).toBe(
+  expect(adviceSentence({ bdp_bytes: 10_746_000, is_lower_bound: false, max_bytes: 26_869_760 }, [])).toBe(
     'Let tcp_rmem at the receiver and tcp_wmem at the sender grow to 26.9 MB (26,869,760 bytes): the path holds 10.7 MB in flight.',
   )
-  expect(adviceSentence({ bdp_bytes: 6_000_000, is_lower_bound: true, max_bytes: 27_000_832 })).toContain('so the path has room for more.')
+  expect(adviceSentence({ bdp_bytes: 6_000_000, is_lower_bound: true, max_bytes: 27_000_832 }, [])).toContain(
+    'so the path has room for more.',
+  )
+})
+
+it('does not advise buffers that the run had', () => {
+  const asked = { 'net.ipv4.tcp_wmem': '4096 16384 1000000' }
+  const hosts = [
+    host('receiver', { 'net.ipv4.tcp_rmem': '4096 131072 60000000' }),
+    host('sender', asked, { 'net.ipv4.tcp_wmem': '4096\t16384\t24702976' }),
+  ]
+  const advice = { bdp_bytes: 9_880_000, is_lower_bound: false, max_bytes: 24_702_976 }
+  expect(adviceSentence(advice, hosts)).toBe(
+    'The path held 9.88 MB in flight, for which 24.7 MB would do; the buffers of this run could grow to 60.0 MB (tcp_rmem) and 24.7 MB (tcp_wmem).',
+  )
+  expect(adviceSentence({ ...advice, max_bytes: 24_702_977 }, hosts)).toContain('Let tcp_rmem')
+  expect(bufferMaximum(hosts, 'sender', 'net.ipv4.tcp_rmem')).toBeNull()
 })
 
 it('small shares keep a decimal, none and all do not', () => {

@@ -1,4 +1,4 @@
-import type { FlowLimits, RunFlow } from '@/api/types'
+import type { FlowLimits, RunFlow, RunHost } from '@/api/types'
 import { formatBytes, formatNumber } from '@/lib/format'
 import { LIMITS } from '@/lib/limits'
 
@@ -8,8 +8,23 @@ export function mainLimitSentence(shares: NonNullable<FlowLimits['shares']>): st
   return `Held by the ${most.title.toLowerCase()} for ${percent(shares[most.name])} of its time.`
 }
 
-/** What the buffers should be, in a sentence. */
-export function adviceSentence({ bdp_bytes, is_lower_bound, max_bytes }: NonNullable<FlowLimits['advice']>): string {
+/** The largest size that a host's buffer could grow to in this run, in bytes; null where that is not on record. */
+export function bufferMaximum(hosts: readonly RunHost[], role: 'sender' | 'receiver', setting: string): number | null {
+  const host = hosts.find(({ roles }) => roles.includes(role))
+  const triple = host?.settings_during?.[setting] ?? host?.settings_asked[setting]
+  const most = Number(triple?.trim().split(/\s+/).at(-1))
+  return Number.isFinite(most) && most > 0 ? most : null
+}
+
+/** What the buffers should be, in a sentence; those of the run are left alone where they suffice. */
+export function adviceSentence(
+  { bdp_bytes, is_lower_bound, max_bytes }: NonNullable<FlowLimits['advice']>,
+  hosts: readonly RunHost[],
+): string {
+  const [rmem, wmem] = [bufferMaximum(hosts, 'receiver', 'net.ipv4.tcp_rmem'), bufferMaximum(hosts, 'sender', 'net.ipv4.tcp_wmem')]
+  if (rmem !== null && wmem !== null && Math.min(rmem, wmem) >= max_bytes) {
+    return `The path held ${formatBytes(bdp_bytes)} in flight, for which ${formatBytes(max_bytes)} would do; the buffers of this run could grow to ${formatBytes(rmem)} (tcp_rmem) and ${formatBytes(wmem)} (tcp_wmem).`
+  }
   const advice = `Let tcp_rmem at the receiver and tcp_wmem at the sender grow to ${formatBytes(max_bytes)} (${max_bytes.toLocaleString('en-GB')} bytes)`
   return is_lower_bound
     ? `${advice}: ${formatBytes(bdp_bytes)} were in flight while a buffer held the flow back, so the path has room for more.`

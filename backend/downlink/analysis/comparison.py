@@ -1,0 +1,152 @@
+"""Conditions against the campaign's first, cycle by cycle: by how much they differ, and what these cycles can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from downlink.analysis.binning import Floats
+from downlink.analysis.compare import Tested, judge_family
+from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_intervals, plain
+from downlink.analysis.power import cycles_needed, detectable_difference
+from downlink.domain.metric import METRICS, MOST, PHASES, STEADY_TIMES
+
+PLACES = (*((phase, metric) for phase in PHASES for metric in METRICS), *(("overall", name) for name in STEADY_TIMES))
+"""Phase and metric of each column of a table of values."""
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A condition minus the baseline (the campaign's first condition), paired by cycle, for one metric of one flow.
+
+    own, base: the values of the cycles that both have. ratio: own mean over base mean, NaN without a base above 0.
+    tested: what the tests of a primary metric say; None for the others.
+    """
+
+    link: str
+    flow: int
+    phase: str
+    metric: str
+    condition: str
+    baseline: str
+    difference: Intervals
+    bootstrap_low: float
+    bootstrap_high: float
+    own: Floats = field(repr=False)
+    base: Floats = field(repr=False)
+    tested: Tested | None = None
+
+    @property
+    def differences(self) -> Floats:
+        each = self.own - self.base
+        return each[~np.isnan(each)]
+
+    @property
+    def reading(self) -> str:
+        """What may be said, in one word, wherever this comparison is shown."""
+        if self.tested is None:
+            return "exploratory"
+        if not self.tested.can_show_level:
+            return "too_few"
+        if self.tested.level_p > SIGNIFICANT:
+            return "no_difference"
+        return "higher" if self.difference.mean > 0 else "lower"
+
+    @property
+    def cycles_needed(self) -> int | None:
+        """To show a difference as small as the near end of its interval, and for the test itself. The difference seen so far
+        would overstate what is there (Hoenig and Heisey, 2001); None while the interval holds 0."""
+        low, high = float(self.difference.low), float(self.difference.high)
+        if not (low > 0 or high < 0):
+            return None
+        needed = cycles_needed(float(self.difference.sd), min(abs(low), abs(high)))
+        return needed if needed is None or self.tested is None else max(needed, self.tested.cycles_for_test)
+
+    def to_dict(self) -> dict[str, Any]:
+        n, needed, tested = int(self.difference.n), self.cycles_needed, self.tested
+        return {
+            **{name: getattr(self, name) for name in ("link", "flow", "phase", "metric", "condition", "baseline")},
+            "difference": self.difference.to_dict(),
+            "ratio": plain(_ratio(self.own, self.base)),
+            "bootstrap_low": plain(self.bootstrap_low),
+            "bootstrap_high": plain(self.bootstrap_high),
+            "cycles_higher": int((self.differences > 0).sum()),
+            "cycles_lower": int((self.differences < 0).sum()),
+            "reading": self.reading,
+            "is_primary": tested is not None,
+            "family": None if tested is None else tested.family,
+            "cycles_for_test": None if tested is None else tested.cycles_for_test,
+            "level_p": plain(tested.level_p) if tested and tested.can_show_level else None,
+            "ks_distance": plain(tested.ks_distance) if tested and tested.can_show_shape else None,
+            "shape_p": plain(tested.shape_p) if tested and tested.can_show_shape else None,
+            "detectable_difference": plain(detectable_difference(float(self.difference.sd), n)),
+            "cycles_needed": needed,
+            "cycles_missing": None if needed is None else max(0, needed - n),
+        }
+
+
+@dataclass(frozen=True)
+class Side:
+    """One flow of one condition on one link: its runs' values (runs, PLACES) with their cycles."""
+
+    link: str
+    flow: int
+    condition: str
+    cycles: Sequence[int]
+    values: Floats
+
+
+def compare_sides(
+    sides: Sequence[Side], baseline: str, primary: Sequence[tuple[str, str]], seed: int
+) -> tuple[Comparison, ...]:
+    """Each side against the baseline's of the same link and flow. primary: phase and metric of those that are tested, each
+    metric a family of its own over links, flows and conditions. seed: of the bootstrap and of sampled permutations."""
+    bases = {(side.link, side.flow): side for side in sides if side.condition == baseline}
+    found = [
+        each
+        for side in sides
+        if side.condition != baseline and (side.link, side.flow) in bases
+        for each in _against(side, bases[side.link, side.flow], seed)
+    ]
+    tested = dict(_tests(found, primary, seed))
+    return tuple(replace(each, tested=tested.get(index)) for index, each in enumerate(found))
+
+
+def _against(side: Side, base: Side, seed: int) -> Iterator[Comparison]:
+    common = [cycle for cycle in side.cycles if cycle in base.cycles]
+    own, other = (each.values[[each.cycles.index(cycle) for cycle in common]] for each in (side, base))
+    reach = np.array([MOST.get(metric, np.inf) for _, metric in PLACES])
+    statistics = mean_intervals(own - other, least=-reach, most=reach)
+    low, high = bootstrap_interval(own - other, seed)
+    for column, (phase, metric) in enumerate(PLACES):
+        yield Comparison(
+            link=side.link,
+            flow=side.flow,
+            phase=phase,
+            metric=metric,
+            condition=side.condition,
+            baseline=base.condition,
+            difference=statistics[column],
+            bootstrap_low=float(low[column]),
+            bootstrap_high=float(high[column]),
+            own=own[:, column],
+            base=other[:, column],
+        )
+
+
+def _tests(found: Sequence[Comparison], primary: Sequence[tuple[str, str]], seed: int) -> Iterator[tuple[int, Tested]]:
+    for place in primary:
+        family = [index for index, each in enumerate(found) if (each.phase, each.metric) == place]
+        pairs = [(found[index].own, found[index].base) for index in family]
+        yield from zip(family, judge_family(pairs, seed), strict=True)
+
+
+def _ratio(own: Floats, base: Floats) -> float:
+    is_there = ~np.isnan(own - base)
+    if not is_there.any() or base[is_there].mean() <= 0:
+        return np.nan
+    return float(own[is_there].mean() / base[is_there].mean())
