@@ -5,6 +5,7 @@ Each command imports what it needs when it runs, so that `downlink --help` and t
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from uuid import UUID
 import typer
 
 from downlink.cli import agents, campaigns, links, runs
+from downlink.cli.client import read_stack_file
 from downlink.cli.exits import exits_command
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
@@ -64,12 +66,21 @@ def _settings() -> Settings:
     return Settings()
 
 
+def _settings_here() -> Settings:
+    """Those of the environment or, where it names no database, of the stack that the launcher runs from this folder."""
+    from downlink.settings import Settings
+
+    found = {} if "DOWNLINK_DATABASE_URL" in os.environ else read_stack_file(Path.cwd())
+    named = {"database_url": found.get("DOWNLINK_DATABASE_URL"), "base_url": found.get("DOWNLINK_BASE_URL")}
+    return Settings(**{name: value for name, value in named.items() if value})  # type: ignore[arg-type]
+
+
 @contextmanager
 def _unit() -> Iterator[Unit]:
     """A unit of work of its own on the server's database."""
     from downlink.storage.unit import open_units
 
-    units = open_units(_settings().database_url.get_secret_value(), pool_size=1)
+    units = open_units(_settings_here().database, pool_size=1)
     try:
         with units() as unit:
             yield unit
@@ -119,12 +130,12 @@ def openapi() -> None:
 
 @app.command(rich_help_panel="Server")
 def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink campaigns export --archive`")]) -> None:
-    """Load a recorded campaign; one that is there already is left as it is."""
+    """Load a recorded campaign; one that already exists is left as it is."""
     from downlink.actions.archive import load_archive
 
     with _unit() as unit:
         campaign, is_new = load_archive(unit, archive.read_bytes())
-    note(f"{campaign} {'is loaded' if is_new else 'is there already'}.")
+    note(f"{campaign} {'is loaded' if is_new else 'already exists'}.")
 
 
 @app.command(rich_help_panel="Server")
@@ -144,15 +155,22 @@ def setup_link() -> None:
     """Print the link under which the admin is made, once; empty when there is an admin already."""
     from downlink.actions.access import setup_link
 
-    say(setup_link(_settings()) or "")
+    say(setup_link(_settings_here()) or "")
 
 
 @tokens.command("create")
-def create_token(name: str) -> None:
+def create_token(
+    name: str,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="It expires after so many days.")] = 90,
+    is_admin: Annotated[
+        bool, typer.Option("--admin", help="It may also make and revoke tokens, and let agents join.")
+    ] = False,
+) -> None:
     """Make an API token that may read and write; print its secret, this once."""
     from downlink.actions.access import create_token
 
-    say(create_token(_settings(), name))
+    scopes = ("read", "write", "admin") if is_admin else ("read", "write")
+    say(create_token(_settings_here(), name, scopes, days))
 
 
 def run() -> None:

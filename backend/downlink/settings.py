@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, computed_field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+SECRETS = Path("/run/secrets")  # where containers find theirs
+
 
 class Settings(BaseSettings):
-    """Field `x` is the variable DOWNLINK_X."""
+    """Field `x` is the variable DOWNLINK_X, or else what is in the file /run/secrets/downlink_x."""
 
-    model_config = SettingsConfigDict(env_prefix="DOWNLINK_", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="DOWNLINK_", frozen=True, secrets_dir=SECRETS if SECRETS.is_dir() else None
+    )
 
     database_url: SecretStr = Field(
         default=SecretStr("postgresql+psycopg:///downlink"),
         description="PostgreSQL, as a SQLAlchemy URL (driver psycopg)",
+    )
+    database_password: SecretStr | None = Field(
+        default=None, description="The database's password, where its URL holds none: any characters, no escapes"
     )
     redis_url: SecretStr = Field(
         default=SecretStr("redis://127.0.0.1:6379/0"), description="The queue; may be emptied at any moment"
@@ -51,6 +58,17 @@ class Settings(BaseSettings):
     def public_url(self) -> str:
         """Address for people and agents, without a final slash."""
         return (self.base_url or f"http://{_bracketed(self.host)}:{self.port}").rstrip("/")
+
+    @property
+    def database(self) -> str:
+        """The database's URL with its password."""
+        url = self.database_url.get_secret_value()
+        if self.database_password is None:
+            return url
+        parts = urlsplit(url)
+        user, _, place = parts.netloc.rpartition("@")
+        password = quote(self.database_password.get_secret_value(), safe="")
+        return parts._replace(netloc=f"{user}:{password}@{place}").geturl()
 
     @property
     def agents_url(self) -> str:

@@ -24,13 +24,14 @@ type Ack = bpf.ProbeAckRecord
 // Tally counts what happened to a socket's records in the kernel.
 type Tally struct {
 	Acks    uint64 // acknowledgements seen
-	Dropped uint64 // of which the ring had no room for
+	Dropped uint64 // records that the ring had no room for
 }
 
 // Source says which program wrote a record.
 const (
 	SourceControl = 1 // a control of ours, at the acknowledgement itself
 	SourceProbe   = 2 // the probe, just before the acknowledgement is processed; see settler
+	SourceTimer   = 3 // the probe, when the retransmission timer has marked losses and cut the windows
 )
 
 const (
@@ -76,7 +77,7 @@ func (l *Loaded) Watch(cookie uint64, ringBytes int) (*AckReader, error) {
 // Probe records acknowledgements of sockets under any control.
 type Probe struct {
 	objects *ebpf.Collection
-	link    link.Link
+	links   []link.Link
 }
 
 // OpenProbe attaches the probe for as long as this process holds it.
@@ -87,12 +88,15 @@ func OpenProbe() (*Probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	attached, err := link.AttachTracing(link.TracingOptions{Program: objects.Programs[bpf.ProbeProgProbeAck]})
-	if err != nil {
-		objects.Close()
-		return nil, probe.explain("attach", err)
+	opened := &Probe{objects: objects}
+	for _, name := range []string{bpf.ProbeProgProbeTimer, bpf.ProbeProgProbeAck} {
+		attached, err := link.AttachTracing(link.TracingOptions{Program: objects.Programs[name]})
+		if err != nil {
+			return nil, errors.Join(probe.explain("attach", err), opened.Close())
+		}
+		opened.links = append(opened.links, attached)
 	}
-	return &Probe{objects: objects, link: attached}, nil
+	return opened, nil
 }
 
 // Watch records the acknowledgements of a socket.
@@ -102,9 +106,12 @@ func (p *Probe) Watch(cookie uint64, ringBytes int) (*AckReader, error) {
 
 // Close detaches the probe.
 func (p *Probe) Close() error {
-	err := p.link.Close()
+	var errs []error
+	for _, attached := range p.links {
+		errs = append(errs, attached.Close())
+	}
 	p.objects.Close()
-	return err
+	return errors.Join(errs...)
 }
 
 // AckReader yields the records of one socket.
@@ -150,10 +157,10 @@ func (r *AckReader) announce() error {
 func (r *AckReader) Run(ctx context.Context, each func(*Ack)) error {
 	var settling settler
 	return r.drain(ctx, func(ack *Ack) {
-		if ack.Source != SourceProbe {
+		if ack.Source == SourceControl {
 			each(ack)
-		} else if settled, ok := settling.settle(ack); ok {
-			each(&settled)
+		} else {
+			settling.settle(ack, each)
 		}
 	})
 }

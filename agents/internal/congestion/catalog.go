@@ -89,6 +89,7 @@ var catalog = []Control{
 			{Name: "class_mbps", Summary: "width of an estimate's class; 1024 classes are kept", Default: "1", Min: 1, Max: 100},
 			{Name: "most_estimates", Summary: "estimates of a round that are kept; later ones are dropped", Default: "300", Min: 1, Max: 60_000},
 			{Name: "low_window", Summary: "window in segments below which acknowledgements give no estimate", Default: "16", Max: 65_535},
+			{Name: "merge_us", Summary: "acknowledgements that follow each other no later than that count as one; 0: each counts", Default: "0", Max: 1_000_000},
 		},
 	},
 	{
@@ -103,7 +104,7 @@ var catalog = []Control{
 		spec:    bpf.LoadCubicNohs,
 	},
 	{
-		Name: "dl_cubic_search", Source: "SEARCH: LCN 2023 (1.0), Linux module 3.1, draft-chung-ccwg-search-09 (4.0)",
+		Name: "dl_cubic_search", Source: "SEARCH: LCN 2023 (1.0), Linux module 3.1, draft-chung-ccwg-search-09 (4.0 exit rule)",
 		Summary: "Cubic that leaves slow start when delivery stops following the sending rate",
 		States:  slowStartStates,
 		spec:    bpf.LoadCubicSearch,

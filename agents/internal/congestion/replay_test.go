@@ -120,33 +120,37 @@ func searchExits(bins []bin, rtt, width int64, version string) bool {
 }
 
 // replayBest returns the record at which BEST decides and its threshold in segments, -1 for none.
-func replayBest(acks []Ack) (int, uint32) {
+func replayBest(acks []Ack, mergeUs uint64) (int, uint32) {
 	var estimates []uint64
 	roundEnd, round := acks[0].SndNxt, 1
-	for i := 1; i < len(acks); i++ {
-		ack, before := acks[i], acks[i-1]
+	last, bunchEnd := acks[0], noAck
+	for i, ack := range acks[1:] {
 		if ack.AckRttUs < 0 {
 			continue
 		}
-		for j := i - 1; before.AckRttUs < 0 && j > 0; j-- {
-			before = acks[j-1]
+		if mergeUs == 0 || ack.TimeNs/1000-last.TimeNs/1000 > mergeUs {
+			if bunchEnd != noAck && last.CwndSegments >= 16 && len(estimates) < 300 {
+				estimates = append(estimates, estimateMbps(last, bunchEnd))
+			}
+			bunchEnd = last
 		}
+		last = ack
 		if int32(ack.SndUna-roundEnd) > 0 {
 			round++
 			slices.Sort(estimates)
 			if round >= 4 && round <= 7 && len(estimates) > 0 {
 				if median := estimates[len(estimates)/2]; median*uint64(ack.AckRttUs)/8/uint64(ack.SndMssBytes) > 0 {
-					return i, uint32(median * uint64(ack.AckRttUs) / 8 / uint64(ack.SndMssBytes))
+					return i + 1, uint32(median * uint64(ack.AckRttUs) / 8 / uint64(ack.SndMssBytes))
 				}
 			}
 			roundEnd, estimates = ack.SndNxt, nil
 		}
-		if ack.CwndSegments >= 16 && len(estimates) < 300 {
-			estimates = append(estimates, estimateMbps(ack, before))
-		}
 	}
 	return -1, 0
 }
+
+// noAck stands for an acknowledgement that has not come.
+var noAck Ack
 
 func estimateMbps(ack, before Ack) uint64 {
 	us := ack.TimeNs/1000 - before.TimeNs/1000

@@ -9,9 +9,7 @@ import (
 func settleAll(records ...Ack) (settled []Ack) {
 	var s settler
 	for i := range records {
-		if ack, ok := s.settle(&records[i]); ok {
-			settled = append(settled, ack)
-		}
+		s.settle(&records[i], func(ack *Ack) { settled = append(settled, *ack) })
 	}
 	return settled
 }
@@ -28,6 +26,21 @@ func TestASettledRecordJoinsWhatAnAcknowledgementMetWithWhatItDid(t *testing.T) 
 	require.Len(t, settled, 2, "nobody has seen what the last one did")
 	require.Equal(t, Ack{Acks: 1, TimeNs: 100, CwndSegments: 16, SndNxt: 160, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50}, settled[0])
 	require.Equal(t, Ack{Acks: 2, TimeNs: 200, CwndSegments: 18, SndNxt: 180, SsthreshSegments: 18, DeliveredSegments: 4, AckRttUs: 60}, settled[1])
+}
+
+// A retransmission timer strikes between two acknowledgements: what it changed is none of the earlier one's doing.
+func TestWhatATimerChangedHasARowOfItsOwn(t *testing.T) {
+	const infinite = 0x7fffffff
+	settled := settleAll(
+		Ack{Acks: 1, Source: SourceProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, AckRttUs: noRTT},
+		Ack{Acks: 1, Source: SourceTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, AckRttUs: 50},
+		Ack{Acks: 2, Source: SourceProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, CaState: caLoss, AckRttUs: 50},
+		Ack{Acks: 3, Source: SourceProbe, TimeNs: 1100, CwndSegments: 2, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70},
+	)
+	require.Len(t, settled, 3)
+	require.Equal(t, Ack{Acks: 1, Source: SourceProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50}, settled[0])
+	require.Equal(t, Ack{Acks: 1, Source: SourceTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, CaState: caLoss, AckRttUs: noRTT}, settled[1])
+	require.Equal(t, Ack{Acks: 2, Source: SourceProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70}, settled[2])
 }
 
 func TestAnAcknowledgementThatDeliversNothingOrIsMissedHasNoSample(t *testing.T) {

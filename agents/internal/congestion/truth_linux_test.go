@@ -1,6 +1,7 @@
 package congestion
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -79,16 +80,41 @@ func TestSearchExitsAtTheAcknowledgementOfItsReplay(t *testing.T) {
 }
 
 func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
-	p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
-	acks := p.run(t, load(t, "dl_cubic_best", nil), "dl_cubic_best", 2*time.Second)
-	exit := exitOf(acks)
-	require.NotEqual(t, noExit, exit)
-	decided, segments := replayBest(acks)
-	require.Equal(t, decided, exit)
-	require.Equal(t, segments, acks[exit].SsthreshSegments)
-	if segments > acks[exit].CwndSegments {
-		require.Greater(t, acks[len(acks)-1].CwndSegments, acks[exit].CwndSegments, "slow start goes on up to it")
+	for _, mergeUs := range []int{0, 5000} {
+		t.Run(fmt.Sprintf("merged %d us", mergeUs), func(t *testing.T) {
+			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
+			acks := p.run(t, load(t, "dl_cubic_best", map[string]any{"merge_us": mergeUs}), "dl_cubic_best", 2*time.Second)
+			exit := exitOf(acks)
+			require.NotEqual(t, noExit, exit)
+			decided, segments := replayBest(acks, uint64(mergeUs))
+			require.Equal(t, decided, exit)
+			require.Equal(t, segments, acks[exit].SsthreshSegments)
+			if segments > acks[exit].CwndSegments {
+				require.Greater(t, acks[len(acks)-1].CwndSegments, acks[exit].CwndSegments, "slow start goes on up to it")
+			}
+		})
 	}
+}
+
+// A return channel with frames of 40 ms lets acknowledgements go in bunches: each alone shows the bunch's line rate,
+// merged ones the link's.
+func TestMergedAcknowledgementsShowTheLinksRateThroughAFramedReturnChannel(t *testing.T) {
+	estimates := map[int]uint32{} // Mb/s, by merge_us
+	for _, mergeUs := range []int{0, 20_000} {
+		t.Run(fmt.Sprintf("merged %d us", mergeUs), func(t *testing.T) {
+			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, func(profile *emulate.Profile) {
+				profile.Up.Gap = &emulate.Gap{EveryS: 0.04, LengthMs: 39}
+			})
+			options := map[string]any{"merge_us": mergeUs, "first_round": 7, "last_round": 20}
+			acks := p.run(t, load(t, "dl_cubic_best", options), "dl_cubic_best", 2*time.Second)
+			exit := exitOf(acks)
+			require.NotEqual(t, noExit, exit)
+			estimates[mergeUs] = acks[exit].DetectorValue
+			t.Logf("%d Mb/s", estimates[mergeUs])
+		})
+	}
+	require.InDelta(t, linkBps/1e6, estimates[20_000], 0.3*linkBps/1e6)
+	require.Greater(t, estimates[0], 2*estimates[20_000])
 }
 
 func TestHyblaGrowsByItsRTT(t *testing.T) {

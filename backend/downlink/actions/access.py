@@ -1,48 +1,27 @@
-"""Set-up, sign-in, API tokens: who may do what."""
+"""Set-up, sign-in, sessions, API tokens: who may do what."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Literal
 from uuid import UUID
 
-from pwdlib import PasswordHash
-
+from downlink.actions.passwords import check_strength, hash_password, is_password
 from downlink.actions.secrets import API_TOKEN, PREFIX_SHOWN, SESSION, SETUP, hash_secret, make_secret
-from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
+from downlink.actions.tries import counted
+from downlink.domain.access import COMMAND_LINE, SCOPES, Actor, Caller
+from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
 from downlink.settings import Settings
 from downlink.storage import access as rows
-from downlink.storage.tables import ApiToken
+from downlink.storage.tables import ApiToken, Session, User
 from downlink.storage.unit import Unit, UnitFactory, lock, open_units
 
 SETUP_VALID = timedelta(hours=24)
-FAILURE_WINDOW = timedelta(minutes=15)
-FAILURES_ALLOWED = 10
-MIN_DISTINCT_CHARACTERS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks. A session may do everything, a token what its scopes say."""
-
-    username: str
-    kind: Literal["session", "token"]
-    scopes: tuple[str, ...]
-    expires_at: datetime | None
-
-
-@cache
-def _passwords() -> PasswordHash:
-    return PasswordHash.recommended()
-
-
-@cache
-def _no_ones_hash() -> str:
-    return _passwords().hash(make_secret(SESSION))
+FAILURES_PER_ADDRESS = 10
+FAILURES_PER_USER = 100
+"""From all addresses together; those at which the user is signed in do not wait for it."""
+SHOWN_BROWSER_CHARS = 200
 
 
 def ensure_setup_token(unit: Unit, now: datetime) -> str | None:
@@ -58,77 +37,101 @@ def set_up(unit: Unit, token: str, username: str, password: str, now: datetime) 
     """Make the admin. The token works once, and only while there is no admin."""
     lock(unit, "setup")
     if rows.has_user(unit):
-        raise ConflictError("already_set_up", "There is an admin already; sign in.")
+        raise ConflictError("already_set_up", "The admin's account already exists; sign in.")
     if not rows.use_setup_token(unit, hash_secret(token), now):
         raise DeniedError(
-            "setup_token_wrong", "This set-up link is not valid (any more); `downlink setup-link` prints a fresh one."
+            "setup_token_wrong", "This set-up link is no longer valid; `downlink setup-link` prints a new one."
         )
-    if len(set(password)) < MIN_DISTINCT_CHARACTERS or username.lower() in password.lower():
-        raise InvalidError(
-            "password_weak", "Choose a password with more different characters, and without the user name in it."
-        )
-    rows.add_user(unit, username, _passwords().hash(password), now)
-    rows.audit(unit, now, username, "set_up", "admin")
+    check_strength(password, username)
+    user = rows.add_user(unit, username, hash_password(password), now)
+    rows.audit(unit, now, Actor("user", username, user.id), "set_up", username, user.id)
 
 
 def check_password(units: UnitFactory, username: str, password: str, address: str, now: datetime) -> None:
-    """DeniedError unless the password is right. Failures are counted per user and per address, and then refused for a while.
+    """DeniedError unless the password is right. Failures are counted per address and per user, and then refused for a while.
 
     The slow hash runs between two short transactions: it must not hold a connection.
     """
-    keys = (f"user:{username}", f"address:{address}")
+    allowed = {f"address:{address}": FAILURES_PER_ADDRESS}
     with units() as unit:
-        if rows.count_failures(unit, keys, now - FAILURE_WINDOW) >= FAILURES_ALLOWED:
-            raise DeniedError(
-                "too_many_tries", "Too many failed sign-ins; wait a quarter of an hour.", {"retry_after_s": 900}
-            )
         user = rows.find_user(unit, username)
-    # An unknown name costs the same time as a wrong password.
-    is_right = _passwords().verify(password, user.password_hash if user else _no_ones_hash())
-    if user is None or not is_right:
-        with units() as unit:
-            rows.add_failure(unit, keys, now, FAILURE_WINDOW)
-        raise DeniedError("login_wrong", "User name or password is wrong.")
+        if not rows.has_session_at(unit, username, address, now):
+            allowed[f"user:{username}"] = FAILURES_PER_USER
+    with counted(units, allowed, now):
+        if not is_password(password, user.password_hash if user else None):
+            raise DeniedError("login_wrong", "User name or password is wrong.")
 
 
-def open_session(unit: Unit, username: str, now: datetime, hours: int) -> tuple[Caller, str]:
+def open_session(
+    unit: Unit, username: str, now: datetime, hours: int, address: str, browser: str
+) -> tuple[Caller, str]:
     """A new session of a user whose password has been checked, and its secret."""
     user = rows.find_user(unit, username)
     if user is None:
         raise DeniedError("login_wrong", "User name or password is wrong.")
-    secret, expires_at = make_secret(SESSION), now + timedelta(hours=hours)
-    rows.add_session(unit, user.id, hash_secret(secret), now, expires_at)
-    return Caller(username, "session", ("read", "write"), expires_at), secret
+    secret = make_secret(SESSION)
+    session = Session(
+        user_id=user.id,
+        secret_hash=hash_secret(secret),
+        created_at=now,
+        expires_at=now + timedelta(hours=hours),
+        address=address,
+        browser=browser[:SHOWN_BROWSER_CHARS],
+    )
+    rows.add_session(unit, session, now)
+    return _caller(session, user), secret
 
 
 def end_session(unit: Unit, secret: str) -> None:
     rows.end_session(unit, hash_secret(secret))
 
 
+def revoke_session(unit: Unit, session_id: UUID, now: datetime, *, actor: Actor) -> None:
+    """End a session; its next request is refused."""
+    if rows.delete_session(unit, session_id) is None:
+        raise NotFoundError("session_not_found", f"There is no session {session_id}; it may have ended already.")
+    rows.audit(unit, now, actor, "revoke_session", str(session_id), session_id)
+
+
+def change_password(
+    units: UnitFactory, caller: Caller, current: str, password: str, address: str, now: datetime
+) -> None:
+    """A new password for the caller, who shows the current one; all other sessions of the user end."""
+    if caller.user_id is None:
+        raise DeniedError("session_needed", "A password is changed in the dashboard, not with an API token.")
+    check_password(units, caller.username, current, address, now)
+    check_strength(password, caller.username)
+    hashed = hash_password(password)
+    with units() as unit:
+        user = rows.find_user(unit, caller.username)
+        if user is None:
+            raise DeniedError("session_ended", "Your session has ended; sign in again.")
+        user.password_hash = hashed
+        rows.delete_other_sessions(unit, user.id, caller.id)
+        rows.audit(unit, now, caller.actor, "change_password", user.username, user.id)
+
+
 def session_caller(unit: Unit, secret: str, now: datetime) -> Caller:
     found = rows.find_session(unit, hash_secret(secret), now)
     if found is None:
         raise DeniedError("session_ended", "Your session has ended; sign in again.")
-    session, user = found
-    return Caller(user.username, "session", ("read", "write"), session.expires_at)
+    return _caller(*found)
+
+
+def _caller(session: Session, user: User) -> Caller:
+    return Caller(user.username, "session", SCOPES, session.expires_at, session.id, user.id)
 
 
 def token_caller(unit: Unit, secret: str, now: datetime) -> Caller:
     token = rows.find_token(unit, hash_secret(secret))
     if token is None or (token.expires_at is not None and token.expires_at <= now):
-        raise DeniedError("token_wrong", "This API token is not valid (any more); make another one.")
+        raise DeniedError("token_wrong", "This API token is no longer valid; make a new one.")
     rows.touch_token(unit, token.id, now)
-    return Caller(token.name, "token", tuple(token.scopes), token.expires_at)
-
-
-def require_scope(caller: Caller, scope: str) -> Caller:
-    if scope not in caller.scopes:
-        raise DeniedError("scope_missing", f"This API token may not do this: it lacks the scope `{scope}`.")
-    return caller
+    return Caller(token.name, "token", tuple(token.scopes), token.expires_at, token.id)
 
 
 def make_token(
-    unit: Unit, name: str, scopes: Sequence[str], now: datetime, expires_in_days: int | None, *, actor: str
+    unit: Unit, name: str, scopes: Sequence[str], now: datetime, expires_in_days: int | None, *, actor: Actor
 ) -> tuple[ApiToken, str]:
     """A new API token and its secret, which is kept as a hash alone."""
     secret = make_secret(API_TOKEN)
@@ -136,21 +139,21 @@ def make_token(
         name=name,
         prefix=secret[:PREFIX_SHOWN],
         secret_hash=hash_secret(secret),
-        scopes=sorted(set(scopes)),
-        created_by=actor,
+        scopes=[scope for scope in SCOPES if scope in scopes],
+        created_by=f"{actor.kind} {actor.name}",
         created_at=now,
         expires_at=now + timedelta(days=expires_in_days) if expires_in_days else None,
     )
     rows.add_token(unit, token)
-    rows.audit(unit, now, actor, "create_token", name)
+    rows.audit(unit, now, actor, "create_token", name, token.id)
     return token, secret
 
 
-def revoke_token(unit: Unit, token_id: UUID, now: datetime, *, actor: str) -> None:
+def revoke_token(unit: Unit, token_id: UUID, now: datetime, *, actor: Actor) -> None:
     name = rows.delete_token(unit, token_id)
     if name is None:
         raise NotFoundError("token_not_found", f"There is no API token {token_id}.")
-    rows.audit(unit, now, actor, "revoke_token", name)
+    rows.audit(unit, now, actor, "revoke_token", name, token_id)
 
 
 def setup_link(settings: Settings) -> str | None:
@@ -161,15 +164,15 @@ def setup_link(settings: Settings) -> str | None:
     return f"{settings.public_url}/setup#{token}" if token else None
 
 
-def create_token(settings: Settings, name: str) -> str:
-    """For the command line: a new API token that may read and write."""
+def create_token(settings: Settings, name: str, scopes: Sequence[str], days: int) -> str:
+    """For the command line: a new API token."""
     with _units(settings) as unit:
-        return make_token(unit, name, ("read", "write"), datetime.now(UTC), None, actor="command line")[1]
+        return make_token(unit, name, scopes, datetime.now(UTC), days, actor=COMMAND_LINE)[1]
 
 
 @contextmanager
 def _units(settings: Settings) -> Iterator[Unit]:
-    units = open_units(settings.database_url.get_secret_value(), 1)
+    units = open_units(settings.database, 1)
     try:
         with units() as unit:
             yield unit

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.actions.secrets import AGENT, ENROLMENT, hash_secret, make_secret
+from downlink.domain.access import Actor
 from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
 from downlink.storage import access, runs
 from downlink.storage import agents as rows
@@ -15,12 +16,12 @@ from downlink.storage.tables import Agent, Enrolment
 from downlink.storage.unit import Unit
 
 
-def create_enrolment(unit: Unit, name: str, minutes: int, now: datetime, *, actor: str) -> tuple[Enrolment, str]:
+def create_enrolment(unit: Unit, name: str, minutes: int, now: datetime, *, actor: Actor) -> tuple[Enrolment, str]:
     """A single-use token to join with. ConflictError when an agent has the name, long before the host would hear it."""
     _refuse_taken(rows.find_by_name(unit, name))
     token = make_secret(ENROLMENT)
     row = access.add_enrolment(unit, hash_secret(token), now, now + timedelta(minutes=minutes))
-    access.audit(unit, now, actor, "create_enrolment", str(row.id))
+    access.audit(unit, now, actor, "create_enrolment", name, row.id)
     return row, token
 
 
@@ -39,7 +40,7 @@ def join(unit: Unit, token: str, name: str, version: str, host: dict[str, Any], 
         rows.add_agent(unit, agent)
     for key, value in {**facts, "revoked_at": None, "status": "unknown", "run_id": None, "spool": []}.items():
         setattr(agent, key, value)
-    access.audit(unit, now, name, "join", str(agent.id))
+    access.audit(unit, now, Actor("agent", name, agent.id), "join", name, agent.id)
     add_event(unit, now, "agent", {"agent": name, "agent_status": "unknown"})
     return agent, secret
 
@@ -51,7 +52,7 @@ def _refuse_taken(agent: Agent | None) -> None:
         )
 
 
-def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: str) -> None:
+def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: Actor) -> None:
     """Its next call is refused. A run in its hands must be cancelled first."""
     agent = rows.find_agent(unit, agent_id, is_locked=True)
     if agent is None or agent.revoked_at is not None:
@@ -59,7 +60,7 @@ def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: str) -> No
     if runs.run_of_agent(unit, agent.name):
         raise ConflictError("agent_busy", f"{agent.name} is in a run; cancel the run or wait for its end.")
     agent.revoked_at = now
-    access.audit(unit, now, actor, "revoke_agent", agent.name)
+    access.audit(unit, now, actor, "revoke_agent", agent.name, agent.id)
     add_event(unit, now, "agent", {"agent": agent.name, "agent_status": "unknown", "detail": "revoked"})
 
 

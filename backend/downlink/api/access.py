@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 
 from downlink.actions import access
+from downlink.actions.access import FAILURES_PER_ADDRESS
+from downlink.actions.tries import counted
 from downlink.api.cookies import check_origin, clear_session, cookie_name, set_session
-from downlink.api.deps import Config, Now, Reader, ReadUnit, UnitOfWork, Units, Writer, problems
+from downlink.api.deps import (
+    Admin,
+    Config,
+    Now,
+    Reader,
+    ReadUnit,
+    UnitOfWork,
+    Units,
+    Writer,
+    address_of,
+    problems,
+)
 from downlink.api.schemas.access import (
     LoginBody,
+    OpenSession,
+    PasswordBody,
     Session,
+    SessionList,
     SetupBody,
     SetupState,
     Token,
@@ -19,7 +36,11 @@ from downlink.api.schemas.access import (
     TokenCreated,
     TokenList,
 )
+from downlink.domain.access import Caller
 from downlink.storage import access as rows
+from downlink.storage.tables import Session as SessionRow
+from downlink.storage.tables import User
+from downlink.storage.unit import Unit
 
 router = APIRouter(tags=["access"])
 
@@ -31,21 +52,20 @@ def setup_state(unit: ReadUnit) -> SetupState:
 
 
 @router.post("/setup", status_code=201, responses=problems(403, 409, 429))
-def set_up(
-    body: SetupBody, request: Request, response: Response, unit: UnitOfWork, settings: Config, now: Now
-) -> Session:
+def set_up(body: SetupBody, request: Request, response: Response, units: Units, settings: Config, now: Now) -> Session:
     """Make the admin with the token of the set-up link, and sign in."""
-    access.set_up(unit, body.token, body.username, body.password, now)
-    return _sign_in(unit, body.username, response, settings, now)
+    with counted(units, {f"setup:{address_of(request)}": FAILURES_PER_ADDRESS}, now), units() as unit:
+        access.set_up(unit, body.token, body.username, body.password, now)
+        return _sign_in(unit, body.username, request, response, settings, now)
 
 
 @router.post("/login", responses=problems(401, 403, 429))
 def login(body: LoginBody, request: Request, response: Response, units: Units, settings: Config, now: Now) -> Session:
     """Sign in; the answer sets the session cookie."""
     check_origin(request, settings) if request.headers.get("origin") else None
-    access.check_password(units, body.username, body.password, _address(request), now)
+    access.check_password(units, body.username, body.password, address_of(request), now)
     with units() as unit:
-        return _sign_in(unit, body.username, response, settings, now)
+        return _sign_in(unit, body.username, request, response, settings, now)
 
 
 @router.post("/logout", status_code=204, responses=problems(401, 403))
@@ -62,30 +82,62 @@ def session(caller: Reader) -> Session:
     return Session.model_validate(caller)
 
 
-@router.get("/tokens", responses=problems(401))
-def list_tokens(caller: Reader, unit: ReadUnit) -> TokenList:
+@router.post("/password", status_code=204, responses=problems(401, 403, 429))
+def change_password(body: PasswordBody, caller: Writer, request: Request, units: Units, now: Now) -> None:
+    """Change the own password; every other session of the account ends. Not for API tokens."""
+    access.change_password(units, caller, body.current, body.password, address_of(request), now)
+
+
+@router.get("/sessions", responses=problems(401, 403))
+def list_sessions(caller: Admin, unit: ReadUnit, now: Now) -> SessionList:
+    """The browsers that are signed in, the newest first."""
+    items = [_open_session(session, user, caller) for session, user in rows.list_sessions(unit, now)]
+    return SessionList(items=items, total=len(items))
+
+
+@router.delete("/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404))
+def revoke_session(session_id: UUID, caller: Admin, unit: UnitOfWork, now: Now) -> None:
+    """End a session; its next request is refused."""
+    access.revoke_session(unit, session_id, now, actor=caller.actor)
+
+
+@router.get("/tokens", responses=problems(401, 403))
+def list_tokens(caller: Admin, unit: ReadUnit) -> TokenList:
+    """Names, scopes and first characters; never the secrets."""
     tokens = [Token.model_validate(row) for row in rows.list_tokens(unit)]
     return TokenList(items=tokens, total=len(tokens))
 
 
 @router.post("/tokens", status_code=201, responses=problems(401, 403))
-def create_token(body: TokenBody, caller: Writer, unit: UnitOfWork, now: Now) -> TokenCreated:
-    """Make an API token; its secret is in this answer and nowhere else."""
-    row, secret = access.make_token(unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.username)
+def create_token(body: TokenBody, caller: Admin, unit: UnitOfWork, now: Now) -> TokenCreated:
+    """Make an API token, with no scope that the caller lacks; its secret is in this answer and nowhere else."""
+    caller.require(*body.scopes)
+    row, secret = access.make_token(unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.actor)
     return TokenCreated(**Token.model_validate(row).model_dump(), secret=secret)
 
 
 @router.delete("/tokens/{token_id}", status_code=204, responses=problems(401, 403, 404))
-def revoke_token(token_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> None:
+def revoke_token(token_id: UUID, caller: Admin, unit: UnitOfWork, now: Now) -> None:
     """Revoke a token; its next request is refused."""
-    access.revoke_token(unit, token_id, now, actor=caller.username)
+    access.revoke_token(unit, token_id, now, actor=caller.actor)
 
 
-def _sign_in(unit: UnitOfWork, username: str, response: Response, settings: Config, now: Now) -> Session:
-    caller, secret = access.open_session(unit, username, now, settings.session_hours)
+def _sign_in(
+    unit: Unit, username: str, request: Request, response: Response, settings: Config, now: datetime
+) -> Session:
+    browser = request.headers.get("user-agent", "")
+    caller, secret = access.open_session(unit, username, now, settings.session_hours, address_of(request), browser)
     set_session(response, settings, secret)
     return Session.model_validate(caller)
 
 
-def _address(request: Request) -> str:
-    return request.client.host if request.client else "unix"
+def _open_session(session: SessionRow, user: User, caller: Caller) -> OpenSession:
+    return OpenSession(
+        id=session.id,
+        username=user.username,
+        address=session.address,
+        browser=session.browser,
+        created_at=session.created_at,
+        expires_at=session.expires_at,
+        is_own=session.id == caller.id,
+    )

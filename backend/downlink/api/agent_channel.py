@@ -14,9 +14,10 @@ from starlette.concurrency import run_in_threadpool
 from downlink.actions import agent_events, agents, channel, chunks
 from downlink.actions.channel import OrderFacts
 from downlink.actions.chunks import Place
+from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
 from downlink.api.body import read_bounded
-from downlink.api.deps import Clock, Now, UnitOfWork, Units, problems
+from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
 from downlink.codec.chunk import MAX_PACKED_BYTES
 from downlink.domain.agent import AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError
@@ -26,6 +27,8 @@ from downlink.storage.unit import UnitFactory
 
 router = APIRouter(prefix="/agent", tags=["agent channel"])
 HOLD_STEP_S = 0.2
+JOIN_FAILURES = 30
+"""Per address and quarter of an hour; many hosts may join from behind one."""
 
 
 def _secret(request: Request) -> str:
@@ -38,11 +41,13 @@ def _secret(request: Request) -> str:
 Secret = Annotated[str, Depends(_secret)]
 
 
-@router.post("/join", responses=problems(401, 403, 409))
-def join(body: JoinRequest, unit: UnitOfWork, now: Now) -> JoinResponse:
+@router.post("/join", responses=problems(401, 403, 409, 429))
+def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinResponse:
     """Enrol with a single-use token; the answer holds the agent's own secret, this once."""
-    agent, secret = agents.join(unit, body.token, body.name, body.version, body.host.model_dump(mode="json"), now)
-    return JoinResponse(agent_id=agent.id, secret=secret, server_now=now)
+    host = body.host.model_dump(mode="json")
+    with counted(units, {f"join:{address_of(request)}": JOIN_FAILURES}, now), units() as unit:
+        agent, secret = agents.join(unit, body.token, body.name, body.version, host, now)
+        return JoinResponse(agent_id=agent.id, secret=secret, server_now=now)
 
 
 @router.post("/poll", responses=problems(401))

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from downlink.api import (
     access,
@@ -29,6 +30,7 @@ from downlink.api import (
 from downlink.api.dashboard import mount_dashboard
 from downlink.api.deps import read_clock
 from downlink.api.headers import SecurityHeaders
+from downlink.api.intake import Intake
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
 from downlink.api.slots import Slots
@@ -36,6 +38,16 @@ from downlink.settings import Settings
 from downlink.storage.unit import open_units
 
 PREFIX = "/api/v1"
+
+
+class Application(FastAPI):
+    """Wrapped from outside, so that the framework's own answers, those to unexpected errors too, are treated as any other."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        settings: Settings = self.state.settings
+        app: ASGIApp = Intake(super().build_middleware_stack(), stalled_s=settings.stalled_s)
+        app = SecurityHeaders(app, is_https=settings.is_https)
+        return Observe(app, figures=self.state.figures)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -46,7 +58,7 @@ def create_app(settings: Settings) -> FastAPI:
         yield
         app.state.units.close()
 
-    app = FastAPI(
+    app = Application(
         title="Downlink",
         version="1",
         description="Plans TCP download experiments over satellite links, runs them, and reports on them.",
@@ -57,7 +69,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.units = open_units(settings.database_url.get_secret_value(), settings.database_pool)
+    app.state.units = open_units(settings.database, settings.database_pool)
     app.state.clock = read_clock
     app.state.figures = Figures()
     app.state.is_stopping = False
@@ -84,8 +96,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(health.router)
     add_problem_handlers(app)
     mount_dashboard(app, settings)
-    app.add_middleware(SecurityHeaders, is_https=settings.is_https)
-    app.add_middleware(Observe, figures=app.state.figures)
     return app
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request
 
 from downlink.actions import access
-from downlink.actions.access import Caller
 from downlink.api.cookies import check_origin, cookie_name
 from downlink.api.schemas.base import Problem
+from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
 from downlink.settings import Settings
 from downlink.storage.unit import Unit, UnitFactory
@@ -83,15 +83,25 @@ def find_caller(request: Request, units: Units, settings: Config, now: Now) -> C
 
 
 def _reader(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
-    return access.require_scope(caller, "read")
+    return caller.require("read")
 
 
 def _writer(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
-    return access.require_scope(caller, "write")
+    return caller.require("write")
+
+
+def _admin(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
+    return caller.require("admin")
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from, for limits and lists."""
+    return request.client.host if request.client else "unix"
 
 
 Reader = Annotated[Caller, Depends(_reader)]
 Writer = Annotated[Caller, Depends(_writer)]
+Admin = Annotated[Caller, Depends(_admin)]
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]
 

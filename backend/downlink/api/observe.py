@@ -37,16 +37,22 @@ class Observe:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status, started = 500, time.monotonic()
+        status, is_whole, started = 500, False, time.monotonic()
 
-        async def note_status(message: Message) -> None:
-            nonlocal status
+        async def note_answer(message: Message) -> None:
+            nonlocal status, is_whole
             if message["type"] == "http.response.start":
                 status = message["status"]
+            elif message["type"] == "http.response.body":
+                is_whole = not message.get("more_body", False)
             await send(message)
 
         try:
-            await self._app(scope, receive, note_status)
+            await self._app(scope, receive, note_answer)
+        except Exception:
+            # Answered and logged by the last of the handlers; half an answer must end with its connection.
+            if not is_whole:
+                raise
         finally:
             self._note(scope, status, time.monotonic() - started)
 

@@ -30,12 +30,19 @@ _STATUS: dict[type[DownlinkError], int] = {
 }
 # Not known at all, rather than known and not allowed.
 _UNKNOWN_CALLER = frozenset({"not_signed_in", "session_ended", "token_wrong", "login_wrong", "agent_unknown"})
-_BY_CODE = {**dict.fromkeys(_UNKNOWN_CALLER, 401), "too_many_tries": 429, "too_many_open": 429, "disk_full": 507}
+_BY_CODE = {
+    **dict.fromkeys(_UNKNOWN_CALLER, 401),
+    "too_many_tries": 429,
+    "too_many_open": 429,
+    "body_too_slow": 408,
+    "disk_full": 507,
+}
 _HTTP_SAYS = {
     400: ("request_unreadable", "The request cannot be read."),
     404: ("not_found", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take this method."),
 }
+MAX_PROBLEMS = 20  # a body of a thousand wrong things is not answered by as many sentences
 log = structlog.get_logger()
 
 
@@ -55,8 +62,9 @@ def add_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
-        found = [{"place": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in error.errors()]
-        if any(item["type"] == "json_invalid" for item in error.errors()):
+        errors = error.errors()[:MAX_PROBLEMS]
+        found = [{"place": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in errors]
+        if any(item["type"] == "json_invalid" for item in errors):
             return problem(400, "request_unreadable", "The body is not JSON.", {"problems": found})
         first = found[0]
         return problem(422, "request_invalid", f"{first['place']}: {first['message']}.", {"problems": found})

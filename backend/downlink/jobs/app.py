@@ -62,7 +62,7 @@ def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
 
     def units() -> UnitFactory:
         if not opened:
-            opened.append(open_units(settings.database_url.get_secret_value(), 2, sender(app)))
+            opened.append(open_units(settings.database, 2, sender(app)))
         return opened[0]
 
     @worker_process_shutdown.connect(weak=False)

@@ -30,7 +30,7 @@ def run_conductor(settings: Settings) -> None:
     for sig in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sig, lambda *_: stop.set())
     send = Mailbox(sender(make_celery(settings)))
-    units = open_units_in_turn(settings.database_url.get_secret_value(), LOCK, send, stop.wait)
+    units = open_units_in_turn(settings.database, LOCK, send, stop.wait)
     try:
         while not stop.is_set():
             stop.wait(_tick(units))

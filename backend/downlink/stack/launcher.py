@@ -151,12 +151,14 @@ def _access_token(home: Path, env: Mapping[str, str], address: str) -> str:
     file = home / ACCESS_FILE
     token = _known_token(file)
     if not token or not _is_accepted(address, token):
-        token = command(env, "token", "create", "launcher")
+        token = command(env, "token", "create", "launcher", "--admin", "--days", "365")
     with contextlib.suppress(FileNotFoundError):
         file.unlink()
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as out:
         out.write(f"DOWNLINK_SERVER={address}\nDOWNLINK_TOKEN={token}\n")
+        # for the server's own commands, such as setup-link
+        out.write(f"DOWNLINK_BASE_URL={address}\nDOWNLINK_DATABASE_URL={env['DOWNLINK_DATABASE_URL']}\n")
     return token
 
 
@@ -171,4 +173,4 @@ def _is_accepted(address: str, token: str) -> bool:
     answer = httpx.get(
         f"{address}/api/v1/session", headers={"Authorization": f"Bearer {token}"}, timeout=5, trust_env=False
     )
-    return answer.status_code == httpx.codes.OK
+    return answer.status_code == httpx.codes.OK and "admin" in answer.json()["scopes"]

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, exists, func, select, update
 
+from downlink.domain.access import Actor
 from downlink.storage.tables import ApiToken, Audit, Enrolment, LoginFailure, Session, SetupToken, User
 from downlink.storage.unit import Unit
 
@@ -39,9 +40,33 @@ def use_setup_token(unit: Unit, token_hash: bytes, now: datetime) -> bool:
     return unit.session.execute(used.returning(SetupToken.token_hash)).scalar_one_or_none() is not None
 
 
-def add_session(unit: Unit, user_id: UUID, secret_hash: bytes, now: datetime, expires_at: datetime) -> None:
+def add_session(unit: Unit, session: Session, now: datetime) -> None:
     unit.session.execute(delete(Session).where(Session.expires_at <= now))
-    unit.session.add(Session(user_id=user_id, secret_hash=secret_hash, created_at=now, expires_at=expires_at))
+    unit.session.add(session)
+    unit.session.flush()
+
+
+def list_sessions(unit: Unit, now: datetime) -> Sequence[tuple[Session, User]]:
+    """Those that have not expired, the newest first."""
+    query = select(Session, User).join(User, User.id == Session.user_id).where(Session.expires_at > now)
+    return [(row[0], row[1]) for row in unit.session.execute(query.order_by(Session.created_at.desc()))]
+
+
+def has_session_at(unit: Unit, username: str, address: str, now: datetime) -> bool:
+    """Whether the user has signed in at this address, and has not signed out."""
+    query = select(Session.id).join(User, User.id == Session.user_id)
+    found = query.where(User.username == username, Session.address == address, Session.expires_at > now)
+    return unit.session.scalar(found.limit(1)) is not None
+
+
+def delete_session(unit: Unit, session_id: UUID) -> UUID | None:
+    """Remove it; its id, or None when there is none."""
+    gone = delete(Session).where(Session.id == session_id).returning(Session.id)
+    return unit.session.execute(gone).scalar_one_or_none()
+
+
+def delete_other_sessions(unit: Unit, user_id: UUID, kept: UUID) -> None:
+    unit.session.execute(delete(Session).where(Session.user_id == user_id, Session.id != kept))
 
 
 def find_session(unit: Unit, secret_hash: bytes, now: datetime) -> tuple[Session, User] | None:
@@ -54,15 +79,23 @@ def end_session(unit: Unit, secret_hash: bytes) -> None:
     unit.session.execute(delete(Session).where(Session.secret_hash == secret_hash))
 
 
-def count_failures(unit: Unit, keys: Sequence[str], since: datetime) -> int:
-    """The most failures that any of these keys has since then."""
-    query = select(func.count()).where(LoginFailure.key.in_(keys), LoginFailure.at > since).group_by(LoginFailure.key)
-    return max(unit.session.scalars(query), default=0)
-
-
-def add_failure(unit: Unit, keys: Sequence[str], now: datetime, keep: timedelta) -> None:
+def add_tries(unit: Unit, keys: Sequence[str], now: datetime, keep: timedelta) -> dict[str, int]:
+    """A try for each key; their numbers, which rise."""
     unit.session.execute(delete(LoginFailure).where(LoginFailure.at < now - keep))
-    unit.session.add_all(LoginFailure(key=key, at=now) for key in keys)
+    tries = [LoginFailure(key=key, at=now) for key in keys]
+    unit.session.add_all(tries)
+    unit.session.flush()
+    return {each.key: each.id for each in tries}
+
+
+def count_tries(unit: Unit, key: str, since: datetime, up_to: int) -> int:
+    """Tries of a key since then, up to and with the one of this number."""
+    query = select(func.count()).where(LoginFailure.key == key, LoginFailure.at > since, LoginFailure.id <= up_to)
+    return unit.session.scalar(query) or 0
+
+
+def delete_tries(unit: Unit, numbers: Sequence[int]) -> None:
+    unit.session.execute(delete(LoginFailure).where(LoginFailure.id.in_(numbers)))
 
 
 def list_tokens(unit: Unit) -> Sequence[ApiToken]:
@@ -108,5 +141,15 @@ def use_enrolment(unit: Unit, token_hash: bytes, now: datetime) -> bool:
     return unit.session.execute(used).scalar_one_or_none() is not None
 
 
-def audit(unit: Unit, now: datetime, actor: str, action: str, subject: str) -> None:
-    unit.session.add(Audit(at=now, actor=actor, action=action, subject=subject))
+def audit(unit: Unit, now: datetime, actor: Actor, action: str, subject: str, subject_id: UUID | None = None) -> None:
+    unit.session.add(
+        Audit(
+            at=now,
+            actor=actor.name,
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            action=action,
+            subject=subject,
+            subject_id=subject_id,
+        )
+    )

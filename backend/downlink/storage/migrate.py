@@ -20,7 +20,7 @@ def alembic_config(database_url: str) -> Config:
 
 def upgrade(settings: Settings) -> None:
     """Run every migration that is missing; safe to repeat and to run twice at once."""
-    command.upgrade(alembic_config(settings.database_url.get_secret_value()), "head")
+    command.upgrade(alembic_config(settings.database), "head")
 
 
 def _folder() -> Path:

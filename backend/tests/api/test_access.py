@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
+from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from downlink.actions import access
+from downlink.domain.errors import DownlinkError
+from downlink.settings import Settings
+from downlink.storage import access as rows
 from tests.fixtures.lab import API, Lab
+from tests.fixtures.scripted_agent import make_host
 
 PASSWORD = "correct horse battery"
 SAME_ORIGIN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
@@ -41,6 +50,8 @@ def test_the_set_up_token_makes_one_admin_and_signs_in(lab: Lab) -> None:
     [
         ("short", 0, 422, "request_invalid"),
         ("aaaaaaaaaaaaaa", 0, 422, "password_weak"),
+        ("password1234", 0, 422, "password_weak"),
+        ("qwertyuiop12", 0, 422, "password_weak"),
         ("anna-anna-anna", 0, 422, "password_weak"),
         (PASSWORD, 90_000, 403, "setup_token_wrong"),
     ],
@@ -154,3 +165,127 @@ def test_changes_of_access_are_on_record(lab: Lab) -> None:
     with lab.units() as unit:
         actions = unit.session.execute(text("SELECT action FROM audit ORDER BY id")).scalars().all()
     assert actions == ["create_token", "set_up", "create_enrolment", "join"]
+
+
+def test_the_record_says_by_id_who_it_was(lab: Lab) -> None:
+    """A token may bear any name, the admin's too."""
+    sign_up(lab)
+    made = lab.call("POST", "/tokens", {"name": "anna", "scopes": ["admin"]})
+    lab.call("POST", "/agents/enrolments", {"name": "x"}, headers={"Authorization": f"Bearer {made['secret']}"})
+    with lab.units() as unit:
+        found = unit.session.execute(text("SELECT actor, actor_kind, actor_id FROM audit ORDER BY id")).all()
+    user, token = (row for row in found if row.actor == "anna")
+    assert (user.actor_kind, token.actor_kind, token.actor_id) == ("user", "token", UUID(made["id"]))
+    assert user.actor_id is not None
+
+
+def test_guesses_at_once_are_no_more_than_guesses_in_turn(lab: Lab) -> None:
+    sign_up(lab)
+
+    def guess(number: int) -> str:
+        with pytest.raises(DownlinkError) as refused:
+            access.check_password(lab.units, "anna", f"wrong {number}", "192.0.2.7", lab.now())
+        return refused.value.code
+
+    with ThreadPoolExecutor(16) as pool:
+        codes = Counter(pool.map(guess, range(40)))
+    assert 1 <= codes["login_wrong"] <= 10, codes
+    # On a busy machine some give up waiting for a place to hash.
+    assert codes["login_wrong"] + codes["sign_in_busy"] + codes["too_many_tries"] == 40
+
+
+def test_a_strangers_guesses_do_not_lock_the_owner_out(lab: Lab) -> None:
+    sign_up(lab)
+    stranger = TestClient(lab.app, client=("198.51.100.9", 1))
+    body = {"username": "anna", "password": "wrong"}
+    codes = [stranger.post(f"{API}/login", json=body).json()["code"] for _ in range(12)]
+    assert codes == ["login_wrong"] * 10 + ["too_many_tries"] * 2
+    elsewhere = TestClient(lab.app, client=("203.0.113.5", 1))
+    assert elsewhere.post(f"{API}/login", json={"username": "anna", "password": PASSWORD}).status_code == 200
+
+
+def test_guesses_from_many_addresses_are_limited_but_not_where_the_owner_is(lab: Lab) -> None:
+    sign_up(lab)
+    with lab.units() as unit:
+        for _ in range(access.FAILURES_PER_USER):
+            rows.add_tries(unit, ["user:anna"], lab.now(), timedelta(minutes=15))
+    new = TestClient(lab.app, client=("203.0.113.5", 1))
+    body = {"username": "anna", "password": PASSWORD}
+    assert new.post(f"{API}/login", json=body).json()["code"] == "too_many_tries"
+    assert login(lab).status_code == 200  # signed in here before
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("/setup", {"username": "eve", "password": PASSWORD}), ("/agent/join", None)]
+)
+def test_guesses_at_set_up_and_joining_are_limited_too(lab: Lab, path: str, body: dict[str, Any] | None) -> None:
+    body = body or {"name": "x", "version": "1", "host": make_host("boot")}
+    codes = [lab.client.post(f"{API}{path}", json={**body, "token": "x"}).json()["code"] for _ in range(31)]
+    assert codes[-1] == "too_many_tries"
+    assert codes[9] != "too_many_tries"
+
+
+def test_a_token_without_the_scope_admin_neither_makes_nor_sees_tokens_nor_lets_agents_join(lab: Lab) -> None:
+    made = lab.call("POST", "/tokens", {"name": "robot", "scopes": ["read", "write"]})
+    headers = {"Authorization": f"Bearer {made['secret']}"}
+    for verb, path, body in (
+        ("POST", "/tokens", {"name": "heir", "scopes": ["read"]}),
+        ("GET", "/tokens", None),
+        ("DELETE", f"/tokens/{made['id']}", None),
+        ("GET", "/sessions", None),
+        ("DELETE", f"/sessions/{made['id']}", None),
+        ("POST", "/agents/enrolments", {"name": "x"}),
+        ("DELETE", f"/agents/{made['id']}", None),
+    ):
+        refused = lab.call(verb, path, body, expect=403, headers=headers)
+        assert (refused["code"], "`admin`" in refused["message"]) == ("scope_missing", True), (verb, path)
+
+
+def test_a_token_makes_no_token_with_scopes_that_it_lacks(lab: Lab) -> None:
+    made = lab.call("POST", "/tokens", {"name": "robot", "scopes": ["admin"]})
+    headers = {"Authorization": f"Bearer {made['secret']}"}
+    refused = lab.call("POST", "/tokens", {"name": "heir", "scopes": ["write"]}, expect=403, headers=headers)
+    assert refused["code"] == "scope_missing"
+    lab.call("POST", "/tokens", {"name": "heir", "scopes": ["admin"]}, headers=headers)
+
+
+def test_a_new_password_ends_every_other_session(lab: Lab) -> None:
+    sign_up(lab)
+    other = TestClient(lab.app)
+    assert other.post(f"{API}/login", json={"username": "anna", "password": PASSWORD}).status_code == 200
+    asked = {"current": "wrong", "password": "another walk by the sea"}
+    assert lab.client.post(f"{API}/password", json=asked, headers=SAME_ORIGIN).json()["code"] == "login_wrong"
+    weak = {"current": PASSWORD, "password": "password1234"}
+    assert lab.client.post(f"{API}/password", json=weak, headers=SAME_ORIGIN).json()["code"] == "password_weak"
+    done = lab.client.post(f"{API}/password", json={**asked, "current": PASSWORD}, headers=SAME_ORIGIN)
+    assert done.status_code == 204, done.text
+    assert other.get(f"{API}/session").json()["code"] == "session_ended"
+    assert lab.client.get(f"{API}/session").status_code == 200
+    assert login(lab).json()["code"] == "login_wrong"
+    assert login(lab, asked["password"]).status_code == 200
+
+
+def test_an_api_token_changes_no_password(lab: Lab) -> None:
+    body = {"current": PASSWORD, "password": "another walk by the sea"}
+    assert lab.call("POST", "/password", body, expect=403)["code"] == "session_needed"
+
+
+def test_sessions_are_listed_and_ended_one_by_one(lab: Lab) -> None:
+    sign_up(lab)
+    other = TestClient(lab.app, client=("203.0.113.5", 1), headers={"User-Agent": "Firefox of the lab"})
+    other.post(f"{API}/login", json={"username": "anna", "password": PASSWORD})
+    sessions = lab.client.get(f"{API}/sessions").json()["items"]
+    assert [(each["address"], each["is_own"]) for each in sessions] == [("203.0.113.5", False), ("testclient", True)]
+    assert sessions[0]["browser"] == "Firefox of the lab"
+    gone = lab.client.delete(f"{API}/sessions/{sessions[0]['id']}", headers=SAME_ORIGIN)
+    assert gone.status_code == 204
+    assert other.get(f"{API}/session").json()["code"] == "session_ended"
+
+
+def test_tokens_of_the_command_line_expire(lab: Lab, settings: Settings) -> None:
+    secret = access.create_token(settings, "script", ("read", "write"), 90)
+    headers = {"Authorization": f"Bearer {secret}"}
+    session = lab.client.get(f"{API}/session", headers=headers).json()
+    assert session["scopes"] == ["read", "write"]
+    lab.wait(90 * 86_400)
+    assert lab.client.get(f"{API}/session", headers=headers).json()["code"] == "token_wrong"

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from collections.abc import Iterator
-from pathlib import Path
 
+import httpx
 import pytest
 
-from downlink.storage.unit import UnitFactory
+from downlink.storage.unit import open_units
 from tests.fixtures.api_process import API, ApiProcess, running_api
 
 pytestmark = pytest.mark.timeout(90)
 STALLED_S = 2
 
 
-@pytest.fixture
-def server(units: UnitFactory, tmp_path: Path) -> Iterator[ApiProcess]:
+@pytest.fixture(scope="module")
+def server(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiProcess]:
     """An api that is impatient, so that tests need not be patient."""
-    with running_api(tmp_path, units, stalled_s=STALLED_S) as process:
+    units = open_units(database_url, 1)
+    with running_api(tmp_path_factory.mktemp("edge"), units, stalled_s=STALLED_S) as process:
         yield process
+    units.close()
 
 
-def is_cut(connection: object) -> bool:
+def is_cut(connection: socket.socket) -> bool:
     """Whether the server ends this connection; it may answer before."""
     try:
-        while connection.recv(65_536):  # type: ignore[attr-defined]
-            pass
-    except ConnectionError:
-        pass
+        read_all(connection)
     except TimeoutError:
         return False
     return True
@@ -49,3 +50,56 @@ def test_an_invented_address_does_not_reset_the_count_of_wrong_sign_ins(server: 
         return server.client.post(f"{API}/login", json=wrong, headers=headers).status_code
 
     assert [try_once(number) for number in range(12)][-1] == 429
+
+
+def test_half_a_body_is_refused_and_cut_off(server: ApiProcess) -> None:
+    """Of JSON, and of the long bodies that are read piece by piece."""
+    form = {"Content_Type": "multipart/form-data; boundary=x"}
+    halves = [
+        server.head("POST", f"{API}/login", Content_Type="application/json", Content_Length=50) + b"{",
+        server.head("POST", f"{API}/agent/join", Transfer_Encoding="chunked") + b"7\r\n",
+        server.head("POST", f"{API}/imports", Content_Length=50, **form) + b"--x\r\n",
+    ]
+    opened = [server.connect() for _ in halves]
+    for connection, half in zip(opened, halves, strict=True):
+        connection.sendall(half)
+    answers = [read_all(connection) for connection in opened]
+    assert [answer.split()[1] for answer in answers] == [b"408", b"408", b"408"]
+    assert all(b"body_too_slow" in answer for answer in answers)
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """What comes until the server ends the connection."""
+    pieces = []
+    with contextlib.suppress(ConnectionResetError):  # what it has not read makes its end a reset
+        while piece := connection.recv(65_536):
+            pieces.append(piece)
+    return b"".join(pieces)
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize("path", ["/login", "/setup", "/agent/join", "/agent/poll", "/links", "/campaigns/preview"])
+def test_a_body_over_a_mebibyte_is_refused_before_anyone_is_asked_who_he_is(server: ApiProcess, path: str) -> None:
+    def pieces() -> Iterator[bytes]:
+        for _ in range(20):
+            yield b" " * (MIB // 10)
+
+    stranger = {"Authorization": "", "Content-Type": "application/json"}
+    for body in (pieces(), b" " * (MIB + 1)):
+        answer = httpx.post(server.address + API + path, content=body, headers=stranger, timeout=30)
+        assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    at_limit = httpx.post(server.address + API + path, content=b" " * MIB, headers=stranger, timeout=30)
+    assert at_limit.status_code in (400, 401, 422)
+
+
+def test_bodies_that_are_held_together_are_bounded(server: ApiProcess) -> None:
+    opened = [server.connect() for _ in range(70)]
+    for connection in opened:  # all but the last byte of a MiB each
+        connection.sendall(server.head("POST", f"{API}/login", Content_Length=MIB) + b" " * (MIB - 1))
+    answers = [read_all(connection)[9:12] for connection in opened]
+    assert set(answers) <= {b"503", b"", b"408"}
+    assert answers.count(b"408") <= 64
+    assert server.client.get(f"{API}/session").status_code == 200

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 import schemathesis
+from fastapi import Request, Response
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from pydantic import SecretStr
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from starlette.routing import Route
 
 from downlink.api.app import create_app, openapi_document
 from downlink.settings import Settings
@@ -40,7 +42,7 @@ def routes(*, for_agents: bool) -> list[tuple[str, str]]:
 
 def fill(path: str) -> str:
     values = {"flow": "1", "end": "sender", "sequence": "0", "table": "runs"}
-    for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", "sweep_id", *values):
+    for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", "session_id", "sweep_id", *values):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
     return path
 
@@ -124,6 +126,18 @@ def test_security_headers_are_on_every_answer(lab: Lab, path: str) -> None:
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
     assert "strict-transport-security" not in headers  # plain http here
+
+
+def test_an_unexpected_error_is_answered_like_any_other(lab: Lab) -> None:
+    def break_down(_request: Request) -> Response:
+        raise ZeroDivisionError
+
+    lab.app.router.routes.insert(0, Route("/api/v1/broken", break_down))
+    answer = lab.client.get(f"{API}/broken")
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "script-src 'self';" in answer.headers["content-security-policy"]
 
 
 def test_the_dashboard_answers_its_own_pages_and_nothing_else(lab: Lab) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
-from downlink.cli.client import Access, Client, find_access
+from downlink.cli.client import DEFAULT_SERVER, Access, Client, find_access
 from downlink.cli.lookup import pick
 from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError, UnavailableError
 
@@ -27,8 +28,27 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
     assert find_access(below, {}) == Access("http://file:1", "dlk_file")
-    assert find_access(below, {"DOWNLINK_SERVER": "http://env:2"}) == Access("http://env:2", "dlk_file")
-    assert find_access(below, {"DOWNLINK_TOKEN": "dlk_env"}).token == "dlk_env"
+    both = {"DOWNLINK_SERVER": "http://env:2", "DOWNLINK_TOKEN": "dlk_env"}
+    assert find_access(below, both) == Access("http://env:2", "dlk_env")
+
+
+def test_a_token_never_goes_to_a_server_that_another_place_names(tmp_path: Path) -> None:
+    (tmp_path / ".demo").mkdir()
+    file = tmp_path / ".demo" / "env"
+    file.write_text("DOWNLINK_SERVER=http://planted:1\nDOWNLINK_TOKEN=dlk_file\n")
+    assert find_access(tmp_path, {"DOWNLINK_TOKEN": "dlk_env"}) == Access(DEFAULT_SERVER, "dlk_env")
+    with pytest.raises(DeniedError, match="both of them"):
+        find_access(tmp_path, {"DOWNLINK_SERVER": "http://env:2"})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_a_file_of_another_user_is_not_believed(tmp_path: Path) -> None:
+    (tmp_path / ".demo").mkdir()
+    file = tmp_path / ".demo" / "env"
+    file.write_text("DOWNLINK_SERVER=http://planted:1\nDOWNLINK_TOKEN=dlk_file\n")
+    os.chown(file, 65534, 65534)
+    with pytest.raises(DeniedError, match="No API token"):
+        find_access(tmp_path, {})
 
 
 def test_without_a_token_it_says_where_to_get_one(tmp_path: Path) -> None:

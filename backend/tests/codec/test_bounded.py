@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import multiprocessing
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -37,3 +40,43 @@ def test_unpacked_content_passes_within_the_limit() -> None:
     assert unpack(b"plain", 5) == b"plain"
     with pytest.raises(InvalidError):
         unpack(b"plain", 4)
+
+
+def test_content_of_too_many_parts_is_refused() -> None:
+    """Each part costs a set-up of the unpacker, however little is in it."""
+    assert unpack(gzip.compress(b"", mtime=0) * 1_000 + gzip.compress(b"x"), 1) == b"x"
+    with pytest.raises(InvalidError, match="more than 100000 parts"):
+        unpack(gzip.compress(b"", mtime=0) * 100_001, 1)
+
+
+MIB = 2**20
+
+
+def peak_mib(pack: Callable[[bytes], bytes], content_mib: int, limit_mib: int) -> float:
+    """How far a process of its own grows while it unpacks, in MiB."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_grow, (pack(bytes(content_mib * MIB)), limit_mib))
+
+
+def _grow(packed: bytes, limit_mib: int) -> float:
+    before = _high_water_mib()
+    with contextlib.suppress(InvalidError):
+        unpack(packed, limit_mib * MIB)
+    return _high_water_mib() - before
+
+
+def _high_water_mib() -> float:
+    """proc(5), VmHWM."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_content_within_the_limit_is_held_once(pack: Callable[[bytes], bytes]) -> None:
+    assert 150 < peak_mib(pack, 150, 160) < 1.2 * 160
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_content_beyond_the_limit_takes_no_memory(pack: Callable[[bytes], bytes]) -> None:
+    """2 GiB of zeros are 65 kB of zstd, and a part of that at once."""
+    assert peak_mib(pack, 400, 160) < 40

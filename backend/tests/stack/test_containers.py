@@ -41,6 +41,25 @@ def test_services_run_commands_and_set_variables_that_exist() -> None:
         assert set(service["environment"]) <= VARIABLES, name
 
 
+def test_no_container_may_do_more_than_it_needs() -> None:
+    for name, service in services().items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service.get("read_only") or name == "db", name
+
+
+def test_secrets_are_files_that_only_their_users_see() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    assert "PASSWORD:" not in text
+    users = {name for name, service in services().items() if "downlink_database_password" in service.get("secrets", ())}
+    assert users == {"db", *servers()}
+
+
+def test_database_and_queue_are_out_of_reach_for_others() -> None:
+    assert {name for name, service in services().items() if service.get("networks") == ["inside"]} >= {"db", "redis"}
+    assert all("ports" not in service for name, service in services().items() if name != "api")
+
+
 @pytest.mark.parametrize("dockerfile", ["backend/Dockerfile", "agents/Dockerfile"])
 def test_images_copy_files_that_exist_and_set_variables_that_exist(dockerfile: str) -> None:
     text = (ROOT / dockerfile).read_text()

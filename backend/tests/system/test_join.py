@@ -57,3 +57,13 @@ def test_the_program_is_fetched_and_checked_as_printed(system: System, tmp_path:
     )  # fmt: skip
     assert fetched.stdout == "downlink-agent: OK\n", fetched.stderr
     assert (tmp_path / "downlink-agent").read_bytes() == AGENT.read_bytes()
+
+
+def test_the_set_up_link_is_found_beside_a_running_stack(system: System, tmp_path: Path) -> None:
+    """As `make demo` and `make up` leave it: no variable is set, the launcher's file says where the database is."""
+    (tmp_path / ".demo").symlink_to(system.stack.home)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("DOWNLINK_")}
+    command = [str(Path(sys.executable).with_name("downlink")), "setup-link"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == "" or done.stdout.startswith(f"{system.stack.address}/setup#dlu_")

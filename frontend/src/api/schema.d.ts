@@ -88,6 +88,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change Password
+         * @description Change the own password; every other session of the account ends. Not for API tokens.
+         */
+        post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sessions
+         * @description The browsers that are signed in, the newest first.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Session
+         * @description End a session; its next request is refused.
+         */
+        delete: operations["revoke_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -95,12 +155,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Tokens */
+        /**
+         * List Tokens
+         * @description Names, scopes and first characters; never the secrets.
+         */
         get: operations["list_tokens"];
         put?: never;
         /**
          * Create Token
-         * @description Make an API token; its secret is in this answer and nowhere else.
+         * @description Make an API token, with no scope that the caller lacks; its secret is in this answer and nowhere else.
          */
         post: operations["create_token"];
         delete?: never;
@@ -1613,7 +1676,7 @@ export interface components {
         };
         /**
          * ExitTimes
-         * @description Paper 002's times of one flow, microseconds since its first data byte; null when not while it was in slow start.
+         * @description Paper 002's times of one flow, microseconds since its first data byte; null when it never happened out of slow start.
          */
         ExitTimes: {
             /**
@@ -2440,6 +2503,38 @@ export interface components {
             n: number[];
         };
         /**
+         * OpenSession
+         * @description A browser that is signed in.
+         */
+        OpenSession: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Username */
+            username: string;
+            /**
+             * Address
+             * @description Where it signed in from
+             */
+            address: string;
+            /**
+             * Browser
+             * @description What the browser calls itself
+             */
+            browser: string;
+            /** Created At */
+            created_at: string;
+            /** Expires At */
+            expires_at: string;
+            /**
+             * Is Own
+             * @description The session that asks
+             */
+            is_own: boolean;
+        };
+        /**
          * Outlier
          * @description A value to look at. It stays in every statistic.
          */
@@ -2480,6 +2575,16 @@ export interface components {
             opened_us: number;
             /** Estimates Mbps */
             estimates_mbps: number[];
+        };
+        /** PasswordBody */
+        PasswordBody: {
+            /** Current */
+            current: string;
+            /**
+             * Password
+             * @description At least 12 characters, not easy to guess
+             */
+            password: string;
         };
         /** PhaseMetrics */
         PhaseMetrics: {
@@ -3129,9 +3234,16 @@ export interface components {
              */
             kind: "session" | "token";
             /** Scopes */
-            scopes: ("read" | "write")[];
+            scopes: ("read" | "write" | "admin")[];
             /** Expires At */
             expires_at: string | null;
+        };
+        /** SessionList */
+        SessionList: {
+            /** Items */
+            items: components["schemas"]["OpenSession"][];
+            /** Total */
+            total: number;
         };
         /** SetupBody */
         SetupBody: {
@@ -3144,7 +3256,7 @@ export interface components {
             username: string;
             /**
              * Password
-             * @description At least 12 characters
+             * @description At least 12 characters, not easy to guess
              */
             password: string;
         };
@@ -3386,7 +3498,9 @@ export interface components {
              */
             prefix: string;
             /** Scopes */
-            scopes: ("read" | "write")[];
+            scopes: ("read" | "write" | "admin")[];
+            /** Created By */
+            created_by: string;
             /** Created At */
             created_at: string;
             /** Expires At */
@@ -3398,8 +3512,11 @@ export interface components {
         TokenBody: {
             /** Name */
             name: string;
-            /** Scopes */
-            scopes: ("read" | "write")[];
+            /**
+             * Scopes
+             * @description `read`; `write`: links, campaigns, imports; `admin`: tokens, sessions, joining and revoking agents
+             */
+            scopes: ("read" | "write" | "admin")[];
             /** Expires In Days */
             expires_in_days?: number | null;
         };
@@ -3418,7 +3535,9 @@ export interface components {
              */
             prefix: string;
             /** Scopes */
-            scopes: ("read" | "write")[];
+            scopes: ("read" | "write" | "admin")[];
+            /** Created By */
+            created_by: string;
             /** Created At */
             created_at: string;
             /** Expires At */
@@ -3930,6 +4049,221 @@ export interface operations {
             };
         };
     };
+    change_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -3959,6 +4293,15 @@ export interface operations {
             };
             /** @description Not signed in */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7124,6 +7467,15 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

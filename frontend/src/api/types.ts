@@ -54,6 +54,8 @@ export type SweepCell = Schemas['SweepCell']
 export type SweptDetector = Schemas['SweptDetector']
 export type SweptParameter = Schemas['SweptParameter']
 export type Token = Schemas['Token']
+export type TokenBody = Schemas['TokenBody']
+export type OpenSession = Schemas['OpenSession']
 export type Verdict = Schemas['Verdict']
 
 export type ShareEstimate = NonNullable<DetectorExits['shares']>['good']

@@ -79,7 +79,7 @@ function Account() {
           </Text>
         </Menu.Label>
         <Menu.Item component={Link} to="/tokens">
-          API tokens
+          Access
         </Menu.Item>
         <Menu.Item component="a" href="/api/v1/docs" target="_blank" rel="noreferrer">
           API reference

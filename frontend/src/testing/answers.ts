@@ -51,7 +51,7 @@ const ROUTES: Route[] = [
     'POST',
     /^\/setup$/,
     (world) => {
-      world.session = { username: 'admin', kind: 'session', scopes: ['read', 'write'], expires_at: null }
+      world.session = { username: 'admin', kind: 'session', scopes: ['read', 'write', 'admin'], expires_at: null }
       world.isSetupNeeded = false
       return { status: 201, body: world.session }
     },
@@ -61,7 +61,7 @@ const ROUTES: Route[] = [
     /^\/login$/,
     (world, _, body) => {
       if (body.password !== 'correct horse battery') return problem(401, 'login_wrong', 'User name or password is wrong.')
-      world.session = { username: String(body.username), kind: 'session', scopes: ['read', 'write'], expires_at: null }
+      world.session = { username: String(body.username), kind: 'session', scopes: ['read', 'write', 'admin'], expires_at: null }
       return ok(world.session)
     },
   ],
@@ -74,6 +74,24 @@ const ROUTES: Route[] = [
     },
   ],
   ['GET', /^\/session$/, (world) => (world.session ? ok(world.session) : problem(401, 'not_signed_in', 'Sign in first.'))],
+  ['GET', /^\/sessions$/, (world) => list(world.sessions)],
+  [
+    'DELETE',
+    /^\/sessions\/([^/]+)$/,
+    (world, [id]) => {
+      world.sessions = world.sessions.filter((session) => session.id !== id)
+      return { status: 204 }
+    },
+  ],
+  [
+    'POST',
+    /^\/password$/,
+    (world, _, body) => {
+      if (body.current !== 'correct horse battery') return problem(401, 'login_wrong', 'User name or password is wrong.')
+      world.sessions = world.sessions.filter((session) => session.is_own)
+      return { status: 204 }
+    },
+  ],
   ['GET', /^\/tokens$/, (world) => list(world.tokens)],
   [
     'POST',

@@ -1,4 +1,4 @@
-import type { Agent, CampaignDetail, Link, Run, RunState, RunSummary, Token } from '@/api/types'
+import type { Agent, CampaignDetail, Link, OpenSession, Run, RunState, RunSummary, Token } from '@/api/types'
 
 /** Example records in the shapes of docs/api.md, with the hosts and times of docs/protocol. */
 
@@ -379,11 +379,21 @@ export function makeLink(change: Partial<Link> = {}): Link {
   }
 }
 
+/** The visitor's own browser and one at the lab. */
+export function makeSessions(created_at: string): OpenSession[] {
+  const common = { username: 'admin', created_at, expires_at: '2026-01-09T03:08:20.000Z' }
+  return [
+    { ...common, id: runId(71), address: '192.0.2.10', browser: 'Firefox/149.0', is_own: true },
+    { ...common, id: runId(72), address: '198.51.100.20', browser: 'Chromium/151.0', is_own: false },
+  ]
+}
+
 export const TOKEN: Token = {
   id: runId(70),
   name: 'Nightly export',
   prefix: 'dlk_7Qm2',
   scopes: ['read'],
+  created_by: 'user admin',
   created_at: '2026-01-02T02:00:00.000Z',
   expires_at: '2026-04-02T02:00:00.000Z',
   last_used_at: '2026-01-02T03:00:00.000Z',

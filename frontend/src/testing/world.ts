@@ -1,5 +1,17 @@
-import type { Agent, CampaignDetail, CampaignPreview, Link, Report, RunSeries, RunSummary, Session, Sweep, Token } from '@/api/types'
-import { IDS, makeAgents, makeCampaigns, makeImportedRun, makeLink, makeRuns, runId, TOKEN } from './examples.ts'
+import type {
+  Agent,
+  CampaignDetail,
+  CampaignPreview,
+  Link,
+  OpenSession,
+  Report,
+  RunSeries,
+  RunSummary,
+  Session,
+  Sweep,
+  Token,
+} from '@/api/types'
+import { IDS, makeAgents, makeCampaigns, makeImportedRun, makeLink, makeRuns, makeSessions, runId, TOKEN } from './examples.ts'
 import { makeCourse } from './model.ts'
 import { makeReport } from './reports.ts'
 import { makeSweeps } from './sweeps.ts'
@@ -15,6 +27,7 @@ export interface World {
   agents: Agent[]
   links: Link[]
   tokens: Token[]
+  sessions: OpenSession[]
   /** What an import is refused for; none lets it in. */
   refusedFiles: { file: string; reason: string }[]
   sweeps: Sweep[]
@@ -35,7 +48,7 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
   return {
     isSetupNeeded: false,
     isConducting: true,
-    session: { username: 'admin', kind: 'session', scopes: ['read', 'write'], expires_at: null },
+    session: { username: 'admin', kind: 'session', scopes: ['read', 'write', 'admin'], expires_at: null },
     campaigns: makeCampaigns(launched_at),
     runs: { [IDS.running]: makeRuns(launched_at), [IDS.imported]: makeImportedRun(launched_at) },
     reports: {
@@ -66,6 +79,7 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
       }),
     ],
     tokens: [TOKEN],
+    sessions: makeSessions(new Date(now_ms).toISOString()),
     refusedFiles: [],
     sweeps: makeSweeps(),
   }

@@ -14,17 +14,23 @@ struct best_options {
 	u32 class_mbps;     // width of an estimate's class
 	u32 most_estimates; // of a round; later ones are dropped
 	u32 low_window;     // segments; below it acknowledgements give no estimate
+	u32 merge_us;       // acknowledgements that follow each other no later than that count as one; 0: each counts
 };
 
+// A bunch is one acknowledgement, or several that are merged. It has ended when an acknowledgement comes that is not of it.
 struct best {
-	u64 last_ack_us;
+	u64 last_ack_us; // and the next two: the latest acknowledgement, so far the end of its bunch
 	u64 last_acked_bytes;
+	u32 last_cwnd_segments;
+	u64 bunch_end_us; // of the bunch before
+	u64 bunch_acked_bytes;
 	u32 round_end; // sequence number
 	u32 round;
 	u32 estimates;
 	u32 estimate_mbps; // of the last finished round
 	u16 counts[BEST_CLASSES];
 	u8 is_started;
+	u8 is_bunch_known; // the bunch before the latest acknowledgement's
 	u8 is_done;
 };
 
@@ -55,6 +61,16 @@ static __always_inline void best_add_estimate(struct best *b, u64 bytes, u64 int
 	u64 class = interval_us ? bytes * 8 / interval_us / options->class_mbps : 0;
 	b->counts[MIN(class, (u64)BEST_CLASSES - 1) & (BEST_CLASSES - 1)]++;
 	b->estimates++;
+}
+
+// The latest acknowledgement was the last of its bunch: what the bunch acknowledged, over the time since the one before.
+static __always_inline void best_end_bunch(struct best *b, const struct best_options *options)
+{
+	if (b->is_bunch_known && b->last_cwnd_segments >= options->low_window)
+		best_add_estimate(b, b->last_acked_bytes - b->bunch_acked_bytes, b->last_ack_us - b->bunch_end_us, options);
+	b->bunch_end_us = b->last_ack_us;
+	b->bunch_acked_bytes = b->last_acked_bytes;
+	b->is_bunch_known = true;
 }
 
 static __always_inline u32 best_percentile_mbps(const struct best *b, const struct best_options *options)
@@ -94,16 +110,18 @@ static __always_inline u32 best_on_ack(struct best *b, const struct best_ack *ac
 		return 0;
 	if (!b->is_started) {
 		b->is_started = true;
+		b->is_bunch_known = false;
 		b->round = 1;
 		best_clear_round(b, ack->snd_nxt);
 	} else {
+		if (!options->merge_us || ack->now_us - b->last_ack_us > options->merge_us)
+			best_end_bunch(b, options);
 		if ((s32)(ack->snd_una - b->round_end) > 0)
 			ssthresh = best_open_round(b, ack, options);
-		if (ack->cwnd_segments >= options->low_window)
-			best_add_estimate(b, ack->acked_bytes - b->last_acked_bytes, ack->now_us - b->last_ack_us, options);
 	}
 	b->last_ack_us = ack->now_us;
 	b->last_acked_bytes = ack->acked_bytes;
+	b->last_cwnd_segments = ack->cwnd_segments;
 	b->is_done = ssthresh > 0;
 	return ssthresh;
 }

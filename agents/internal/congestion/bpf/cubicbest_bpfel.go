@@ -31,6 +31,7 @@ const (
 	CubicBestVarFirstRound     = "first_round"
 	CubicBestVarLastRound      = "last_round"
 	CubicBestVarLowWindow      = "low_window"
+	CubicBestVarMergeUs        = "merge_us"
 	CubicBestVarMostEstimates  = "most_estimates"
 	CubicBestVarPercentile     = "percentile"
 )
@@ -104,6 +105,7 @@ type CubicBestVariableSpecs struct {
 	FirstRound    *ebpf.VariableSpec `ebpf:"first_round"`
 	LastRound     *ebpf.VariableSpec `ebpf:"last_round"`
 	LowWindow     *ebpf.VariableSpec `ebpf:"low_window"`
+	MergeUs       *ebpf.VariableSpec `ebpf:"merge_us"`
 	MostEstimates *ebpf.VariableSpec `ebpf:"most_estimates"`
 	Percentile    *ebpf.VariableSpec `ebpf:"percentile"`
 }
@@ -151,6 +153,7 @@ type CubicBestVariables struct {
 	FirstRound    *ebpf.Variable `ebpf:"first_round"`
 	LastRound     *ebpf.Variable `ebpf:"last_round"`
 	LowWindow     *ebpf.Variable `ebpf:"low_window"`
+	MergeUs       *ebpf.Variable `ebpf:"merge_us"`
 	MostEstimates *ebpf.Variable `ebpf:"most_estimates"`
 	Percentile    *ebpf.Variable `ebpf:"percentile"`
 }

@@ -11,6 +11,7 @@ const volatile u32 last_round = 7;
 const volatile u32 class_mbps = 1;
 const volatile u32 most_estimates = 300;
 const volatile u32 low_window = 16;
+const volatile u32 merge_us = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -58,6 +59,7 @@ static __always_inline void estimate(struct tcp_sock *tp, struct best *best, u32
 		.class_mbps = class_mbps,
 		.most_estimates = most_estimates,
 		.low_window = low_window,
+		.merge_us = merge_us,
 	};
 	struct best_ack ack = {
 		.now_us = tp->tcp_mstamp,

@@ -68,6 +68,7 @@ const (
 	ProbeMapRings        = "rings"
 	ProbeMapTallies      = "tallies"
 	ProbeProgProbeAck    = "probe_ack"
+	ProbeProgProbeTimer  = "probe_timer"
 	ProbeVarRecordLayout = "record_layout"
 )
 
@@ -113,7 +114,8 @@ type ProbeSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProbeProgramSpecs struct {
-	ProbeAck *ebpf.ProgramSpec `ebpf:"probe_ack"`
+	ProbeAck   *ebpf.ProgramSpec `ebpf:"probe_ack"`
+	ProbeTimer *ebpf.ProgramSpec `ebpf:"probe_timer"`
 }
 
 // ProbeMapSpecs contains maps before they are loaded into the kernel.
@@ -173,12 +175,14 @@ type ProbeVariables struct {
 //
 // It can be passed to LoadProbeObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProbePrograms struct {
-	ProbeAck *ebpf.Program `ebpf:"probe_ack"`
+	ProbeAck   *ebpf.Program `ebpf:"probe_ack"`
+	ProbeTimer *ebpf.Program `ebpf:"probe_timer"`
 }
 
 func (p *ProbePrograms) Close() error {
 	return _ProbeClose(
 		p.ProbeAck,
+		p.ProbeTimer,
 	)
 }
 

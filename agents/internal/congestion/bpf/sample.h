@@ -4,7 +4,9 @@
 
 #include "kernel.h"
 
-enum sample_source { SOURCE_CONTROL = 1, SOURCE_PROBE = 2 };
+enum sample_source { SOURCE_CONTROL = 1, SOURCE_PROBE = 2, SOURCE_TIMER = 3 };
+
+static __always_inline bool is_of_an_ack(u8 source) { return source <= SOURCE_PROBE; }
 
 // Field names as in docs/fields.csv; Go reads the same layout (bpf2go generates it).
 struct ack_record {
@@ -45,12 +47,12 @@ struct ack_record {
 	u8 detector_state;
 	u32 snd_una;
 	u32 snd_nxt;
-	u32 acks; // number of this record among the socket's acknowledgements, from 1
+	u32 acks; // number of this acknowledgement, or the latest, among the socket's, from 1
 };
 
 struct ack_tally {
 	u64 acks;    // acknowledgements seen
-	u64 dropped; // of which the ring had no room for
+	u64 dropped; // records that the ring had no room for
 };
 
 // What a detector or control tells about itself with each record; 0 and 0 when it has nothing to tell.
@@ -136,7 +138,8 @@ static __always_inline void record_ack(struct sock *sk, struct tcp_sock *tp, s32
 	void *ring = bpf_map_lookup_elem(&rings, &cookie);
 	if (!ring)
 		return;
-	tally->acks++; // the socket is locked: one acknowledgement at a time
+	if (is_of_an_ack(source))
+		tally->acks++; // the socket is locked: one acknowledgement at a time
 	struct ack_record *to = bpf_ringbuf_reserve(ring, sizeof(*to), 0);
 	if (!to) {
 		tally->dropped++;

@@ -64,7 +64,7 @@ class SlidingCurves:
 
 @dataclass(frozen=True)
 class ExitTimes:
-    """One row of material for paper 002's Table I, in microseconds; None when it never happened while the flow was in slow start.
+    """One row of material for paper 002's Table I, in microseconds; None when it never happened out of slow start.
 
     cg_us: norm above 0.10, the paper's capacity point. ex_us: SEARCH leaves slow start. dp_us: first loss. hr_us: headroom, dp - ex.
     is_success: cg <= ex < dp; a run that lost nothing counts as an endless dp.
@@ -140,10 +140,10 @@ def _norm(sent: Floats, delivered: Floats) -> Floats:
 
 
 def exit_times(trace: AckTrace, curves: SlidingCurves) -> ExitTimes:
-    """cg, ex and dp of one run. The curve counts as long as the flow was in slow start (decision 0052)."""
+    """cg, ex and dp of one run. The curve counts as long as what it compares was sent in slow start (decision 0052)."""
 
     def when(ratio: float) -> int | None:
-        position = curves.first_above(ratio, trace.left_row)
+        position = curves.first_above(ratio, trace.last_curve_row)
         return None if position is None else int(curves.time_us[position])
 
     return ExitTimes(when(CAPACITY_NORM), when(Search10().threshold_ratio), trace.loss_us)

@@ -110,6 +110,15 @@ class AckTrace:
         return self.left_row is None or (self.loss_row is not None and self.left_row >= self.loss_row)
 
     @cached_property
+    def last_curve_row(self) -> int:
+        """The last row at which what was sent one RTT ago was sent in slow start. A flow that left it before a loss has none past that."""
+        if self.left_row is not None and not self.stayed_in_slow_start:
+            return self.left_row
+        if self.loss_us is None:
+            return self.rows - 1
+        return int(np.flatnonzero(self.time_us - np.maximum(self.rtt_us, 0) <= self.loss_us)[-1])
+
+    @cached_property
     def slow_start_cwnd_segments(self) -> Ints:
         """The window before each row's own growth: as recorded while in slow start, else as slow start would have grown it."""
         acked_before = np.concatenate(([0], self.acked_bytes[:-1]))

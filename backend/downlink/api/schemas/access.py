@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape
+from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
 
-Scope = Literal["read", "write"]
-Password = Annotated[str, Field(min_length=12, max_length=256, description="At least 12 characters")]
+Scope = Literal["read", "write", "admin"]
+Password = Annotated[
+    str,
+    Field(min_length=12, max_length=256, description="At least 12 characters, not easy to guess"),
+    AfterValidator(storable),
+]
+Secret = Annotated[str, Field(max_length=256), AfterValidator(storable)]
 
 
 class SetupState(Shape):
@@ -24,8 +29,13 @@ class SetupBody(Body):
 
 
 class LoginBody(Body):
-    username: Annotated[str, Field(max_length=100)]
-    password: Annotated[str, Field(max_length=256)]
+    username: Name
+    password: Secret
+
+
+class PasswordBody(Body):
+    current: Secret
+    password: Password
 
 
 class Session(Shape):
@@ -37,9 +47,28 @@ class Session(Shape):
     expires_at: Moment | None
 
 
+class OpenSession(Shape):
+    """A browser that is signed in."""
+
+    id: UUID
+    username: str
+    address: str = Field(description="Where it signed in from")
+    browser: str = Field(description="What the browser calls itself")
+    created_at: Moment
+    expires_at: Moment
+    is_own: bool = Field(description="The session that asks")
+
+
+class SessionList(Shape):
+    items: list[OpenSession]
+    total: int
+
+
 class TokenBody(Body):
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=2)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=3)] = Field(
+        description="`read`; `write`: links, campaigns, imports; `admin`: tokens, sessions, joining and revoking agents"
+    )
     expires_in_days: Annotated[int, Field(ge=1, le=3650)] | None = None
 
 
@@ -48,6 +77,7 @@ class Token(Shape):
     name: str
     prefix: str = Field(description="The first characters of the secret, to recognise it by")
     scopes: list[Scope]
+    created_by: str
     created_at: Moment
     expires_at: Moment | None
     last_used_at: Moment | None

@@ -7,11 +7,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
+from downlink.domain.reading import is_storable
+
+
+def storable(text: str) -> str:
+    """ValueError for what a database does not take, or what is no character of its own."""
+    if not is_storable(text):
+        raise ValueError("zero characters and halves of surrogate pairs are not allowed")
+    return text
+
 
 def _refuse_controls(text: str) -> str:
     if any((ord(c) < 32 and c not in "\n\t") or ord(c) == 127 for c in text):
         raise ValueError("control characters are not allowed")
-    return text
+    return storable(text)
 
 
 def _iso(moment: datetime) -> str:

@@ -29,7 +29,7 @@ class Capacity(Shape):
 
 
 class ExitTimes(Shape):
-    """Paper 002's times of one flow, microseconds since its first data byte; null when not while it was in slow start."""
+    """Paper 002's times of one flow, microseconds since its first data byte; null when it never happened out of slow start."""
 
     cg_us: int | None = Field(description="Paper 002's capacity point: norm above 0.10")
     ex_us: int | None = Field(description="SEARCH 1.0 leaves slow start")

@@ -28,17 +28,20 @@ class SetupToken(Table):
 
 
 class Session(Table):
-    """A browser's sign-in. Removing the row ends it."""
+    """A browser's sign-in. Removing the row ends it. address and browser: where it was made, to recognise it by."""
 
     __tablename__ = "sessions"
     secret_hash: Mapped[bytes] = mapped_column(primary_key=True)
+    id: Mapped[UUID] = mapped_column(unique=True, default=uuid4)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    address: Mapped[str]
+    browser: Mapped[str]
 
 
 class LoginFailure(Table):
-    """Counted for the rate limit, for a quarter of an hour."""
+    """A try at a secret that failed, or is being judged. Counted for the rate limit, for a quarter of an hour."""
 
     __tablename__ = "login_failures"
     id: Mapped[int] = mapped_column(Identity(), primary_key=True)
@@ -61,11 +64,14 @@ class ApiToken(Table):
 
 
 class Audit(Table):
-    """Who changed what about access. Rows are only ever added."""
+    """Who changed what about access, by id: names may be given twice. Rows are only ever added."""
 
     __tablename__ = "audit"
     id: Mapped[int] = mapped_column(Identity(), primary_key=True)
     at: Mapped[datetime]
     actor: Mapped[str]
+    actor_kind: Mapped[str]
+    actor_id: Mapped[UUID | None]
     action: Mapped[str]
     subject: Mapped[str]
+    subject_id: Mapped[UUID | None]

@@ -84,6 +84,28 @@ def test_the_curve_counts_until_the_flow_leaves_slow_start() -> None:
     assert times_of(whole.cg_us - 1_000) == ExitTimes(None, None, None)
 
 
+@pytest.mark.parametrize("late_us", [-1_000, 0, 100_000, 101_000])
+def test_an_exit_that_came_too_late_counts_while_it_is_of_what_slow_start_sent(late_us: int) -> None:
+    """RTT 100 ms: what a window compares that much after the loss was sent before it. Headroom is then negative, not missing."""
+    time_us = np.arange(1_500) * 1_000
+    acked = np.cumsum(np.where(time_us < 700_000, 100, 60))
+    sent = 10_000 + np.arange(1_500) * 100
+
+    def times_of(loss_us: int) -> ExitTimes:
+        lost = (time_us >= loss_us).astype(int)
+        ssthresh = np.where(lost, 26, INFINITE_SSTHRESH_SEGMENTS)
+        trace = make_trace(time_us, acked, 100_000, sent, ssthresh_segments=ssthresh, lost_total_segments=lost)
+        return exit_times(trace, sliding_curves(trace))
+
+    ex_us = times_of(10**9).ex_us
+    assert ex_us is not None
+    found = times_of(ex_us - late_us)
+    if late_us <= 100_000:
+        assert (found.ex_us, found.hr_us, found.is_success) == (ex_us, found.dp_us and found.dp_us - ex_us, late_us < 0)
+    else:
+        assert found.ex_us is None
+
+
 def test_shares_sum_to_one() -> None:
     found = shares([Timing.GOOD, Timing.GOOD, Timing.LATE])
     assert sum(share.value for share in found.values()) == pytest.approx(1)

@@ -2,11 +2,16 @@ import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { CopyCommand } from '@/ui/CopyCommand'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
 import { sessionQuery, useLogin, useSetupState } from './queries'
 
 const route = getRouteApi('/login')
+const COMMANDS = [
+  ['make demo or make up', '.venv/bin/downlink setup-link'],
+  ['docker compose', 'docker compose exec api downlink setup-link'],
+] as const
 
 export function LoginPage() {
   const { next } = route.useSearch()
@@ -47,8 +52,14 @@ function SetupFirst() {
   return (
     <Door title="Set-up comes first" lead="There is no account yet.">
       <Text size="sm">
-        Open the set-up link that the server printed when it started. To see it again, type <code>downlink setup-link</code> on the server.
+        Open the set-up link that the server printed when it started. For a new one, type this on the server, in the folder of Downlink:
       </Text>
+      {COMMANDS.map(([started, command]) => (
+        <Text key={command} size="sm" mt="sm" component="div">
+          Started by {started}:
+          <CopyCommand value={command} label={`The command after ${started}`} />
+        </Text>
+      ))}
     </Door>
   )
 }

@@ -5,9 +5,8 @@ import { Link, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
+import { checkLength, PASSWORD_HINT } from './password'
 import { sessionQuery, useSetup, useSetupState } from './queries'
-
-export const MIN_PASSWORD_CHARS = 12
 
 /** The token stands in the fragment, which is never sent to a server; it leaves the address and the history at once. */
 function useFragmentToken(): string {
@@ -23,7 +22,7 @@ export function SetupPage() {
   const state = useSetupState()
   if (state.data && !state.data.is_needed) {
     return (
-      <Door title="Set-up is done" lead="The account exists already.">
+      <Door title="Set-up is done" lead="The account already exists.">
         <Button component={Link} to="/login" fullWidth>
           To the sign-in
         </Button>
@@ -41,7 +40,7 @@ function SetupForm({ token }: { token: string }) {
     initialValues: { token, username: 'admin', password: '', repeated: '' },
     validate: {
       token: (value) => (value ? null : 'Paste the part of the set-up link after #'),
-      password: (value) => (value.length < MIN_PASSWORD_CHARS ? `At least ${MIN_PASSWORD_CHARS} characters` : null),
+      password: checkLength,
       repeated: (value, all) => (value === all.password ? null : 'The two passwords differ'),
     },
   })
@@ -66,7 +65,7 @@ function SetupForm({ token }: { token: string }) {
           <TextInput label="User name" autoComplete="username" required {...form.getInputProps('username')} />
           <PasswordInput
             label="Password"
-            description={`At least ${MIN_PASSWORD_CHARS} characters; a few words do well`}
+            description={PASSWORD_HINT}
             autoComplete="new-password"
             required
             {...form.getInputProps('password')}

@@ -1,6 +1,6 @@
-import { Alert, Button, Checkbox, Group, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { Alert, Button, Group, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import type { Token } from '@/api/types'
+import type { Token, TokenBody } from '@/api/types'
 import { formatMoment, formatRelative } from '@/lib/time'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { CopyCommand } from '@/ui/CopyCommand'
@@ -11,13 +11,25 @@ import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useNow } from '@/ui/useNow'
+import { PasswordPanel } from './PasswordPanel'
 import { useCreateToken, useRevokeToken, useTokens } from './queries'
+import { SessionsPanel } from './SessionsPanel'
+
+const RIGHTS = {
+  read: { label: 'read', scopes: ['read'] },
+  write: { label: 'read, and change campaigns and links', scopes: ['read', 'write'] },
+  admin: { label: 'all, tokens and agents too', scopes: ['read', 'write', 'admin'] },
+} satisfies Record<string, { label: string; scopes: TokenBody['scopes'] }>
+type Right = keyof typeof RIGHTS
 
 export function TokensPage() {
   const tokens = useTokens()
   return (
     <>
-      <PageHeader title="API tokens" description="For scripts and the command line. A token acts in your name within its scope." />
+      <PageHeader
+        title="Access"
+        description="API tokens for scripts and the command line, browsers that are signed in, and your password."
+      />
       <Stack gap="lg">
         <NewToken />
         <Panel title="Tokens" isFlush>
@@ -32,6 +44,8 @@ export function TokensPage() {
             {({ items }) => <TokenTable tokens={items} />}
           </QueryPanel>
         </Panel>
+        <SessionsPanel />
+        <PasswordPanel />
       </Stack>
     </>
   )
@@ -40,12 +54,12 @@ export function TokensPage() {
 function NewToken() {
   const create = useCreateToken()
   const form = useForm({
-    initialValues: { name: '', canWrite: false, days: '90' },
+    initialValues: { name: '', right: 'read' as Right, days: '90' },
     validate: { name: (value) => (value.trim() ? null : 'Say what the token is for') },
   })
-  const submit = form.onSubmit(({ name, canWrite, days }) =>
+  const submit = form.onSubmit(({ name, right, days }) =>
     create.mutate(
-      { body: { name, scopes: canWrite ? ['read', 'write'] : ['read'], expires_in_days: days === 'never' ? null : Number(days) } },
+      { body: { name, scopes: RIGHTS[right].scopes, expires_in_days: days === 'never' ? null : Number(days) } },
       { onSuccess: () => form.reset() },
     ),
   )
@@ -66,7 +80,13 @@ function NewToken() {
             ]}
             {...form.getInputProps('days')}
           />
-          <Checkbox label="May change things" mb={8} {...form.getInputProps('canWrite', { type: 'checkbox' })} />
+          <Select
+            label="May"
+            w={260}
+            allowDeselect={false}
+            data={Object.entries(RIGHTS).map(([value, { label }]) => ({ value, label }))}
+            {...form.getInputProps('right')}
+          />
           <Button type="submit" loading={create.isPending}>
             Make token
           </Button>

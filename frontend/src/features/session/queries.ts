@@ -41,6 +41,22 @@ export function useCreateToken() {
   return api.useMutation('post', `${API}/tokens`, { onSuccess: () => cache.invalidateQueries({ queryKey: tokensKey }) })
 }
 
+const sessionsKey = ['get', `${API}/sessions`] as const
+
+export const useSessions = () => api.useQuery('get', `${API}/sessions`)
+
+export function useRevokeSession() {
+  const cache = useQueryClient()
+  return api.useMutation('delete', `${API}/sessions/{session_id}`, {
+    onSuccess: () => cache.invalidateQueries({ queryKey: sessionsKey }),
+  })
+}
+
+export function useChangePassword() {
+  const cache = useQueryClient()
+  return api.useMutation('post', `${API}/password`, { onSuccess: () => cache.invalidateQueries({ queryKey: sessionsKey }) })
+}
+
 export function useRevokeToken() {
   const cache = useQueryClient()
   return api.useMutation('delete', `${API}/tokens/{token_id}`, {

@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
 import { serve } from '@/testing/network'
@@ -35,6 +35,7 @@ it('before set-up the sign-in page says where the link is', async () => {
   serve({ ...makeWorld(), session: null, isSetupNeeded: true })
   renderAt('/login')
   expect(await screen.findByText('Set-up comes first')).toBeTruthy()
+  expect(screen.getByText('.venv/bin/downlink setup-link')).toBeTruthy()
 })
 
 it('set-up takes the token from the fragment and clears the address', async () => {
@@ -68,4 +69,25 @@ it('a new token is shown once, with a way to copy it', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Make token' }))
   expect((await screen.findByLabelText('The new token')).textContent).toMatch(/^dlk_/)
   await waitFor(() => expect(screen.getByRole('rowheader', { name: 'Export' })).toBeTruthy())
+})
+
+it('another browser is signed out from the list, the own one is marked', async () => {
+  const world = serve()
+  renderAt('/tokens')
+  const table = await screen.findByRole('group', { name: 'Signed-in browsers' })
+  expect(within(table).getByText('this one')).toBeTruthy()
+  await userEvent.click(within(table).getByRole('button', { name: 'Sign out' }))
+  await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Sign out' }))
+  await waitFor(() => expect(world.sessions).toHaveLength(1))
+})
+
+it('a new password asks for the current one, and signs out other browsers', async () => {
+  const world = serve()
+  renderAt('/tokens')
+  await userEvent.type(await screen.findByLabelText(/^Current password/), 'correct horse battery')
+  await userEvent.type(screen.getByLabelText(/^New password \*|^New password$/), 'another walk by the sea')
+  await userEvent.type(screen.getByLabelText(/^New password again/), 'another walk by the sea')
+  await userEvent.click(screen.getByRole('button', { name: 'Change password' }))
+  expect(await screen.findByText(/The password is changed/)).toBeTruthy()
+  expect(world.sessions.map(({ is_own }) => is_own)).toEqual([true])
 })

@@ -1,0 +1,45 @@
+"""Tries at secrets are counted before they are judged, so that a thousand at once are no more than one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from downlink.domain.errors import DeniedError
+from downlink.storage import access as rows
+from downlink.storage.unit import UnitFactory
+
+WINDOW = timedelta(minutes=15)
+
+
+@contextmanager
+def counted(units: UnitFactory, allowed: Mapping[str, int], now: datetime) -> Iterator[None]:
+    """Refuse more failures per key than allowed within a quarter of an hour. What ends well does not count.
+
+    The try is on record before anything slow begins. Whatever is not a refusal (DeniedError) takes it off again.
+    """
+    with units() as unit:
+        tries = rows.add_tries(unit, list(allowed), now, WINDOW)
+    with units() as unit:
+        is_over = any(rows.count_tries(unit, key, now - WINDOW, tries[key]) > most for key, most in allowed.items())
+    if is_over:
+        _take_off(units, tries)
+        raise DeniedError(
+            "too_many_tries",
+            "Too many failed tries; wait a quarter of an hour.",
+            {"retry_after_s": round(WINDOW.total_seconds())},
+        )
+    try:
+        yield
+    except DeniedError:
+        raise
+    except BaseException:
+        _take_off(units, tries)
+        raise
+    _take_off(units, tries)
+
+
+def _take_off(units: UnitFactory, tries: Mapping[str, int]) -> None:
+    with units() as unit:
+        rows.delete_tries(unit, list(tries.values()))

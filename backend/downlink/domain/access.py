@@ -1,0 +1,52 @@
+"""Who acts, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from downlink.domain.errors import DeniedError
+
+# admin: API tokens, sessions, joining and revoking agents. A session has all of them.
+SCOPES = ("read", "write", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who changed something. The id tells two of one name apart; the command line of the server has none."""
+
+    kind: Literal["user", "token", "agent", "command line"]
+    name: str
+    id: UUID | None = None
+
+
+COMMAND_LINE = Actor("command line", "command line")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. A session may do everything, a token what its scopes say. id: the session's or the token's."""
+
+    username: str
+    kind: Literal["session", "token"]
+    scopes: tuple[str, ...]
+    expires_at: datetime | None
+    id: UUID
+    user_id: UUID | None = None
+
+    @property
+    def actor(self) -> Actor:
+        return (
+            Actor("token", self.username, self.id)
+            if self.user_id is None
+            else Actor("user", self.username, self.user_id)
+        )
+
+    def require(self, *scopes: str) -> Caller:
+        """DeniedError unless this caller has all of these scopes."""
+        for scope in scopes:
+            if scope not in self.scopes:
+                raise DeniedError("scope_missing", f"This API token may not do this: it lacks the scope `{scope}`.")
+        return self
