@@ -63,7 +63,7 @@ func recordAtFullSpeed(b *testing.B, p *path, loaded *Loaded) (acks int, dropped
 		err := reader.Run(ctx, func(ack *Ack) {
 			acks++
 			rows.Row(ack, trace.Row)
-			_ = trace.Add()
+			trace.Add()
 		})
 		_, kept := trace.Close()
 		readerNs = float64(threadCPU() - before)

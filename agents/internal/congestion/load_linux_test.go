@@ -11,10 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/tcpinfo"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -335,6 +338,46 @@ func TestDroppedRecordsAreCounted(t *testing.T) {
 	require.NoError(t, reader.Close())
 	require.Positive(t, tally.Dropped)
 	require.Equal(t, tally.Acks, kept+tally.Dropped)
+}
+
+func TestADiskThatStandsStillLosesNoRecord(t *testing.T) {
+	loaded := load(t, "dl_cubic_nohs", nil)
+	sender, receiver := pair(t)
+	_, err := Set(sender, "dl_cubic_nohs")
+	require.NoError(t, err)
+	cookie, err := Cookie(sender)
+	require.NoError(t, err)
+	reader, err := loaded.Watch(cookie, os.Getpagesize()) // about twenty records
+	require.NoError(t, err)
+	isDiskBack := make(chan struct{})
+	repair := sync.OnceFunc(func() { close(isDiskBack) })
+	defer repair()
+	trace := tcpinfo.NewRecorder(AckNames, 50, func(tcpinfo.Block) error { <-isDiskBack; return nil })
+	var rows AckRows
+	var read atomic.Uint64
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		done <- reader.Run(ctx, func(ack *Ack) { read.Add(1); rows.Row(ack, trace.Row); trace.Add() })
+	}()
+	for read.Load() < 200 {
+		before := read.Load()
+		for range 5 {
+			send(t, sender, receiver, 10_000)
+		}
+		require.Eventually(t, func() bool { return read.Load() > before }, 5*time.Second, time.Millisecond,
+			"after %d records nobody empties the ring", before)
+	}
+	cancel()
+	repair()
+	require.NoError(t, <-done)
+	stats, err := trace.Close()
+	require.NoError(t, err)
+	tally, err := reader.Tally()
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.Zero(t, tally.Dropped)
+	require.EqualValues(t, tally.Acks, stats.Samples)
 }
 
 func TestRowsHaveStrictlyIncreasingTimeAndKernelUnits(t *testing.T) {

@@ -15,7 +15,7 @@ func TestARecorderMakesBlocksOfRowsAndKeepsTheRest(t *testing.T) {
 	})
 	for _, elapsedUs := range []int64{100, 300, 1_000_100} {
 		recorder.Row[0], recorder.Row[1] = elapsedUs, 7
-		require.NoError(t, recorder.Add())
+		recorder.Add()
 	}
 	stats, err := recorder.Close()
 	require.NoError(t, err)
@@ -25,7 +25,31 @@ func TestARecorderMakesBlocksOfRowsAndKeepsTheRest(t *testing.T) {
 }
 
 func TestARecorderPassesTheSinksErrorOn(t *testing.T) {
-	full := errors.New("full")
-	recorder := NewRecorder([]string{FieldElapsed}, 1, func(Block) error { return full })
-	require.ErrorIs(t, recorder.Add(), full)
+	full, calls := errors.New("full"), 0
+	recorder := NewRecorder([]string{FieldElapsed}, 1, func(Block) error { calls++; return full })
+	recorder.Add()
+	recorder.Add()
+	_, err := recorder.Close()
+	require.ErrorIs(t, err, full)
+	require.Equal(t, 1, calls, "after the first error nothing is given to it")
+}
+
+func TestARecorderGoesOnWhileTheDiskIsSlow(t *testing.T) {
+	var sequences []int
+	isReady := make(chan struct{})
+	recorder := NewRecorder([]string{FieldElapsed}, 1, func(block Block) error {
+		<-isReady
+		sequences = append(sequences, block.Sequence)
+		return nil
+	})
+	for i := range waitingBlocks {
+		recorder.Row[0] = int64(i)
+		recorder.Add()
+	}
+	close(isReady)
+	stats, err := recorder.Close()
+	require.NoError(t, err)
+	require.Equal(t, waitingBlocks, stats.Blocks)
+	require.Len(t, sequences, waitingBlocks)
+	require.IsIncreasing(t, sequences)
 }

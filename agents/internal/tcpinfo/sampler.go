@@ -56,9 +56,6 @@ type Sampler struct {
 	Sink func(Block) error
 }
 
-// spareBlocks is how many blocks may wait for the sink before the sampler has to allocate another one.
-const spareBlocks = 2
-
 // Run samples until ctx is done, takes one last sample and returns once the sink has every block.
 //
 // Liveness: it returns within one interval of the cancellation plus the time that the sink needs.
@@ -73,46 +70,12 @@ func (s *Sampler) Run(ctx context.Context) (Stats, error) {
 		return Stats{}, fmt.Errorf("read TCP_INFO: %w", err)
 	}
 	layout := NewLayout(s.End, reader.length)
-	full := make(chan Block, spareBlocks)
-	free := make(chan Block, spareBlocks+1)
-	for range spareBlocks {
-		free <- s.newBlock(layout)
-	}
-	written := make(chan error, 1)
-	go s.drain(full, free, written)
-	recording := &recording{sampler: s, reader: reader, layout: layout, full: full, free: free}
+	outlet := newOutlet(append(layout.Names(), s.Extra.Names()...), s.BlockSamples, spareBlocks, s.Sink)
+	recording := &recording{sampler: s, reader: reader, layout: layout, outlet: outlet}
 	recording.run(ctx)
-	close(full)
 	stats := recording.stats()
 	stats.TCPInfoBytes = reader.length
-	return stats, <-written
-}
-
-func (s *Sampler) newBlock(layout Layout) Block {
-	names := append(layout.Names(), s.Extra.Names()...)
-	block := Block{Names: names, Columns: make([][]int64, len(names))}
-	for i := range block.Columns {
-		block.Columns[i] = make([]int64, 0, s.BlockSamples)
-	}
-	return block
-}
-
-// drain hands blocks to the sink; after its first error it only empties the channel.
-func (s *Sampler) drain(full <-chan Block, free chan<- Block, written chan<- error) {
-	var failed error
-	for block := range full {
-		if failed == nil {
-			failed = s.Sink(block)
-		}
-		for i := range block.Columns {
-			block.Columns[i] = block.Columns[i][:0]
-		}
-		select {
-		case free <- block:
-		default:
-		}
-	}
-	written <- failed
+	return stats, outlet.close()
 }
 
 // recording is the state of one Run; only the sampling thread touches it.
@@ -120,8 +83,7 @@ type recording struct {
 	sampler *Sampler
 	reader  *reader
 	layout  Layout
-	full    chan<- Block
-	free    chan Block
+	outlet  *outlet
 
 	row      []int64
 	block    Block
@@ -141,7 +103,7 @@ func (r *recording) run(ctx context.Context) {
 	defer runtime.UnlockOSThread()
 	defer preferThread()()
 	r.row = make([]int64, len(r.layout.fields)+len(r.sampler.Extra.Fields))
-	r.block = r.nextBlock()
+	r.block = r.outlet.next(0)
 	r.zeroNs = ZeroNs(r.sampler.Zero)
 	interval := r.sampler.Interval.Nanoseconds()
 	due := monotonic()
@@ -211,20 +173,9 @@ func (r *recording) flush() {
 	if len(r.block.Columns[0]) == 0 {
 		return
 	}
-	r.full <- r.block
+	r.outlet.put(r.block)
 	r.blocks++
-	r.block = r.nextBlock()
-}
-
-func (r *recording) nextBlock() Block {
-	var block Block
-	select {
-	case block = <-r.free:
-	default:
-		block = r.sampler.newBlock(r.layout)
-	}
-	block.Sequence = r.blocks
-	return block
+	r.block = r.outlet.next(r.blocks)
 }
 
 func (r *recording) stats() Stats {

@@ -152,7 +152,7 @@ func TestASampleAllocatesNothing(t *testing.T) {
 	length, err := Length()
 	require.NoError(t, err)
 	layout := NewLayout(EndsSender, length)
-	r := &recording{sampler: sampler, reader: newReader(raw), layout: layout, row: make([]int64, len(layout.fields)), block: sampler.newBlock(layout)}
+	r := &recording{sampler: sampler, reader: newReader(raw), layout: layout, row: make([]int64, len(layout.fields)), block: newBlock(layout.Names(), sampler.BlockSamples)}
 	allocations := testing.AllocsPerRun(1000, func() { r.sample() })
 	require.Less(t, allocations, 0.01)
 }

@@ -56,25 +56,28 @@ func (f *flowRun) unwatch() {
 // recordAcks makes the trace of the records until ctx is done.
 func (f *flowRun) recordAcks(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, error) {
 	extra := f.extra(conn)
-	recorder := tcpinfo.NewRecorder(slices.Concat(congestion.AckNames, extra.Names()), chunk.MaxSamples, f.keep)
+	recorder := tcpinfo.NewRecorder(slices.Concat(congestion.AckNames, extra.Names()), chunk.MaxSamples, f.keepOrBreakOff)
 	rows := congestion.AckRows{ZeroNs: tcpinfo.ZeroNs(f.trial.zero)}
-	var kept error
 	var extraAt time.Time
 	err := f.acks.Run(ctx, func(ack *congestion.Ack) {
-		if kept != nil {
-			return
-		}
 		rows.Row(ack, recorder.Row)
 		if extra.Read != nil && time.Since(extraAt) >= extraApart {
 			extra.Read(recorder.Row[len(congestion.AckNames):])
 			extraAt = time.Now()
 		}
-		if kept = recorder.Add(); kept != nil {
-			f.breakOff(asFailure(kept))
-		}
+		recorder.Add()
 	})
-	stats, flushed := recorder.Close()
-	return f.tally(stats), cmp.Or(kept, err, flushed)
+	stats, kept := recorder.Close()
+	return f.tally(stats), cmp.Or(kept, err)
+}
+
+// keepOrBreakOff ends the run as soon as a chunk cannot be kept.
+func (f *flowRun) keepOrBreakOff(block tcpinfo.Block) error {
+	err := f.keep(block)
+	if err != nil {
+		f.breakOff(asFailure(err))
+	}
+	return err
 }
 
 // extra are the columns of BBR's own state, which the kernel tells to those who ask.
