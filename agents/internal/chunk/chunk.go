@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -44,13 +45,15 @@ func Encode(header Header, columns [][]int64) ([]byte, error) {
 	for _, column := range columns {
 		plain = appendDeltas(plain, column)
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	encoder, err := compressor()
 	if err != nil {
 		return nil, fmt.Errorf("start compressor: %w", err)
 	}
-	defer encoder.Close()
 	return encoder.EncodeAll(plain, nil), nil
 }
+
+// compressor is one for all chunks: a new one allocates 20 MB before it has packed a byte. Flows take turns at it.
+var compressor = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
 
 func check(header Header, columns [][]int64) error {
 	if header.Samples < 1 || header.Samples > MaxSamples {

@@ -1,7 +1,10 @@
 package chunk_test
 
 import (
+	"bytes"
 	"encoding/binary"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -59,4 +62,48 @@ func FuzzDecodeNeverPanics(f *testing.F) {
 	}
 	f.Add(packed)
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _, _ = chunk.Decode(data) })
+}
+
+// fullChunk is as large as one of a flow with 30 fields.
+func fullChunk() (chunk.Header, [][]int64) {
+	const fields = 30
+	names, columns := make([]string, fields), make([][]int64, fields)
+	for i := range columns {
+		names[i], columns[i] = string(rune('a'+i)), make([]int64, chunk.MaxSamples)
+		for j := range columns[i] {
+			columns[i][j] = int64(j*i + j%7)
+		}
+	}
+	return header(chunk.MaxSamples, names...), columns
+}
+
+func TestPackingAllocatesLittleMoreThanTheChunk(t *testing.T) {
+	const rounds, mostBytes = 10, 4 << 20
+	head, columns := fullChunk()
+	_, err := chunk.Encode(head, columns)
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range rounds {
+		_, err := chunk.Encode(head, columns)
+		require.NoError(t, err)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/rounds, uint64(mostBytes), "the columns alone are 1.2 MB")
+}
+
+func TestFlowsPackAtTheSameTimeAndGetTheSameBytes(t *testing.T) {
+	head, columns := fullChunk()
+	want, err := chunk.Encode(head, columns)
+	require.NoError(t, err)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			got, err := chunk.Encode(head, columns)
+			if err != nil || !bytes.Equal(want, got) {
+				t.Error("a chunk was packed differently", err)
+			}
+		})
+	}
+	group.Wait()
 }

@@ -12,10 +12,28 @@ import (
 	"time"
 )
 
-// UnsentBytes is how much a sender leaves in the socket before its first transmission. Without this cap Linux lets a
-// socket hold tens of megabytes that only leave long after a stop by time. It is room for 115 ms at 144 Mb/s, enough
-// to fill a window that several delayed ACKs open at once, and it limits neither the window nor the data in flight.
-const UnsentBytes = 2 << 20
+const (
+	// mostUnsentBytes is room for unsentTime at 144 Mb/s.
+	mostUnsentBytes  = 2 << 20
+	leastUnsentBytes = 32 << 10
+	// unsentTime is enough to fill a window that several delayed ACKs open at once.
+	unsentTime = 115 * time.Millisecond
+)
+
+// UnsentBytes is how much a sender leaves in the socket before its first transmission; it limits neither the window nor
+// the data in flight. Without a cap Linux lets a socket hold tens of megabytes that only leave long after a stop by
+// time. Linux asks for more once half of it has left, so that a flow's count of written bytes moves in such steps:
+// where a pacing rate says how little is needed, they are small. A flow without one may need all of it at any moment.
+func UnsentBytes(pacingRateBps *int64) int {
+	if pacingRateBps == nil {
+		return mostUnsentBytes
+	}
+	needed := float64(*pacingRateBps) / 8 * unsentTime.Seconds()
+	return int(min(max(needed, leastUnsentBytes), mostUnsentBytes))
+}
+
+// leastWriteBytes is the size of a small write: at rates that need no larger one, system calls cost nothing.
+const leastWriteBytes = 2 << 10
 
 // SendPlan is one flow at its sender.
 type SendPlan struct {
@@ -27,6 +45,8 @@ type SendPlan struct {
 	AppBytes *atomic.Int64
 	// Budget breaks the flow off whatever its stop rule says.
 	Budget *Budget
+	// UnsentBytes is the socket's limit.
+	UnsentBytes int
 }
 
 // Send writes data until the stop rule, shuts its side down, and waits for the receiver to close.
@@ -84,7 +104,8 @@ func (s *sending) write(ctx context.Context) bool {
 }
 
 func (s *sending) pump(ctx context.Context) bool {
-	buffer := incompressible()
+	// A write returns when all of it has found room.
+	buffer := incompressible()[:min(max(s.plan.UnsentBytes/16, leastWriteBytes), bufferBytes)]
 	for {
 		part := buffer
 		if left := s.plan.Stop.Bytes - s.appBytes.Load(); s.plan.Stop.Bytes > 0 && left < int64(len(part)) {

@@ -76,7 +76,7 @@ func limits(d time.Duration) transfer.Limits {
 
 func sendPlan(stop transfer.Stop) transfer.SendPlan {
 	return transfer.SendPlan{
-		Stop: stop, Limits: limits(20 * time.Second), Begin: time.Now(), AppBytes: new(atomic.Int64), Budget: transfer.NewBudget(0),
+		Stop: stop, Limits: limits(20 * time.Second), Begin: time.Now(), AppBytes: new(atomic.Int64), Budget: transfer.NewBudget(0), UnsentBytes: transfer.UnsentBytes(nil),
 	}
 }
 

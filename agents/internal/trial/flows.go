@@ -137,6 +137,7 @@ func (f *flowRun) send(ctx context.Context, port *transfer.Port, begin time.Time
 	}
 	return transfer.Send(ctx, conn, transfer.SendPlan{
 		Stop: f.trial.stop(f.flow), Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget,
+		UnsentBytes: transfer.UnsentBytes(f.flow.PacingRateBps),
 	}, hooks), nil
 }
 
@@ -169,7 +170,7 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 			return err
 		}
 	}
-	if err := congestion.LimitUnsent(conn, transfer.UnsentBytes); err != nil {
+	if err := congestion.LimitUnsent(conn, transfer.UnsentBytes(f.flow.PacingRateBps)); err != nil {
 		return err
 	}
 	f.watch(conn)

@@ -1,0 +1,32 @@
+package trial_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/protocol"
+)
+
+// At 1 Mb/s a socket that may hold 2 MiB would show one step, at its beginning.
+func TestASlowPacedSendersBytesMoveInSmallSteps(t *testing.T) {
+	t.Parallel()
+	sender, receiver := newRig(t), newRig(t)
+	orders := []*protocol.Prepare{makeOrder(protocol.RoleSender), makeOrder(protocol.RoleReceiver)}
+	for _, order := range orders {
+		order.Stop.Seconds, order.Flows[0].PacingRateBps = new(2.0), new(int64(1e6))
+	}
+	sending, sent := sender.begin(t.Context(), orders[0])
+	receiving, received := receiver.begin(t.Context(), orders[1])
+	start := makeGo(*(<-sender.ready).DataAddress)
+	sending.Go(start)
+	receiving.Go(start)
+	require.NoError(t, <-sent)
+	require.NoError(t, <-received)
+	header, columns := sender.firstChunk(t)
+	written := columns[slices.Index(header.Fields, "app_bytes")]
+	steps := len(slices.Compact(slices.Clone(written)))
+	require.Greater(t, steps, 5)
+	require.Less(t, sender.outcome(t).AppBytes, int64(1<<20), "little more than the 250 kB that the rate carries")
+}
