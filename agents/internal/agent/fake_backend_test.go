@@ -36,8 +36,10 @@ type fakeBackend struct {
 	polls  map[string][]protocol.PollRequest
 	events map[string][]map[string]any
 	chunks map[string][]byte
-	// heard is when each agent last said anything.
-	heard map[string]time.Time
+	// heard is when each agent said anything.
+	heard map[string][]time.Time
+	// startedAt is when each agent was last given its start while it waited for one.
+	startedAt map[string]time.Time
 }
 
 // fakeRun is the run that the backend conducts.
@@ -52,7 +54,7 @@ func newFakeBackend(t *testing.T) *fakeBackend {
 	t.Helper()
 	b := &fakeBackend{
 		changed: make(chan struct{}), polls: map[string][]protocol.PollRequest{}, events: map[string][]map[string]any{},
-		chunks: map[string][]byte{}, heard: map[string]time.Time{},
+		chunks: map[string][]byte{}, heard: map[string][]time.Time{}, startedAt: map[string]time.Time{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/agent/poll", b.poll)
@@ -73,7 +75,7 @@ func (b *fakeBackend) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		down, revoked := b.down, b.revoked
-		b.heard[name(r)] = time.Now()
+		b.heard[name(r)] = append(b.heard[name(r)], time.Now())
 		b.mu.Unlock()
 		switch {
 		case down:
@@ -116,6 +118,9 @@ func (b *fakeBackend) poll(w http.ResponseWriter, r *http.Request) {
 	for {
 		b.mu.Lock()
 		order, changed := b.decide(name(r), request), b.changed
+		if _, isGo := order.(*protocol.Go); isGo && request.Status == protocol.StatusReady {
+			b.startedAt[name(r)] = time.Now()
+		}
 		b.mu.Unlock()
 		if order != nil || request.WaitS == 0 {
 			reply(w, protocol.PollResponse{ServerNow: protocol.Moment{Time: time.Now()}, Order: order})
