@@ -41,7 +41,10 @@ type Agent struct {
 	changed chan struct{}
 	// ended are the attempts that this process is done with: an order that was on its way while the event of their
 	// end was delivered must not begin them again.
-	ended map[protocol.RunRef]struct{}
+	ended  map[protocol.RunRef]struct{}
+	stalls []stall
+	// backoff paces the tries of a chunk.
+	backoff func() *uplink.Backoff
 }
 
 // Parts are what an Agent is made of besides its configuration.
@@ -76,6 +79,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 		keeper: keeper, spool: chunks, controls: parts.Controls, bootID: bootID,
 		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
 		state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
+		backoff: uplink.DefaultBackoff,
 	}, nil
 }
 

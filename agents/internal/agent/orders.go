@@ -27,6 +27,9 @@ func (a *Agent) follow(ctx context.Context, order protocol.Order) time.Duration 
 	case *protocol.Abort:
 		a.abort(order)
 	case *protocol.Upload:
+		if a.isStalled(order.RunRef, time.Now()) {
+			return stalledPause
+		}
 		a.startUpload(ctx, order.RunRef)
 	case *protocol.Discard:
 		a.discard(order)
@@ -159,6 +162,7 @@ func (a *Agent) discard(order *protocol.Discard) {
 		a.endTask(&trial.Aborted{Reason: order.Reason})
 		a.finishRestored()
 	}
+	a.clearStall(order.RunRef)
 	forget, how := a.spool.SetAside, "set aside"
 	if order.Delete {
 		forget, how = a.spool.Discard, "deleted"

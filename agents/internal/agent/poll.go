@@ -19,6 +19,8 @@ const (
 	busyPause = time.Second
 	// orderPause keeps an order that is being carried out already from being fetched in a tight loop.
 	orderPause = 500 * time.Millisecond
+	// stalledPause is between the polls of an agent that is ordered to upload what does not get through.
+	stalledPause = 5 * time.Second
 	// factsInterval is how often an idle agent looks whether its host has changed.
 	factsInterval = time.Minute
 )
@@ -109,6 +111,10 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest) {
 	if ref, some := a.outbox.Waiting(); some {
 		request.Status, request.RunID, request.Attempt = protocol.StatusRestoring, &ref.RunID, &ref.Attempt
 		request.Detail = new("events of this run wait for their delivery")
+		return
+	}
+	if len(a.stalls) > 0 {
+		request.Detail, request.Reason = new(a.stalls[0].sentence), new(protocol.ReasonUploadRefused)
 		return
 	}
 	if count, ref := a.outbox.Aside(); count > 0 {

@@ -22,10 +22,26 @@ type upload struct {
 	done, total atomic.Int64
 	// trouble is a sentence about a chunk that does not get through, or nil.
 	trouble atomic.Pointer[string]
+	// left counts the chunks that were left for later.
+	left atomic.Int64
 }
 
-// troubleTries is how often a chunk must fail before people hear of it: one failure is no trouble.
-const troubleTries = 3
+const (
+	// troubleTries is how often a chunk must fail before people hear of it: one failure is no trouble.
+	troubleTries = 3
+	// leaveTries is how often a chunk is refused before it is left for later, which takes about a minute. Once one was
+	// left, troubleTries are enough: whatever refused it is not gone so soon.
+	leaveTries = 8
+	// leaveFor is how long the agent is free for runs before it tries again.
+	leaveFor = 10 * time.Minute
+)
+
+// stall is an upload that waits for whatever refuses it to be gone.
+type stall struct {
+	ref      protocol.RunRef
+	until    time.Time
+	sentence string
+}
 
 func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
 	a.mu.Lock()
@@ -34,6 +50,7 @@ func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
 	if isBusy || a.outbox.Waits(ref) {
 		return
 	}
+	a.clearStall(ref)
 	progress := &upload{}
 	a.begin(ctx, state{status: protocol.StatusUploading, ref: ref, upload: progress}, func(ctx context.Context) protocol.Status {
 		a.upload(ctx, ref, progress)
@@ -50,32 +67,58 @@ func (a *Agent) upload(ctx context.Context, ref protocol.RunRef, progress *uploa
 	group.SetLimit(uplink.ChunksInFlight)
 	for _, key := range keys {
 		group.Go(func() error {
-			if err := a.uploadOne(ctx, key, progress); err != nil {
-				return err
-			}
-			progress.done.Add(1)
-			return nil
+			return a.uploadOne(ctx, key, progress)
 		})
 	}
 	if err := group.Wait(); err != nil {
 		a.log.Error("an upload ended early; what is left stays in the spool", "run_id", ref.RunID, "error", err)
 		return
 	}
+	if left := progress.left.Load(); left > 0 {
+		a.noteStall(ref, left, progress)
+		return
+	}
 	head := protocol.EventHead{Kind: protocol.KindUploaded, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}}
 	a.keep(ref, protocol.Uploaded{EventHead: head})
 }
 
-// uploadOne repeats until a chunk is acknowledged, or set aside because it can never be, or the upload ends. The server
-// misses a chunk that was set aside by the counts of the run's `finished`.
+// noteStall makes the agent free for runs: a proxy that lets no chunk pass must not keep it, and its link, for ever.
+func (a *Agent) noteStall(ref protocol.RunRef, left int64, progress *upload) {
+	trouble := progress.trouble.Load()
+	if trouble == nil {
+		trouble = new("")
+	}
+	a.log.Error("chunks do not get through; they stay in the spool and are tried again", "run_id", ref.RunID, "chunks", left, "in", leaveFor)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stalls = append(a.stalls, stall{ref: ref, until: time.Now().Add(leaveFor), sentence: fmt.Sprintf("%d chunks of run %s are left for later. %s", left, ref.RunID, *trouble)})
+}
+
+func (a *Agent) clearStall(ref protocol.RunRef) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stalls = slices.DeleteFunc(a.stalls, func(s stall) bool { return s.ref == ref })
+}
+
+// isStalled tells whether an upload waits; its order comes with every poll meanwhile.
+func (a *Agent) isStalled(ref protocol.RunRef, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.stalls, func(s stall) bool { return s.ref == ref && now.Before(s.until) })
+}
+
+// uploadOne repeats until a chunk is acknowledged, set aside because it can never be, or left for later, or the upload
+// ends. The server misses a chunk that was set aside by the counts of the run's `finished`.
 func (a *Agent) uploadOne(ctx context.Context, key spool.Key, progress *upload) error {
-	backoff := uplink.DefaultBackoff()
+	backoff := a.backoff()
 	for tries := 0; ; {
 		err := a.offer(ctx, key)
 		switch {
 		case err == nil:
-			if tries >= troubleTries {
+			if tries >= troubleTries && progress.left.Load() == 0 {
 				progress.trouble.Store(nil)
 			}
+			progress.done.Add(1)
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -85,6 +128,10 @@ func (a *Agent) uploadOne(ctx context.Context, key spool.Key, progress *upload) 
 		if uplink.IsRefusal(err) || isUnreadable(err) {
 			tries++
 			a.noteTrouble(key, tries, err, progress)
+		}
+		if tries >= leaveTries || tries >= troubleTries && progress.left.Load() > 0 {
+			progress.left.Add(1)
+			return nil
 		}
 		if err := uplink.Pause(ctx, backoff.Next(err)); err != nil {
 			return err

@@ -146,7 +146,7 @@ func chunkPath(c config.Config, sequence int) string {
 }
 
 // serving runs an agent until the returned function is called; meanwhile is called once it has opened its folders.
-func serving(t *testing.T, c config.Config, meanwhile ...func()) (stop func()) {
+func serving(t *testing.T, c config.Config, meanwhile ...func(*agent.Agent)) (stop func()) {
 	t.Helper()
 	a, err := agent.New(c, agent.Parts{
 		Version: "test", Log: slog.New(slog.DiscardHandler), Identity: config.Identity{AgentID: "a", Secret: "s"},
@@ -154,7 +154,7 @@ func serving(t *testing.T, c config.Config, meanwhile ...func()) (stop func()) {
 	})
 	require.NoError(t, err)
 	for _, call := range meanwhile {
-		call()
+		call(a)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -214,13 +214,44 @@ func TestAChunkThatDoesNotGetThroughIsReportedByNameAndTriedAgain(t *testing.T) 
 	require.Contains(t, c.troubles()[0], "413 Request Entity Too Large")
 }
 
+func TestAnAgentWhoseChunksDoNotGetThroughIsFreeForRunsAndKeepsThem(t *testing.T) {
+	t.Parallel()
+	const chunks, stuck = 12, 2
+	c := newCollector(t)
+	c.refuse = func(sequence string, w http.ResponseWriter) bool {
+		isStuck := len(sequence) == 2 // 10 and 11
+		if isStuck {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
+		return isStuck
+	}
+	state := holding(t, c.URL, chunks)
+	serving(t, state, (*agent.Agent).Hurry)
+	var last protocol.PollRequest
+	c.await(t, "an idle agent with a reason", func() bool {
+		if len(c.polls) > 0 {
+			last = c.polls[len(c.polls)-1]
+		}
+		return last.Status == protocol.StatusIdle && last.Reason != nil
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	require.Equal(t, protocol.ReasonUploadRefused, *last.Reason)
+	require.Contains(t, *last.Detail, "2 chunks of run "+runID+" are left for later")
+	require.Contains(t, *last.Detail, "413")
+	require.Equal(t, stuck, last.Spool[0].Chunks)
+	require.Len(t, c.stored, chunks-stuck)
+	require.False(t, c.uploaded)
+	require.FileExists(t, chunkPath(state, 10))
+}
+
 func TestAnUnreadableChunkIsReportedAndTheOthersGoOn(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
 	state := holding(t, c.URL, 3)
 	content, err := os.ReadFile(chunkPath(state, 0))
 	require.NoError(t, err)
-	serving(t, state, func() {
+	serving(t, state, func(*agent.Agent) {
 		require.NoError(t, os.Remove(chunkPath(state, 0)))
 		require.NoError(t, os.Mkdir(chunkPath(state, 0), 0o700))
 	})
