@@ -43,3 +43,16 @@ export const RUN_STATES = [
 ] as const
 
 export const UNDER_WAY: readonly string[] = ['leased', 'preparing', 'running', 'restoring', 'uploading']
+
+const ANALYSED = 'being analysed'
+
+/** A run's state in a word or two. An imported run has nothing to upload: it waits for its analysis. */
+export function runStateText(run: { state: string; import_source?: object | null }): string {
+  return run.import_source && UNDER_WAY.includes(run.state) ? ANALYSED : run.state
+}
+
+/** A campaign's state and its name. An imported one is complete when its last run is analysed. */
+export function campaignState(campaign: { state: string; origin: string; runs_ended: number; runs_total: number }) {
+  const isAnalysed = campaign.origin === 'imported' && campaign.runs_ended < campaign.runs_total
+  return isAnalysed ? { state: 'running', label: ANALYSED } : { state: campaign.state, label: campaign.state }
+}

@@ -30,6 +30,8 @@ export interface World {
   sessions: OpenSession[]
   /** What an import is refused for; none lets it in. */
   refusedFiles: { file: string; reason: string }[]
+  /** The condition that the last import named. */
+  importedUnder: string | null
   sweeps: Sweep[]
 }
 
@@ -81,6 +83,7 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
     tokens: [TOKEN],
     sessions: makeSessions(new Date(now_ms).toISOString()),
     refusedFiles: [],
+    importedUnder: null,
     sweeps: makeSweeps(),
   }
 }

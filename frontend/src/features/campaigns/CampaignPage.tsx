@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { CampaignDetail } from '@/api/types'
 import { plural } from '@/lib/format'
+import { campaignState } from '@/lib/states'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -44,7 +45,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         title={campaign.name}
         badges={
           <>
-            <StateBadge state={campaign.state} />
+            <StateBadge {...campaignState(campaign)} />
             <OriginTag campaign={campaign} />
           </>
         }

@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Campaign } from '@/api/types'
 import { plural } from '@/lib/format'
+import { campaignState } from '@/lib/states'
 import { formatMoment } from '@/lib/time'
 import { Empty } from '@/ui/Empty'
 import { PageHeader } from '@/ui/PageHeader'
@@ -71,7 +72,7 @@ function Item({ campaign }: { campaign: Campaign }) {
       <div>
         <div className={classes.itemHead}>
           {campaign.name}
-          <StateBadge state={campaign.state} />
+          <StateBadge {...campaignState(campaign)} />
           <OriginTag campaign={campaign} />
         </div>
         <Text size="sm" c="dimmed" mt={4} lineClamp={2}>

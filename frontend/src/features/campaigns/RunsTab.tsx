@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import type { CampaignDetail, RunState, RunSummary } from '@/api/types'
 import { formatBytes, formatNumber } from '@/lib/format'
 import { sortOf, sortText } from '@/lib/search'
-import { RUN_STATES } from '@/lib/states'
+import { RUN_STATES, runStateText } from '@/lib/states'
 import { formatClock, formatDuration, formatMoment, secondsBetween } from '@/lib/time'
 import { MBPS_PER_BPS } from '@/lib/units'
 import { type Column, DataTable } from '@/ui/DataTable'
@@ -61,7 +61,7 @@ function Moment({ at }: { at: string | null }) {
 function State({ run }: { run: RunSummary }) {
   return (
     <>
-      <StateBadge state={run.state} />
+      <StateBadge state={run.state} label={runStateText(run)} />
       {run.live && run.state === 'running' ? (
         <Text size="xs" c="dimmed">
           {Math.floor(run.live.elapsed_s)} s, {formatBytes(run.live.bytes)}

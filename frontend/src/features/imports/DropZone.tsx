@@ -26,8 +26,9 @@ export function DropZone({ onFiles, isDisabled }: { onFiles: (files: File[]) => 
         )}
       </FileButton>
       <Text size="sm" c="dimmed" maw={560}>
-        iperf3 (-J or --json-stream), ndt7, M-Lab tcp-info, flent, per-ACK CSV, CSV of a trace from Downlink; gzip and zstd too. The kind is
-        told by the content. When one file is refused, nothing is imported.
+        iperf3 (-J or --json-stream), ndt7, M-Lab tcp-info, flent, per-ACK CSV, CSV of a trace from Downlink; compressed, in archives (.tgz,
+        .tar, .zip), or several reports in one file. The content decides what a file is. One refusal stops the import, and you can import
+        the others.
       </Text>
     </div>
   )

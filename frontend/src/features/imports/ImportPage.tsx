@@ -12,12 +12,13 @@ import { Sending } from './Sending'
 
 const route = getRouteApi('/shell/campaigns/import')
 
-/** Files of other tools become runs of a campaign: all of them or, when one is refused, none. */
+/** Files of other tools become runs of a campaign: all of them or, when one is refused, none or the others. */
 export function ImportPage() {
   const { into } = route.useSearch()
   const router = useRouter()
   const [files, setFiles] = useState<File[]>([])
   const [name, setName] = useState('')
+  const [condition, setCondition] = useState('')
   const { send, share, isPending, error, reset } = useImport()
   const refused = refusalsOf(error)
   const tooMuch = sizeProblem(files)
@@ -25,10 +26,12 @@ export function ImportPage() {
     reset()
     setFiles(next)
   }
-  const start = async () => {
-    const answer = await send({ files, ...(into ? { campaign_id: into } : { campaign: name.trim() }) })
+  const start = async (isSkipping: boolean) => {
+    const target = into ? { campaign_id: into } : { campaign: name.trim() }
+    const answer = await send({ files, ...target, condition: condition.trim(), skip_refused: isSkipping ? 'true' : '' })
     await router.navigate({ to: '/campaigns/$campaignId', params: { campaignId: answer.campaign_id }, search: { tab: 'runs' } })
   }
+  const go = (isSkipping: boolean) => void start(isSkipping).catch(() => undefined)
   return (
     <>
       <PageHeader
@@ -39,7 +42,7 @@ export function ImportPage() {
       <Panel>
         <Stack gap="md">
           <DropZone onFiles={(added) => choose(withFiles(files, added))} isDisabled={isPending} />
-          <ChosenFiles files={files} refused={refused} onChange={choose} isDisabled={isPending} />
+          <ChosenFiles files={files} refused={refused} onChange={choose} onSkip={() => go(true)} isDisabled={isPending} />
           {error && refused.length === 0 ? <ProblemAlert error={error} /> : null}
           {into ? null : (
             <TextInput
@@ -52,12 +55,17 @@ export function ImportPage() {
               onChange={(event) => setName(event.currentTarget.value)}
             />
           )}
+          <TextInput
+            label="Condition of all these files"
+            description="Optional. Runs of one condition are averaged. Without a name it is each file's test, congestion control and direction, such as “cubic upload”."
+            maw={440}
+            maxLength={100}
+            value={condition}
+            disabled={isPending}
+            onChange={(event) => setCondition(event.currentTarget.value)}
+          />
           <Group>
-            <Button
-              onClick={() => void start().catch(() => undefined)}
-              disabled={files.length === 0 || tooMuch !== null}
-              loading={isPending}
-            >
+            <Button onClick={() => go(false)} disabled={files.length === 0 || tooMuch !== null} loading={isPending}>
               {files.length > 1 ? `Import ${files.length} files` : 'Import'}
             </Button>
             {tooMuch ? <span role="alert">{tooMuch}</span> : null}

@@ -26,17 +26,65 @@ it('files that are dropped become a campaign of the given name', async () => {
 })
 
 it('a refused file says why, nothing is imported, and the others can go without it', async () => {
-  const world = serve({ ...makeWorld(), refusedFiles: [{ file: 'notes.txt', reason: 'it is of no known kind' }] })
+  serve({ ...makeWorld(), refusedFiles: [{ file: 'notes.txt', reason: 'it is of no known kind' }] })
   const { router } = renderAt('/campaigns/import')
   await choose(file('a.json'), file('notes.txt'))
   await userEvent.click(screen.getByRole('button', { name: 'Import 2 files' }))
   expect((await screen.findByRole('alert')).textContent).toContain('1 file refused, nothing was imported')
   const [good, refused] = within(screen.getByRole('list', { name: 'Chosen files' })).getAllByRole('listitem')
   expect([good?.textContent, refused?.textContent]).toEqual(['a.json2 B', '✕ notes.txt2 Bit is of no known kind'])
-  await userEvent.click(screen.getByRole('button', { name: 'Leave it out' }))
-  world.refusedFiles = []
+  await userEvent.click(screen.getByRole('button', { name: 'Import the others' }))
+  await waitFor(() => expect(router.state.location.pathname).toBe(`/campaigns/${IDS.imported}`))
+})
+
+it('a refused test of an archive is named below its archive', async () => {
+  serve({ ...makeWorld(), refusedFiles: [{ file: 'logs.tgz: a/b.json', reason: 'it is empty' }] })
+  renderAt('/campaigns/import')
+  await choose(file('logs.tgz'))
+  await userEvent.click(screen.getByRole('button', { name: 'Import' }))
+  expect(await screen.findByText('logs.tgz: a/b.json: it is empty')).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Import the others' })).toBeTruthy()
+})
+
+it('when all files are refused there are no others to import', async () => {
+  serve({ ...makeWorld(), refusedFiles: [{ file: 'notes.txt', reason: 'it is of no known kind' }] })
+  renderAt('/campaigns/import')
+  await choose(file('notes.txt'))
+  await userEvent.click(screen.getByRole('button', { name: 'Import' }))
+  expect(await screen.findByText('it is of no known kind')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Import the others' })).toBeNull()
+})
+
+it('files can be put under a condition', async () => {
+  const world = serve()
+  const { router } = renderAt('/campaigns/import')
+  await choose(file('a.json'))
+  await userEvent.type(screen.getByRole('textbox', { name: 'Condition of all these files' }), 'HyStart off')
   await userEvent.click(screen.getByRole('button', { name: 'Import' }))
   await waitFor(() => expect(router.state.location.pathname).toBe(`/campaigns/${IDS.imported}`))
+  expect(world.importedUnder).toBe('HyStart off')
+})
+
+it('the totals of the tool stand beside ours', async () => {
+  serve()
+  renderAt(`/runs/${runId(60)}`)
+  const table = within(await screen.findByRole('table', { name: 'Totals of iperf3' }))
+  const cells = table.getAllByRole('cell').map((cell) => cell.textContent)
+  expect(cells).toEqual(['98.7 Mb/s', '96.4 Mb/s', '12', '20.0 s, without the first 5.0 s'])
+  expect(table.getByRole('rowheader', { name: 'iperf3, download' })).toBeTruthy()
+})
+
+it('an imported run that is being analysed says so, and its campaign is not complete yet', async () => {
+  const world = makeWorld()
+  const run = world.runs[IDS.imported]?.[0]
+  const campaign = world.campaigns.find(({ id }) => id === IDS.imported)
+  if (!run || !campaign) throw new Error('the world has no import')
+  run.state = 'uploading'
+  campaign.runs_ended = 0
+  serve(world)
+  renderAt(`/campaigns/${IDS.imported}?tab=runs`)
+  await waitFor(() => expect(screen.getAllByText('being analysed').length).toBe(2))
+  expect(screen.queryByText('complete')).toBeNull()
 })
 
 it('an imported run names its file', async () => {

@@ -8,6 +8,8 @@ interface Wanted {
   files: readonly File[]
   campaign?: string
   campaign_id?: string
+  condition?: string
+  skip_refused?: string
 }
 
 function formOf({ files, ...target }: Wanted): FormData {

@@ -18,6 +18,17 @@ export function refusalsOf(error: unknown): Refusal[] {
   return Array.isArray(found) ? found.filter((one): one is Refusal => typeof one?.file === 'string' && typeof one.reason === 'string') : []
 }
 
+/** The refusals of a file and of the tests in it: `log.tgz: a/b.json`, `log (2 of 3)`. */
+export function refusalsWithin(file: Pick<File, 'name'>, refused: readonly Refusal[]): Refusal[] {
+  const own = (name: string) => name === file.name || name.startsWith(`${file.name}: `) || name.startsWith(`${file.name} (`)
+  return refused.filter((one) => own(one.file))
+}
+
+/** Whether anything may remain: a file that is not refused, or one of which only some tests are. */
+export function hasOthers(files: readonly Pick<File, 'name'>[], refused: readonly Refusal[]): boolean {
+  return files.some((file) => !refused.some((one) => one.file === file.name))
+}
+
 /** Chosen files with new ones after them; one that is there already, by name and size, is not added again. */
 export function withFiles(chosen: readonly File[], added: readonly File[]): File[] {
   const isSame = (a: File, b: File) => a.name === b.name && a.size === b.size && a.lastModified === b.lastModified

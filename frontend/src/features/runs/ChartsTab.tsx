@@ -14,7 +14,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useRunSeries } from './queries'
 import classes from './runs.module.css'
-import { flowLabel, flowSeries, lastBin, RUN_QUANTITIES } from './series'
+import { flowLabel, flowSeries, knownQuantities, lastBin, type RUN_QUANTITIES } from './series'
 
 /** The run's own one-second series, flow by flow. */
 export function ChartsTab({ run }: { run: Run }) {
@@ -41,19 +41,31 @@ export function ChartsTab({ run }: { run: Run }) {
 
 function Charts({ series }: { series: RunSeries }) {
   const to = lastBin(series)
+  const { known, unknown } = knownQuantities(series)
   return (
     <CursorProvider>
       <Values series={series} />
       <div className={classes.stack}>
         <CursorSlider from={0} to={to} unit="s" />
-        {RUN_QUANTITIES.map((quantity, index) => (
-          <Quantity key={quantity.name} series={series} quantity={quantity} to={to} isLast={index === RUN_QUANTITIES.length - 1} />
+        {known.map((quantity, index) => (
+          <Quantity key={quantity.name} series={series} quantity={quantity} to={to} isLast={index === known.length - 1} />
         ))}
         <Text size="xs" c="dimmed" ta="center" pb="sm">
           Seconds since the flow's first data byte
         </Text>
+        <Unknown titles={unknown} />
       </div>
     </CursorProvider>
+  )
+}
+
+/** A chart without a value would look like a fault. */
+function Unknown({ titles }: { titles: readonly string[] }) {
+  if (titles.length === 0) return null
+  return (
+    <Text size="sm" c="dimmed" px="md" pb="md">
+      Not recorded in this run: {titles.join(', ').toLowerCase().replace('rtt', 'RTT')}.
+    </Text>
   )
 }
 
@@ -91,11 +103,13 @@ function Values({ series }: { series: RunSeries }) {
             <span>
               {' '}
               at {x} s:{' '}
-              {RUN_QUANTITIES.map((quantity) => {
-                const own = flowSeries({ ...series, flows: [flow] }, quantity.name)[0]
-                const mean = own ? readingAt(own, x)?.mean : null
-                return `${quantity.title} ${formatNumber(mean == null ? null : mean * quantity.factor)} ${quantity.unit.split(' ')[0]}`
-              }).join(' · ')}
+              {knownQuantities(series)
+                .known.map((quantity) => {
+                  const own = flowSeries({ ...series, flows: [flow] }, quantity.name)[0]
+                  const mean = own ? readingAt(own, x)?.mean : null
+                  return `${quantity.title} ${formatNumber(mean == null ? null : mean * quantity.factor)} ${quantity.unit.split(' ')[0]}`
+                })
+                .join(' · ')}
             </span>
           )}
         </div>

@@ -2,7 +2,7 @@ import { Alert, Stack, Tabs, Text } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Run } from '@/api/types'
 import { formatBytes } from '@/lib/format'
-import { toneOf, UNDER_WAY } from '@/lib/states'
+import { runStateText, toneOf, UNDER_WAY } from '@/lib/states'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
@@ -46,7 +46,7 @@ function Content({ run }: { run: Run }) {
           </Link>
         }
         title={`${run.condition}, cycle ${run.cycle}`}
-        badges={<StateBadge state={run.state} />}
+        badges={<StateBadge state={run.state} label={runStateText(run)} />}
         description={`Link ${run.link} · attempt ${run.attempt} · run ${run.position} of its cycle`}
         actions={UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
       />

@@ -11,6 +11,13 @@ export const RUN_QUANTITIES: readonly { name: SeriesName; title: string; unit: s
   { name: 'retransmission_percent', title: 'Retransmissions', unit: '% of sent bytes', factor: 1, limit: 100 },
 ]
 
+/** The quantities of which any flow has a value, and the titles of those that none has. */
+export function knownQuantities({ flows }: RunSeries) {
+  const isKnown = (name: SeriesName) => flows.some((flow) => flow[name].some((value) => value !== null))
+  const known = RUN_QUANTITIES.filter(({ name }) => isKnown(name))
+  return { known, unknown: RUN_QUANTITIES.filter((one) => !known.includes(one)).map(({ title }) => title) }
+}
+
 export const flowLabel = (flow: Pick<FlowSeries, 'flow' | 'cc'>) => `Flow ${flow.flow}: ${flow.cc}`
 
 /** One run's flows as chart series: values without intervals. */

@@ -1,10 +1,10 @@
-import { SegmentedControl, Table } from '@mantine/core'
+import { SegmentedControl, Table, Text } from '@mantine/core'
 import type { PhaseName, Phases } from '@/api/types'
 import { Swatch } from '@/charts/Swatch'
 import { formatEstimate } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { type LabelledGroup, METRICS, PHASE_TITLES } from './series'
+import { knownMetrics, type LabelledGroup, PHASE_TITLES } from './series'
 
 interface MetricsPanelProps {
   groups: LabelledGroup[]
@@ -23,6 +23,7 @@ const sideways = (columns: number) => (columns > 3 ? ` The table has ${columns} 
 
 /** All metrics of one phase, a column per condition. */
 export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelProps) {
+  const { known, unknown } = knownMetrics(groups)
   return (
     <Panel
       title="Metrics by phase"
@@ -50,7 +51,7 @@ export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelPro
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {METRICS.map((metric) => (
+          {known.map((metric) => (
             <Table.Tr key={metric.name}>
               <Table.Th scope="row" fw={500}>
                 {metric.title}, {metric.unit}
@@ -64,6 +65,11 @@ export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelPro
           ))}
         </Table.Tbody>
       </ScrollTable>
+      {unknown.length > 0 ? (
+        <Text size="sm" c="dimmed" px="md" py="sm">
+          Not known of any run: {unknown.join(', ').toLowerCase().replace('rtt', 'RTT')}.
+        </Text>
+      ) : null}
     </Panel>
   )
 }

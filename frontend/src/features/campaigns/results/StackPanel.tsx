@@ -12,7 +12,7 @@ import { Panel } from '@/ui/Panel'
 import type { CampaignSearch } from '../search'
 import { Readout } from './Readout'
 import classes from './results.module.css'
-import { bandSeries, hasChangingN, type LabelledGroup, lastBin, phaseWindows, QUANTITIES, type Quantity, shownRange } from './series'
+import { bandSeries, hasChangingN, knownQuantities, type LabelledGroup, lastBin, phaseWindows, type Quantity, shownRange } from './series'
 
 interface StackPanelProps {
   report: Report
@@ -30,6 +30,7 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
   const hasBands = search.band !== 'off'
   const windows = useMemo(() => phaseWindows(report.phases, end_s), [report.phases, end_s])
   const [from, to] = shownRange(search.range ?? 'all', windows, lastBin(groups))
+  const quantities = knownQuantities(groups)
   const shown = groups.filter(({ label }) => !hidden.includes(label))
   const toggle = (label: string) => {
     const next = hidden.includes(label) ? hidden.filter((one) => one !== label) : [...hidden, label]
@@ -68,12 +69,12 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
         <Readout groups={groups} hidden={hidden} onToggle={toggle} windows={windows} phase={phaseShown(search.range, end_s !== null)} />
         <div className={classes.stack}>
           <CursorSlider from={from} to={to} unit="s" />
-          {QUANTITIES.map((quantity, index) => (
+          {quantities.map((quantity, index) => (
             <QuantityChart
               key={quantity.name}
               {...{ quantity, link, windows, from, to, hasBands, groups: shown }}
               isFirst={index === 0}
-              isLast={index === QUANTITIES.length - 1}
+              isLast={index === quantities.length - 1}
             />
           ))}
           <Text size="xs" c="dimmed" ta="center" pb="sm">

@@ -58,6 +58,18 @@ export const METRICS: readonly Metric[] = [
   { name: 'retransmission_percent', title: 'Retransmissions', unit: '% of sent bytes', factor: 1 },
 ]
 
+/** The quantities and metrics of which any group has a value: an empty chart would look like a fault. */
+export function knownQuantities(groups: readonly LabelledGroup[]): readonly Quantity[] {
+  const known = QUANTITIES.filter(({ name }) => groups.some(({ group }) => group.series[name].mean.some((value) => value !== null)))
+  return known.length > 0 ? known : QUANTITIES
+}
+
+export function knownMetrics(groups: readonly LabelledGroup[]) {
+  const isKnown = ({ name }: Metric) => groups.some(({ group }) => Object.values(group.metrics).some((phase) => phase[name].mean !== null))
+  const known = METRICS.filter(isKnown)
+  return { known, unknown: METRICS.filter((one) => !known.includes(one)).map(({ title }) => title) }
+}
+
 export const PHASE_TITLES = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' } as const
 
 /** A group of the report with its label and its place in the palette. */

@@ -72,7 +72,7 @@ it('Back undoes a change of the stretch shown, not a switched detector', async (
 it('an imported file has no campaign file to change', async () => {
   const world = makeWorld()
   for (const run of Object.values(world.runs).flat())
-    if (run.id === POLLED) run.import_source = { file: 'a.jsonl', source: 'tcp-info', sha256: '0' }
+    if (run.id === POLLED) run.import_source = { file: 'a.jsonl', source: 'tcp-info', sha256: '0', summaries: [] }
   serve(world)
   renderAt(`/runs/${POLLED}?tab=exits`)
   expect(await screen.findByText(/the imported file does not have them all/)).toBeTruthy()

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { IDS } from '@/testing/examples'
+import { makeRunSeries, makeWorld } from '@/testing/world'
+import { knownQuantities } from './series'
+
+it('what no flow has a value of is named instead of drawn', () => {
+  const run = makeWorld().runs[IDS.imported]?.[0]
+  if (!run) throw new Error('the world has no import')
+  const series = makeRunSeries(run)
+  const all = knownQuantities(series)
+  for (const flow of series.flows) {
+    flow.in_flight_bytes = flow.in_flight_bytes.map(() => null)
+    flow.rtt_ms = flow.rtt_ms.map(() => null)
+  }
+  const { known, unknown } = knownQuantities(series)
+  expect(unknown).toEqual(['RTT', 'In flight', ...all.unknown])
+  expect(known.map(({ title }) => title)).not.toContain('In flight')
+  expect(known.length).toBe(all.known.length - 2)
+})
