@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import orjson
-
 from downlink.importers.model import UnreadableError
 
 MAX_DOCUMENTS = 500
@@ -34,22 +32,12 @@ def from_first_object(content: bytes) -> bytes | None:
 
 def documents_in(content: bytes) -> list[bytes]:
     """The text of each document, the last one perhaps cut off."""
-    if _is_one(content):
-        return [content]
     spans = []
     for span in _spans(content):
         spans.append(span)
         if len(spans) > MAX_DOCUMENTS:
             raise UnreadableError(f"it holds more than {MAX_DOCUMENTS} tests; split it")
     return [content[start:end] for start, end in spans]
-
-
-def _is_one(content: bytes) -> bool:
-    try:
-        orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return False
-    return True
 
 
 def _spans(content: bytes) -> Iterator[tuple[int, int]]:

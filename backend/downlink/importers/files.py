@@ -110,10 +110,11 @@ Readers = tuple[SourceKind, list[tuple[Reader, bytes]]]
 
 def _readers(content: bytes) -> Readers:
     """What a text is, and a reader for each of its tests with the bytes that it reads."""
-    if not content.strip():
+    if not content or content.isspace():
         raise UnreadableError("it is empty")
-    if content.lstrip()[:1] in (b"{", b"["):
-        return _json_readers(content.lstrip())
+    text = content.lstrip()
+    if text.startswith((b"{", b"[")):
+        return _json_readers(text)
     header = header_of(content)
     if is_ack_csv(header):
         return SourceKind.ACK_CSV, [(lambda: read_ack_csv(content), content)]
@@ -135,7 +136,11 @@ def _unknown_text(content: bytes, header: list[str]) -> str:
 
 def _json_readers(content: bytes) -> Readers:
     """Objects per line, or documents one after the other."""
-    first = _object(content.split(b"\n", 1)[0])
+    whole = _object(content)
+    if isinstance(whole, Mapping) and not (is_tcp_info(whole) or is_stream_event(whole)):
+        kind, read = _kind_of(whole)
+        return kind, [(_reader(read, whole), content)]
+    first = _object(content[: content.find(b"\n") + 1]) if whole is None else whole
     if is_tcp_info(first):
         return SourceKind.TCP_INFO, [(lambda: read_tcp_info(content), content)]
     if is_stream_event(first):
@@ -173,10 +178,10 @@ def _kind_of(document: Document) -> tuple[SourceKind, Callable[[Document], Conte
     raise UnreadableError(f"it is JSON of a kind that is not known; {KNOWN}")
 
 
-def _object(line: bytes) -> object:
-    """A line as JSON, None when it is not a whole object."""
+def _object(text: bytes) -> object:
+    """A text as JSON, None when it is none."""
     try:
-        return orjson.loads(line)
+        return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
 

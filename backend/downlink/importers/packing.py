@@ -11,7 +11,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from downlink.codec.bounded import unpack
+from downlink.codec.bounded import GZIP_MAGIC, ZSTD_MAGIC, unpack
+from downlink.domain.errors import InvalidError
 from downlink.importers.model import UnreadableError
 from downlink.importers.tar import is_tar, tar_files
 
@@ -45,9 +46,12 @@ class Budget:
 
     def spend(self, content: bytes) -> bytes:
         if len(content) > self.left_bytes:
-            raise UnreadableError(f"it unpacks to more than {self._limit_bytes // MEBIBYTE} MiB")
+            raise self.exceeded()
         self.left_bytes -= len(content)
         return content
+
+    def exceeded(self) -> UnreadableError:
+        return UnreadableError(f"it unpacks to more than {self._limit_bytes // MEBIBYTE} MiB")
 
 
 def members(packed: bytes, limit_bytes: int) -> Iterator[Member]:
@@ -84,21 +88,25 @@ def _peeled(packed: bytes, budget: Budget) -> bytes:
     """The content under at most two layers of compression."""
     content = packed
     for _ in range(MAX_LAYERS):
-        inner = _unpacked(content, budget.left_bytes)
+        inner = _unpacked(content, budget)
         if inner is None:
             break
-        content = budget.spend(inner)
+        content = inner
     return content
 
 
-def _unpacked(packed: bytes, limit_bytes: int) -> bytes | None:
-    """One layer less; None where there is none. At most one byte more than the limit comes out."""
+def _unpacked(packed: bytes, budget: Budget) -> bytes | None:
+    """One layer less; None where there is none."""
     if packed.startswith(BZ2_MAGIC):
-        return _streams(packed, limit_bytes, "bzip2")
+        return budget.spend(_streams(packed, budget.left_bytes, "bzip2"))
     if packed.startswith(XZ_MAGIC):
-        return _streams(packed, limit_bytes, "xz")
-    inner = unpack(packed, max(limit_bytes, len(packed)))
-    return None if inner is packed else inner
+        return budget.spend(_streams(packed, budget.left_bytes, "xz"))
+    if not packed.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+        return None
+    try:
+        return budget.spend(unpack(packed, budget.left_bytes))
+    except InvalidError as error:
+        raise budget.exceeded() if "more than" in error.message else UnreadableError(error.message) from error
 
 
 def _streams(packed: bytes, limit_bytes: int, kind: str) -> bytes:
