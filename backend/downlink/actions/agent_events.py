@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from downlink.actions import runs
+from downlink.actions import outcomes, runs
+from downlink.actions.late import accept_late
 from downlink.domain.agent import is_own_address
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.run import ACTIVE, HostPhase, Reason, RunState, Verdict
 from downlink.storage import runs as rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
-from downlink.storage.tables import Agent, Run, RunFlow, RunHost
+from downlink.storage.tables import Agent, Run, RunHost
 from downlink.storage.unit import Unit
 
 # Phases only ever rise along this order: a late or repeated event cannot take a host back.
@@ -26,24 +27,13 @@ _ORDER = (
     HostPhase.RESTORED,
     HostPhase.UPLOADED,
 )
-_BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
-    ("sender", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
-    ("receiver", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
-    # Both ends say `stop_rule` of a transfer that ended as it should.
-    ("sender", "peer_closed"): (Reason.LINK_LOST, "the receiver closed the connection before the stop rule"),
-    ("receiver", "peer_closed"): (Reason.LINK_LOST, "the sender closed the connection before the stop rule"),
-    ("sender", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
-    ("receiver", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
-    ("sender", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
-    ("receiver", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
-}
 
 
 def accept_event(unit: Unit, agent: Agent, run_id: UUID, event: Mapping[str, Any], now: datetime) -> None:
     """Note an event (agent-protocol.md section 5) and let the run go on. ConflictError: the agent restores and drops the run."""
     run, host = _own_run(unit, agent, run_id, event["attempt"])
     if run.state not in ACTIVE or run.released_at is not None:
-        _accept_late(run, host, event)
+        accept_late(unit, run, host, event, now)
         return
     host.heard_at = agent.last_seen_at = now
     if _ACCEPT[event["kind"]](unit, run, host, event):
@@ -62,14 +52,6 @@ def _own_run(unit: Unit, agent: Agent, run_id: UUID, attempt: int) -> tuple[Run,
             "not_your_run", f"Attempt {attempt} of run {run_id} is not leased to {agent.name}; restore and drop it."
         )
     return run, host
-
-
-def _accept_late(run: Run, host: RunHost, event: Mapping[str, Any]) -> None:
-    """The run has gone on without this agent; that its host is restored is still worth noting."""
-    if event["kind"] == "restored" and host.is_restored is None:
-        _note_restored(host, event)
-    elif event["kind"] == "ready" or (event["kind"] == "finished" and host.phase == HostPhase.LOST):
-        raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
 
 
 def _ready(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
@@ -98,49 +80,21 @@ def _failed(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bo
 
 
 def _finished(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
-    flows = {flow.flow: flow for flow in rows.flows_of(unit, run.id)}
-    for outcome in event["flows"]:
-        _check_end(flows, outcome, host.agent)
+    is_new = host.phase in _ORDER and _ORDER.index(HostPhase(host.phase)) < _ORDER.index(HostPhase.FINISHED)
+    outcomes.note_outcomes(unit, run, host, event, is_new=is_new)
     if not _raise(host, HostPhase.FINISHED):
         return False
-    for outcome in event["flows"]:
-        setattr(flows[outcome["flow"]], f"{outcome['end']}_outcome", outcome)
-    if verdict := _verdict(host.agent, event["flows"]):
+    if verdict := outcomes.verdict_on(host.agent, event["flows"]):
         runs.condemn(unit, run, verdict)
     return True
-
-
-def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:
-    flow = flows.get(outcome["flow"])
-    if flow is None or getattr(flow, outcome["end"]) != agent:
-        raise InvalidError(
-            "flow_unknown", f"{agent} is not the {outcome['end']} of flow {outcome['flow']} in this run."
-        )
-
-
-def _verdict(agent: str, outcomes: Sequence[Mapping[str, Any]]) -> Verdict | None:
-    """What these outcomes condemn the run to, by the first flow that ended badly."""
-    for outcome in outcomes:
-        where = f"{agent}, flow {outcome['flow']}"
-        if bad := _BAD_ENDS.get((outcome["end"], outcome["ended"])):
-            said = f" ({outcome['detail']})" if outcome["detail"] else ""
-            return Verdict(RunState.FAILED, bad[0], f"{where}: {bad[1]}{said}.")
-        if outcome["samples"] == 0:
-            return Verdict(RunState.FAILED, Reason.NO_SAMPLES, f"{where}: not one sample was taken.")
-    return None
 
 
 def _restored(_unit: Unit, _run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
     if host.phase not in (HostPhase.PREPARING, HostPhase.READY, HostPhase.FINISHED):
         return False
     host.phase = HostPhase.RESTORED if host.phase == HostPhase.FINISHED else HostPhase.DONE
-    _note_restored(host, event)
+    outcomes.note_restored(host, event)
     return True
-
-
-def _note_restored(host: RunHost, event: Mapping[str, Any]) -> None:
-    for key in ("settings_after", "is_restored", "differences"):
-        setattr(host, key, event[key])
 
 
 def _uploaded(_unit: Unit, _run: Run, host: RunHost, _event: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,16 +16,19 @@ from downlink.domain.agent import (
     Assignment,
     Order,
     OrderKind,
+    Spooled,
     decide_order,
     phase_after_restart,
 )
 from downlink.domain.campaign import Sampling
-from downlink.domain.run import ACTIVE, HostPhase, Reason, RunState, Verdict
+from downlink.domain.run import ACTIVE, LATEST_START_S, HostPhase, Reason, RunState, Verdict
 from downlink.storage import runs as rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
+
+ASK_AGAIN = timedelta(minutes=1)  # for the chunks of a run that has ended
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
     agent.progress, agent.spool, agent.last_seen_at = said["progress"], said["spool"], now
     found = locked_run(unit, agent)
     if found:
-        _hear_of_run(unit, *found, report, said["progress"], now)
+        _hear_of_run(unit, *found, report, said, now)
 
 
 def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:
@@ -67,11 +70,9 @@ def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:
     return (run, host) if host and run.state in ACTIVE and run.released_at is None else None
 
 
-def _hear_of_run(
-    unit: Unit, run: Run, host: RunHost, report: AgentReport, progress: dict[str, Any] | None, now: datetime
-) -> None:
+def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said: dict[str, Any], now: datetime) -> None:
     host.heard_at = now
-    phase = phase_after_restart(report, _assignment(run, host))
+    phase = phase_after_restart(report, _assignment(run, host, now))
     if phase is not None:
         host.phase = phase
         if phase is HostPhase.DONE:
@@ -79,7 +80,10 @@ def _hear_of_run(
             runs.condemn(unit, run, Verdict(RunState.FAILED, Reason.AGENT_RESTARTED, detail))
     elif report.status is AgentStatus.PREPARING and report.run_id == run.id and host.phase == HostPhase.ASSIGNED:
         host.phase = HostPhase.PREPARING
-    if progress and report.run_id == run.id:
+    if said.get("reason") == Reason.UPLOAD_REFUSED and report.run_id == run.id and run.state == RunState.UPLOADING:
+        detail = f"{host.agent} could not upload its samples: {said['detail']}."
+        runs.condemn(unit, run, Verdict(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail), (host.agent,))
+    if (progress := said["progress"]) and report.run_id == run.id:
         _note_progress(unit, run, host, report, progress, now)
     runs.advance(unit, run, now)
 
@@ -99,12 +103,31 @@ def _note_progress(
 def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> OrderFacts | None:
     """The order that follows from the agent's report and its run's state. Cheap: asked again while a poll is held."""
     found = rows.run_of_agent(unit, agent.name)
-    assignment = _assignment(*found) if found else None
-    spool_or_run = bool(report.spool or report.run_id)
-    order = decide_order(report, assignment, rows.awaited_run_ids(unit, agent.name) if spool_or_run else ())
+    assignment = _assignment(*found, now) if found else None
+    order = decide_order(report, assignment, _spooled(unit, agent, report, now))
     if order is None or (order.kind is OrderKind.PREPARE and not _has_tickets(unit, agent, order.run_id, now)):
         return None
     return _facts(unit, agent, order, now)
+
+
+def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> dict[UUID, Spooled]:
+    """What is to become of the chunks of each run that the report names."""
+    named = {*report.spool, *([report.run_id] if report.run_id else [])}
+    if not named:
+        return {}
+    known = rows.runs_at_agent(unit, agent.name, named)
+    return {run_id: _fate(unit, *known[run_id], now) if run_id in known else Spooled.FORGOTTEN for run_id in named}
+
+
+def _fate(unit: Unit, run: Run, host: RunHost, now: datetime) -> Spooled:
+    """Only what is stored here, what an agent itself gave up, and what a person cancelled is forgotten."""
+    is_cancelled = RunState.CANCELLED in (run.state, run.verdict)
+    if is_cancelled or host.phase in (HostPhase.UPLOADED, HostPhase.DONE):
+        return Spooled.FORGOTTEN
+    is_due = host.upload_asked_at is None or now - host.upload_asked_at >= ASK_AGAIN
+    if is_due and rows.takes_late(run, host) and rows.outcomes_of(rows.flows_of(unit, run.id), agent=host.agent):
+        return Spooled.ASKED
+    return Spooled.KEPT
 
 
 def _has_tickets(unit: Unit, agent: Agent, run_id: UUID, now: datetime) -> bool:
@@ -129,6 +152,8 @@ def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
         if locked:
             locked[1].phase, locked[1].heard_at = HostPhase.PREPARING, now
             runs.advance(unit, locked[0], now)
+    if order.kind is OrderKind.UPLOAD and host:
+        host.upload_asked_at, host.upload_orders = now, host.upload_orders + 1
     flows = [flow for flow in rows.flows_of(unit, run.id) if agent.name in (flow.sender, flow.receiver)]
     addresses = {peer.agent: peer.data_address for peer in rows.hosts_of(unit, run.id)}
     data_hosts, sampling = _data_hosts(unit, addresses), _sampling(unit, run)
@@ -150,5 +175,6 @@ def _spooled_attempt(agent: Agent, run_id: UUID) -> int:
     return next((entry["attempt"] for entry in agent.spool if entry["run_id"] == str(run_id)), 1)
 
 
-def _assignment(run: Run, host: RunHost) -> Assignment:
-    return Assignment(run.id, RunState(run.state), HostPhase(host.phase), is_condemned=run.verdict is not None)
+def _assignment(run: Run, host: RunHost, now: datetime) -> Assignment:
+    is_past = run.start_at is not None and now > run.start_at + timedelta(seconds=LATEST_START_S)
+    return Assignment(run.id, RunState(run.state), HostPhase(host.phase), run.verdict is not None, is_past)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from downlink.actions import agents, runs
 from downlink.codec.chunk import Columns, decode_chunk
-from downlink.codec.parquet import columns_to_parquet
+from downlink.codec.parquet import columns_to_parquet, trace_columns
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.sample import TIME_FIELD, End
 from downlink.storage import runs as rows
@@ -20,6 +20,8 @@ from downlink.storage.tables import Chunk, Run, RunFlow
 from downlink.storage.unit import Unit
 
 HEARD_EVERY = timedelta(seconds=1)
+MOST_BYTES = 2 * 2**30
+"""Of one agent in one run, packed: some twenty million samples of every field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,17 @@ def accept_chunk(unit: Unit, agent: str, place: Place, body: bytes, digest: byte
             "not_your_run",
             f"{agent} is not the {place.end} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
         )
-    _refuse_surplus(found.chunks, place)
+    _refuse_surplus(found, place, len(body))
     row = Chunk(
         run_id=place.run_id, flow=place.flow, end=place.end.value, sequence=place.sequence,
         sha256=digest, samples=samples, packed=body, parquet=None, stored_at=now,
     )  # fmt: skip
-    return traces.store_chunk(unit, row) if found.is_wanted else _repeat(unit, row, found)
+    if not found.is_wanted:
+        return _repeat(unit, row, found)
+    if not traces.store_chunk(unit, row):
+        return False
+    rows.note_stored(unit, place.run_id, agent, len(body), now)
+    return True
 
 
 def _repeat(unit: Unit, row: Chunk, found: Upload) -> bool:
@@ -82,10 +89,14 @@ def _repeat(unit: Unit, row: Chunk, found: Upload) -> bool:
     raise ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
 
 
-def _refuse_surplus(announced: int, place: Place) -> None:
-    if place.sequence >= announced:
+def _refuse_surplus(found: Upload, place: Place, size: int) -> None:
+    if place.sequence >= found.chunks:
         raise InvalidError(
-            "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` told of {announced} chunks."
+            "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` told of {found.chunks} chunks."
+        )
+    if found.stored_bytes + size > MOST_BYTES:
+        raise InvalidError(
+            "quota_used", f"An agent may store {MOST_BYTES} bytes of one run, packed; {found.stored_bytes} are stored."
         )
 
 
@@ -102,20 +113,21 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
 
 
 def _seal_trace(unit: Unit, run: Run, flow: RunFlow, end: End, there: Sequence[int], now: datetime) -> None:
-    """Chunks that do not continue the trace are dropped and count as missing."""
+    """Chunks that do not continue the trace are dropped and count as missing. What was sealed before stays as it is."""
     outcome = getattr(flow, f"{end}_outcome")
     announced = outcome["chunks"] if outcome else 0
     if not announced and not there:
         return
     last: Columns | None = None
     bad: set[int] = set()
-    for sequence, packed in traces.packed_chunks(unit, run.id, flow.flow, end.value):
-        _, columns = decode_chunk(packed)
-        if last is not None and not _continues(last, columns):
+    for sequence, packed, parquet in traces.chunks_of(unit, run.id, flow.flow, end.value):
+        columns = trace_columns([parquet]) if packed is None and parquet else decode_chunk(packed or b"")[1]
+        if packed is not None and last is not None and not _continues(last, columns):
             bad.add(sequence)
             traces.drop_chunk(unit, run.id, flow.flow, end.value, sequence)
             continue
-        traces.seal_chunk(unit, run.id, flow.flow, end.value, sequence, columns_to_parquet(columns))
+        if packed is not None:
+            traces.seal_chunk(unit, run.id, flow.flow, end.value, sequence, columns_to_parquet(columns))
         last = columns
     good = set(there) - bad
     missing = sorted(set(range(announced)) - good)

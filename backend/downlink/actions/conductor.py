@@ -77,9 +77,10 @@ def lease_due(unit: Unit, now: datetime) -> None:
 
 
 def _lease(unit: Unit, run: Run, held: set[str], now: datetime) -> bool:
-    if LINK_RESOURCE + run.link in held or _not_before(unit, run) > now:
-        return False
     hosts = rows.hosts_of(unit, run.id)
+    wanted = {LINK_RESOURCE + run.link, *(f"agent:{host.agent}" for host in hosts)}
+    if wanted & held or _not_before(unit, run) > now:
+        return False
     found = agents.agents_by_name(unit, [host.agent for host in hosts])
     if not all(host.agent in found and _is_free(found[host.agent], now) for host in hosts):
         return False

@@ -38,6 +38,8 @@ PLANNED_COLUMNS = (
 # Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
 BUSY_PAUSE = timedelta(seconds=60)
 CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
+TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
+NOT_NEEDED = "The samples of attempt {} arrived after all."
 # What one end sees as a lost link, the other may explain.
 _CAUSES = frozenset({Reason.AGENT_RESTARTED, Reason.AGENT_LOST, Reason.DISK_FULL})
 log = structlog.get_logger()
@@ -46,7 +48,7 @@ log = structlog.get_logger()
 def advance(unit: Unit, run: Run, now: datetime) -> None:
     """Carry out every step that is due. The run must be locked."""
     unit.session.flush()
-    while (step := decide(rows.view(unit, run), now)) is not None:
+    while (step := decide(rows.view(unit, run, now), now)) is not None:
         _apply(unit, run, step, now)
         unit.session.flush()
 
@@ -57,7 +59,8 @@ def _apply(unit: Unit, run: Run, step: Step, now: datetime) -> None:
             set_state(unit, run, state, now)
         case Start(start_at):
             run.start_at = start_at
-            set_state(unit, run, RunState.RUNNING, now)
+            if run.state != RunState.RUNNING:
+                set_state(unit, run, RunState.RUNNING, now)
         case Condemn(verdict, given_up):
             condemn(unit, run, verdict, given_up)
         case Release():
@@ -67,9 +70,9 @@ def _apply(unit: Unit, run: Run, step: Step, now: datetime) -> None:
             finish(unit, run, verdict.state, now, verdict.reason, verdict.detail)
 
 
-def set_state(unit: Unit, run: Run, state: RunState, now: datetime) -> None:
+def set_state(unit: Unit, run: Run, state: RunState, now: datetime, *, is_late: bool = False) -> None:
     """The one place where a run changes its state. ConflictError for a change that is not legal."""
-    if not may_follow(RunState(run.state), state):
+    if not may_follow(RunState(run.state), state, is_late=is_late):
         raise ConflictError("run_state", f"A {run.state} run cannot become {state}.")
     run.state, run.state_at = state, now
     data = {"run_state": state, "reason": run.reason, "detail": run.detail}
@@ -121,23 +124,37 @@ def _release(unit: Unit, run: Run, now: datetime) -> None:
 
 def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | None, detail: str | None) -> None:
     """End the run; try it again where that may help; ask for a report where a cycle has closed."""
+    is_late = run.state in FINAL  # it had ended, and the rest of its samples came afterwards
+    if is_late and state is RunState.COMPLETE and not _takes_its_place(unit, run, now):
+        state, reason, detail = RunState(run.state), run.reason, f"{run.detail} {TOO_LATE}"
     run.reason, run.detail, run.needs, run.live = reason, detail, None, None
     run.ended_at = run.ended_at or now  # an imported file may say when it ended
     _release(unit, run, now)
-    set_state(unit, run, state, now)
+    set_state(unit, run, state, now, is_late=is_late)
     # The lock orders runs that end together: the last one sees that it closes the cycle.
     campaign = campaigns.find_campaign(unit, run.campaign_id, is_locked=True)
-    if campaign.state != "cancelled" and is_retried(state, reason, run.attempt, campaign.spec["limits"]["attempts"]):
+    attempts = campaign.spec["limits"]["attempts"]
+    if not is_late and campaign.state != "cancelled" and is_retried(state, reason, run.attempt, attempts):
         retry(unit, run, now)
     unit.session.flush()
     close(unit, run)
 
 
+def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
+    """Whether no later attempt has begun; one that only waits for its turn is not needed any more."""
+    later = rows.later_attempts(unit, run)
+    if any(attempt.state not in (RunState.PLANNED, RunState.CANCELLED, RunState.MISSED) for attempt in later):
+        return False
+    for attempt in later:
+        if attempt.state == RunState.PLANNED:
+            finish(unit, attempt, RunState.CANCELLED, now, Reason.CANCELLED, NOT_NEEDED.format(run.attempt))
+    return True
+
+
 def retry(unit: Unit, run: Run, now: datetime) -> Run:
     """Plan the same place once more; the run that failed stays as it is."""
-    kept = {key: getattr(run, key) for key in PLANNED_COLUMNS}
     again = Run(
-        **{key: getattr(run, key) for key in kept},
+        **{key: getattr(run, key) for key in PLANNED_COLUMNS},
         attempt=run.attempt + 1,
         state=RunState.PLANNED,
         state_at=now,

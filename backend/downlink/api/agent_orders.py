@@ -7,7 +7,7 @@ from typing import cast
 
 from downlink.actions.channel import OrderFacts
 from downlink.domain.agent import OrderKind
-from downlink.domain.run import RunState
+from downlink.domain.run import HostPhase, RunState
 from downlink.protocol.messages import (
     AbortOrder,
     AnyOrder,
@@ -19,7 +19,7 @@ from downlink.protocol.messages import (
     Sampling,
     UploadOrder,
 )
-from downlink.storage.tables import Run, RunFlow
+from downlink.storage.tables import RunFlow
 
 SENDER_MS, RECEIVER_MS = 5, 10
 
@@ -36,12 +36,14 @@ def order_message(facts: OrderFacts) -> AnyOrder:
         case OrderKind.UPLOAD:
             return UploadOrder(run_id=run_id, attempt=attempt)
         case OrderKind.DISCARD:
-            return DiscardOrder(run_id=run_id, attempt=attempt, reason=facts.reason, delete=_may_delete(facts.run))
+            return DiscardOrder(run_id=run_id, attempt=attempt, reason=facts.reason, delete=_may_delete(facts))
 
 
-def _may_delete(run: Run | None) -> bool:
+def _may_delete(facts: OrderFacts) -> bool:
     """Whether nobody can want an agent's chunks any more: a person deleted or cancelled the run, or its samples are here."""
-    return run is None or run.state in (RunState.CANCELLED, RunState.COMPLETE)
+    if facts.run is None or facts.host is None:
+        return True
+    return RunState.CANCELLED in (facts.run.state, facts.run.verdict) or facts.host.phase == HostPhase.UPLOADED
 
 
 def _prepare(facts: OrderFacts) -> PrepareOrder:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from ipaddress import ip_address
+from types import MappingProxyType
 from uuid import UUID
 
 from downlink.domain.run import FINAL, HostPhase, RunState
@@ -26,6 +27,14 @@ class AgentStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Spooled(StrEnum):
+    """What is to become of an attempt's chunks at an agent. ASKED: they are wanted now, though their run has ended."""
+
+    KEPT = "kept"
+    ASKED = "asked"
+    FORGOTTEN = "forgotten"
+
+
 class OrderKind(StrEnum):
     PREPARE = "prepare"
     GO = "go"
@@ -34,6 +43,7 @@ class OrderKind(StrEnum):
     DISCARD = "discard"
 
 
+EMPTY: Mapping[UUID, Spooled] = MappingProxyType({})
 _WORKING = frozenset({AgentStatus.PREPARING, AgentStatus.READY, AgentStatus.RUNNING})
 SILENT = frozenset({AgentStatus.READY, AgentStatus.RUNNING, AgentStatus.RESTORING})
 """An agent says nothing while its run is on the link."""
@@ -52,12 +62,13 @@ class AgentReport:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The run that an agent is leased to, and how far the agent is with it."""
+    """The run that an agent is leased to, and how far the agent is with it. is_start_past: it would begin too late now."""
 
     run_id: UUID
     state: RunState
     phase: HostPhase
     is_condemned: bool = False
+    is_start_past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +77,54 @@ class Order:
     run_id: UUID
 
 
-def decide_order(report: AgentReport, assignment: Assignment | None, wanted: Collection[UUID] = ()) -> Order | None:
-    """What the agent should do next, or None. wanted: runs whose chunks are still awaited; all other spooled chunks are forgotten.
+def decide_order(
+    report: AgentReport, assignment: Assignment | None, spooled: Mapping[UUID, Spooled] = EMPTY
+) -> Order | None:
+    """What the agent should do next, or None. spooled: of every run that the report names; what is not in it is kept.
 
     Follows from state alone, so that asking twice gives the same order and every order is safe to receive twice.
     """
     own = assignment.run_id if assignment else None
     if report.run_id is not None and report.run_id != own:
-        return _dismiss(report)
-    order = _order_of(report, assignment) if assignment else None
-    if order is None and report.status in _FREE:
-        stale = next((run_id for run_id in report.spool if run_id != own and run_id not in wanted), None)
-        order = Order(OrderKind.DISCARD, stale) if stale else None
-    return order
+        if report.status in _WORKING:
+            return Order(OrderKind.ABORT, report.run_id)
+        if report.status not in _HOLDING:
+            return None
+        if spooled.get(report.run_id) is Spooled.FORGOTTEN:
+            return Order(OrderKind.DISCARD, report.run_id)
+    order = _order_of(report, assignment, spooled) if assignment else None
+    return order or _order_for_spool(report, own, spooled)
 
 
-def _dismiss(report: AgentReport) -> Order | None:
-    """The agent is busy with a run that is not, or no longer, its own."""
-    assert report.run_id is not None  # noqa: S101  (the caller has looked)
-    if report.status in _WORKING:
-        return Order(OrderKind.ABORT, report.run_id)
-    return Order(OrderKind.DISCARD, report.run_id) if report.status in _HOLDING else None
+def _order_for_spool(report: AgentReport, own: UUID | None, spooled: Mapping[UUID, Spooled]) -> Order | None:
+    """Chunks of runs that have ended: forgotten where nobody can want them, and asked for while the agent has no run."""
+    if report.status not in _FREE:
+        return None
+    others = [run_id for run_id in report.spool if run_id != own]
+    for run_id in others:
+        if spooled.get(run_id) is Spooled.FORGOTTEN:
+            return Order(OrderKind.DISCARD, run_id)
+    asked = next((run_id for run_id in others if own is None and spooled.get(run_id) is Spooled.ASKED), None)
+    return Order(OrderKind.UPLOAD, asked) if asked else None
 
 
-def _order_of(report: AgentReport, run: Assignment) -> Order | None:
+def _order_of(report: AgentReport, run: Assignment, spooled: Mapping[UUID, Spooled]) -> Order | None:
+    is_own = report.run_id == run.run_id
     is_over = run.phase in (HostPhase.DONE, HostPhase.LOST) or run.state in FINAL
     if (run.is_condemned and run.phase in (HostPhase.PREPARING, HostPhase.READY)) or is_over:
-        return _dismiss(report) if report.run_id else None
-    match run.state, report.status:
+        if is_own and report.status in _WORKING:
+            return Order(OrderKind.ABORT, run.run_id)
+        is_forgotten = is_own and report.status in _HOLDING and spooled.get(run.run_id) is Spooled.FORGOTTEN
+        return Order(OrderKind.DISCARD, run.run_id) if is_forgotten else None
+    # What it still holds of another run keeps an agent from nothing.
+    status = AgentStatus.IDLE if report.status in _HOLDING and not is_own else report.status
+    match run.state, status:
         case ((RunState.LEASED | RunState.PREPARING), AgentStatus.IDLE) if run.phase in (
             HostPhase.ASSIGNED,
             HostPhase.PREPARING,
         ):
             return Order(OrderKind.PREPARE, run.run_id)
-        case RunState.RUNNING, AgentStatus.READY:
+        case RunState.RUNNING, AgentStatus.READY if not run.is_start_past:
             return Order(OrderKind.GO, run.run_id)
         case RunState.UPLOADING, (AgentStatus.RESTORED | AgentStatus.IDLE) if run.phase is HostPhase.RESTORED:
             return Order(OrderKind.UPLOAD, run.run_id)
@@ -143,5 +168,5 @@ def is_present(status: AgentStatus, last_seen_at: datetime | None, run_id: UUID 
 
 
 def is_free(status: AgentStatus, last_seen_at: datetime | None, now: datetime) -> bool:
-    """Whether a run may be given to this agent."""
-    return status is AgentStatus.IDLE and is_online(last_seen_at, now)
+    """Whether a run may be given to this agent, which no other run holds: late chunks wait, measurements do not."""
+    return status in (AgentStatus.IDLE, *_HOLDING) and is_online(last_seen_at, now)

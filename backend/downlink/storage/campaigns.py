@@ -32,7 +32,9 @@ def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> 
     """NotFoundError when there is none. Locked campaigns are read anew."""
     query = select(Campaign).where(Campaign.id == campaign_id)
     if is_locked:
-        query = query.with_for_update().execution_options(populate_existing=True)
+        # Whoever adds a row that belongs to the campaign holds its key: a stronger lock would wait for that, and two would
+        # wait for each other.
+        query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     campaign = unit.session.scalar(query)
     if campaign is None:
         raise NotFoundError("campaign_not_found", f"There is no campaign {campaign_id}.")

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true
+from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true, update
 
+from downlink.domain.agent import AgentStatus
 from downlink.domain.errors import NotFoundError
-from downlink.domain.run import ACTIVE, FINAL, HostPhase, HostView, Reason, RunState, RunView, Verdict
+from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, HostPhase, HostView, Reason, RunState, RunView, Verdict
 from downlink.domain.sample import End
 from downlink.storage import events
-from downlink.storage.tables import Campaign, Event, Json, Metric, Run, RunFlow, RunHost, Trace
+from downlink.storage.heartbeats import find_watched_since
+from downlink.storage.tables import Agent, Campaign, Event, Json, Metric, Run, RunFlow, RunHost, Trace
 from downlink.storage.unit import Unit
 
 ACTIVE_NAMES = sorted(ACTIVE)
@@ -43,12 +45,13 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Upload:
-    """One end of a flow as its agent's chunks find it. chunks: how many were announced."""
+    """One end of a flow as its agent's chunks find it. chunks: how many were announced. stored_bytes: the agent's in this run."""
 
     attempt: int
     state: str
     is_wanted: bool
     chunks: int
+    stored_bytes: int
 
 
 def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
@@ -90,7 +93,7 @@ def find_upload(unit: Unit, run_id: UUID, flow: int, end: End, agent: str) -> Up
     """
     outcome = RunFlow.sender_outcome if end is End.SENDER else RunFlow.receiver_outcome
     query = (
-        select(Run.attempt, Run.state, Run.released_at, RunHost.phase, outcome["chunks"].as_integer())
+        select(Run, RunHost, outcome["chunks"].as_integer())
         .join(RunFlow, RunFlow.run_id == Run.id)
         .join(RunHost, RunHost.run_id == Run.id)
         .where(Run.id == run_id, RunFlow.flow == flow, getattr(RunFlow, end) == agent, RunHost.agent == agent)
@@ -98,9 +101,26 @@ def find_upload(unit: Unit, run_id: UUID, flow: int, end: End, agent: str) -> Up
     found = unit.session.execute(query.with_for_update(read=True, of=Run)).one_or_none()
     if found is None:
         return None
-    attempt, state, released_at, phase, chunks = found
-    is_wanted = state == RunState.UPLOADING and released_at is None and phase == HostPhase.RESTORED
-    return Upload(attempt, state, is_wanted, chunks or 0)
+    run, host, chunks = found
+    is_wanted = run.state == RunState.UPLOADING and run.released_at is None and host.phase == HostPhase.RESTORED
+    return Upload(run.attempt, run.state, is_wanted or takes_late(run, host), chunks or 0, host.stored_bytes)
+
+
+def is_settled(run: Run) -> bool:
+    """Whether a run has ended, by itself, and no job of it is due."""
+    return run.state in FINAL and run.state != RunState.CANCELLED and run.needs is None
+
+
+def takes_late(run: Run, host: RunHost) -> bool:
+    """Whether a run that has ended still takes chunks of an agent that it was ended without."""
+    return is_settled(run) and host.phase in (HostPhase.LOST, HostPhase.RESTORED)
+
+
+def note_stored(unit: Unit, run_id: UUID, agent: str, size: int, now: datetime) -> None:
+    """An agent's upload goes on: one more chunk is stored."""
+    host = update(RunHost).where(RunHost.run_id == run_id, RunHost.agent == agent)
+    moved = {"stored_at": now, "stored_bytes": RunHost.stored_bytes + size, "upload_orders": 0}
+    unit.session.execute(host.values(moved))
 
 
 def list_runs(unit: Unit, campaign_id: UUID, state: str | None, limit: int, offset: int) -> tuple[list[RunRow], int]:
@@ -131,7 +151,8 @@ def run_of_agent(unit: Unit, agent: str) -> tuple[Run, RunHost] | None:
     """The active run that is leased to this agent; at most one is."""
     query = select(Run, RunHost).join(RunHost, RunHost.run_id == Run.id)
     query = query.where(RunHost.agent == agent, Run.state.in_(ACTIVE_NAMES), Run.released_at.is_(None))
-    row = unit.session.execute(query.execution_options(populate_existing=True)).one_or_none()
+    query = query.order_by(Run.state_at.desc()).execution_options(populate_existing=True)
+    row = unit.session.execute(query).first()
     return (row[0], row[1]) if row else None
 
 
@@ -141,11 +162,21 @@ def active_run_ids(unit: Unit) -> Sequence[UUID]:
     return unit.session.scalars(held.order_by(Run.due_at)).all()
 
 
-def awaited_run_ids(unit: Unit, agent: str) -> set[UUID]:
-    """Runs whose chunks this agent may still be asked for."""
-    query = select(Run.id).join(RunHost, RunHost.run_id == Run.id)
-    waiting = or_(Run.state == RunState.PLANNED, and_(Run.state.in_(ACTIVE_NAMES), Run.released_at.is_(None)))
-    return set(unit.session.scalars(query.where(RunHost.agent == agent, waiting)))
+def runs_at_agent(unit: Unit, agent: str, run_ids: Iterable[UUID]) -> dict[UUID, tuple[Run, RunHost]]:
+    """Those of these runs that this agent takes, or took, part in."""
+    query = select(Run, RunHost).join(RunHost, RunHost.run_id == Run.id)
+    query = query.where(RunHost.agent == agent, Run.id.in_(list(run_ids)))
+    return {run.id: (run, host) for run, host in unit.session.execute(query)}
+
+
+def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
+    """Of the same place, locked and read anew."""
+    query = select(Run).where(
+        Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle,
+        Run.position == run.position, Run.attempt > run.attempt,
+    )  # fmt: skip
+    locked = query.order_by(Run.attempt).with_for_update().execution_options(populate_existing=True)
+    return unit.session.scalars(locked).all()
 
 
 def due_runs(unit: Unit, now: datetime) -> Sequence[Run]:
@@ -241,18 +272,41 @@ def bytes_used(unit: Unit, campaign_id: UUID) -> int:
     return int(unit.session.scalar(query) or 0)
 
 
-def view(unit: Unit, run: Run) -> RunView:
+def view(unit: Unit, run: Run, now: datetime) -> RunView:
     """The run as the deciders see it."""
     verdict = (
         Verdict(RunState(run.verdict), Reason(run.reason or "internal"), run.detail or "") if run.verdict else None
     )
+    flows = flows_of(unit, run.id)
     return RunView(
         state=RunState(run.state),
         state_at=run.state_at,
-        hosts=tuple(HostView(host.agent, HostPhase(host.phase), host.heard_at) for host in hosts_of(unit, run.id)),
+        hosts=tuple(_host_view(host, flows) for host in hosts_of(unit, run.id)),
         base_rtt_ms=run.base_rtt_ms,
         deadline_s=run.deadline_s,
+        watched_since=find_watched_since(unit, now),
         start_at=run.start_at,
         verdict=verdict,
         is_released=run.released_at is not None,
+        unstarted=_unstarted(unit, run),
     )
+
+
+def _unstarted(unit: Unit, run: Run) -> frozenset[str]:
+    """Agents that say, too long after the start to begin, that they wait for it."""
+    if run.state != RunState.RUNNING or run.start_at is None:
+        return frozenset()
+    query = select(Agent.name).where(Agent.run_id == run.id, Agent.status == AgentStatus.READY)
+    late = Agent.last_seen_at > run.start_at + timedelta(seconds=LATEST_START_S)
+    return frozenset(unit.session.scalars(query.where(late)))
+
+
+def _host_view(host: RunHost, flows: Sequence[RunFlow]) -> HostView:
+    samples = sum(outcome["samples"] for outcome in outcomes_of(flows, host.agent))
+    return HostView(host.agent, HostPhase(host.phase), host.heard_at, host.stored_at, samples, host.upload_orders)
+
+
+def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[Json]:
+    """What an agent has said of its ends of these flows."""
+    ends = [(flow, end) for flow in flows for end in End if getattr(flow, end) == agent]
+    return [outcome for flow, end in ends if (outcome := getattr(flow, f"{end}_outcome"))]

@@ -39,12 +39,12 @@ def stored_digest(unit: Unit, chunk: Chunk) -> bytes | None:
     return unit.session.scalar(select(Chunk.sha256).where(*place))
 
 
-def packed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[int, bytes]]:
-    """The chunks of one trace that are not sealed yet, in their order."""
-    query = select(Chunk.sequence, Chunk.packed).where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end)
-    for sequence, packed in unit.session.execute(query.where(Chunk.packed.is_not(None)).order_by(Chunk.sequence)):
-        if packed is not None:
-            yield sequence, packed
+def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
+    """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone."""
+    query = select(Chunk.sequence, Chunk.packed, Chunk.parquet)
+    query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end).order_by(Chunk.sequence)
+    for row in unit.session.execute(query):
+        yield row.tuple()
 
 
 def seal_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int, parquet: bytes) -> None:
@@ -75,7 +75,7 @@ def count_samples(unit: Unit, run_id: UUID, flow: int, end: str) -> int:
 
 
 def add_trace(unit: Unit, run_id: UUID, flow: int, end: str, missing: list[int], chunks: int, now: datetime) -> None:
-    """Note what sealing found; a repeat changes nothing."""
+    """Note what sealing found; after late chunks, what it found last."""
     samples = count_samples(unit, run_id, flow, end)
     row = {
         "run_id": run_id,
@@ -86,7 +86,9 @@ def add_trace(unit: Unit, run_id: UUID, flow: int, end: str, missing: list[int],
         "missing": missing,
         "sealed_at": now,
     }
-    unit.session.execute(insert(Trace).values(row).on_conflict_do_nothing())
+    found = {key: row[key] for key in ("samples", "chunks", "missing", "sealed_at")}
+    place = [Trace.run_id, Trace.flow, Trace.end]
+    unit.session.execute(insert(Trace).values(row).on_conflict_do_update(index_elements=place, set_=found))
 
 
 def find_trace(unit: Unit, run_id: UUID, flow: int, end: str) -> Trace | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import select, text
 
+from downlink.domain.errors import InvalidError
 from downlink.storage.tables import Event
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
@@ -150,10 +152,9 @@ def test_an_upload_that_stops_ends_the_run_incomplete(lab: Lab) -> None:
         pass
     run = lab.runs(campaign)[0]
     assert (run["state"], run["reason"]) == ("incomplete", "upload_timeout")
-    assert "server did not upload" in run["detail"]
-    server.act()
-    assert server.orders[-1] == "discard"
-    assert not server.spool
+    assert "server did not upload its samples: not heard for 120 s" in run["detail"]
+    assert lab.call("GET", "/links")["items"][0]["run_id"] is None
+    assert server.spool, "nothing of it is stored"
 
 
 def test_an_agent_given_up_during_prepare_is_told_to_abort(lab: Lab) -> None:
@@ -257,9 +258,17 @@ def test_a_job_that_always_fails_ends_its_run_with_a_sentence(lab: Lab) -> None:
     for _ in range(3):
         client.act()
         server.act()
-    for _ in range(6):  # sent again and again, and nobody works
+    for _ in range(10):  # sent again and again, and nobody works
         lab.tick()
         lab.wait(31)
+    assert lab.runs(campaign)[0]["state"] == "uploading", "waiting for a worker is no try"
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE chunks SET packed = 'damaged'"))
+    for _ in range(5):
+        with pytest.raises(InvalidError):
+            lab.work()
+        lab.wait(31)
+    lab.tick()
     run = lab.runs(campaign)[0]
     assert (run["state"], run["reason"]) == ("incomplete", "internal")
     assert "`seal` failed 5 times" in run["detail"]

@@ -14,6 +14,7 @@ from downlink.domain.agent import (
     Assignment,
     Order,
     OrderKind,
+    Spooled,
     decide_order,
     phase_after_restart,
 )
@@ -57,13 +58,23 @@ def test_only_the_own_run_is_prepared_started_or_uploaded(report: AgentReport, r
         assert order.run_id == run.run_id
 
 
-@given(reports, assignments)
-def test_chunks_that_are_awaited_are_never_discarded_by_an_idle_agent(
-    report: AgentReport, run: Assignment | None
+@given(reports, assignments, st.dictionaries(st.sampled_from((RUN, OTHER)), st.sampled_from(list(Spooled))))
+def test_only_chunks_that_nobody_can_want_are_discarded(
+    report: AgentReport, run: Assignment | None, spooled: dict[UUID, Spooled]
 ) -> None:
-    order = decide_order(report, run, wanted={OTHER})
-    if order and order.kind is OrderKind.DISCARD and report.run_id is None:
-        assert order.run_id != OTHER
+    order = decide_order(report, run, spooled)
+    if order and order.kind is OrderKind.DISCARD:
+        assert spooled[order.run_id] is Spooled.FORGOTTEN
+
+
+@given(reports, assignments, st.dictionaries(st.sampled_from((RUN, OTHER)), st.sampled_from(list(Spooled))))
+def test_late_chunks_are_asked_for_only_while_the_agent_has_no_run(
+    report: AgentReport, run: Assignment | None, spooled: dict[UUID, Spooled]
+) -> None:
+    order = decide_order(report, run, spooled)
+    if order and order.kind is OrderKind.UPLOAD and not (run and order.run_id == run.run_id):
+        assert run is None
+        assert spooled[order.run_id] is Spooled.ASKED
 
 
 @pytest.mark.parametrize(
@@ -80,7 +91,8 @@ def test_chunks_that_are_awaited_are_never_discarded_by_an_idle_agent(
         ("idle", None, RunState.UPLOADING, HostPhase.RESTORED, OrderKind.UPLOAD),
         ("uploading", RUN, RunState.UPLOADING, HostPhase.RESTORED, None),
         ("running", OTHER, RunState.LEASED, HostPhase.ASSIGNED, OrderKind.ABORT),
-        ("restored", OTHER, RunState.LEASED, HostPhase.ASSIGNED, OrderKind.DISCARD),
+        ("restored", OTHER, RunState.LEASED, HostPhase.ASSIGNED, OrderKind.PREPARE),
+        ("uploading", OTHER, RunState.LEASED, HostPhase.ASSIGNED, OrderKind.PREPARE),
     ],
 )
 def test_orders(status: str, run_id: UUID | None, state: RunState, phase: HostPhase, kind: OrderKind | None) -> None:
@@ -99,7 +111,8 @@ def test_a_condemned_run_is_aborted(status: str, kind: OrderKind | None) -> None
 
 def test_forgotten_chunks_are_discarded_one_run_at_a_time() -> None:
     report = AgentReport(AgentStatus.IDLE, None, (OTHER,))
-    assert decide_order(report, None) == Order(OrderKind.DISCARD, OTHER)
+    assert decide_order(report, None) is None
+    assert decide_order(report, None, {OTHER: Spooled.FORGOTTEN}) == Order(OrderKind.DISCARD, OTHER)
 
 
 def test_an_idle_agent_with_a_run_under_way_was_restarted() -> None:

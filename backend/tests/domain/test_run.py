@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from downlink.domain.run import (
     ACTIVE,
     FINAL,
+    LATEST_START_S,
     Condemn,
     Finish,
     HostPhase,
@@ -29,6 +30,7 @@ from downlink.domain.run import (
     start_margin,
     transfer_deadline_s,
 )
+from downlink.domain.watch import API, CONDUCTOR, Pulse, next_pulse, watched_since
 
 ZERO = datetime(2026, 1, 1, tzinfo=UTC)
 SENDER, RECEIVER = "server", "client"
@@ -40,7 +42,7 @@ def make_run(
     state: RunState = RunState.LEASED, phases: tuple[HostPhase, HostPhase] = (HostPhase.ASSIGNED,) * 2
 ) -> RunView:
     hosts = tuple(HostView(name, phase, ZERO) for name, phase in zip((SENDER, RECEIVER), phases, strict=True))
-    return RunView(state, ZERO, hosts, base_rtt_ms=600, deadline_s=90)
+    return RunView(state, ZERO, hosts, base_rtt_ms=600, deadline_s=90, watched_since=ZERO - timedelta(hours=1))
 
 
 class Life:
@@ -61,8 +63,9 @@ class Life:
             case Move(state):
                 self._enter(state)
             case Start(start_at):
-                self.run = replace(self.run, start_at=start_at)
-                self._enter(RunState.RUNNING)
+                self.run = replace(self.run, start_at=start_at, unstarted=frozenset())
+                if self.run.state is not RunState.RUNNING:
+                    self._enter(RunState.RUNNING)
             case Condemn(verdict, given_up):
                 self.condemn(verdict, given_up)
             case Release():
@@ -206,3 +209,93 @@ def test_deadlines_scale_with_the_path() -> None:
     slow = transfer_deadline_s(None, 80_000_000, 0, 600, 144_000_000)
     assert slow > 80_000_000 * 8 / 1_700_000  # 131,072 bytes of window per 0.6 s, and still in time
     assert transfer_deadline_s(None, 80_000_000, 0, 20, 1_000_000_000) < slow
+
+
+class Model:
+    """A server that comes and goes, two agents that do their work, and time in steps of a second."""
+
+    def __init__(self, away: list[tuple[str, int, int]]) -> None:
+        self.life = Life()
+        self.second = 0
+        self.away = [(who, start, start + length) for who, start, length in away]
+        self.pulses: dict[str, Pulse] = {}
+        self.agents = {name: Scripted(name) for name in (SENDER, RECEIVER)}
+
+    def is_up(self, who: str) -> bool:
+        return not any(name in (who, "both") and start <= self.second < end for name, start, end in self.away)
+
+    def step(self) -> None:
+        self.second += 1
+        self.life.now = ZERO + timedelta(seconds=self.second)
+        for who in (CONDUCTOR, API):
+            if self.is_up(who):
+                self.pulses[who] = next_pulse(self.pulses.get(who), self.life.now)
+        for agent in self.agents.values():
+            agent.work(self)
+        if self.is_up(CONDUCTOR):
+            self.decide()
+
+    def decide(self) -> None:
+        since = watched_since(self.pulses.get(CONDUCTOR), self.pulses.get(API), self.life.now)
+        waits = {name for name, agent in self.agents.items() if agent.waits_since(self.life.run.start_at)}
+        self.life.run = replace(self.life.run, watched_since=since, unstarted=frozenset(waits))
+        self.life.go_on()
+
+
+class Scripted:
+    """An agent: it works whether or not anybody hears it, and calls again after growing pauses when nobody does."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.phase, self.told = name, HostPhase.PREPARING, HostPhase.ASSIGNED
+        self.ready_at, self.next_call, self.pause_s = 3, 0, 1
+        self.begun_at: int | None = None
+        self.said_ready_at: datetime | None = None
+
+    def work(self, model: Model) -> None:
+        if self.phase is HostPhase.PREPARING and model.second >= self.ready_at:
+            self.phase = HostPhase.READY
+        if self.begun_at is not None and self.phase is HostPhase.READY and model.second >= self.begun_at + 60:
+            self.phase = HostPhase.RESTORED  # with `finished` before it in its outbox
+        if model.second >= self.next_call:
+            self._call(model)
+
+    def _call(self, model: Model) -> None:
+        if not model.is_up(API):
+            self.next_call, self.pause_s = model.second + self.pause_s, min(2 * self.pause_s, 30)
+            return
+        self.next_call, self.pause_s = model.second + 1, 1
+        is_measuring = self.begun_at is not None and self.phase is HostPhase.READY
+        if is_measuring:
+            return  # silent by design
+        model.life.hear(self.name, self.phase)
+        self.said_ready_at = model.life.now if self.phase is HostPhase.READY else None
+        model.decide()
+        self._obey(model)
+
+    def _obey(self, model: Model) -> None:
+        run = model.life.run
+        if run.state is RunState.RUNNING and self.phase is HostPhase.READY and run.start_at:
+            late = model.life.now - run.start_at
+            if late <= timedelta(seconds=LATEST_START_S):
+                self.begun_at = model.second
+        elif run.state is RunState.UPLOADING and self.phase is HostPhase.RESTORED:
+            self.phase = HostPhase.UPLOADED
+
+    def waits_since(self, start_at: datetime | None) -> bool:
+        if start_at is None or self.said_ready_at is None:
+            return False
+        return self.said_ready_at > start_at + timedelta(seconds=LATEST_START_S)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((CONDUCTOR, API, "both")), st.integers(0, 400), st.integers(1, 600)), max_size=4
+    )
+)
+@settings(max_examples=300)
+def test_no_outage_ends_a_run_whose_agents_do_their_work(away: list[tuple[str, int, int]]) -> None:
+    model = Model(away)
+    while model.life.end is None and model.second < 4000:
+        model.step()
+    assert model.life.end is not None
+    assert model.life.end.state is RunState.COMPLETE, (model.life.end, model.life.states)

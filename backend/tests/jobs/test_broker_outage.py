@@ -20,7 +20,7 @@ from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import start_valkey, valkey_server
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import Lab
-from tests.jobs.test_processes import ONE, Processes, carry, pair, pulse
+from tests.jobs.test_processes import ONE, Processes, act, carry, pair, pulse
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -95,8 +95,7 @@ def test_a_queue_that_dies_within_a_tick_does_not_keep_the_next_run_waiting(
     campaign = lab.launch(**ONE)
 
     def is_leased() -> bool:
-        for agent in agents:
-            agent.act()
+        act(lab, agents)
         return not has_run(lab, campaign, "planned")
 
     assert wait_until(is_leased, 10, step_s=0.1), lab.runs(campaign)
@@ -108,7 +107,7 @@ def test_a_queue_that_dies_within_a_job_leaves_the_worker_able_to_work(
     agents = pair(lab)
     processes.start("conductor", "worker")
     campaign = lab.launch(**ONE)
-    with held(lab.units, "traces", lambda: [agent.act() for agent in agents]):
+    with held(lab.units, "traces", lambda: act(lab, agents)):
         queue.kill()
     assert wait_until(lambda: "task_done" in processes.log("worker"), 30), "the job did not end"
     queue.start()

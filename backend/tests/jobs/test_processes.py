@@ -16,6 +16,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from downlink.actions import access
+from downlink.domain.watch import API as API_PULSE
 from downlink.domain.watch import CONDUCTOR
 from downlink.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
@@ -75,8 +76,7 @@ def carry(lab: Lab, campaign: str, agents: list[ScriptedAgent], timeout_s: float
     """Agents act in real time, tick and jobs are the processes', until the campaign has ended with its report."""
 
     def has_ended() -> bool:
-        for agent in agents:
-            agent.act()
+        act(lab, agents)
         return bool(lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete")
 
     assert wait_until(has_ended, timeout_s, step_s=0.1), lab.runs(campaign)
@@ -116,8 +116,7 @@ def test_killed_workers_and_conductors_lose_nothing(lab: Lab, processes: Process
     processes.kill("worker")
     processes.kill("conductor")
     for _ in range(10):
-        for agent in agents:
-            agent.act()
+        act(lab, agents)
     processes.start("worker", "conductor")
     carry(lab, campaign, agents, 90)
     assert_exactly_once(lab, campaign, 2)
@@ -146,9 +145,15 @@ def pulse(lab: Lab) -> datetime:
     return found.at if found else datetime.min.replace(tzinfo=UTC)
 
 
-def _step(lab: Lab, campaign: str, agents: list[ScriptedAgent]) -> str:
+def act(lab: Lab, agents: list[ScriptedAgent]) -> None:
+    """Each agent does one thing, by an api that is there."""
+    lab.mark(API_PULSE)
     for agent in agents:
         agent.act()
+
+
+def _step(lab: Lab, campaign: str, agents: list[ScriptedAgent]) -> str:
+    act(lab, agents)
     return str(lab.runs(campaign)[0]["state"])
 
 

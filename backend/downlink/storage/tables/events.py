@@ -25,5 +25,5 @@ class Event(Table):
     __table_args__ = (
         Index("ix_events_order", "xact", "id"),
         Index("ix_events_run_id", "run_id", "id"),
-        Index("ix_events_progress", "at", postgresql_where=text("kind = 'progress'")),
+        Index("ix_events_pruned", "kind", "at", postgresql_where=text("kind NOT IN ('run', 'campaign', 'report')")),
     )

@@ -107,12 +107,18 @@ class RunFlow(Table):
 
 
 class RunHost(Table):
+    """upload_orders: since its last chunk, which was stored at stored_at; the last one was given at upload_asked_at."""
+
     __tablename__ = "run_hosts"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     agent: Mapped[str] = mapped_column(primary_key=True, index=True)
     roles: Mapped[list[str]]
     phase: Mapped[str]
     heard_at: Mapped[datetime | None]
+    upload_orders: Mapped[int] = mapped_column(default=0, server_default="0")
+    upload_asked_at: Mapped[datetime | None]
+    stored_at: Mapped[datetime | None]
+    stored_bytes: Mapped[int] = mapped_column(default=0, server_default="0")
     data_address: Mapped[str | None]
     settings_asked: Mapped[Json]
     settings_before: Mapped[Json | None]

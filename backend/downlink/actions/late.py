@@ -1,0 +1,62 @@
+"""An agent that was given up on comes back: what it has of its run is taken, and the run is judged anew when all of it is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from downlink.actions import outcomes, runs
+from downlink.domain.errors import ConflictError, UnavailableError
+from downlink.domain.run import HostPhase, RunState, is_reopened
+from downlink.storage import runs as rows
+from downlink.storage.events import add_event
+from downlink.storage.tables import Run, RunHost
+from downlink.storage.unit import Unit
+
+_RISES: Mapping[str, HostPhase] = {
+    "failed": HostPhase.DONE,
+    "finished": HostPhase.FINISHED,
+    "restored": HostPhase.RESTORED,
+    "uploaded": HostPhase.UPLOADED,
+}
+_BEFORE: Mapping[str, frozenset[HostPhase]] = {
+    "failed": frozenset({HostPhase.LOST}),
+    "finished": frozenset({HostPhase.LOST}),
+    "restored": frozenset({HostPhase.LOST, HostPhase.FINISHED}),
+    "uploaded": frozenset({HostPhase.LOST, HostPhase.RESTORED}),
+}
+
+
+def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], now: datetime) -> None:
+    """Note an event of a run that has gone on without this agent. A repeat changes nothing."""
+    kind = event["kind"]
+    if kind == "restored" and host.is_restored is None:
+        outcomes.note_restored(host, event)
+    if run.state == RunState.CANCELLED or kind == "ready":
+        raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
+    if host.phase not in _BEFORE[kind]:
+        return
+    if not rows.is_settled(run):
+        raise UnavailableError("run_settling", "The run is just being ended; send this again in some seconds.")
+    if kind == "finished":
+        outcomes.note_outcomes(unit, run, host, event)
+    if kind != "restored" or rows.outcomes_of(rows.flows_of(unit, run.id), host.agent):
+        host.phase = _RISES[kind]
+    add_event(
+        unit, now, "host", {"detail": f"{host.agent}: {kind}, late", "agent_at": event["at"]}, run.campaign_id, run.id
+    )
+    _judge_anew(unit, run)
+
+
+def _judge_anew(unit: Unit, run: Run) -> None:
+    """Seal and analyse once more when every host has said that its upload is done."""
+    hosts = rows.hosts_of(unit, run.id)
+    if any(host.phase != HostPhase.UPLOADED for host in hosts):
+        return
+    run.verdict = None if is_reopened(run.reason) else run.state
+    for host in hosts:
+        verdict = outcomes.verdict_on(host.agent, rows.outcomes_of(rows.flows_of(unit, run.id), host.agent))
+        if verdict and run.verdict is None:
+            run.verdict, run.reason, run.detail = verdict.state, verdict.reason, verdict.detail
+    runs.need(unit, run, "seal")

@@ -1,0 +1,58 @@
+"""What an agent says of its part of a run when that is over, and what follows for the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from downlink.domain.errors import InvalidError
+from downlink.domain.run import Reason, RunState, Verdict
+from downlink.storage import runs as rows
+from downlink.storage.tables import Run, RunFlow, RunHost
+from downlink.storage.unit import Unit
+
+_BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
+    ("sender", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
+    ("receiver", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
+    # Both ends say `stop_rule` of a transfer that ended as it should.
+    ("sender", "peer_closed"): (Reason.LINK_LOST, "the receiver closed the connection before the stop rule"),
+    ("receiver", "peer_closed"): (Reason.LINK_LOST, "the sender closed the connection before the stop rule"),
+    ("sender", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
+    ("receiver", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
+    ("sender", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
+    ("receiver", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
+}
+
+
+def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], *, is_new: bool = True) -> None:
+    """Keep the outcomes of `finished`; of a repeat only check them. InvalidError for a flow that is not this agent's."""
+    flows = {flow.flow: flow for flow in rows.flows_of(unit, run.id)}
+    for outcome in event["flows"]:
+        _check_end(flows, outcome, host.agent)
+    for outcome in event["flows"] if is_new else ():
+        setattr(flows[outcome["flow"]], f"{outcome['end']}_outcome", outcome)
+
+
+def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:
+    flow = flows.get(outcome["flow"])
+    if flow is None or getattr(flow, outcome["end"]) != agent:
+        raise InvalidError(
+            "flow_unknown", f"{agent} is not the {outcome['end']} of flow {outcome['flow']} in this run."
+        )
+
+
+def verdict_on(agent: str, said: Sequence[Mapping[str, Any]]) -> Verdict | None:
+    """What these outcomes condemn the run to, by the first flow that ended badly."""
+    for outcome in said:
+        where = f"{agent}, flow {outcome['flow']}"
+        if bad := _BAD_ENDS.get((outcome["end"], outcome["ended"])):
+            words = f" ({outcome['detail']})" if outcome["detail"] else ""
+            return Verdict(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
+        if outcome["samples"] == 0:
+            return Verdict(RunState.FAILED, Reason.NO_SAMPLES, f"{where}: not one sample was taken.")
+    return None
+
+
+def note_restored(host: RunHost, event: Mapping[str, Any]) -> None:
+    for key in ("settings_after", "is_restored", "differences"):
+        setattr(host, key, event[key])
