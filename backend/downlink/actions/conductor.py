@@ -25,6 +25,7 @@ from downlink.storage.unit import Unit, UnitFactory, try_lock
 RESEND = timedelta(seconds=30)
 MAX_TRIES = 5
 PATIENCE = timedelta(hours=1)
+SERVER_AWAY = "This server was away until the run's time had gone by."
 REPORT_PATIENCE = timedelta(minutes=15)  # a campaign that cannot be reported must end all the same
 log = structlog.get_logger()
 
@@ -64,13 +65,13 @@ def lease_due(unit: Unit, now: datetime) -> None:
     """Lease, per campaign and link, the next due run whose link, agents and hosts are free; mark what has missed its time."""
     if not try_lock(unit, leases.LOCK):
         return
-    held = leases.held_resources(unit)
+    held, since = leases.held_resources(unit), heartbeats.find_watched_since(unit, now)
     seen: set[tuple[UUID, str]] = set()
     for run in rows.due_runs(unit, now):
         place = (run.campaign_id, run.link)
         if place in seen:
             continue
-        if not _miss(unit, run, held, now):
+        if not _miss(unit, run, held, since, now):
             seen.add(place)
             if _lease(unit, run, held, now):
                 held = leases.held_resources(unit)
@@ -113,7 +114,7 @@ def _not_before(unit: Unit, run: Run) -> datetime:
     return max(run.due_at, before + timedelta(seconds=pause_s))
 
 
-def _miss(unit: Unit, run: Run, held: set[str], now: datetime) -> bool:
+def _miss(unit: Unit, run: Run, held: set[str], since: datetime, now: datetime) -> bool:
     """End a run whose time has gone by, or that the campaign's data volume no longer allows."""
     campaign = campaigns.find_campaign(unit, run.campaign_id)
     limit = campaign.spec["limits"].get("bytes")
@@ -121,22 +122,23 @@ def _miss(unit: Unit, run: Run, held: set[str], now: datetime) -> bool:
         detail = f"The campaign's data volume of {limit} bytes is used up."
         runs.finish(unit, run, RunState.MISSED, now, Reason.POLICY_REFUSED, detail)
         return True
-    if now <= _latest(unit, run, campaign):
+    latest = _latest(unit, run, campaign, since)
+    if now <= latest:
         return False
-    reason, detail = _obstacle(unit, run, held, now)
+    reason, detail = (Reason.INTERNAL, SERVER_AWAY) if since > latest else _obstacle(unit, run, held, now)
     runs.finish(unit, run, RunState.MISSED, now, reason, detail)
     return True
 
 
-def _latest(unit: Unit, run: Run, campaign: Campaign) -> datetime:
-    """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour."""
+def _latest(unit: Unit, run: Run, campaign: Campaign, since: datetime) -> datetime:
+    """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour with a server."""
     every_s = campaign.spec["timetable"].get("every_s")
     if every_s:
         return run.due_at + timedelta(seconds=every_s)
     if rows.is_link_busy(unit, run):
         return datetime.max.replace(tzinfo=run.due_at.tzinfo)
     turn_at = max(
-        moment for moment in (run.due_at, rows.last_end_on_link(unit, run.link), campaign.resumed_at) if moment
+        moment for moment in (run.due_at, rows.last_end_on_link(unit, run.link), campaign.resumed_at, since) if moment
     )
     return turn_at + PATIENCE
 

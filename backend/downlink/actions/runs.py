@@ -40,7 +40,8 @@ BUSY_PAUSE = timedelta(seconds=60)
 CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
 TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
 NOT_NEEDED = "The samples of attempt {} arrived after all."
-# What one end sees as a lost link, the other may explain.
+# What one end sees as a lost link, or cannot reach at all, the other may explain.
+_SYMPTOMS = frozenset({Reason.LINK_LOST, Reason.CONNECT_FAILED})
 _CAUSES = frozenset({Reason.AGENT_RESTARTED, Reason.AGENT_LOST, Reason.DISK_FULL})
 log = structlog.get_logger()
 
@@ -85,7 +86,7 @@ def condemn(unit: Unit, run: Run, verdict: Verdict, given_up: tuple[str, ...] = 
 
     Hosts that never began have nothing to undo.
     """
-    if run.verdict is None or (run.reason == Reason.LINK_LOST and verdict.reason in _CAUSES):
+    if run.verdict is None or (run.reason in _SYMPTOMS and verdict.reason in _CAUSES):
         run.verdict, run.reason, run.detail = verdict.state, verdict.reason, verdict.detail
         log.info("run_condemned", run_id=str(run.id), verdict=str(verdict.state), reason=str(verdict.reason))
     for host in rows.hosts_of(unit, run.id):

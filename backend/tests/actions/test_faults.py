@@ -74,15 +74,21 @@ def test_a_restarted_sender_fails_the_run_and_the_next_attempt_completes(lab: La
     assert not client.spool
 
 
-def test_the_cause_replaces_the_symptom_at_the_other_end(lab: Lab) -> None:
+@pytest.mark.parametrize("symptom", ["link_lost", "connect_failed"])
+def test_the_cause_replaces_the_symptom_at_the_other_end(lab: Lab, symptom: str) -> None:
+    """A receiver sees of a sender that was killed that the link is lost, or that nobody answers."""
     client, server = pair(lab)
     campaign = lab.launch(**ONE)
     until(lab, campaign, [client, server], "running")
     client.act()
-    client.ends_with = "link_lost"  # what a receiver sees of a sender that was killed
+    if symptom == "link_lost":
+        client.ends_with = symptom
+        client.act()
+    else:
+        client.event("failed", reason=symptom, detail="no answer")
+        client.forget()
     client.act()
-    client.act()
-    assert lab.runs(campaign)[0]["reason"] == "link_lost"
+    assert lab.runs(campaign)[0]["reason"] == symptom
     client.ends_with = None
     server.forget()
     server.act()

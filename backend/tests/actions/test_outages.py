@@ -68,6 +68,14 @@ def test_time_without_one_of_them_does_not_count(lab: Lab, away: str) -> None:
     assert lab.runs(campaign)[0]["reason"] == "agent_lost", "from then on it counts"
 
 
+def test_an_hour_without_a_server_costs_no_run_its_turn(lab: Lab) -> None:
+    agents = [*pair(lab)]
+    campaign = lab.launch(**ONE)
+    lab.go_away(5000)
+    lab.tick()
+    assert [run["state"] for run in lab.drive(campaign, agents)] == ["complete"]
+
+
 def lose_uploads(lab: Lab, agents: list[ScriptedAgent]) -> str:
     """A run whose sender vanishes before it has uploaded."""
     campaign = lab.launch(**ONE)

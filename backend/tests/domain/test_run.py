@@ -288,9 +288,7 @@ class Scripted:
 
 
 @given(
-    st.lists(
-        st.tuples(st.sampled_from((CONDUCTOR, API, "both")), st.integers(0, 400), st.integers(1, 600)), max_size=4
-    )
+    st.lists(st.tuples(st.sampled_from((CONDUCTOR, API, "both")), st.integers(0, 400), st.integers(1, 600)), max_size=4)
 )
 @settings(max_examples=300)
 def test_no_outage_ends_a_run_whose_agents_do_their_work(away: list[tuple[str, int, int]]) -> None:

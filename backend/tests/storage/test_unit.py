@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from downlink.domain.errors import UnavailableError
 from downlink.storage import access
@@ -63,3 +65,17 @@ def test_a_database_that_is_away_says_so() -> None:
     away = open_units("postgresql+psycopg://nobody@127.0.0.1:1/none", 1)
     with pytest.raises(UnavailableError, match="does not answer"), away() as unit:
         access.has_user(unit)
+
+
+def test_a_full_disk_has_its_own_name_and_says_what_to_do(units: UnitFactory) -> None:
+    with pytest.raises(UnavailableError, match="disk is full") as caught, units() as unit:
+        unit.session.execute(text("DO $$ BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'no space left'; END $$"))
+    assert caught.value.code == "disk_full"
+
+
+def test_errors_do_not_show_what_was_stored(units: UnitFactory) -> None:
+    with pytest.raises(IntegrityError) as caught, units() as unit:
+        unit.session.execute(
+            text("INSERT INTO users (id, username) VALUES (:id, :name)"), {"id": SUBJECT, "name": "hash-of-anna"}
+        )
+    assert "hash-of-anna" not in str(caught.value).partition("DETAIL")[0]

@@ -1,0 +1,61 @@
+"""What is too old is forgotten, at whatever second the tick falls; what runs and campaigns did stays."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select, text
+
+from downlink.storage import access, retention
+from downlink.storage.events import add_event
+from downlink.storage.tables import Audit, Enrolment, Event
+from downlink.storage.unit import UnitFactory
+
+NOW = datetime(2026, 3, 1, 12, 0, 59, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def test_it_is_done_once_a_minute_though_no_tick_falls_on_second_0(units: UnitFactory) -> None:
+    for now in (NOW, NOW + timedelta(seconds=2)):
+        with units() as unit:
+            add_event(unit, now - timedelta(hours=2), "progress", {})
+            unit.session.flush()
+            retention.prune(unit, now)
+    with units() as unit:
+        assert unit.session.scalar(select(func.count()).select_from(Event)) == 1, "the second time is too soon"
+        retention.prune(unit, NOW + timedelta(seconds=60))
+        assert unit.session.scalar(select(func.count()).select_from(Event)) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept_days", "gone_days"),
+    [("host", 89, 91), ("run", 5000, None), ("campaign", 5000, None), ("agent", 0, 1)],
+)
+def test_events_have_their_time(units: UnitFactory, kind: str, kept_days: int, gone_days: int | None) -> None:
+    with units() as unit:
+        add_event(unit, NOW - kept_days * DAY, kind, {})
+        if gone_days:
+            add_event(unit, NOW - gone_days * DAY, kind, {})
+        unit.session.flush()
+        retention.prune(unit, NOW)
+        assert unit.session.scalars(select(Event.at)).all() == [NOW - kept_days * DAY]
+
+
+def test_used_and_expired_enrolments_and_old_audit_go(units: UnitFactory) -> None:
+    with units() as unit:
+        for number, age in enumerate((29, 32)):
+            access.add_enrolment(unit, bytes([number]), NOW - age * DAY, NOW - age * DAY + timedelta(hours=1))
+            access.audit(unit, NOW - (age + 700) * DAY, "admin", f"{age}", "x")
+        unit.session.flush()
+        retention.prune(unit, NOW)
+        assert unit.session.scalars(select(Enrolment.token_hash)).all() == [b"\0"]
+        assert unit.session.scalars(select(Audit.action)).all() == ["29"]
+
+
+def test_what_is_pruned_is_found_by_an_index(units: UnitFactory) -> None:
+    with units() as unit:
+        unit.session.execute(text("SET LOCAL enable_seqscan = off"))
+        query = "EXPLAIN DELETE FROM events WHERE kind IN ('progress', 'agent') AND at < now() - interval '1 hour'"
+        plan = "\n".join(unit.session.execute(text(query)).scalars())
+    assert "ix_events_pruned" in plan
