@@ -1,0 +1,51 @@
+"""Runs of one campaign end at once, by several workers, and none waits for another in a circle."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID
+
+from sqlalchemy import text
+
+from downlink.jobs.tasks import carry_out
+from downlink.stack.process import wait_until
+from downlink.storage.unit import UnitFactory
+from tests.actions.test_faults import pair
+from tests.fixtures.lab import Lab
+
+RUNS = 114
+MEASURED = """
+    UPDATE runs SET state = 'uploading', released_at = now(), needs = 'analyse', needs_sent_at = now() RETURNING id
+"""
+DEADLOCKS = "SELECT deadlocks, xact_commit FROM pg_stat_database WHERE datname = current_database()"
+
+
+def deadlocks(units: UnitFactory) -> int:
+    """How many the server has counted, once it has counted all that is over."""
+    seen: list[int] = []
+
+    def is_settled() -> bool:
+        with units() as unit:
+            unit.session.execute(text("SELECT pg_stat_force_next_flush()"))
+        with units() as unit:
+            seen.append(unit.session.execute(text(DEADLOCKS)).one()[0])
+        return len(seen) > 3 and seen[-1] == seen[-3]
+
+    assert wait_until(is_settled, 10, step_s=0.5)
+    return seen[-1]
+
+
+def test_two_workers_end_a_hundred_runs_of_one_campaign_without_a_deadlock(lab: Lab) -> None:
+    pair(lab)
+    campaign = lab.launch(timetable={"cycles": RUNS // 2, "order": "interleaved"})
+    before = deadlocks(lab.units)
+    with lab.units() as unit:
+        measured: list[UUID] = list(unit.session.execute(text(MEASURED)).scalars())
+    assert len(measured) == RUNS
+    with ThreadPoolExecutor(2) as workers:
+        list(workers.map(lambda run: carry_out(lab.units, "analyse", run, lab.now), measured))
+    assert {run["state"] for run in lab.runs(campaign)} == {"complete"}
+    assert deadlocks(lab.units) == before
+    with lab.units() as unit:
+        wanted = unit.session.execute(text("SELECT report_wanted FROM campaigns")).scalar_one()
+    assert wanted == RUNS // 2, "each cycle's last run, and it alone, asks for a report"
