@@ -23,6 +23,7 @@ from downlink.domain.agent import (
 from downlink.domain.campaign import Sampling
 from downlink.domain.run import ACTIVE, LATEST_START_S, HostPhase, Reason, RunState, Verdict
 from downlink.storage import runs as rows
+from downlink.storage import uploads
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
@@ -125,7 +126,7 @@ def _fate(unit: Unit, run: Run, host: RunHost, now: datetime) -> Spooled:
     if is_cancelled or host.phase in (HostPhase.UPLOADED, HostPhase.DONE):
         return Spooled.FORGOTTEN
     is_due = host.upload_asked_at is None or now - host.upload_asked_at >= ASK_AGAIN
-    if is_due and rows.takes_late(run, host) and rows.outcomes_of(rows.flows_of(unit, run.id), agent=host.agent):
+    if is_due and uploads.takes_late(run, host) and rows.outcomes_of(rows.flows_of(unit, run.id), agent=host.agent):
         return Spooled.ASKED
     return Spooled.KEPT
 

@@ -14,10 +14,10 @@ from downlink.codec.parquet import columns_to_parquet, trace_columns
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.sample import TIME_FIELD, End
 from downlink.storage import runs as rows
-from downlink.storage import traces
-from downlink.storage.runs import Upload
+from downlink.storage import traces, uploads
 from downlink.storage.tables import Chunk, Run, RunFlow
 from downlink.storage.unit import Unit
+from downlink.storage.uploads import Upload
 
 HEARD_EVERY = timedelta(seconds=1)
 MOST_BYTES = 2 * 2**30
@@ -63,7 +63,7 @@ def accept_chunk(unit: Unit, agent: str, place: Place, body: bytes, digest: byte
 
     ConflictError when the run is not this agent's, does not want chunks now, or holds another content in this place.
     """
-    found = rows.find_upload(unit, place.run_id, place.flow, place.end, agent)
+    found = uploads.find_upload(unit, place.run_id, place.flow, place.end, agent)
     if found is None or found.attempt != place.attempt:
         raise ConflictError(
             "not_your_run",
@@ -78,7 +78,7 @@ def accept_chunk(unit: Unit, agent: str, place: Place, body: bytes, digest: byte
         return _repeat(unit, row, found)
     if not traces.store_chunk(unit, row):
         return False
-    rows.note_stored(unit, place.run_id, agent, len(body), now)
+    uploads.note_stored(unit, place.run_id, agent, len(body), now)
     return True
 
 

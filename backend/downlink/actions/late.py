@@ -10,6 +10,7 @@ from downlink.actions import outcomes, runs
 from downlink.domain.errors import ConflictError, UnavailableError
 from downlink.domain.run import HostPhase, RunState, is_reopened
 from downlink.storage import runs as rows
+from downlink.storage import uploads
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run, RunHost
 from downlink.storage.unit import Unit
@@ -37,7 +38,7 @@ def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], n
         raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
     if host.phase not in _BEFORE[kind]:
         return
-    if not rows.is_settled(run):
+    if not uploads.is_settled(run):
         raise UnavailableError("run_settling", "The run is just being ended; send this again in some seconds.")
     if kind == "finished":
         outcomes.note_outcomes(unit, run, host, event)

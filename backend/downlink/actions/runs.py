@@ -9,22 +9,8 @@ import structlog
 
 from downlink.actions.secrets import TICKET, make_secret
 from downlink.domain.errors import ConflictError
-from downlink.domain.run import (
-    FINAL,
-    Condemn,
-    Finish,
-    HostPhase,
-    Move,
-    Reason,
-    Release,
-    RunState,
-    Start,
-    Step,
-    Verdict,
-    decide,
-    is_retried,
-    may_follow,
-)
+from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, decide
+from downlink.domain.run import FINAL, HostPhase, Reason, RunState, Verdict, is_retried, may_follow
 from downlink.storage import campaigns, leases
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event

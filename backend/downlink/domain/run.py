@@ -1,29 +1,13 @@
-"""A run's life: its states, what may follow what, and the pure deciders of what happens next.
-
-`decide` looks at a run, its hosts and the time, and says the next step; `decide_order` says what an agent should do.
-Both are asked again and again, so that a lost answer or a restarted process needs no case of its own.
-"""
+"""A run's life: its states, what may follow what, why it ends, and what is tried again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-PREPARE_LIMIT_S = 60.0
-FINISH_MARGIN_S = 30.0
-RESTORE_LIMIT_S = 60.0
-UPLOAD_SILENCE_S = 120.0
-UPLOAD_STALL_S = 300.0  # one chunk of 4 MiB at SLOWEST_UPLOAD_BPS, and some
-UPLOAD_MARGIN_S = 300.0
-UPLOAD_MOST_S = 6 * 3600.0
-SLOWEST_UPLOAD_BPS = 128_000
-SAMPLE_BYTES = 100  # packed; a sample of every field takes less
-MAX_UPLOAD_ORDERS = 100  # without a chunk: agents that fail at once ask twice a second
-AGENT_PAUSE_S = 30.0  # the longest between two tries of an agent (agents/internal/uplink)
-START_MARGIN_S = 1.5
 LATEST_START_S = 10.0  # after its moment, an agent does not begin any more (agents/internal/trial)
 MARGIN_RTTS = 20
 
@@ -120,10 +104,6 @@ class HostPhase(StrEnum):
     LOST = "lost"
 
 
-_ENGAGED = frozenset({HostPhase.PREPARING, HostPhase.READY})
-_UNSETTLED = _ENGAGED | {HostPhase.ASSIGNED, HostPhase.FINISHED}
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How a run will end, with a code and a sentence."""
@@ -170,154 +150,6 @@ class RunView:
     def in_phase(self, *phases: HostPhase) -> list[str]:
         """Names of the agents in one of these phases."""
         return [host.agent for host in self.hosts if host.phase in phases]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Go to this state, which is not final."""
-
-    state: RunState
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Both ends are ready: the run's zero is at this moment."""
-
-    start_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Condemn:
-    """The run will end so; hosts that have begun are told to stop and restore. GIVE_UP names agents no longer waited for."""
-
-    verdict: Verdict
-    given_up: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """Nothing more is on its way: free link and hosts, seal the traces."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """End now, without data."""
-
-    verdict: Verdict
-
-
-Step = Move | Start | Condemn | Release | Finish
-
-
-def decide(run: RunView, now: datetime) -> Step | None:
-    """The next step of an active run, or None while there is nothing to do but wait. Apply it and ask again."""
-    match run.state:
-        case RunState.LEASED | RunState.PREPARING:
-            return _decide_preparing(run, now)
-        case RunState.RUNNING:
-            return _decide_running(run, now)
-        case RunState.RESTORING:
-            return _decide_restoring(run, now)
-        case RunState.UPLOADING:
-            return _decide_uploading(run, now)
-    return None
-
-
-def _decide_preparing(run: RunView, now: datetime) -> Step | None:
-    if run.verdict:
-        return Move(RunState.RESTORING)
-    if not run.in_phase(*(frozenset(HostPhase) - {HostPhase.READY})):
-        if run.state is RunState.LEASED:
-            return Move(RunState.PREPARING)
-        if all(host.heard_at and host.heard_at >= run.watched_since for host in run.hosts):
-            return Start(now + start_margin(run.base_rtt_ms))  # each end holds a poll, and hears of it at once
-    if run.state is RunState.LEASED and run.in_phase(*_ENGAGED):
-        return Move(RunState.PREPARING)
-    if _is_over(run, run.state_at, PREPARE_LIMIT_S, now):
-        late = run.in_phase(HostPhase.ASSIGNED, HostPhase.PREPARING)
-        return Condemn(_lost(late, "did not get ready", PREPARE_LIMIT_S))
-    return None
-
-
-def _decide_running(run: RunView, now: datetime) -> Step | None:
-    unfinished = run.in_phase(*_ENGAGED)
-    if run.verdict or not unfinished:
-        return Move(RunState.RESTORING)
-    if all(host.agent in run.unstarted for host in run.hosts):
-        return Start(now + start_margin(run.base_rtt_ms))  # nobody got the first one: the server went away with it
-    # Receivers are silent by design, and a sender may be cut off for a while: only the deadline tells.
-    end = (run.start_at or run.state_at) + timedelta(seconds=run.deadline_s)
-    if _is_over(run, end, FINISH_MARGIN_S, now):
-        return Condemn(_lost(unfinished, "did not report the end of its transfer", run.deadline_s + FINISH_MARGIN_S))
-    return None
-
-
-def _decide_restoring(run: RunView, now: datetime) -> Step | None:
-    unsettled = run.in_phase(*_UNSETTLED)
-    if unsettled and _is_over(run, run.state_at, RESTORE_LIMIT_S, now):
-        return Condemn(
-            run.verdict or _lost(unsettled, "did not report that its host is restored", RESTORE_LIMIT_S),
-            tuple(unsettled),
-        )
-    if unsettled:
-        return None
-    if run.verdict and (run.verdict.state is RunState.CANCELLED or not run.in_phase(HostPhase.RESTORED)):
-        return Finish(run.verdict)
-    return Move(RunState.UPLOADING)
-
-
-def _decide_uploading(run: RunView, now: datetime) -> Step | None:
-    if run.is_released:
-        return None
-    if run.verdict and run.verdict.state is RunState.CANCELLED:
-        return Finish(run.verdict)
-    if not run.in_phase(HostPhase.RESTORED):
-        return Release()
-    faults = {host.agent: why for host in run.hosts if (why := _upload_fault(host, run, now))}
-    if faults:
-        detail = " ".join(f"{agent} did not upload its samples: {why}." for agent, why in faults.items())
-        return Condemn(run.verdict or Verdict(RunState.INCOMPLETE, Reason.UPLOAD_TIMEOUT, detail), tuple(faults))
-    return None
-
-
-def _upload_fault(host: HostView, run: RunView, now: datetime) -> str | None:
-    """Why this host's upload is no longer waited for: it is silent, stands still, fails again and again, or takes too long."""
-    if host.phase is not HostPhase.RESTORED:
-        return None
-    if _is_over(run, max(run.state_at, host.heard_at or run.state_at), UPLOAD_SILENCE_S, now):
-        return f"not heard for {UPLOAD_SILENCE_S:g} s"
-    if _is_over(run, max(run.state_at, host.stored_at or run.state_at), UPLOAD_STALL_S, now):
-        return f"no chunk came for {UPLOAD_STALL_S:g} s"
-    if host.upload_orders > MAX_UPLOAD_ORDERS:
-        return f"told {MAX_UPLOAD_ORDERS} times, it sent no chunk"
-    longest_s = upload_limit_s(host.samples)
-    if _is_over(run, run.state_at, longest_s, now):
-        return f"not done within {longest_s:g} s"
-    return None
-
-
-def upload_limit_s(samples: int) -> float:
-    """How long an upload of so many samples may hold its link, at the slowest rate that is waited for."""
-    return min(UPLOAD_MOST_S, UPLOAD_MARGIN_S + samples * SAMPLE_BYTES * 8 / SLOWEST_UPLOAD_BPS)
-
-
-def _is_over(run: RunView, since: datetime, seconds: float, now: datetime) -> bool:
-    """Whether more than the limit has gone by since then, all of it watched; after a break agents come back one by one."""
-    counted_from = max(since, run.watched_since + timedelta(seconds=AGENT_PAUSE_S))
-    return now > counted_from + timedelta(seconds=seconds + MARGIN_RTTS * run.base_rtt_ms / 1000)
-
-
-def start_margin(base_rtt_ms: float) -> timedelta:
-    """From the decision to start to the run's zero: every end must hold its `go` by then, over a path as slow as the link."""
-    return timedelta(seconds=START_MARGIN_S + 4 * base_rtt_ms / 1000)
-
-
-def _lost(agents: list[str], what: str, seconds: float) -> Verdict:
-    return Verdict(RunState.FAILED, Reason.AGENT_LOST, f"{_names(agents)} {what} within {seconds:g} s.")
-
-
-def _names(agents: list[str]) -> str:
-    return " and ".join(agents) or "no agent"
 
 
 def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int) -> bool:

@@ -110,4 +110,6 @@ def stale_reports(unit: Unit, now: datetime, resend: timedelta) -> Sequence[Camp
     query = select(Campaign).outerjoin(Report, Report.campaign_id == Campaign.id)
     query = query.where(Campaign.report_wanted > func.coalesce(Report.version, 0))
     unsent = or_(Campaign.report_sent_at.is_(None), Campaign.report_sent_at < now - resend)
-    return unit.session.scalars(query.where(unsent).with_for_update(of=Campaign, skip_locked=True, key_share=True)).all()
+    return unit.session.scalars(
+        query.where(unsent).with_for_update(of=Campaign, skip_locked=True, key_share=True)
+    ).all()

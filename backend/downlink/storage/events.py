@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import select, text
 
 from downlink.storage.tables import Event
 from downlink.storage.unit import Unit
 
-KEEP_PROGRESS = timedelta(hours=1)
 _SELECT = """
     SELECT xact::text, id, kind, data FROM events
     WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact < pg_snapshot_xmin(pg_current_snapshot())
@@ -92,9 +91,3 @@ def run_events(unit: Unit, run_id: UUID) -> Sequence[Event]:
     """A run's record, oldest first; progress is left out."""
     query = select(Event).where(Event.run_id == run_id, Event.kind != "progress").order_by(Event.id)
     return unit.session.scalars(query).all()
-
-
-def prune(unit: Unit, now: datetime) -> None:
-    """Forget old progress, that of sweeps too, and agents' status changes; what runs and campaigns did is kept."""
-    fleeting = Event.kind.in_(("progress", "sweep", "agent"))
-    unit.session.execute(delete(Event).where(fleeting, Event.at < now - KEEP_PROGRESS))

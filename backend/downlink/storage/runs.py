@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true, update
+from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true
 
 from downlink.domain.agent import AgentStatus
 from downlink.domain.errors import NotFoundError
@@ -43,17 +43,6 @@ class RunRow:
     goodput_bps: float | None
 
 
-@dataclass(frozen=True)
-class Upload:
-    """One end of a flow as its agent's chunks find it. chunks: how many were announced. stored_bytes: the agent's in this run."""
-
-    attempt: int
-    state: str
-    is_wanted: bool
-    chunks: int
-    stored_bytes: int
-
-
 def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
     """NotFoundError when there is none. Locked runs are read anew."""
     query = select(Run).where(Run.id == run_id)
@@ -84,43 +73,6 @@ def hosts_of(unit: Unit, run_id: UUID) -> Sequence[RunHost]:
 
 def find_host(unit: Unit, run_id: UUID, agent: str) -> RunHost | None:
     return unit.session.get(RunHost, (run_id, agent), populate_existing=True)
-
-
-def find_upload(unit: Unit, run_id: UUID, flow: int, end: End, agent: str) -> Upload | None:
-    """What is known of this end of a flow; None when it is not this agent's.
-
-    The run is held as it is until the transaction ends, so that no chunk slips in behind its seal.
-    """
-    outcome = RunFlow.sender_outcome if end is End.SENDER else RunFlow.receiver_outcome
-    query = (
-        select(Run, RunHost, outcome["chunks"].as_integer())
-        .join(RunFlow, RunFlow.run_id == Run.id)
-        .join(RunHost, RunHost.run_id == Run.id)
-        .where(Run.id == run_id, RunFlow.flow == flow, getattr(RunFlow, end) == agent, RunHost.agent == agent)
-    )
-    found = unit.session.execute(query.with_for_update(read=True, of=Run)).one_or_none()
-    if found is None:
-        return None
-    run, host, chunks = found
-    is_wanted = run.state == RunState.UPLOADING and run.released_at is None and host.phase == HostPhase.RESTORED
-    return Upload(run.attempt, run.state, is_wanted or takes_late(run, host), chunks or 0, host.stored_bytes)
-
-
-def is_settled(run: Run) -> bool:
-    """Whether a run has ended, by itself, and no job of it is due."""
-    return run.state in FINAL and run.state != RunState.CANCELLED and run.needs is None
-
-
-def takes_late(run: Run, host: RunHost) -> bool:
-    """Whether a run that has ended still takes chunks of an agent that it was ended without."""
-    return is_settled(run) and host.phase in (HostPhase.LOST, HostPhase.RESTORED)
-
-
-def note_stored(unit: Unit, run_id: UUID, agent: str, size: int, now: datetime) -> None:
-    """An agent's upload goes on: one more chunk is stored."""
-    host = update(RunHost).where(RunHost.run_id == run_id, RunHost.agent == agent)
-    moved = {"stored_at": now, "stored_bytes": RunHost.stored_bytes + size, "upload_orders": 0}
-    unit.session.execute(host.values(moved))
 
 
 def list_runs(unit: Unit, campaign_id: UUID, state: str | None, limit: int, offset: int) -> tuple[list[RunRow], int]:

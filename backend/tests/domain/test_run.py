@@ -9,25 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, decide, start_margin
 from downlink.domain.run import (
     ACTIVE,
     FINAL,
     LATEST_START_S,
-    Condemn,
-    Finish,
     HostPhase,
     HostView,
-    Move,
     Reason,
-    Release,
     RunState,
     RunView,
-    Start,
     Verdict,
-    decide,
     is_retried,
     may_follow,
-    start_margin,
     transfer_deadline_s,
 )
 from downlink.domain.watch import API, CONDUCTOR, Pulse, next_pulse, watched_since

@@ -46,7 +46,9 @@ def test_used_and_expired_enrolments_and_old_audit_go(units: UnitFactory) -> Non
     with units() as unit:
         for number, age in enumerate((29, 32)):
             access.add_enrolment(unit, bytes([number]), NOW - age * DAY, NOW - age * DAY + timedelta(hours=1))
-            access.audit(unit, NOW - (age + 700) * DAY, "admin", f"{age}", "x")
+            unit.session.add(
+                Audit(at=NOW - (age + 700) * DAY, actor="admin", actor_kind="user", action=f"{age}", subject="x")
+            )
         unit.session.flush()
         retention.prune(unit, NOW)
         assert unit.session.scalars(select(Enrolment.token_hash)).all() == [b"\0"]

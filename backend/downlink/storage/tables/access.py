@@ -64,7 +64,7 @@ class ApiToken(Table):
 
 
 class Audit(Table):
-    """Who changed what about access, by id: names may be given twice. Rows are only ever added."""
+    """Who changed what about access, by id: names may be given twice. Rows are never changed, and kept for two years."""
 
     __tablename__ = "audit"
     id: Mapped[int] = mapped_column(Identity(), primary_key=True)

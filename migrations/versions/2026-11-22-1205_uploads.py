@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "b7d20f4c6e18"
-down_revision = "a41c7be02f95"
+down_revision = "b93d61f8a27c"
 branch_labels = None
 depends_on = None
 
