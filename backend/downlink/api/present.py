@@ -17,6 +17,9 @@ from downlink.storage.campaigns import Overview
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
 
+PREVIEW_RUNS = 500
+"""As many as a page of a list; the estimate has their number."""
+
 
 def agent(row: Agent, links: list[str], now: datetime) -> agent_shapes.Agent:
     facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
@@ -146,5 +149,10 @@ def _metrics(flow: int, metrics: Any) -> dict[str, Any]:
 def preview(made: Preview) -> campaign_shapes.CampaignPreview:
     plan = made.plan
     return campaign_shapes.CampaignPreview.model_validate(
-        {"campaign": made.campaign.to_dict(), "runs": plan.runs, "estimate": plan.estimate, "conflicts": plan.conflicts}
+        {
+            "campaign": made.campaign.to_dict(),
+            "runs": plan.runs[:PREVIEW_RUNS],
+            "estimate": plan.estimate,
+            "conflicts": plan.conflicts,
+        }
     )

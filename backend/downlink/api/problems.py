@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import structlog
@@ -49,7 +50,14 @@ log = structlog.get_logger()
 def problem(
     status: int, code: str, message: str, details: Any = None, headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    return JSONResponse({"code": code, "message": message, "details": details or {}}, status, headers)
+    return _AsciiResponse({"code": code, "message": message, "details": details or {}}, status, headers)
+
+
+class _AsciiResponse(JSONResponse):
+    """An error may quote what was sent: half a surrogate pair has no encoding, but an escape."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content).encode()
 
 
 def add_problem_handlers(app: FastAPI) -> None:

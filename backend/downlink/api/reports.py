@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 from fastapi.responses import StreamingResponse
 
 from downlink.actions import exports, reports
@@ -18,6 +18,7 @@ router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
 PARQUET = "application/vnd.apache.parquet"
 End = Literal["sender", "receiver"]
+FlowNumber = Annotated[int, Path(ge=1, le=1000)]
 
 
 def _file(media_type: str) -> dict[str, Any]:
@@ -52,12 +53,12 @@ def export_campaign(campaign_id: UUID, table: exports.TableName, caller: Reader,
 
 
 @router.get("/runs/{run_id}/traces/{flow}/{end}.parquet", response_class=StreamingResponse, **_file(PARQUET))
-def export_trace_parquet(run_id: UUID, flow: int, end: End, caller: Reader, units: Units) -> StreamingResponse:
+def export_trace_parquet(run_id: UUID, flow: FlowNumber, end: End, caller: Reader, units: Units) -> StreamingResponse:
     """A sealed trace, every sample of it."""
     return download(exports.trace_parquet(units, run_id, flow, end), f"{run_id}-{flow}-{end}.parquet", PARQUET)
 
 
 @router.get("/runs/{run_id}/traces/{flow}/{end}.csv", response_class=StreamingResponse, **_file(CSV))
-def export_trace_csv(run_id: UUID, flow: int, end: End, caller: Reader, units: Units) -> StreamingResponse:
+def export_trace_csv(run_id: UUID, flow: FlowNumber, end: End, caller: Reader, units: Units) -> StreamingResponse:
     """A sealed trace, every sample of it."""
     return download(exports.trace_csv(units, run_id, flow, end), f"{run_id}-{flow}-{end}.csv", CSV)

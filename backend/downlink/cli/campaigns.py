@@ -225,6 +225,8 @@ def _print_preview(found: dict[str, Any]) -> None:
             ("condition", lambda r: r["condition"]),
         ],
     )
+    if estimate["runs"] > len(found["runs"]):
+        note(f"These are the first {len(found['runs'])}.")
     say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
     for conflict in found["conflicts"]:
         note(f"conflict: {conflict['message']}")

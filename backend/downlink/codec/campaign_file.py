@@ -1,4 +1,4 @@
-"""The text of a campaign file, YAML or JSON, to a checked campaign. Problems are told with their lines."""
+"""The text of a campaign file, YAML or JSON, to a checked campaign. Problems come with their lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import yaml
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_reading import campaign_error, read_campaign
 from downlink.domain.errors import InvalidError
+from downlink.domain.reading import is_storable
 
 MAX_TEXT_BYTES = 256 * 2**10
 MAX_DEPTH = 20
@@ -22,6 +23,8 @@ def parse_campaign(text: str) -> Campaign:
     Raises InvalidError `campaign_invalid`; its details hold `problems`, a list of {place, message} with `line` (from 1)
     where it is known.
     """
+    if not is_storable(text):
+        raise _refusal("A campaign file is text: it holds no zero characters and no halves of surrogate pairs.")
     if len(text.encode()) > MAX_TEXT_BYTES:
         raise _refusal(f"A campaign file holds at most {MAX_TEXT_BYTES // 1024} KiB.")
     data, lines = _load(text)
@@ -66,7 +69,7 @@ def _places(node: yaml.Node, place: str = "", depth: int = 0) -> Iterator[tuple[
         for key, value in node.value:
             name = key.value if isinstance(key, yaml.ScalarNode) else None
             if name is None or name in seen:
-                why = "a key must be a plain text" if name is None else "this key stands here twice"
+                why = "a key must be a plain text" if name is None else "this key appears twice"
                 raise _refusal(f"{why}.", key.start_mark.line + 1, f"{place}.{name}".strip(".") if name else place)
             seen.add(name)
             yield from _places(value, f"{place}.{name}" if place else name, depth + 1)
@@ -80,7 +83,7 @@ def _line(lines: dict[str, int], place: str) -> int | None:
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain data with the scalars of YAML 1.2: `on` is a text, 1e9 a number. No aliases: defaults say what is shared."""
+    """Plain data with the scalars of YAML 1.2: `on` is a text, 1e9 a number. No tags, and no aliases: defaults say what is shared."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - pyyaml's own name
 
@@ -88,6 +91,9 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.AliasEvent):
             message = "aliases (*name) are not allowed; write under defaults what conditions share"
             raise yaml.MarkedYAMLError(problem=message, problem_mark=self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        if getattr(event := self.peek_event(), "tag", None) is not None:  # type: ignore[no-untyped-call]
+            message = f"tags ({event.tag}) are not allowed; write the plain value"
+            raise yaml.MarkedYAMLError(problem=message, problem_mark=event.start_mark)
         return super().compose_node(parent, index)
 
 

@@ -14,7 +14,8 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 Cell = str | int | float | bool | datetime | None
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# By OWASP's "CSV Injection": full-width forms (U+FF1D, FF0B, FF0D, FF20) are taken for their plain ones.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _LINES_PER_PIECE = 1_000
 
 

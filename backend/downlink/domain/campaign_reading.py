@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -33,6 +32,7 @@ MAX_RUNS = 100_000
 MAX_SECONDS = 86_400.0
 MAX_BYTES = 10**13
 MAX_RATE_BPS = 10**12
+MAX_OPTION = 2**63
 # TCP_CA_NAME_MAX is 16 with the closing zero.
 CC_NAME = r"[A-Za-z0-9_-]{1,15}"
 
@@ -90,7 +90,7 @@ def _links(reader: Reader) -> tuple[str, ...]:
         if not isinstance(name, str) or not name.strip() or not is_storable(name):
             reader.refuse(f"links[{index}]", "must be the name of a link.")
         elif name in names[:index]:
-            reader.refuse(f"links[{index}]", f"{name!r} stands here twice.")
+            reader.refuse(f"links[{index}]", f"{name!r} appears twice.")
     return tuple(str(name) for name in names)
 
 
@@ -198,7 +198,7 @@ def _settings(reader: Reader) -> dict[str, str]:
         setting = settings().get(name)
         text = "" if isinstance(value, bool) else " ".join(str(value).split())
         if setting is None:
-            reader.refuse(str(name), f"is no setting that agents change. Allowed: {', '.join(settings())}.")
+            reader.refuse(str(name), f"is not a setting that agents change. Allowed: {', '.join(settings())}.")
         elif not setting.accepts(text):
             reader.refuse(name, f"must be {setting.allowed}, not {value!r}.")
         else:
@@ -226,8 +226,8 @@ def _options(reader: Reader) -> dict[str, Scalar]:
     for name, value in reader.data.items():
         if not isinstance(value, (str, int, float, bool)) or not is_storable(f"{name}{value}"):
             reader.refuse(str(name), "must be a name with a text, a number, true or false.")
-        elif isinstance(value, float) and not math.isfinite(value):
-            reader.refuse(str(name), "must be a finite number.")
+        elif isinstance(value, (int, float)) and not abs(value) < MAX_OPTION:
+            reader.refuse(str(name), "must be a finite number, below 2^63.")
     return {str(name): value for name, value in reader.data.items()}
 
 

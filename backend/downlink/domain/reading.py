@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -72,7 +71,7 @@ class Reader:
         """A finite number within [least, most]."""
         value = self._value(key, default)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if is_number and math.isfinite(value) and least <= value <= most:
+        if is_number and least <= value <= most:  # false for NaN too
             return float(value)
         self.refuse(key, f"must be a number from {least:g} to {most:g}, not {_shown(value)}.")
         return default
@@ -140,5 +139,7 @@ def _shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
+    if isinstance(value, int) and abs(value) >= 10**30:  # Python refuses to spell the largest
+        return "a number beyond all measure"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -7,19 +7,27 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Discriminator, Field, PlainSerializer
 
 from downlink.domain.enrolment import AGENT_NAME
 from downlink.domain.run import Reason
 
 MAX_LIST = 256
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _refuse_controls(text: str) -> str:
     if _CONTROLS.search(text):
         raise ValueError("control characters are not allowed")
     return text
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """In UTC; ValueError for a moment that lies outside the calendar there."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999 in UTC") from None
 
 
 def _iso_us(moment: datetime) -> str:
@@ -51,7 +59,7 @@ Sentence = Annotated[str, Field(max_length=2000), AfterValidator(_refuse_control
 Address = Annotated[
     str, Field(min_length=3, max_length=100, pattern=r"^(\[[0-9a-fA-F:.%a-z0-9]+\]|[A-Za-z0-9.-]+):\d{1,5}$")
 ]
-Moment = Annotated[datetime, PlainSerializer(_iso_us, when_used="json", return_type=str)]
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc), PlainSerializer(_iso_us, when_used="json", return_type=str)]
 SettingValues = Annotated[
     dict[Word, Annotated[str, Field(max_length=200), AfterValidator(_refuse_controls)]], Field(max_length=64)
 ]
@@ -109,7 +117,7 @@ class Host(BaseModel):
 
 
 class JoinRequest(Message):
-    token: Annotated[str, Field(max_length=200)]
+    token: Annotated[str, Field(max_length=200), AfterValidator(_refuse_controls)]
     name: Annotated[str, Field(pattern=f"^{AGENT_NAME}$")]
     version: Word
     host: Host

@@ -85,3 +85,12 @@ def test_every_example_can_be_launched(path: Path) -> None:
     senders = tuple(f"server-{number}" for number in range(1, 9))
     links = {name: Link(name, Orbit.GEO, "", 144_000_000, 600.0, "client", senders) for name in campaign.links}
     assert plan_campaign(campaign, links).is_launchable
+
+
+def test_a_preview_of_ten_thousand_runs_answers_with_the_first_and_their_number(lab: Lab) -> None:
+    long = {**CAMPAIGN, "timetable": {"cycles": 5_000}}
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    found = lab.call("POST", "/campaigns/preview", {"campaign": long})
+    assert (len(found["runs"]), found["estimate"]["runs"]) == (500, 10_000)

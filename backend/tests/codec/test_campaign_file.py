@@ -62,7 +62,7 @@ def test_a_key_that_stands_twice_is_refused_also_in_json() -> None:
     assert problems(SMALL + "name: Again\n")[0] == {
         "place": "name",
         "line": 9,
-        "message": "this key stands here twice.",
+        "message": "this key appears twice.",
     }
     assert problems('{"name": "a",\n "name": "b"}')[0]["line"] == 2
 

@@ -12,7 +12,7 @@ from downlink.codec.tables import Cell, cell_text, columns_to_csv, csv_pieces, c
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_a_text_that_looks_like_a_formula_is_made_safe(start: str) -> None:
     assert safe_text(f"{start}1+1") == f"'{start}1+1"
 

@@ -23,7 +23,7 @@ class SetupState(Shape):
 
 
 class SetupBody(Body):
-    token: str = Field(max_length=200, description="From the set-up link that `downlink setup-link` prints")
+    token: Secret = Field(description="From the set-up link that `downlink setup-link` prints")
     username: Name
     password: Password
 

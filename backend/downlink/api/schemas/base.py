@@ -17,7 +17,8 @@ def storable(text: str) -> str:
     return text
 
 
-def _refuse_controls(text: str) -> str:
+def refuse_controls(text: str) -> str:
+    """ValueError for characters that steer a terminal, and for what cannot be stored."""
     if any((ord(c) < 32 and c not in "\n\t") or ord(c) == 127 for c in text):
         raise ValueError("control characters are not allowed")
     return storable(text)
@@ -27,8 +28,8 @@ def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_refuse_controls)]
-Text = Annotated[str, Field(max_length=4000), AfterValidator(_refuse_controls)]
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(refuse_controls)]
+Text = Annotated[str, Field(max_length=4000), AfterValidator(refuse_controls)]
 SamplingName = Literal["polled", "per_ack"]
 Moment = Annotated[datetime, PlainSerializer(_iso, when_used="json", return_type=str)]
 

@@ -117,7 +117,7 @@ class Conflict(Shape):
 
 class CampaignPreview(Shape):
     campaign: CampaignSpec
-    runs: list[PlannedRun]
+    runs: list[PlannedRun] = Field(description="The first 500; `estimate.runs` is the number of all")
     estimate: Estimate
     conflicts: list[Conflict] = Field(description="What stands in the way of a launch, or will make runs wait")
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape
+from downlink.api.schemas.base import Body, Moment, Name, Shape, refuse_controls
 
 OrbitName = Literal["GEO", "MEO", "LEO", "terrestrial"]
 Rate = Annotated[int, Field(gt=0, le=10**13)]
 Rtt = Annotated[float, Field(gt=0, le=60_000)]
 Volume = Annotated[int, Field(gt=0, le=10**18)]
+Operator = Annotated[str, Field(max_length=100), AfterValidator(refuse_controls)]
 Senders = Annotated[
     list[Name], Field(min_length=1, max_length=16, description="Agents by name, counted from 1 by campaigns")
 ]
@@ -21,7 +22,7 @@ Senders = Annotated[
 class LinkBody(Body):
     name: Name
     orbit: OrbitName
-    operator: Annotated[str, Field(max_length=100)] = ""
+    operator: Operator = ""
     nominal_rate_bps: Rate
     base_rtt_ms: Rtt
     receiver: Name = Field(description="The agent behind the terminal, by name")
@@ -36,7 +37,7 @@ class LinkChange(Body):
 
     name: Name | None = None
     orbit: OrbitName | None = None
-    operator: Annotated[str, Field(max_length=100)] | None = None
+    operator: Operator | None = None
     nominal_rate_bps: Rate | None = None
     base_rtt_ms: Rtt | None = None
     receiver: Name | None = None

@@ -35,6 +35,11 @@ export function PreviewPanel({ preview, isCurrent }: { preview: CampaignPreview;
       </Panel>
       <Panel title="Timeline">
         <PlanTimeline runs={runs} conditions={campaign.conditions.map(({ name }) => name)} />
+        {estimate.runs > runs.length ? (
+          <Text size="sm" c="dimmed">
+            The first {runs.length} of {estimate.runs.toLocaleString('en-GB')} runs.
+          </Text>
+        ) : null}
       </Panel>
       <Panel title="Conditions" isFlush>
         <ConditionsTable conditions={campaign.conditions} />
@@ -62,9 +67,9 @@ export function PreviewPanel({ preview, isCurrent }: { preview: CampaignPreview;
             ))}
           </Table.Tbody>
         </ScrollTable>
-        {runs.length > RUNS_LISTED ? (
+        {estimate.runs > RUNS_LISTED ? (
           <Text size="sm" c="dimmed" p="md">
-            The first {RUNS_LISTED} of {runs.length} runs.
+            The first {RUNS_LISTED} of {estimate.runs.toLocaleString('en-GB')} runs.
           </Text>
         ) : null}
       </Panel>
