@@ -1257,7 +1257,10 @@ export interface components {
         /** CampaignPreview */
         CampaignPreview: {
             campaign: components["schemas"]["CampaignSpec"];
-            /** Runs */
+            /**
+             * Runs
+             * @description The first 500; `estimate.runs` is the number of all
+             */
             runs: components["schemas"]["PlannedRun"][];
             estimate: components["schemas"]["downlink__api__schemas__campaigns__Estimate"];
             /**
