@@ -36,7 +36,8 @@ export function weigh(difference: Interval, differences: readonly number[], is_p
   const higher = differences.filter((one) => one > 0).length
   const isTested = is_primary && n >= TEST_CYCLES
   const isOneSided = higher === 0 || higher === n
-  const needed = cyclesNeeded(difference)
+  const near = cyclesNeeded(difference)
+  const needed = near === null || !is_primary ? near : Math.max(near, TEST_CYCLES)
   const shown = isOneSided ? ((mean ?? 0) > 0 ? 'higher' : 'lower') : 'no_difference'
   return {
     cycles_higher: higher,

@@ -119,13 +119,14 @@ function QuantityChart({ quantity, groups, link, windows, from, to, hasBands, is
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list of labels stands for the filtered list, which is new at every render
   const series = useMemo(() => bandSeries(groups, quantity.name), [groups.map(({ label }) => label).join('|'), groups[0]?.group, quantity])
   const level = useMemo(() => (link ? quantity.level(link) : undefined), [link, quantity])
-  const facts: AxisFacts = { series, from, to, hasBands, level, factor: quantity.factor, limit: quantity.limit }
+  const isBare = quantity.isSparse && !areFew(groups)
+  const facts: AxisFacts = { series, from, to, hasBands: hasBands && !isBare, level, factor: quantity.factor, limit: quantity.limit }
   const height = (isFirst ? 190 : 132) + (isLast ? 24 : 0)
   return (
     <Frame
       title={quantity.title}
       unit={quantity.unit}
-      note={noteOf(quantity, facts)}
+      note={isBare && hasBands ? 'means alone: most seconds have none' : noteOf(quantity, facts)}
       height={height}
       table={() => (
         <BandTable

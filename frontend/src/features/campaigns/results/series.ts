@@ -11,6 +11,8 @@ export interface Quantity {
   factor: number
   /** The most that it can be, in API units. */
   limit?: number
+  /** Most seconds have none: an interval of a second says nothing. */
+  isSparse?: boolean
   level: (link: Link) => { value: number; label: string } | undefined
 }
 
@@ -37,7 +39,15 @@ export const QUANTITIES: readonly Quantity[] = [
   },
   { name: 'rwnd_bytes', title: 'Receive window', unit: 'MB', factor: MB_PER_BYTE, level: bdp },
   { name: 'cwnd_bytes', title: 'Congestion window', unit: 'MB', factor: MB_PER_BYTE, level: bdp },
-  { name: 'retransmission_percent', title: 'Retransmissions', unit: '% of sent bytes', factor: 1, limit: 100, level: () => undefined },
+  {
+    name: 'retransmission_percent',
+    title: 'Retransmissions',
+    unit: '% of sent bytes',
+    factor: 1,
+    limit: 100,
+    isSparse: true,
+    level: () => undefined,
+  },
 ]
 
 export interface Metric {

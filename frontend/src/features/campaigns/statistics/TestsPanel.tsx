@@ -29,7 +29,7 @@ export function TestsPanel({ comparisons, primary, link, flow }: TestsPanelProps
   return (
     <Panel
       title="Tests of the primary metrics"
-      description={`Declared in the campaign file: ${primary.map(primaryTitle).join('; ')}. Level: paired sign-flip test over cycles. Shape: Kolmogorov-Smirnov; its distance is the largest gap between the cumulative distributions, 0 to 1. p values are corrected (Holm) over the ${family} ${family === 1 ? 'comparison' : 'comparisons'} of a metric; at 0.05 or below a difference is shown.`}
+      description={`What the campaign asks about: ${primary.map(primaryTitle).join('; ')}. Level: paired sign-flip test over cycles. Shape: Kolmogorov-Smirnov; its distance is the largest gap between the cumulative distributions, 0 to 1. ${family > 1 ? `p values are corrected (Holm) over the ${family} comparisons of a metric; at` : 'At'} 0.05 or below a difference is shown.`}
       isFlush
     >
       {most < needed ? (
