@@ -6,59 +6,139 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from downlink.actions.exits import judge_run
 from downlink.actions.limits import limit_run
-from downlink.domain.errors import InvalidError, NotFoundError
-from downlink.storage.archive import StoredChunk, insert_chunk, insert_rows, read_chunks, read_rows
-from downlink.storage.unit import Unit
+from downlink.codec.collector import Collector
+from downlink.domain.errors import ConflictError, InvalidError
+from downlink.domain.run import FINAL, Reason, RunState
+from downlink.storage import campaigns, runs
+from downlink.storage.archive import (
+    ARCHIVED,
+    Key,
+    StoredChunk,
+    has_campaign,
+    insert_chunk,
+    insert_rows,
+    read_chunks,
+    read_page,
+)
+from downlink.storage.unit import Unit, UnitFactory
 
 FORMAT = "dl-archive/1"
 MAX_MEMBER_BYTES = 256 * 2**20
+ENDED = ("complete", "cancelled")
+ROWS_A_READ = 2_000
+CHUNKS_A_READ = 4
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same campaign makes the same bytes
 
 
-def write_archive(unit: Unit, campaign_id: UUID) -> bytes:
-    """The campaign's rows and sealed traces as a zip; the manifest holds the sha256 of every other member."""
-    rows = read_rows(unit, campaign_id)
-    if not rows["campaigns"]:
-        raise NotFoundError("campaign_not_found", f"There is no campaign {campaign_id}.")
-    packed = io.BytesIO()
-    digests: dict[str, str] = {}
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content, is_packed in _members(unit, campaign_id, rows):
-            digests[name] = hashlib.sha256(content).hexdigest()
-            _add(archive, name, content, is_packed=is_packed)
-        manifest = {"format": FORMAT, "campaign_id": str(campaign_id), "sha256": digests}
-        _add(archive, "manifest.json", json.dumps(manifest, indent=1).encode(), is_packed=False)
-    return packed.getvalue()
+def write_archive(units: UnitFactory, campaign_id: UUID) -> Iterator[bytes]:
+    """The campaign's rows and sealed traces as a zip, piece by piece; the manifest holds the sha256 of every other member.
+
+    Short reads: no connection is held while a piece is on its way. Raises NotFoundError, or ConflictError
+    `campaign_not_ended`, before the first piece: what is under way here must not be so elsewhere.
+    """
+    with units(is_read_only=True) as unit:
+        campaign = campaigns.find_campaign(unit, campaign_id)
+        if campaign.state not in ENDED or runs.unfinished_in_campaign(unit, campaign_id):
+            raise ConflictError(
+                "campaign_not_ended",
+                f"{campaign.name} has not ended; archive it when all its runs have, or cancel it first.",
+            )
+    return _Writer(units, campaign_id).pieces()
+
+
+@dataclass
+class _Writer:
+    units: UnitFactory
+    campaign_id: UUID
+    digests: dict[str, str] = field(default_factory=dict)
+    places: list[dict[str, Any]] = field(default_factory=list)
+
+    def pieces(self) -> Iterator[bytes]:
+        sink = Collector()
+        with zipfile.ZipFile(sink, "w") as archive:
+            for name, content, is_packed in self._members():
+                yield from self._add(archive, sink, name, content, is_packed=is_packed)
+            with self.units(is_read_only=True) as unit:
+                campaigns.find_campaign(unit, self.campaign_id)  # or it was deleted meanwhile, and much is missing
+            manifest = {"format": FORMAT, "campaign_id": str(self.campaign_id), "sha256": self.digests}
+            yield from self._add(archive, sink, "manifest.json", [json.dumps(manifest, indent=1).encode()])
+        yield sink.take()
+
+    def _add(
+        self, archive: zipfile.ZipFile, sink: Collector, name: str, content: Iterable[bytes], *, is_packed: bool = False
+    ) -> Iterator[bytes]:
+        info = zipfile.ZipInfo(name, _FIXED_DATE)
+        info.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
+        digest = hashlib.sha256()
+        with archive.open(info, "w", force_zip64=not is_packed) as member:
+            for piece in content:
+                digest.update(piece)
+                member.write(piece)
+                yield sink.take()
+        self.digests[name] = digest.hexdigest()
+
+    def _members(self) -> Iterator[tuple[str, Iterable[bytes], bool]]:
+        """Name, content, and whether it is compressed already."""
+        yield "rows.json", self._rows(), False
+        for chunk in self._chunks():
+            member = f"traces/{chunk.run_id}/{chunk.flow}-{chunk.end}-{chunk.sequence}.parquet"
+            self.places.append(_place(chunk, member))
+            yield member, [chunk.parquet], True
+        yield "chunks.json", [json.dumps(self.places).encode()], False
+
+    def _rows(self) -> Iterator[bytes]:
+        """Table name to rows, as one JSON object."""
+        for number, table in enumerate(ARCHIVED):
+            yield f"{', ' if number else '{'}{json.dumps(table.__tablename__)}: [".encode()
+            after: Key | None = None
+            while True:
+                with self.units(is_read_only=True) as unit:
+                    page, last = read_page(unit, table, self.campaign_id, after, ROWS_A_READ)
+                if last is None:
+                    break
+                yield (", " if after else "").encode() + ", ".join(map(json.dumps, page)).encode()
+                after = last
+            yield b"]"
+        yield b"}"
+
+    def _chunks(self) -> Iterator[StoredChunk]:
+        after: Key | None = None
+        while True:
+            with self.units(is_read_only=True) as unit:
+                found = read_chunks(unit, self.campaign_id, after, CHUNKS_A_READ)
+            if not found:
+                return
+            yield from found
+            after = found[-1].place
 
 
 def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
     """Put an archive's campaign into the database under its own ids; answer its id and whether it was new.
 
-    It is marked as recorded: it was not measured here. Raises InvalidError for a file that is not such an archive,
-    is damaged, or does not fit this version.
+    It is marked as recorded: it was not measured here, and nothing of it ever will be. Raises InvalidError for a file
+    that is not such an archive, is damaged, or does not fit this version.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {name: _read(archive, name) for name in archive.namelist()}
-        manifest = json.loads(members.pop("manifest.json"))
-        rows = json.loads(members.pop("rows.json")) if _is_whole(manifest, members) else {}
-        identity = UUID(manifest["campaign_id"])
-        chunks = json.loads(members.pop("chunks.json"))
+            manifest = json.loads(_read(archive, "manifest.json"))
+            _check_whole(archive, manifest)
+            identity = UUID(manifest["campaign_id"])
+            if has_campaign(unit, identity):
+                return identity, False
+            rows = json.loads(_read(archive, "rows.json"))
+            insert_rows(unit, {**rows, **_recorded(rows)})
+            for place in json.loads(_read(archive, "chunks.json")):
+                insert_chunk(unit, _stored(place, _read(archive, place["member"])))
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
         raise InvalidError("archive_invalid", f"This is no campaign archive of format {FORMAT}: {error}") from error
-    if read_rows(unit, identity)["campaigns"]:
-        return identity, False
-    rows["campaigns"] = [{**row, "is_recorded": True, "origin": _origin(row)} for row in rows["campaigns"]]
-    insert_rows(unit, rows)
-    for chunk in chunks:
-        insert_chunk(unit, _stored(chunk, members[chunk["member"]]))
     for table, judge in (("exits", judge_run), ("limits", limit_run)):
         if table not in rows:  # written before these were judged
             for run in rows["runs"]:
@@ -66,20 +146,33 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
     return identity, True
 
 
-def _origin(row: dict[str, Any]) -> str:
+def _recorded(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Campaign and runs as they stand here: nothing is left to do, whatever was under way when the archive was written."""
+    return {
+        "campaigns": [_recorded_campaign(row) for row in rows["campaigns"]],
+        "runs": [row if row["state"] in FINAL else _ended_run(row) for row in rows["runs"]],
+    }
+
+
+def _recorded_campaign(row: dict[str, Any]) -> dict[str, Any]:
     """What was imported from files is so everywhere; anything else was recorded elsewhere."""
-    return "imported" if row.get("origin") == "imported" else "recorded"
+    origin = "imported" if row.get("origin") == "imported" else "recorded"
+    ended = {} if row["state"] in ENDED else {"state": "cancelled", "ended_at": row["ended_at"] or row["created_at"]}
+    return {**row, "is_recorded": True, "origin": origin, **ended}
 
 
-def _members(unit: Unit, campaign_id: UUID, rows: dict[str, list[dict[str, Any]]]) -> Iterator[tuple[str, bytes, bool]]:
-    """Name, content, and whether it is compressed already."""
-    yield "rows.json", json.dumps(rows).encode(), False
-    places = []
-    for chunk in read_chunks(unit, campaign_id):
-        member = f"traces/{chunk.run_id}/{chunk.flow}-{chunk.end}-{chunk.sequence}.parquet"
-        places.append(_place(chunk, member))
-        yield member, chunk.parquet, True
-    yield "chunks.json", json.dumps(places).encode(), False
+def _ended_run(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **row,
+        "state": RunState.CANCELLED.value,
+        "reason": Reason.RECORDED.value,
+        "detail": "The archive was written before this run had ended.",
+        "verdict": None,
+        "ended_at": row["state_at"],
+        "live": None,
+        "needs": None,
+        "needs_sent_at": None,
+    }
 
 
 def _place(chunk: StoredChunk, member: str) -> dict[str, Any]:
@@ -108,21 +201,20 @@ def _stored(place: dict[str, Any], parquet: bytes) -> StoredChunk:
     )
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes, *, is_packed: bool) -> None:
-    info = zipfile.ZipInfo(name, _FIXED_DATE)
-    info.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
-    archive.writestr(info, content)
-
-
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:
     if archive.getinfo(name).file_size > MAX_MEMBER_BYTES:
         raise ValueError(f"{name} is larger than {MAX_MEMBER_BYTES} bytes")
     return archive.read(name)
 
 
-def _is_whole(manifest: dict[str, Any], members: dict[str, bytes]) -> bool:
+def _check_whole(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
     if manifest["format"] != FORMAT:
         raise ValueError(f"it is of format {manifest['format']}")
-    if {name: hashlib.sha256(content).hexdigest() for name, content in members.items()} != manifest["sha256"]:
+    found = {name: _digest(archive, name) for name in archive.namelist() if name != "manifest.json"}
+    if found != manifest["sha256"]:
         raise ValueError("a member is missing or was changed")
-    return True
+
+
+def _digest(archive: zipfile.ZipFile, name: str) -> str:
+    with archive.open(name) as member:
+        return hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]

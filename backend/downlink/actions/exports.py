@@ -1,4 +1,4 @@
-"""Tables and traces to take away. Streamed: a generator holds its own read-only unit while it is read."""
+"""Tables and traces to take away, piece by piece. Short reads: no connection waits while a reader takes what it was given."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ from downlink.domain.errors import NotFoundError
 from downlink.domain.metric import STEADY_TIMES
 from downlink.storage import campaigns, exits, limits, reports, runs, traces
 from downlink.storage.reports import METRIC_COLUMNS, SERIES_COLUMNS
-from downlink.storage.tables import Run
+from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit, UnitFactory
 
 TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers"]
-Rows = Iterator[Sequence[Cell]]
+Cells = Iterator[Sequence[Cell]]
+Rows = Callable[[Unit, UUID], Cells]
+BY_RUN = frozenset(
+    {"runs", "series", "metrics", "exits", "limits"}
+)  # their rows are made of one run; others of a campaign
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
 SLOW_START = (*CAPACITY, "stayed_in_slow_start", *TIMES)
 VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "cwnd_source", "is_decidable", "is_too_late", "timing")
@@ -39,60 +43,73 @@ OUTLIER = ("run_id", "link", "condition", "cycle", "flow", "phase", "metric", "v
 
 def campaign_csv(units: UnitFactory, campaign_id: UUID, table: TableName) -> tuple[str, Iterator[bytes]]:
     """The campaign's name and the table as pieces of CSV. NotFoundError before the first piece, never within."""
+    header, rows = _TABLES[table]
     with units(is_read_only=True) as unit:
         name = campaigns.find_campaign(unit, campaign_id).name
-    header, rows = _TABLES[table]
+    found = _by_run(units, campaign_id, rows) if table in BY_RUN else _at_once(units, campaign_id, rows)
+    return name, (piece.encode() for piece in csv_pieces(header, found))
 
-    def pieces() -> Iterator[bytes]:
+
+def _at_once(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
+    """What is made of a report: it is in memory as a whole anyway."""
+    with units(is_read_only=True) as unit:
+        found = list(rows(unit, campaign_id))
+    yield from found
+
+
+def _by_run(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
+    """A transaction and a list for each run, in the order of the plan."""
+    with units(is_read_only=True) as unit:
+        ids = runs.run_ids(unit, campaign_id)
+    for run_id in ids:
         with units(is_read_only=True) as unit:
-            for piece in csv_pieces(header, rows(unit, campaign_id)):
-                yield piece.encode()
+            found = list(rows(unit, run_id))
+        yield from found
 
-    return name, pieces()
+
+def _flows(unit: Unit, run_id: UUID) -> list[tuple[Run, RunFlow]]:
+    run = runs.get_run(unit, run_id)
+    return [(run, flow) for flow in runs.flows_of(unit, run_id)]
 
 
 def _run_cells(run: Run) -> tuple[Cell, ...]:
     return (str(run.id), run.link, run.condition, run.cycle, run.position, run.attempt, run.state, run.reason)
 
 
-def _runs(unit: Unit, campaign_id: UUID) -> Rows:
-    for row in runs.all_runs(unit, campaign_id):
+def _runs(unit: Unit, run_id: UUID) -> Cells:
+    for row in runs.run_rows(unit, [run_id]):
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         yield (*_run_cells(run), run.detail, *moments, row.throughput_bps, row.goodput_bps, run.analysis_version)
 
 
-def _series(unit: Unit, campaign_id: UUID) -> Rows:
+def _series(unit: Unit, run_id: UUID) -> Cells:
     """Every bin of every flow; a flow without any has one row that says how its run ended."""
-    flows = reports.flow_rows(unit, campaign_id)
-    found = reports.series_rows(unit, {run.id for run, _ in flows})
+    found = reports.series_rows(unit, [run_id])
     bins = {key: list(rows) for key, rows in groupby(found, key=lambda row: (row.run_id, row.flow))}
-    for run, flow in flows:
+    for run, flow in _flows(unit, run_id):
         own = (*_run_cells(run), flow.flow, flow.cc)
         for row in bins.get((run.id, flow.flow), [(None, None, None, *(None for _ in SERIES_COLUMNS))]):
             yield (*own, *row[2:])
 
 
-def _metrics(unit: Unit, campaign_id: UUID) -> Rows:
+def _metrics(unit: Unit, run_id: UUID) -> Cells:
     """Every phase of every flow; a flow without any has one row that says how its run ended."""
-    flows = reports.flow_rows(unit, campaign_id)
-    found = reports.metric_rows(unit, {run.id for run, _ in flows})
+    found = reports.metric_rows(unit, [run_id])
     phases = {key: list(rows) for key, rows in groupby(found, key=lambda row: (row.run_id, row.flow))}
-    for run, flow in flows:
+    for run, flow in _flows(unit, run_id):
         own = (*_run_cells(run), flow.flow, flow.asked_cc, flow.cc)
         for row in phases.get((run.id, flow.flow), [None]):
             values = (getattr(row, name, None) for name in METRIC_COLUMNS)
             yield (*own, flow.time_to_steady_s, row.phase if row else None, *values)
 
 
-def _exits(unit: Unit, campaign_id: UUID) -> Rows:
+def _exits(unit: Unit, run_id: UUID) -> Cells:
     """Every detector on every flow; a flow that was not judged has one row that says how its run ended."""
-    flows = reports.flow_rows(unit, campaign_id)
-    ids = {run.id for run, _ in flows}
-    times = {(row.run_id, row.flow): row for row in exits.slow_start_rows(unit, ids)}
-    found = groupby(exits.exit_rows(unit, ids), key=lambda row: (row.run_id, row.flow))
+    times = {(row.run_id, row.flow): row for row in exits.slow_start_rows(unit, [run_id])}
+    found = groupby(exits.exit_rows(unit, [run_id]), key=lambda row: (row.run_id, row.flow))
     verdicts = {key: list(rows) for key, rows in found}
-    for run, flow in flows:
+    for run, flow in _flows(unit, run_id):
         key = (run.id, flow.flow)
         own = (*_run_cells(run), flow.flow, flow.cc, *(getattr(times.get(key), name, None) for name in SLOW_START))
         for row in verdicts.get(key, [None]):
@@ -101,15 +118,12 @@ def _exits(unit: Unit, campaign_id: UUID) -> Rows:
             yield (*own, *(getattr(row, name, None) for name in VERDICT), said, *texts)
 
 
-def _limits(unit: Unit, campaign_id: UUID) -> Rows:
+def _limits(unit: Unit, run_id: UUID) -> Cells:
     """Every second of every flow; a flow without any has one row that says how its run ended."""
-    flows = reports.flow_rows(unit, campaign_id)
-    ids = {run.id for run, _ in flows}
-    advice = {(row.run_id, row.flow): row for row in limits.flow_limits(unit, ids)}
-    bins = {
-        key: list(rows) for key, rows in groupby(limits.limit_bins(unit, ids), key=lambda row: (row.run_id, row.flow))
-    }
-    for run, flow in flows:
+    advice = {(row.run_id, row.flow): row for row in limits.flow_limits(unit, [run_id])}
+    found = groupby(limits.limit_bins(unit, [run_id]), key=lambda row: (row.run_id, row.flow))
+    bins = {key: list(rows) for key, rows in found}
+    for run, flow in _flows(unit, run_id):
         key = (run.id, flow.flow)
         own = (*_run_cells(run), flow.flow, flow.cc, *(getattr(advice.get(key), name, None) for name in ADVICE))
         for row in bins.get(key, [None]):
@@ -120,7 +134,7 @@ def _json(value: dict[str, Any]) -> str:
     return orjson.dumps(value).decode()
 
 
-def _summary(unit: Unit, campaign_id: UUID) -> Rows:
+def _summary(unit: Unit, campaign_id: UUID) -> Cells:
     """Means and 95 % intervals over runs: per phase, then per second. Empty until there is a report."""
     for group in (report_members(unit, campaign_id) or {"groups": ()})["groups"]:
         own = (group["link"], group["condition"], group["flow"], group["cc"], group["runs"])
@@ -133,7 +147,7 @@ def _summary(unit: Unit, campaign_id: UUID) -> Rows:
         yield from _seconds(own, group["series"])
 
 
-def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Rows:
+def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Cells:
     for metric in SERIES_COLUMNS:
         band = series[metric]
         for bin_s, mean, low, high, n in zip(
@@ -142,7 +156,7 @@ def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Rows:
             yield (*own, None, bin_s, metric, mean, low, high, None, n, None, None, None)
 
 
-def _fairness(unit: Unit, campaign_id: UUID) -> Rows:
+def _fairness(unit: Unit, campaign_id: UUID) -> Cells:
     """How flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
     for found in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
         own = (found[name] for name in ("link", "condition", "flows", "phase"))
@@ -150,7 +164,7 @@ def _fairness(unit: Unit, campaign_id: UUID) -> Rows:
         yield (*own, found["jain_of_means"], *jain, *difference)
 
 
-def _statistics(unit: Unit, campaign_id: UUID) -> Rows:
+def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
     """Every condition against the baseline, for every metric of every flow."""
     for found in campaign_statistics(unit, campaign_id)["comparisons"]:
         difference = found["difference"]
@@ -158,13 +172,13 @@ def _statistics(unit: Unit, campaign_id: UUID) -> Rows:
         yield (*own, *(difference[key] for key in STATISTICS), *(found[name] for name in WEIGHED))
 
 
-def _outliers(unit: Unit, campaign_id: UUID) -> Rows:
+def _outliers(unit: Unit, campaign_id: UUID) -> Cells:
     """Values to look at; they stay in every statistic."""
     for found in campaign_statistics(unit, campaign_id)["outliers"]:
         yield tuple(found[name] for name in OUTLIER)
 
 
-_TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
+_TABLES: dict[TableName, tuple[Sequence[str], Rows]] = {
     "runs": (
         (
             *RUN_COLUMNS,
@@ -219,28 +233,42 @@ _TABLES: dict[TableName, tuple[Sequence[str], Callable[[Unit, UUID], Rows]]] = {
 
 
 def trace_parquet(units: UnitFactory, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
-    """A sealed trace as one Parquet file."""
-    with units(is_read_only=True) as unit:
-        _check_trace(unit, run_id, flow, end)
-        return iter([join_parquet(list(traces.sealed_chunks(unit, run_id, flow, end)))])
+    """A sealed trace as one Parquet file, a row group at a time."""
+    return join_parquet(_chunks(units, run_id, flow, end))
 
 
 def trace_csv(units: UnitFactory, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
     """A sealed trace as CSV, a chunk at a time."""
-    with units(is_read_only=True) as unit:
-        _check_trace(unit, run_id, flow, end)
+    chunks = _chunks(units, run_id, flow, end)
 
     def pieces() -> Iterator[bytes]:
-        with units(is_read_only=True) as unit:
-            for number, chunk in enumerate(traces.sealed_chunks(unit, run_id, flow, end)):
-                text = columns_to_csv(parquet_to_columns(chunk))
-                yield text if number == 0 else text.partition(b"\r\n")[2]
+        for number, chunk in enumerate(chunks):
+            text = columns_to_csv(parquet_to_columns(chunk))
+            yield text if number == 0 else text.partition(b"\r\n")[2]
 
     return pieces()
 
 
-def _check_trace(unit: Unit, run_id: UUID, flow: int, end: str) -> None:
-    trace = traces.find_trace(unit, run_id, flow, end)
-    if trace is None or trace.chunks == 0:
-        message = f"Run {run_id} has no sealed trace of flow {flow} at the {end}; the run's page says how far it is."
-        raise NotFoundError("trace_not_found", message)
+def _chunks(units: UnitFactory, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
+    """A trace's chunks. NotFoundError before the first; one that ends within, deleted, must not look whole."""
+    with units(is_read_only=True) as unit:
+        trace = traces.find_trace(unit, run_id, flow, end)
+        if trace is None or trace.chunks == 0:
+            raise _no_trace(run_id, flow, end)
+
+    def read() -> Iterator[bytes]:
+        last = -1
+        for _ in range(trace.chunks):
+            with units(is_read_only=True) as unit:
+                found = traces.next_sealed_chunk(unit, run_id, flow, end, last)
+            if found is None:
+                raise _no_trace(run_id, flow, end)
+            last, parquet = found
+            yield parquet
+
+    return read()
+
+
+def _no_trace(run_id: UUID, flow: int, end: str) -> NotFoundError:
+    message = f"Run {run_id} has no sealed trace of flow {flow} at the {end}; the run's page says how far it is."
+    return NotFoundError("trace_not_found", message)

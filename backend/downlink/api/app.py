@@ -74,6 +74,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.figures = Figures()
     app.state.is_stopping = False
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
+    app.state.exports = Slots("downloads", in_all=16, per_caller=4)
     app.state.newest = live.Newest()
     for module in (
         access,

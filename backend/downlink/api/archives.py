@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
 
 from downlink.actions.archive import write_archive
-from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.deps import ExportSlot, Reader, Units, problems
+from downlink.api.encoded import download
 
 router = APIRouter(tags=["campaigns"])
 
 
 @router.get(
     "/campaigns/{campaign_id}/archive.zip",
-    response_class=Response,
+    response_class=StreamingResponse,
     responses={
         200: {"content": {"application/zip": {}}, "description": "docs/data-format.md, section 4"},
-        **problems(401, 404),
+        **problems(401, 404, 409, 429),
     },
+    dependencies=[ExportSlot],
 )
-def campaign_archive(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """Everything of a campaign: rows, report and sealed traces. `downlink seed` reads it."""
-    headers = {"Content-Disposition": f'attachment; filename="campaign-{campaign_id}.zip"'}
-    return Response(write_archive(unit, campaign_id), media_type="application/zip", headers=headers)
+def campaign_archive(campaign_id: UUID, caller: Reader, units: Units) -> StreamingResponse:
+    """Everything of a campaign that has ended: rows, report and sealed traces. `downlink seed` reads it."""
+    return download(write_archive(units, campaign_id), f"campaign-{campaign_id}.zip", "application/zip")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -101,6 +101,21 @@ def address_of(request: Request) -> str:
 
 Reader = Annotated[Caller, Depends(_reader)]
 Writer = Annotated[Caller, Depends(_writer)]
+
+
+async def _stream_slot(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+    with request.app.state.streams.take(credential(request, settings)):
+        yield
+
+
+async def _export_slot(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+    with request.app.state.exports.take(credential(request, settings)):
+        yield
+
+
+# A place that is held until the whole answer has left.
+StreamSlot = Depends(_stream_slot)
+ExportSlot = Depends(_export_slot)
 Admin = Annotated[Caller, Depends(_admin)]
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]

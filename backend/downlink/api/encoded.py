@@ -18,7 +18,10 @@ def json_response(content: Any) -> Response:
 
 
 def download(chunks: Iterable[bytes], filename: str, media_type: str) -> StreamingResponse:
-    """Stream a file under a name of ours: no character of it needs quoting (RFC 6266)."""
+    """Stream a file under a name of ours: no character of it needs quoting (RFC 6266).
+
+    The next chunk is asked for when the one before has gone out; a reader who stops holds what is in hand, and nothing else.
+    """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", filename).strip("-.") or "download"
     headers = {"Content-Disposition": f'attachment; filename="{safe}"', "Cache-Control": "no-store"}
     return StreamingResponse(iter(chunks), media_type=media_type, headers=headers)

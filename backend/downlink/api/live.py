@@ -9,11 +9,11 @@ from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from downlink.api.deps import Clock, Config, Reader, Units, credential, find_caller, problems
+from downlink.api.deps import Clock, Config, Reader, StreamSlot, Units, find_caller, problems
 from downlink.api.schemas.live import LiveEvent
 from downlink.domain.errors import DeniedError, UnavailableError
 from downlink.storage import events
@@ -32,17 +32,11 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def _hold_place(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
-    """A place among the open streams until this one has ended."""
-    with request.app.state.streams.take(credential(request, settings)):
-        yield
-
-
 @router.get(
     "/events",
     response_class=EventSourceResponse,
     responses=_STREAM | problems(401, 429),
-    dependencies=[Depends(_hold_place)],
+    dependencies=[StreamSlot],
 )
 async def stream_events(
     request: Request,

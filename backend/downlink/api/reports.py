@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Response
 from fastapi.responses import StreamingResponse
 
 from downlink.actions import exports, reports
-from downlink.api.deps import Reader, ReadUnit, Units, problems
+from downlink.api.deps import ExportSlot, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.statistics import CampaignStatistics
@@ -25,7 +25,8 @@ def _file(media_type: str) -> dict[str, Any]:
     body = {"schema": {"type": "string", "format": "binary" if media_type == PARQUET else "csv"}}
     return {
         "responses": {200: {"content": {media_type.split(";", maxsplit=1)[0]: body}, "description": "The file"}}
-        | problems(401, 404)
+        | problems(401, 404, 429),
+        "dependencies": [ExportSlot],
     }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from downlink.codec.collector import Collector
 from downlink.domain.errors import InvalidError
 
 Columns = dict[str, NDArray[np.int64]]
@@ -50,14 +51,18 @@ def trace_columns(chunks: Sequence[bytes], names: Sequence[str] | None = None) -
     return join_columns([parquet_to_columns(chunk, names) for chunk in chunks])
 
 
-def join_parquet(chunks: Sequence[bytes]) -> bytes:
-    """One Parquet file with a row group for each chunk: a trace to hand out. Needs at least one chunk."""
-    tables = [pq.read_table(pa.BufferReader(chunk), use_threads=False) for chunk in chunks]
-    sink = pa.BufferOutputStream()
-    with _writer(sink, tables[0].schema) as writer:
-        for table in tables:
-            writer.write_table(table)
-    return bytes(sink.getvalue())
+def join_parquet(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """One Parquet file with a row group for each chunk, in pieces: a trace to hand out. Needs at least one chunk."""
+    sink, writer = Collector(), None
+    for chunk in chunks:
+        table = pq.read_table(pa.BufferReader(chunk), use_threads=False)
+        writer = writer or _writer(sink, table.schema)
+        writer.write_table(table)
+        yield sink.take()
+    if writer is None:
+        raise InvalidError("parquet_invalid", "A trace has at least one chunk.")
+    writer.close()
+    yield sink.take()
 
 
 def _table(columns: Mapping[str, NDArray[np.int64]]) -> pa.Table:
@@ -65,7 +70,7 @@ def _table(columns: Mapping[str, NDArray[np.int64]]) -> pa.Table:
     return pa.table([pa.array(values, pa.int64()) for values in columns.values()], schema=schema)
 
 
-def _writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+def _writer(sink: pa.NativeFile | Collector, schema: pa.Schema) -> pq.ParquetWriter:
     # Statistics and dictionaries cost more here than they save: a chunk is always read whole.
     return pq.ParquetWriter(
         sink,

@@ -73,6 +73,7 @@ class Reason(StrEnum):
     CANCELLED = "cancelled"
     HOST_BUSY = "host_busy"
     UPLOAD_TIMEOUT = "upload_timeout"
+    RECORDED = "recorded"
     TEST_FAILED = "test_failed"
     UPLOAD_REFUSED = "upload_refused"
     INTERNAL = "internal"

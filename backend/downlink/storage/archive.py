@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, insert, select
+from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, insert, select, tuple_
 from sqlalchemy.sql.elements import KeyedColumnElement
 
 from downlink.domain.errors import InvalidError
@@ -17,6 +17,7 @@ from downlink.storage import tables
 from downlink.storage.unit import Unit
 
 Row = dict[str, Any]
+Key = tuple[Any, ...]
 
 # In the order of their foreign keys.
 ARCHIVED: tuple[type[tables.Table], ...] = (
@@ -41,11 +42,32 @@ class StoredChunk:
     parquet: bytes
     stored_at: datetime
 
+    @property
+    def place(self) -> Key:
+        return (self.run_id, self.flow, self.end, self.sequence)
 
-def read_rows(unit: Unit, campaign_id: UUID) -> dict[str, list[Row]]:
-    """Table name to rows of JSON-able values. Live progress is left out of the events."""
+
+def has_campaign(unit: Unit, campaign_id: UUID) -> bool:
+    return unit.session.get(tables.Campaign, campaign_id) is not None
+
+
+def read_page(
+    unit: Unit, table: type[tables.Table], campaign_id: UUID, after: Key | None, limit: int
+) -> tuple[list[Row], Key | None]:
+    """Up to limit rows of a campaign as JSON-able values, those behind the key `after`; and the last one's key, None for none.
+
+    Live progress is left out of the events.
+    """
     runs = select(tables.Run.id).where(tables.Run.campaign_id == campaign_id)
-    return {table.__tablename__: _read_table(unit, table, _belongs(table, campaign_id, runs)) for table in ARCHIVED}
+    key = list(table.__table__.primary_key)
+    columns = _columns(table)
+    query = select(*key, *columns).where(_belongs(table, campaign_id, runs))
+    if after is not None:
+        query = query.where(tuple_(*key) > tuple_(*after))
+    found = unit.session.execute(query.order_by(*key).limit(limit)).all()
+    names = [column.name for column in columns]
+    rows = [dict(zip(names, map(_to_json, row[len(key) :]), strict=True)) for row in found]
+    return rows, tuple(found[-1][: len(key)]) if found else None
 
 
 def _belongs(table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -> ColumnElement[bool]:
@@ -55,12 +77,6 @@ def _belongs(table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -
         return tables.Event.run_id.in_(runs) & (tables.Event.kind != "progress")
     columns = table.__table__.columns
     return columns.campaign_id == campaign_id if "campaign_id" in columns else columns.run_id.in_(runs)
-
-
-def _read_table(unit: Unit, table: type[tables.Table], where: ColumnElement[bool]) -> list[Row]:
-    columns = _columns(table)
-    found = unit.session.execute(select(*columns).where(where).order_by(*table.__table__.primary_key)).all()
-    return [{column.name: _to_json(value) for column, value in zip(columns, row, strict=True)} for row in found]
 
 
 def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
@@ -75,26 +91,16 @@ def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
             unit.session.execute(insert(table), values)
 
 
-def read_chunks(unit: Unit, campaign_id: UUID) -> Iterator[StoredChunk]:
-    """Every sealed chunk of the campaign, one in memory at a time."""
+def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[StoredChunk]:
+    """Up to limit sealed chunks of the campaign, those behind the place `after`."""
     chunk = tables.Chunk
-    query = (
-        select(
-            chunk.run_id,
-            chunk.flow,
-            chunk.end,
-            chunk.sequence,
-            chunk.samples,
-            chunk.sha256,
-            chunk.parquet,
-            chunk.stored_at,
-        )
-        .join(tables.Run, tables.Run.id == chunk.run_id)
-        .where(tables.Run.campaign_id == campaign_id, chunk.parquet.is_not(None))
-        .order_by(chunk.run_id, chunk.flow, chunk.end, chunk.sequence)
-    )
-    for row in unit.session.execute(query.execution_options(yield_per=16)):
-        yield StoredChunk(**row._mapping)
+    place = (chunk.run_id, chunk.flow, chunk.end, chunk.sequence)
+    columns = [getattr(chunk, name) for name in StoredChunk.__dataclass_fields__]
+    query = select(*columns).join(tables.Run, tables.Run.id == chunk.run_id)
+    query = query.where(tables.Run.campaign_id == campaign_id, chunk.parquet.is_not(None))
+    if after is not None:
+        query = query.where(tuple_(*place) > tuple_(*after))
+    return [StoredChunk(**row._mapping) for row in unit.session.execute(query.order_by(*place).limit(limit))]
 
 
 def insert_chunk(unit: Unit, chunk: StoredChunk) -> None:

@@ -87,8 +87,17 @@ def list_runs(unit: Unit, campaign_id: UUID, state: str | None, limit: int, offs
 PLAN_ORDER = (Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
 
 
+def run_ids(unit: Unit, campaign_id: UUID) -> Sequence[UUID]:
+    """Of all runs of a campaign, in the order of the plan."""
+    return unit.session.scalars(select(Run.id).where(Run.campaign_id == campaign_id).order_by(*PLAN_ORDER)).all()
+
+
 def all_runs(unit: Unit, campaign_id: UUID) -> list[RunRow]:
     return list(_rows(unit, select(Run.id).where(Run.campaign_id == campaign_id)))
+
+
+def run_rows(unit: Unit, ids: Sequence[UUID]) -> list[RunRow]:
+    return list(_rows(unit, select(Run.id).where(Run.id.in_(ids))))
 
 
 def _rows(unit: Unit, wanted: Select[UUID]) -> Iterable[RunRow]:
@@ -100,7 +109,7 @@ def _rows(unit: Unit, wanted: Select[UUID]) -> Iterable[RunRow]:
 
 
 def run_of_agent(unit: Unit, agent: str) -> tuple[Run, RunHost] | None:
-    """The active run that is leased to this agent; at most one is."""
+    """The active run that is leased to this agent: at most one is, and if ever there are two, the later one counts."""
     query = select(Run, RunHost).join(RunHost, RunHost.run_id == Run.id)
     query = query.where(RunHost.agent == agent, Run.state.in_(ACTIVE_NAMES), Run.released_at.is_(None))
     query = query.order_by(Run.state_at.desc()).execution_options(populate_existing=True)
@@ -132,9 +141,10 @@ def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
 
 
 def due_runs(unit: Unit, now: datetime) -> Sequence[Run]:
-    """Planned runs of running campaigns whose time has come, in order."""
+    """Planned runs of running campaigns whose time has come, in order; what was recorded elsewhere is never measured here."""
     query = select(Run).join(Campaign, Campaign.id == Run.campaign_id)
     query = query.where(Run.state == RunState.PLANNED, Run.due_at <= now, Campaign.state == "running")
+    query = query.where(Campaign.origin == "measured")
     return unit.session.scalars(query.order_by(*PLAN_ORDER).with_for_update(of=Run, skip_locked=True)).all()
 
 

@@ -110,5 +110,13 @@ def sealed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[byt
             yield parquet
 
 
+def next_sealed_chunk(unit: Unit, run_id: UUID, flow: int, end: str, after: int) -> tuple[int, bytes] | None:
+    """The first chunk of a trace behind this sequence number, as (sequence, Parquet)."""
+    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence > after)
+    query = select(Chunk.sequence, Chunk.parquet).where(*place, Chunk.parquet.is_not(None))
+    row = unit.session.execute(query.order_by(Chunk.sequence).limit(1)).first()
+    return (row[0], row[1]) if row and row[1] is not None else None
+
+
 def add_sealed_chunk(unit: Unit, chunk: Chunk) -> None:
     unit.session.add(chunk)

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
 from downlink.domain.errors import InvalidError
@@ -107,6 +108,55 @@ def test_judgements_that_an_archive_lacks_are_made_from_its_traces(lab: Lab, uni
     judged = [key for key in before if key.endswith(("exits", "limits"))]
     assert {key: after[key] for key in judged} == {key: before[key] for key in judged}
     assert len(judged) > 5
+
+
+def test_a_campaign_that_has_not_ended_is_not_archived(lab: Lab) -> None:
+    lab.join("client"), lab.join("server")
+    lab.link()
+    campaign = lab.launch()
+    lab.tick()
+    assert lab.call("GET", f"/campaigns/{campaign}/archive.zip", expect=409)["code"] == "campaign_not_ended"
+    lab.call("POST", f"/campaigns/{campaign}/cancel")
+
+
+def under_way(members: dict[str, bytes]) -> None:
+    """As earlier versions archived a campaign in the middle: one run running, one to come."""
+    rows = json.loads(members["rows.json"])
+    rows["campaigns"][0] |= {"state": "running", "ended_at": None}
+    open_run = {"ended_at": None, "released_at": None, "reason": None, "verdict": None}
+    rows["runs"][0] |= {"state": "running", **open_run}
+    rows["runs"][1] |= {"state": "planned", **open_run}
+    for host in rows["run_hosts"]:
+        host["phase"] = "ready" if host["run_id"] == rows["runs"][0]["id"] else "assigned"
+    members["rows.json"] = json.dumps(rows).encode()
+    manifest = json.loads(members["manifest.json"])
+    manifest["sha256"]["rows.json"] = hashlib.sha256(members["rows.json"]).hexdigest()
+    members["manifest.json"] = json.dumps(manifest).encode()
+
+
+def test_an_archive_of_a_campaign_under_way_orders_nobody(lab: Lab, units: UnitFactory) -> None:
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+    campaign = lab.launch()
+    lab.drive(campaign, agents)
+    packed = rewritten(archive_of(lab, campaign), under_way)
+    lab.call("DELETE", f"/campaigns/{campaign}")
+    with units() as unit:
+        load_archive(unit, packed)
+    lab.tick()
+    assert [agent.poll() for agent in agents] == [None, None]
+    assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "cancelled"
+    assert {(run["state"], run["reason"]) for run in lab.runs(campaign)} == {("cancelled", "recorded")}
+
+
+def test_an_agent_with_two_active_runs_is_still_answered(lab: Lab, units: UnitFactory) -> None:
+    """No action makes such rows; whatever does must not silence the agent."""
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+    lab.launch()
+    with units() as unit:
+        unit.session.execute(text("UPDATE runs SET state = 'leased', state_at = now()"))
+    assert [agent.poll()["kind"] for agent in agents] == ["prepare", "prepare"]  # type: ignore[index]
 
 
 def cut_rows(members: dict[str, bytes]) -> None:

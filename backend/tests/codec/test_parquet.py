@@ -39,7 +39,7 @@ def test_a_trace_is_its_chunks_one_after_the_other() -> None:
 
 
 def test_a_joined_file_keeps_a_row_group_for_each_chunk() -> None:
-    joined = join_parquet([columns_to_parquet(FIRST), columns_to_parquet(SECOND)])
+    joined = b"".join(join_parquet([columns_to_parquet(FIRST), columns_to_parquet(SECOND)]))
     assert pq.ParquetFile(io.BytesIO(joined)).num_row_groups == 2
     assert parquet_to_columns(joined)["rtt_us"].tolist() == [7, 8, 9]
 

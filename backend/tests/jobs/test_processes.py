@@ -16,6 +16,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from downlink.actions import access
+from downlink.domain.access import COMMAND_LINE
 from downlink.domain.watch import API as API_PULSE
 from downlink.domain.watch import CONDUCTOR
 from downlink.settings import Settings
@@ -178,7 +179,7 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
 ) -> None:
     base = f"http://127.0.0.1:{processes.port}"
     with units() as unit:
-        _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor="tests")
+        _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor=COMMAND_LINE)
     processes.start("api", "conductor")
     assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
     with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
@@ -210,7 +211,7 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
 def test_open_pages_hear_of_a_conductor_that_stops_and_is_back(units: UnitFactory, processes: Processes) -> None:
     base = f"http://127.0.0.1:{processes.port}"
     with units() as unit:
-        _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor="tests")
+        _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor=COMMAND_LINE)
     processes.start("api", "conductor")
     assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
     with (

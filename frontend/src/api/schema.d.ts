@@ -850,7 +850,7 @@ export interface paths {
         };
         /**
          * Campaign Archive
-         * @description Everything of a campaign: rows, report and sealed traces. `downlink seed` reads it.
+         * @description Everything of a campaign that has ended: rows, report and sealed traces. `downlink seed` reads it.
          */
         get: operations["campaign_archive"];
         put?: never;
@@ -2770,7 +2770,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "test_failed" | "upload_refused" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
@@ -6370,6 +6370,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description A part is away; try again */
             503: {
                 headers: {
@@ -6439,6 +6448,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description A part is away; try again */
             503: {
                 headers: {
@@ -6501,6 +6519,15 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7318,8 +7345,26 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,181 @@
+"""A real api under requests that would take all its memory, or all its connections: it stays small and goes on answering."""
+
+from __future__ import annotations
+
+import gzip
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import zstandard
+from sqlalchemy import text
+
+from downlink.actions.archive import load_archive
+from downlink.stack.process import wait_until
+from downlink.storage.tables import Table
+from downlink.storage.unit import UnitFactory, open_units
+from tests.fixtures.api_process import API, ApiProcess, running_api
+
+pytestmark = pytest.mark.timeout(150)
+RECORDED = Path(__file__).resolve().parents[3] / "docs" / "examples" / "recorded-hystart.zip"
+MOST_MB = 400
+MIB = 2**20
+STALLED_S = 8
+GROWTH_MB = 40  # a Parquet file's directory grows with its row groups
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An api over a database that holds the recorded campaign, with one trace made longer."""
+
+    api: ApiProcess
+    units: UnitFactory
+    campaign: str
+    run: str
+
+    @property
+    def trace(self) -> str:
+        return f"{API}/runs/{self.run}/traces/1/sender"
+
+
+@pytest.fixture(scope="module")
+def loaded(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
+    units = open_units(database_url, 2)
+    with units() as unit:
+        for table in reversed(Table.metadata.sorted_tables):
+            unit.session.execute(table.delete())
+    with units() as unit:
+        campaign, _ = load_archive(unit, RECORDED.read_bytes())
+        run = unit.session.execute(
+            text("SELECT run_id FROM traces WHERE flow = 1 AND \"end\" = 'sender' LIMIT 1")
+        ).scalar_one()
+    with running_api(tmp_path_factory.mktemp("memory"), units, stalled_s=STALLED_S) as api:
+        lengthen(units, run, 60)
+        yield Loaded(api, units, str(campaign), str(run))
+    units.close()
+
+
+def lengthen(units: UnitFactory, run: str, chunks: int) -> None:
+    """Repeat the first chunk of the run's trace so many times more."""
+    with units() as unit:
+        unit.session.execute(text(REPEAT), {"run": run, "chunks": chunks})
+        unit.session.execute(text(COUNT), {"run": run})
+
+
+REPEAT = """
+    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
+    SELECT run_id, flow, "end", (SELECT max(sequence) FROM chunks) + n, sha256, samples, parquet, stored_at
+    FROM chunks, generate_series(1, :chunks) n WHERE run_id = :run AND flow = 1 AND "end" = 'sender' AND sequence = 0
+"""
+COUNT = """
+    UPDATE traces SET chunks = (SELECT count(*) FROM chunks WHERE run_id = :run AND flow = 1 AND "end" = 'sender')
+    WHERE run_id = :run AND flow = 1 AND "end" = 'sender'
+"""
+
+
+def bodies() -> Iterator[tuple[str, bytes]]:
+    """At most a MiB each, and each meant to become as much as it can."""
+    yield "lists", b"[" + b"[]," * (MIB // 3 - 2) + b"[]]"
+    yield "depth", b"[" * MIB
+    yield "depth of objects", b'{"a":' * (MIB // 5)
+    yield "spool", b'{"spool": [' + b"{}," * (MIB // 3 - 20) + b"{}]}"
+    yield "flows", b'{"kind": "finished", "flows": [' + b"{}," * (MIB // 3 - 20) + b"{}]}"
+    yield "numbers", b"[" + b"1," * (MIB // 2 - 2) + b"1]"
+    yield "text", b'{"username": "' + b"x" * (MIB - 40) + b'", "password": ""}'
+    yield "YAML", b'{"source": "' + b"[" * (MIB - 40) + b'"}'
+
+
+JSON_ROUTES = (
+    "/login",
+    "/setup",
+    "/agent/join",
+    "/agent/poll",
+    "/campaigns/preview",
+    f"/agent/runs/{uuid.UUID(int=0)}/events",
+)
+
+
+@pytest.mark.parametrize("path", JSON_ROUTES)
+def test_no_json_body_takes_much_memory(loaded: Loaded, path: str) -> None:
+    for name, body in bodies():
+        answer = loaded.api.client.post(API + path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 401, 403, 422), (name, answer.text[:200])
+        assert len(answer.content) < 20_000, name
+    assert loaded.api.peak_mb() < MOST_MB
+
+
+def test_a_large_json_body_is_not_even_read(loaded: Loaded) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"["
+        for _ in range(50):
+            yield b"[]," * (MIB // 3)
+
+    try:
+        status = httpx.post(f"{loaded.api.address}{API}/login", content=pieces(), timeout=60).status_code
+    except httpx.TransportError:  # the answer was there before the end of the question
+        status = 413
+    assert status == 413
+    assert loaded.api.peak_mb() < MOST_MB
+
+
+def zstd_bomb() -> bytes:
+    """2 GiB of zeros, without a word about their number."""
+    packer = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+    zeros = bytes(16 * MIB)
+    return b"".join([*(packer.compress(zeros) for _ in range(128)), packer.flush()])
+
+
+@pytest.mark.parametrize(
+    ("pack", "why"),
+    [
+        (zstd_bomb, "more than 512 MiB"),
+        (lambda: gzip.compress(bytes(600 * MIB), compresslevel=1), "more than 512 MiB"),
+        (lambda: gzip.compress(b"", mtime=0) * 250_000, "more than 100000 parts"),
+    ],
+    ids=["zstd bomb of 2 GiB", "gzip bomb of 600 MiB", "250,000 gzip members"],
+)
+def test_no_packed_file_takes_much_memory(loaded: Loaded, pack: object, why: str) -> None:
+    packed = pack()  # type: ignore[operator]
+    answer = loaded.api.client.post(f"{API}/imports", files={"files": ("x", packed)})
+    assert (answer.status_code, why in answer.json()["message"]) == (422, True), answer.text
+    assert loaded.api.peak_mb() < MOST_MB
+
+
+def read_length(loaded: Loaded, path: str) -> int:
+    with loaded.api.client.stream("GET", path, headers={"Accept-Encoding": "identity"}) as answer:
+        assert answer.status_code == 200
+        return sum(len(piece) for piece in answer.iter_bytes())
+
+
+def test_traces_and_archives_leave_piece_by_piece(loaded: Loaded) -> None:
+    """Four times as much takes no more memory."""
+    paths = (f"{loaded.trace}.csv", f"{loaded.trace}.parquet", f"{API}/campaigns/{loaded.campaign}/archive.zip")
+    short = [read_length(loaded, path) for path in paths]
+    peak_mb = loaded.api.peak_mb()
+    lengthen(loaded.units, loaded.run, 240)
+    long = [read_length(loaded, path) for path in paths]
+    assert sum(long) > 3.5 * sum(short) > 60 * MIB
+    assert loaded.api.peak_mb() < min(peak_mb + GROWTH_MB, MOST_MB)
+
+
+def test_readers_who_do_not_read_keep_nobody_waiting(loaded: Loaded) -> None:
+    head = loaded.api.head("GET", f"{loaded.trace}.csv")
+    opened = [loaded.api.connect(receive_bytes=4_096) for _ in range(30)]
+    for connection in opened:
+        connection.sendall(head)
+    statuses = [connection.recv(12)[9:] for connection in opened]
+    assert (statuses.count(b"200"), statuses.count(b"429")) == (4, 26)
+    for path in ("/links", "/campaigns", "/agents") * 10:
+        assert loaded.api.client.get(API + path, timeout=5).status_code == 200
+    # Those who take nothing are cut off, and make room.
+    assert wait_until(lambda: starts(loaded), 4 * STALLED_S, step_s=1)
+    for connection in opened:
+        connection.close()
+
+
+def starts(loaded: Loaded) -> bool:
+    with loaded.api.client.stream("GET", f"{loaded.trace}.csv") as answer:
+        return answer.status_code == 200
