@@ -22,11 +22,17 @@ def upgrade() -> None:
     op.alter_column("audit", "actor_kind", server_default=None)
     op.add_column("audit", sa.Column("actor_id", sa.Uuid(), nullable=True))
     op.add_column("audit", sa.Column("subject_id", sa.Uuid(), nullable=True))
-    op.execute("UPDATE runs SET position = position + 1 WHERE import_source IS NOT NULL")
+    move_imported_runs(1)
+
+
+def move_imported_runs(places: int) -> None:
+    """By way of negative places: a place is unique at every moment of an update."""
+    op.execute(f"UPDATE runs SET position = -1000000 - (position + {places}) WHERE import_source IS NOT NULL")
+    op.execute("UPDATE runs SET position = -1000000 - position WHERE import_source IS NOT NULL")
 
 
 def downgrade() -> None:
-    op.execute("UPDATE runs SET position = position - 1 WHERE import_source IS NOT NULL")
+    move_imported_runs(-1)
     for name in ("subject_id", "actor_id", "actor_kind"):
         op.drop_column("audit", name)
     op.drop_constraint(op.f("uq_sessions_id"), "sessions")

@@ -64,16 +64,34 @@ def test_no_bytes_crash_the_reader(content: bytes) -> None:
         import_file("random", content)
 
 
+def _recorded_flent() -> dict[str, Any]:
+    """One upload whose first sample holds what netperf and the socket said."""
+    document = json.loads(gzip.decompress((DATA / "flent-tcp_upload.flent.gz").read_bytes()))
+    name = "TCP upload"
+    samples = document["raw_values"][name]
+    first = samples[0] | next(sample for sample in samples if "val" in sample)
+    about = document["metadata"]["SERIES_META"][name]
+    metadata = {"NAME": "x", "TITLE": "y", "SERIES_META": {name: about}}
+    return {"metadata": metadata, "x_values": [], "results": {}, "raw_values": {name: [first, *samples[5:]]}}
+
+
 DOCUMENTS = {
     "iperf3": json.loads(iperf3_file(2)),
     "iperf3 of both ends": json.loads(iperf3_file(2, reverse=True))
     | {"server_output_json": json.loads(iperf3_file(2))},
     "ndt7": json.loads(ndt7_file()),
     "flent": json.loads(flent_file()),
+    "flent with sockets": _recorded_flent(),
+    "iperf3 with totals": json.loads(iperf3_file(2))
+    | {
+        "title": "t",
+        "error": "e",
+        "end": {"sum_sent": {"bytes": 1, "bits_per_second": 1.0, "retransmits": 1, "seconds": 1}},
+    },
     "tcp-info": json.loads(unpack((DATA / "tcp-info.jsonl.zst").read_bytes(), 2**24).splitlines()[1])
     | {"Metadata": {"UUID": "u"}},
 }
-ODD: list[Any] = [None, [], {}, "x\0", -1, 1e300, True, [None], 2**70]
+ODD: list[Any] = [None, [], {}, "x\0", -1, 1e300, True, [None], 2**70, 2**61, -(2**61), 1e18]
 
 
 def places(part: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -96,6 +114,7 @@ def test_any_value_in_any_place_is_read_or_refused_and_crashes_nothing(kind: str
                 trace = import_file("odd", json.dumps(document).encode())
             except InvalidError:
                 continue
+            assert trace.flows or trace.failure
             assert all(flow.samples for flow in trace.flows)
             assert all(isinstance(flow.congestion_control, str | None) for flow in trace.flows)
     assert spoilt > 50
