@@ -52,6 +52,10 @@ it('slow start is shown to a tenth past its end; an exit after the loss does not
   expect(slowStartSpan(flowOf([verdict('search', 28_000_000)], TIMES))).toEqual({ from_s: 0, to_s: 5.5 })
   expect(slowStartSpan(flowOf([verdict('search', 4_000_000)], null))).toEqual({ from_s: 0, to_s: 4.4 })
   expect(slowStartSpan(flowOf([verdict('search', null)], null))).toBeNull()
+  const late = { ...CAPACITY, capacity_us: 29_000_000 }
+  const left = { ...flowOf([verdict('observed_exit', 3_000_000)], null, late), stayed_in_slow_start: false }
+  expect(slowStartSpan(left)).toEqual({ from_s: 0, to_s: 3.3 })
+  expect(slowStartSpan({ ...left, stayed_in_slow_start: true })).toEqual({ from_s: 0, to_s: 31.9 })
 })
 
 it('a zoom asks for a little more than it shows, never for times before the start', () => {

@@ -63,7 +63,9 @@ export function lossOf(flow: FlowExits): number | null {
 /** From the first data byte to a tenth past the last exit that came in time or the first loss, in tenths of a second; null without any. */
 export function slowStartSpan(flow: FlowExits): Span | null {
   const dp_us = lossOf(flow)
-  const points_us = [flow.capacity?.capacity_us, flow.times?.cg_us, ...flow.verdicts.map(({ exit_us }) => exit_us)]
+  // A flow that left early may reach capacity half a minute later: that is not a part of its slow start.
+  const capacity_us = flow.stayed_in_slow_start === false ? null : flow.capacity?.capacity_us
+  const points_us = [capacity_us, flow.times?.cg_us, ...flow.verdicts.map(({ exit_us }) => exit_us)]
   const before_us = points_us.flatMap((at_us) => (at_us != null && (dp_us === null || at_us <= dp_us) ? at_us : []))
   const last_us = Math.max(0, dp_us ?? 0, ...before_us)
   return last_us > 0 ? { from_s: 0, to_s: Math.ceil(seconds(last_us) * 11 - 1e-9) / 10 } : null

@@ -48,8 +48,8 @@ function searchPlots({ curves }: FlowExits): CurvePlot[] {
       x,
       curves: [...curve('binned', 0, curves.norm_ratio), ...curve('best case', 1, curves.best_norm_ratio)],
       levels: [
-        { value: curves.threshold_ratio, label: `threshold ${percent(curves.threshold_ratio)}` },
-        { value: curves.capacity_ratio, label: `capacity ${percent(curves.capacity_ratio)}` },
+        { value: curves.threshold_ratio, label: `ex ${percent(curves.threshold_ratio)}` },
+        { value: curves.capacity_ratio, label: `cg ${percent(curves.capacity_ratio)}` },
       ],
       reach: NORM_REACH,
       height: 190,
