@@ -195,7 +195,8 @@ function makeDetector(row: Row, runs: number, isPerAck: boolean, seed: number): 
   }
 }
 
-function makeCommon(around: (time_s: number) => ShareEstimate | null): NonNullable<ExitGroup['table']>['common'] {
+function makeCommon(runs: number): NonNullable<ExitGroup['table']>['common'] {
+  const around = (time_s: number) => asValue(estimate(Array.from({ length: runs }, (_, run) => time_s * (0.95 + run / 20))))
   const [cg_s, ex_s, dp_s, hr_s] = [around(7.6), around(8.2), around(8.9), around(0.74)]
   return cg_s && ex_s && dp_s && hr_s ? { cg_s, ex_s, dp_s, hr_s } : null
 }
@@ -223,7 +224,7 @@ function makeExitGroup(condition: string, runs: number, isPerAck: boolean): Exit
       dp_s: around(8.9),
       hr_s: around(0.74),
       success_hr_s: isPerAck ? around(0.8) : null,
-      common: makeCommon(around),
+      common: makeCommon(runs - 1),
     },
     detectors: ROWS.map((row, place) => makeDetector(row, runs, isPerAck, place + condition.length)),
   }

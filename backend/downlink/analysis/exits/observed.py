@@ -16,7 +16,8 @@ def judge_observed_exit(trace: AckTrace) -> Verdict:
     if trace.left_row is None:
         return rule.never(_why_never(trace))
     ssthresh = int(trace.ssthresh_segments[trace.left_row])
-    why = f"the window has reached ssthresh, {ssthresh} segments from here on"
+    is_lost = trace.loss_row is not None and trace.left_row >= trace.loss_row
+    why = f"{'a loss set' if is_lost else 'the window has reached'} ssthresh, {ssthresh} segments from here on"
     return rule.seen_at(trace, trace.left_row, why, {"ssthresh_segments": ssthresh})
 
 

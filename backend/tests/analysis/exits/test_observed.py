@@ -30,6 +30,7 @@ def test_slow_start_is_left_when_the_window_reaches_a_finite_ssthresh() -> None:
     verdict = judge_observed_exit(trace)
     assert (verdict.exit_us, verdict.cwnd_segments, verdict.quantities["ssthresh_segments"]) == (500, 40, 40)
     assert verdict.cwnd_source == "recorded"
+    assert verdict.reason == "the window has reached ssthresh, 40 segments from here on"
 
 
 def test_hystart_sets_ssthresh_to_the_window_and_is_left_at_once() -> None:
@@ -45,6 +46,7 @@ def test_an_ssthresh_that_the_window_never_reaches_ends_nothing() -> None:
 def test_a_timeout_ends_slow_start_although_the_window_falls_below_the_new_ssthresh() -> None:
     trace = windows([20, 26, 1, 2], [ENDLESS, ENDLESS, 13, 13], lost_total_segments=[0, 0, 26, 26])
     assert judge_observed_exit(trace).exit_us == judge_first_loss(trace).exit_us == 200
+    assert judge_observed_exit(trace).reason == "a loss set ssthresh, 13 segments from here on"
 
 
 def test_bbr_has_no_observed_exit_and_its_start_is_not_slow_start() -> None:

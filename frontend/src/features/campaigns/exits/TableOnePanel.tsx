@@ -14,8 +14,8 @@ const TIMES = [
   { name: 'ex_s', title: 'ex' },
   { name: 'dp_s', title: 'dp: first loss' },
   { name: 'hr_s', title: 'hr = dp − ex' },
-  { name: 'success_hr_s', title: 'hr of successes' },
 ] as const
+const PAPER = ['cg_s', 'ex_s', 'dp_s', 'hr_s'] as const
 
 interface TableOnePanelProps {
   groups: ExitGroup[]
@@ -28,7 +28,7 @@ export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProp
   return (
     <Panel
       title="Table I: SEARCH 1.0"
-      description="As in paper 002, over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
+      description="As in paper 002, over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
       actions={actions}
       isFlush
     >
@@ -77,7 +77,7 @@ function Rows({ label, group, isImported }: RowsProps) {
         <Table.Td ta="right">{table?.runs ?? 0}</Table.Td>
         {table ? <Means table={table} /> : <Table.Td colSpan={TIMES.length + 1}>{whyNone(group, isImported)}</Table.Td>}
       </Table.Tr>
-      {table?.common ? <Common common={table.common} /> : null}
+      {table?.common && isOverOthers(table) ? <Common common={table.common} /> : null}
     </>
   )
 }
@@ -96,10 +96,17 @@ function Means({ table }: { table: TableOne }) {
     <>
       <Table.Td ta="right">{shareText(table.success_percent)}</Table.Td>
       {TIMES.map(({ name }) => (
-        <Time key={name} time={table[name]} />
+        <Time key={name} time={table[name]}>
+          {name === 'hr_s' ? <Text size="xs">successes: {withN(table.success_hr_s)}</Text> : null}
+        </Time>
       ))}
     </>
   )
+}
+
+/** Whether a column is over other runs than those that have all three times. */
+function isOverOthers({ common, ...table }: TableOne): boolean {
+  return PAPER.some((name) => table[name]?.n !== common?.[name].n)
 }
 
 /** The line whose columns are all over the same runs, as the paper's are. */
@@ -112,20 +119,28 @@ function Common({ common }: { common: NonNullable<TableOne['common']> }) {
       <Table.Td ta="right">{common.hr_s.n}</Table.Td>
       <Table.Td />
       <Table.Td />
-      {(['cg_s', 'ex_s', 'dp_s', 'hr_s'] as const).map((name) => (
+      {PAPER.map((name) => (
         <Time key={name} time={common[name]} />
       ))}
-      <Table.Td />
     </Table.Tr>
   )
 }
 
-function Time({ time }: { time: ShareEstimate | null }) {
+function Time({ time, children }: { time: ShareEstimate | null; children?: ReactNode }) {
   return (
     <Table.Td ta="right">
+      {withN(time)}
+      {children}
+    </Table.Td>
+  )
+}
+
+function withN(time: ShareEstimate | null): ReactNode {
+  return (
+    <>
       {timeText(time)}
       {time ? <small> n={time.n}</small> : null}
-    </Table.Td>
+    </>
   )
 }
 
