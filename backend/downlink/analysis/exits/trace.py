@@ -18,7 +18,7 @@ INFINITE_SSTHRESH_SEGMENTS = 2_147_483_647
 INITIAL_WINDOW_SEGMENTS = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AckTrace:
     """One flow as its sender saw it; every array has one value per row, a missing quantity is None.
 
@@ -43,8 +43,8 @@ class AckTrace:
     pacing_rate_bps: Ints | None = None
     app_limited: Ints | None = None
     min_rtt_us: Ints | None = None
-    origin_us: int = 0
-    is_per_ack: bool = True
+    origin_us: int
+    is_per_ack: bool
     congestion_control: str | None = None
 
     @property
