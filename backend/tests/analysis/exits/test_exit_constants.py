@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from downlink.analysis.exits.best import Best, RoundEstimates, judge_best
+from downlink.analysis.exits.best import Best, RoundEstimates, judge_best, packet_pairs
 from downlink.analysis.exits.bins import bin_spans
 from downlink.analysis.exits.hystart import DELAY, TRAIN, HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.hystartpp import HyStartPlusPlus, judge_hystartpp
@@ -248,6 +248,12 @@ def test_best_takes_its_estimate_at_the_opening_of_rounds_four_to_seven() -> Non
     # Rounds are numbered from 1: the sixth is the last whose estimates can count, at the opening of the seventh.
     assert judge_best(spaced(9, first_estimates=5)).quantities["round"] == 7
     assert judge_best(spaced(9, first_estimates=6)).exit_us is None
+
+
+def test_best_has_no_estimate_within_one_microsecond() -> None:
+    time_us = np.array([0, 0, 1, 3])
+    trace = make_trace(time_us, 50_000 + np.arange(4) * MSS_BYTES, RTT_US, np.full(4, 10**6))
+    assert packet_pairs(trace)[0].rate_bps.tolist() == [0, 8e9, 4e9]
 
 
 def test_best_takes_the_upper_median_in_whole_megabits() -> None:
