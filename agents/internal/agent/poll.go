@@ -126,8 +126,6 @@ func spooled(h spool.Held) protocol.Spooled {
 	return protocol.Spooled{RunRef: protocol.RunRef{RunID: h.RunID, Attempt: h.Attempt}, Chunks: h.Chunks}
 }
 
-//go:fix inline
-
 // pauseUnless waits, but not when there is something new to say.
 func pauseUnless(ctx context.Context, pause time.Duration, news <-chan struct{}) error {
 	if pause == 0 {

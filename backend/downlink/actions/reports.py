@@ -37,7 +37,7 @@ def run_series(unit: Unit, run_id: UUID) -> dict[str, Any]:
     for flow in run_rows.flows_of(unit, run_id):
         found = bins.get(flow.flow, [])
         columns = {name: [getattr(row, name) for row in found] for name in ("bin_s", *SERIES_COLUMNS)}
-        flows.append({"flow": flow.flow, "cc": flow.asked_cc, **columns})
+        flows.append({"flow": flow.flow, "cc": flow.cc, "asked_cc": flow.asked_cc, **columns})
     return {"run_id": run_id, "flows": flows}
 
 

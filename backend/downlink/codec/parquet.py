@@ -23,20 +23,13 @@ def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def parquet_to_columns(data: bytes, names: Sequence[str] | None = None) -> Columns:
-    """The columns called names (all when None); one that the file does not hold is left out.
-
-    Raises InvalidError `parquet_invalid` for bytes that are not such a file.
-    """
+def parquet_to_columns(data: bytes) -> Columns:
+    """All columns. Raises InvalidError `parquet_invalid` for bytes that are not such a file."""
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        wanted = (
-            file.schema_arrow.names if names is None else [name for name in names if name in file.schema_arrow.names]
-        )
-        table = file.read(columns=wanted, use_threads=False)
+        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise InvalidError("parquet_invalid", f"These bytes are no Parquet file: {error}") from error
-    return {name: table.column(name).to_numpy() for name in wanted}
+        raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
+    return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
 def join_columns(parts: Sequence[Columns]) -> Columns:
@@ -46,9 +39,9 @@ def join_columns(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def trace_columns(chunks: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
+def trace_columns(chunks: Sequence[bytes]) -> Columns:
     """The columns of a whole trace from its Parquet chunks in their order."""
-    return join_columns([parquet_to_columns(chunk, names) for chunk in chunks])
+    return join_columns([parquet_to_columns(chunk) for chunk in chunks])
 
 
 def join_parquet(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -33,11 +33,6 @@ def csv_pieces(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterato
     yield buffer.getvalue()
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """The whole table as one text."""
-    return "".join(csv_pieces(header, rows))
-
-
 def columns_to_csv(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     """Integer columns of equal length as CSV: a trace to hand out."""
     sink = pa.BufferOutputStream()

@@ -48,8 +48,6 @@ class Field:
 
 
 TIME_FIELD = "elapsed_us"
-NEVER_SET_SSTHRESH = 2_147_483_647
-"""`ssthresh_segments` of a flow that has never left its first slow start (TCP_INFINITE_SSTHRESH)."""
 
 
 @cache

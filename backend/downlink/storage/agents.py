@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -52,7 +51,3 @@ def links_by_agent(unit: Unit) -> dict[str, list[str]]:
         for agent in (receiver, *senders):
             found[agent].append(name)
     return found
-
-
-def mark_seen(agent: Agent, now: datetime) -> None:
-    agent.last_seen_at = now

@@ -51,3 +51,12 @@ def test_a_campaign_tells_how_its_senders_record(lab: Lab) -> None:
     lab.link()
     made = lab.launch(sampling="per_ack"), lab.launch()
     assert [lab.call("GET", f"/campaigns/{each}")["spec"]["sampling"] for each in made] == ["per_ack", "polled"]
+
+
+def test_the_series_of_a_run_name_the_control_that_ran_beside_the_one_asked_for(lab: Lab) -> None:
+    client, server = lab.join("client"), lab.join("server")
+    server.finds = {"actual_cc": "bbr"}
+    lab.link()
+    run = lab.drive(lab.launch(), [client, server])[0]
+    (flow,) = lab.call("GET", f"/runs/{run['id']}/series")["flows"]
+    assert (flow["cc"], flow["asked_cc"]) == ("bbr", "cubic")

@@ -27,14 +27,10 @@ def test_the_file_is_what_the_format_promises() -> None:
     assert "DELTA_BINARY_PACKED" in meta.encodings
 
 
-def test_only_the_columns_asked_for_are_read_and_absent_ones_left_out() -> None:
-    assert list(parquet_to_columns(columns_to_parquet(FIRST), ["rtt_us", "snd_wnd_bytes"])) == ["rtt_us"]
-
-
 def test_a_trace_is_its_chunks_one_after_the_other() -> None:
     chunks = [columns_to_parquet(FIRST), columns_to_parquet(SECOND)]
     assert trace_columns(chunks)["elapsed_us"].tolist() == [0, 5, 10]
-    assert trace_columns(chunks, ["rtt_us"])["rtt_us"].tolist() == [7, 8, 9]
+    assert trace_columns(chunks)["rtt_us"].tolist() == [7, 8, 9]
     assert trace_columns([]) == {}
 
 
@@ -46,5 +42,5 @@ def test_a_joined_file_keeps_a_row_group_for_each_chunk() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"x" * 100, columns_to_parquet(FIRST)[:-9]])
 def test_bytes_that_are_no_parquet_are_refused(data: bytes) -> None:
-    with pytest.raises(InvalidError, match="no Parquet"):
+    with pytest.raises(InvalidError, match="not a Parquet"):
         parquet_to_columns(data)

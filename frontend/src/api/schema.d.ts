@@ -1917,8 +1917,13 @@ export interface components {
         FlowSeries: {
             /** Flow */
             flow: number;
-            /** Cc */
+            /**
+             * Cc
+             * @description The congestion control that ran; until that is known, the one that was asked for
+             */
             cc: string;
+            /** Asked Cc */
+            asked_cc: string;
             /** Bin S */
             bin_s: number[];
             /** Throughput Bps */

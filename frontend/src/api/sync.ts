@@ -5,38 +5,45 @@ import type { LiveEvent, Run, RunList } from './types'
 
 type Key = readonly unknown[]
 
-/** Which queries an event makes old. Each is [path, parameters or nothing]. */
-export function staleKeys(kind: LiveKind, event: LiveEvent): Key[] {
-  const campaign = event.campaign_id ? { params: { path: { campaign_id: event.campaign_id } } } : undefined
-  const run = event.run_id ? { params: { path: { run_id: event.run_id } } } : undefined
-  const list: Key = ['get', `${API}/campaigns`]
-  const one: Key = ['get', `${API}/campaigns/{campaign_id}`, campaign]
-  const runs: Key = ['get', `${API}/campaigns/{campaign_id}/runs`, campaign]
+/** Whether a query is of this path, with these path parameters if any are given, whatever its others are. */
+function isOf(
+  [, path, options]: Key,
+  wanted: { path?: string; campaign_id?: string | null | undefined; run_id?: string | null | undefined },
+) {
+  const found = (options as { params?: { path?: { campaign_id?: string; run_id?: string } } } | undefined)?.params?.path
+  return (
+    (wanted.path === undefined || path === `${API}${wanted.path}`) &&
+    (wanted.campaign_id == null || found?.campaign_id === wanted.campaign_id) &&
+    (wanted.run_id == null || found?.run_id === wanted.run_id)
+  )
+}
+
+/** Whether an event makes the query old: all that is told of a run, or of a campaign, changes with it. */
+export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveEvent): boolean {
+  const isCampaign = (path?: string) => campaign_id != null && isOf(key, path === undefined ? { campaign_id } : { campaign_id, path })
   switch (kind) {
     case 'run':
-      return [
-        list,
-        one,
-        runs,
-        ['get', `${API}/runs/{run_id}`, run],
-        ['get', `${API}/runs/{run_id}/series`, run],
-        ['get', `${API}/runs/{run_id}/exits`, run],
-        ['get', `${API}/links`],
-      ]
+      return (
+        (run_id != null && isOf(key, { run_id })) ||
+        isCampaign('/campaigns/{campaign_id}') ||
+        isCampaign('/campaigns/{campaign_id}/runs') ||
+        isOf(key, { path: '/campaigns' }) ||
+        isOf(key, { path: '/links' })
+      )
     case 'campaign':
-      return [list, one, runs]
+      return isCampaign() || isOf(key, { path: '/campaigns' })
     case 'report':
-      return [one, ['get', `${API}/campaigns/{campaign_id}/report`, campaign], ['get', `${API}/campaigns/{campaign_id}/exits`, campaign]]
+      return isCampaign()
     case 'sweep':
-      return [['get', `${API}/campaigns/{campaign_id}/sweeps`, campaign]]
+      return isCampaign('/campaigns/{campaign_id}/sweeps')
     case 'agent':
-      return [['get', `${API}/agents`]]
+      return isOf(key, { path: '/agents' })
     case 'service':
-      return [['get', `${API}/service`]]
+      return isOf(key, { path: '/service' })
     case 'progress':
-      return []
+      return false
     case 'refetch':
-      return [['get']]
+      return key[0] === 'get'
   }
 }
 
@@ -55,5 +62,5 @@ export function applyLiveEvent(cache: QueryClient, kind: LiveKind, event: LiveEv
     )
     cache.setQueriesData<Run>({ queryKey: ['get', `${API}/runs/{run_id}`] }, (old) => old && withProgress(old, event))
   }
-  for (const queryKey of staleKeys(kind, event)) void cache.invalidateQueries({ queryKey })
+  void cache.invalidateQueries({ predicate: ({ queryKey }) => isStale(queryKey, kind, event) })
 }

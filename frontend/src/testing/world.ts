@@ -92,7 +92,7 @@ export function makeRunSeries(run: RunSummary): RunSeries {
   if (run.state !== 'complete') return { run_id: run.id, flows: [] }
   const half_s = run.condition === 'HyStart on' ? 17 : 6
   const course = makeCourse({ seconds: 35, half_s, steepness: 2, top_bps: 135e6, base_rtt_ms: 597, seed: run.cycle })
-  return { run_id: run.id, flows: [{ flow: 1, cc: 'cubic', bin_s: course.rtt_ms.map((_, k) => k), ...course }] }
+  return { run_id: run.id, flows: [{ flow: 1, cc: 'cubic', asked_cc: 'cubic', bin_s: course.rtt_ms.map((_, k) => k), ...course }] }
 }
 
 export function makePreview(campaign: CampaignDetail): CampaignPreview {

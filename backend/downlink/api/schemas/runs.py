@@ -171,7 +171,8 @@ class FlowSeries(Shape):
     """One-second bins from the flow's first data byte; null where there is no value."""
 
     flow: int
-    cc: str
+    cc: str = Field(description="The congestion control that ran; until that is known, the one that was asked for")
+    asked_cc: str
     bin_s: list[int]
     throughput_bps: Column
     goodput_bps: Column

@@ -18,7 +18,8 @@ export function knownQuantities({ flows }: RunSeries) {
   return { known, unknown: RUN_QUANTITIES.filter((one) => !known.includes(one)).map(({ title }) => title) }
 }
 
-export const flowLabel = (flow: Pick<FlowSeries, 'flow' | 'cc'>) => `Flow ${flow.flow}: ${flow.cc}`
+export const flowLabel = (flow: Pick<FlowSeries, 'flow' | 'cc' | 'asked_cc'>) =>
+  `Flow ${flow.flow}: ${flow.cc}${flow.cc === flow.asked_cc ? '' : ` (asked: ${flow.asked_cc})`}`
 
 /** One run's flows as chart series: values without intervals. */
 export function flowSeries(series: RunSeries, name: SeriesName): BandSeries[] {
