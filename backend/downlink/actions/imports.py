@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from math import floor
 from typing import Any, BinaryIO
 from uuid import UUID
 
@@ -24,6 +25,8 @@ from downlink.storage.unit import Unit, try_lock
 MAX_DURATION_S = 86_400.0
 MAX_NAME_CHARS = 200
 MAX_TESTS = 1_000
+LEAST_TEST_S = 4.0
+"""A shorter test says nothing of phases."""
 NamedFile = tuple[str, BinaryIO]
 
 
@@ -75,7 +78,8 @@ def import_files(unit: Unit, files: Iterable[NamedFile], target: Target, now: da
     checked = _checked(files, {source["sha256"]: source["file"] for _, source in held}, now)
     _refuse(checked, target.is_skipping)
     if campaign is None:
-        campaign = _new_campaign(unit, target.name or f"Imported {now:%Y-%m-%d %H:%M}", now)
+        name = target.name or f"Imported {now:%Y-%m-%d %H:%M}"
+        campaign = _new_campaign(unit, name, _phases(checked.sealed), now)
     added = _add(unit, campaign, checked.sealed, target.condition, Counter(name for name, _ in held), now)
     return Imported(campaign.id, added, checked.reasons())
 
@@ -145,9 +149,15 @@ def _shown(name: str) -> str:
     return "".join(c for c in base if unicodedata.category(c)[0] != "C")[-MAX_NAME_CHARS:] or "a file without a name"
 
 
-def _new_campaign(unit: Unit, name: str, now: datetime) -> tables.Campaign:
+def _phases(files: Sequence[SealedFile]) -> Phases:
+    """Start-up and steady state that fit into the shortest test, so that they are never the same seconds."""
+    known_s = [file.duration_s for file in files if file.failure is None and file.duration_s >= LEAST_TEST_S]
+    return Phases.fitting(floor(min(known_s))) if known_s else Phases()
+
+
+def _new_campaign(unit: Unit, name: str, phases: Phases, now: datetime) -> tables.Campaign:
     """Complete from the start: there is nothing to launch, and its conditions come with its files."""
-    spec = Campaign(name, "", (LINK,), Phases(), Timetable(cycles=1), Limits(attempts=1), ())
+    spec = Campaign(name, "", (LINK,), phases, Timetable(cycles=1), Limits(attempts=1), ())
     campaign = tables.Campaign(
         name=name,
         notes="",

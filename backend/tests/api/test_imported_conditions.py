@@ -96,6 +96,17 @@ def test_each_report_of_a_log_and_each_file_of_an_archive_is_a_run(lab: Lab) -> 
     ]
 
 
+def test_start_up_and_steady_state_of_short_tests_are_different_seconds(lab: Lab) -> None:
+    document = json.loads(iperf3_file(6))
+    for second, interval in enumerate(document["intervals"]):
+        interval["streams"][0]["bytes"] = 1_000_000 * (second + 1)
+    campaign, (run,) = imported(lab, {"a.json": json.dumps(document).encode()})
+    assert lab.call("GET", f"/campaigns/{campaign}")["spec"]["phases"] == {"startup_s": 1.5, "steady_s": 3.0}
+    (metrics,) = run["metrics"]
+    assert metrics["startup"]["throughput_bps"] == 8e6
+    assert metrics["steady"]["throughput_bps"] == 8e6 * (4 + 5 + 6) / 3
+
+
 def test_the_same_failed_test_in_two_files_is_the_same_file(lab: Lab, units: UnitFactory) -> None:
     problem = upload(lab, {"a.json": FAILED, "copy.json": FAILED}, expect=422)
     assert problem["details"]["refused"] == [{"file": "copy.json", "reason": "it is the same file as a.json"}]

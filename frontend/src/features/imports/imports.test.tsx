@@ -87,6 +87,18 @@ it('an imported run that is being analysed says so, and its campaign is not comp
   expect(screen.queryByText('complete')).toBeNull()
 })
 
+it('a test that failed at once shows why, and no moments that are not its own', async () => {
+  const world = makeWorld()
+  const run = world.runs[IDS.imported]?.[0]
+  if (!run) throw new Error('the world has no import')
+  Object.assign(run, { state: 'failed', reason: 'test_failed', detail: 'iperf3 reports an error: no route.', started_at: null })
+  serve(world)
+  renderAt(`/runs/${runId(60)}`)
+  expect(await screen.findByText('iperf3 reports an error: no route.')).toBeTruthy()
+  expect(screen.getByText('not in the file')).toBeTruthy()
+  expect(screen.queryByText('Due')).toBeNull()
+})
+
 it('an imported run names its file', async () => {
   serve()
   renderAt(`/runs/${runId(60)}`)

@@ -23,6 +23,7 @@ const HEADS = [
 
 /** Each flow with what was asked beside what happened. */
 export function FlowsPanel({ run }: { run: Run }) {
+  if (run.flows.length === 0) return null
   return (
     <Panel title="Flows" description={run.import_source ? 'As the file tells.' : 'Asked and actual side by side.'} isFlush>
       <ScrollTable label="Flows">

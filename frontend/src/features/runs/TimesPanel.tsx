@@ -4,6 +4,15 @@ import { formatDuration, formatMoment, secondsBetween } from '@/lib/time'
 import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 
+/** Of an imported test whose file tells no start, nothing is known but when it was imported. */
+function moments(run: Run): [string, string][] {
+  if (run.import_source && !run.started_at) return [['Started', 'not in the file']]
+  return [
+    run.started_at ? ['Started', formatMoment(run.started_at)] : ['Due', formatMoment(run.due_at)],
+    ['Ended', formatMoment(run.ended_at)],
+  ]
+}
+
 export function TimesPanel({ run }: { run: Run }) {
   return (
     <Panel title="Summary">
@@ -11,8 +20,7 @@ export function TimesPanel({ run }: { run: Run }) {
         items={[
           ['Throughput, all flows', formatRate(run.throughput_bps)],
           ['Goodput, all flows', formatRate(run.goodput_bps)],
-          run.started_at ? ['Started', formatMoment(run.started_at)] : ['Due', formatMoment(run.due_at)],
-          ['Ended', formatMoment(run.ended_at)],
+          ...moments(run),
           ['Took', formatDuration(secondsBetween(run.started_at, run.ended_at))],
         ]}
       />
