@@ -104,6 +104,10 @@ test-system: install packages
 test-servers: install packages ## Integration tests against Debian's postgresql and redis-server, started privately
 	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
 
+.PHONY: chaos
+chaos: install packages ## As root, 15 minutes: the whole server away for three minutes, in the states of a run
+	DOWNLINK_OUTAGE_S=180 $(PYTEST) backend/tests/system/test_outages.py
+
 .PHONY: lint
 lint: lint-backend lint-agents lint-frontend ## Style, types, import contracts, of all three parts
 

@@ -1,0 +1,35 @@
+"""The whole server away for minutes, with real agents: `make chaos` runs this. Its rules are tested without waiting elsewhere."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from downlink.stack.launcher import start_service
+from downlink.stack.process import wait_until
+from tests.system.conftest import System
+from tests.system.test_faults import campaign_file, is_answering, kill, traces_are_whole
+
+OUTAGE_S = float(os.environ.get("DOWNLINK_OUTAGE_S", "0"))
+SERVER = ("api", "conductor", "worker")
+pytestmark = [
+    pytest.mark.skipif(not OUTAGE_S, reason="takes minutes: make chaos"),
+    pytest.mark.timeout(OUTAGE_S + 240),
+]
+
+
+@pytest.mark.parametrize("state", ["preparing", "running", "uploading"])
+def test_minutes_without_a_server_cost_neither_the_run_nor_a_sample(system: System, state: str) -> None:
+    campaign = system.launch(campaign_file(f"Outage in {state}"))
+    system.wait_for_run(campaign, state)
+    for name in SERVER:
+        kill(system, name)
+    time.sleep(OUTAGE_S)  # how long the outage lasts is the case itself
+    for name in SERVER:
+        start_service(system.stack.supervisor, system.stack.env, name)
+    assert wait_until(lambda: is_answering(system), timeout_s=30)
+    system.wait_complete(campaign, timeout_s=180)
+    assert [(run["attempt"], run["state"]) for run in system.runs(campaign)] == [(1, "complete")]
+    assert traces_are_whole(system, campaign)
