@@ -11,6 +11,7 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
+from downlink.actions.chunks import MOST_BYTES
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_chunk
@@ -126,3 +127,14 @@ def test_a_chunk_that_does_not_continue_its_trace_counts_as_missing(lab: Lab) ->
     flow = lab.call("GET", f"/runs/{run['id']}")["flows"][0]
     assert flow["traces"]["sender"]["missing_chunks"] == [2]
     assert flow["traces"]["sender"]["samples"] == 701
+
+
+def test_an_agent_may_store_so_much_of_a_run_and_no_more(lab: Lab) -> None:
+    _, server, run, content = uploading(lab)
+    place, body = next(iter(content.items()))
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE run_hosts SET stored_bytes = :size"), {"size": MOST_BYTES - len(body) + 1})
+    assert problem(server.put(run["id"], 1, place, body)) == (422, "quota_used")
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE run_hosts SET stored_bytes = :size"), {"size": MOST_BYTES - len(body)})
+    assert server.put(run["id"], 1, place, body).status_code == 200
