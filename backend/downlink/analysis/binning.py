@@ -48,7 +48,7 @@ class SecondBins:
         edges_us = _edges(first_byte_us, end_us)
         starts = np.searchsorted(time_us, edges_us)
         is_empty = np.diff(starts) == 0
-        if len(edges_us) == 1 or len(time_us) < 2:
+        if len(time_us) < 2:
             return cls(time_us, edges_us[:1], starts[:1], np.zeros(1), is_empty[:0], is_empty[:0])
         before = np.clip(starts - 1, 0, len(time_us) - 2)
         step_us = time_us[before + 1] - time_us[before]

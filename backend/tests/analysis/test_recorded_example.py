@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from downlink.analysis.phases import run_metrics
+from downlink.analysis.report import PAYLOAD_RATIO
 from downlink.analysis.series import sender_series
+from downlink.analysis.steady import time_to_steady_s
 from downlink.domain.campaign import Phases
 from tests.fixtures.recorded import recorded_columns, recorded_flows, recorded_rows
 
@@ -36,3 +39,14 @@ def test_the_archive_keeps_what_this_version_computes() -> None:
             for phase, metrics in phases.items():
                 row = kept[run["id"], phase]
                 assert {name: row[name] for name in metrics} == pytest.approx(metrics, rel=1e-9)
+
+
+def test_a_run_that_ends_low_is_steady_by_its_own_level_and_not_by_the_links() -> None:
+    """The third run with HyStart on had an outage at its end: 90 % of its last 5 s are 66 Mb/s."""
+    run, flow = list(recorded_flows("HyStart on"))[2]
+    columns, first_byte_us = recorded_columns(run["id"]), flow["sender_outcome"]["first_byte_us"]
+    throughput_bps = sender_series(columns, first_byte_us, run["stop"]["seconds"]).column("throughput_bps")
+    own_bps = metrics_of("HyStart on")[2]["steady"]["throughput_bps"]
+    assert own_bps == pytest.approx(73.5e6, rel=0.01)
+    assert time_to_steady_s(throughput_bps, own_bps) == 28
+    assert np.isnan(time_to_steady_s(throughput_bps, run["nominal_rate_bps"] * PAYLOAD_RATIO))
