@@ -60,7 +60,7 @@ var Fields = []Field{
 	{"notsent_bytes", "bytes", EndsSender, 148, u32(144)},
 	{"delivery_rate_bps", "bps", EndsSender, 168, bits(160)},
 	// One bit of byte 7, but only meaningful on kernels that also report the rate it speaks of.
-	{"delivery_rate_app_limited", "flag", EndsSender, 168, bit(7, 0)},
+	{"delivery_rate_app_limited", "flag", EndsSender, 168, lowestBit(7)},
 	{"busy_us", "us", EndsSender, 176, u64(168)},
 	{"rwnd_limited_us", "us", EndsSender, 184, u64(176)},
 	{"sndbuf_limited_us", "us", EndsSender, 192, u64(184)},
@@ -166,8 +166,8 @@ func u64(at int) func([]byte) int64 {
 	return func(b []byte) int64 { return clamp(binary.NativeEndian.Uint64(b[at:])) }
 }
 
-func bit(at int, number uint) func([]byte) int64 {
-	return func(b []byte) int64 { return int64(b[at]>>number) & 1 }
+func lowestBit(at int) func([]byte) int64 {
+	return func(b []byte) int64 { return int64(b[at] & 1) }
 }
 
 // bits turns the kernel's bytes per second into bits per second.

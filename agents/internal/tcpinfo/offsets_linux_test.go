@@ -1,6 +1,7 @@
 package tcpinfo
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"testing"
@@ -132,6 +133,30 @@ func TestARecordingsFiguresAreThoseOfItsSamples(t *testing.T) {
 	require.Equal(t, Stats{
 		Samples: 3, FirstUs: 100, LastUs: 350, LongestGapUs: 200, AchievedRateHz: 8000, LatenessMeanUs: 2, LatenessMaxUs: 4,
 	}, r.stats())
+}
+
+func TestLatenessIsTheTimeOfTheSampleAfterItWasDue(t *testing.T) {
+	r := &recording{zeroNs: 5_000_000, lastUs: 3_000_000}
+	require.EqualValues(t, 12_000, r.lateNs(3_004_988_000))
+	require.EqualValues(t, 2_995_000, r.elapsedUs(3_000_000_999))
+}
+
+func TestSamplesAreOnTheRunsClock(t *testing.T) {
+	sender, _ := loopbackPair(t)
+	var got collect
+	sampler := newSampler(sender, got.sink)
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	stats, err := sampler.Run(ctx)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, stats.FirstUs, int64(0))
+	require.LessOrEqual(t, stats.LastUs, time.Since(began).Microseconds()+1)
+	require.Less(t, stats.LatenessMeanUs, float64(stats.LastUs+1))
+	require.GreaterOrEqual(t, stats.LatenessMeanUs, -1.0)
+	for _, block := range got.blocks[:len(got.blocks)-1] {
+		require.Len(t, block.Columns[0], sampler.BlockSamples)
+	}
 }
 
 // The clock of a sample may not have moved a microsecond on: the time of a trace strictly increases.

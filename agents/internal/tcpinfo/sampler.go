@@ -108,7 +108,7 @@ func (r *recording) run(ctx context.Context) {
 	interval := r.sampler.Interval.Nanoseconds()
 	due := monotonic()
 	for ctx.Err() == nil && r.sample() {
-		r.noteLateness(r.zeroNs + r.lastUs*1000 - due)
+		r.noteLateness(r.lateNs(due))
 		due = nextDue(due, monotonic(), interval)
 		sleepUntil(due)
 	}
@@ -135,7 +135,7 @@ func (r *recording) sample() bool {
 		return false
 	}
 	// The read takes the socket's lock and may wait for it: the moment after it is the moment of the state.
-	elapsedUs := (monotonic() - r.zeroNs) / 1000
+	elapsedUs := r.elapsedUs(monotonic())
 	if r.samples > 0 && elapsedUs <= r.lastUs {
 		return true
 	}
@@ -162,6 +162,12 @@ func (r *recording) note(elapsedUs int64) {
 	r.lastUs = elapsedUs
 	r.samples++
 }
+
+// elapsedUs is a moment of CLOCK_MONOTONIC on the run's clock.
+func (r *recording) elapsedUs(nowNs int64) int64 { return (nowNs - r.zeroNs) / 1000 }
+
+// lateNs is how much later than due the latest sample was taken.
+func (r *recording) lateNs(due int64) int64 { return r.zeroNs + r.lastUs*1000 - due }
 
 func (r *recording) noteLateness(lateNs int64) {
 	r.lateSum += lateNs

@@ -1,0 +1,155 @@
+package emulate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sound is a profile without anything special.
+func sound() Profile {
+	way := Direction{Rate: Rate{ConstantBps: 1e6}, Queue: Queue{LimitBytes: 1500}}
+	return Profile{Name: "x", Orbit: "GEO", Down: way, Up: way, Facts: Facts{NominalRateBps: 1, BaseRttMs: 1}}
+}
+
+func normal(sd, low, high float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Normal: &NormalMs{sd, low, high}}} }
+}
+
+func quantiles(points ...QuantilesMs) func(*Profile) {
+	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Quantiles: points}} }
+}
+
+func course(repeatS float64, points ...RatePoint) func(*Profile) {
+	return func(p *Profile) { p.Down.Rate = Rate{Trace: &RateTrace{repeatS, points}} }
+}
+
+func steps(periodS, low, high float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Rate = Rate{Steps: &RateSteps{periodS, low, high}} }
+}
+
+func gap(everyS, offsetS, lengthMs float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Gap = &Gap{EveryS: everyS, OffsetS: offsetS, LengthMs: lengthMs} }
+}
+
+func randomDrop(above int, ratio float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Queue.RandomDrop = &RandomDrop{above, ratio} }
+}
+
+func outagesOf(lengthMs, spacingS float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Loss.Outages = &Outages{lengthMs, spacingS} }
+}
+
+func rateOf(bps float64) func(*Profile) { return func(p *Profile) { p.Down.Rate.ConstantBps = bps } }
+
+func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
+	const key = "down.delay.variations[0]"
+	for _, c := range []struct {
+		refused string // the key that is named; empty: taken
+		change  func(*Profile)
+	}{
+		{"", func(p *Profile) { p.Name = strings.Repeat("a", 40) }},
+		{"name", func(p *Profile) { p.Name = strings.Repeat("a", 41) }},
+		{"name", func(p *Profile) { p.Name = "" }},
+		{"name", func(p *Profile) { p.Name = "-a" }},
+		{"", func(p *Profile) { p.Orbit = "MEO" }},
+		{"", func(p *Profile) { p.Orbit = "LEO" }},
+		{"", func(p *Profile) { p.Orbit = "terrestrial" }},
+		{"facts.nominal_rate_bps", func(p *Profile) { p.Facts.NominalRateBps = 0 }},
+		{"", func(p *Profile) { p.Facts.NominalRateBps = 0.5 }},
+		{"facts.base_rtt_ms", func(p *Profile) { p.Facts.BaseRttMs = 0 }},
+		{"", func(p *Profile) { p.Facts.BaseRttMs = 0.5 }},
+		{"", rateOf(1e3)},
+		{"down.rate.constant_bps", rateOf(999)},
+		{"", rateOf(1e11)},
+		{"down.rate.constant_bps", rateOf(1e11 + 1e6)},
+		{"down.rate", func(p *Profile) { p.Down.Rate.Steps = &RateSteps{1, 1e3, 1e3} }},
+		{"", steps(0.5, 1e3, 1e3)},
+		{"down.rate.steps.period_s", steps(0, 1e3, 1e3)},
+		{"down.rate.steps.low_bps", steps(1, 999, 1e3)},
+		{"down.rate.steps.high_bps", steps(1, 1001, 1000)},
+		{"down.rate.steps.high_bps", steps(1, 1000, 1e11+1e6)},
+		{"", course(0.5, RatePoint{0, 1e3})},
+		{"down.rate.trace.points", course(1)},
+		{"down.rate.trace.points", course(1, RatePoint{0.1, 1e3})},
+		{"down.rate.trace.points[0].bps", course(1, RatePoint{0, 999})},
+		{"down.rate.trace.points[1].at_s", course(1, RatePoint{0, 1e3}, RatePoint{0, 1e3})},
+		{"", course(1, RatePoint{0, 1e3}, RatePoint{0.25, 1e3}, RatePoint{0.5, 1e3})},
+		{"down.rate.trace.points[2].at_s", course(1, RatePoint{0, 1e3}, RatePoint{0.5, 1e3}, RatePoint{0.25, 1e3})},
+		{"down.rate.trace.points[1].at_s", course(1, RatePoint{0, 1e3}, RatePoint{1, 1e3})},
+		{"down.queue.limit_bytes", func(p *Profile) { p.Down.Queue.LimitBytes = 1499 }},
+		{"", randomDrop(0, 1)},
+		{"", randomDrop(1499, 0.5)},
+		{"down.queue.random_drop.above_bytes", randomDrop(-1, 1)},
+		{"down.queue.random_drop.above_bytes", randomDrop(1500, 1)},
+		{"down.queue.random_drop.ratio", randomDrop(0, 0)},
+		{"down.queue.random_drop.ratio", randomDrop(0, 1.01)},
+		{"", gap(0.5, 0, 499)},
+		{"", gap(1, 0.5, 0.5)},
+		{"down.gap.every_s", gap(0, 0, 1)},
+		{"down.gap.offset_s", gap(1, -0.1, 1)},
+		{"down.gap.length_ms", gap(1, 0, 0)},
+		{"down.gap.length_ms", gap(1, 0, 1000)},
+		{"", func(p *Profile) { p.Down.Loss.IndependentRatio = 0.99 }},
+		{"down.loss.independent_ratio", func(p *Profile) { p.Down.Loss.IndependentRatio = 1 }},
+		{"down.loss.independent_ratio", func(p *Profile) { p.Down.Loss.IndependentRatio = -0.01 }},
+		{"", outagesOf(0.1, 0.01)},
+		{"down.loss.outages.mean_length_ms", outagesOf(0.09, 0.01)},
+		{"down.loss.outages.mean_spacing_s", outagesOf(0.1, 0.009)},
+		{"", func(p *Profile) { p.Down.Delay.BaseMs = 60_000 }},
+		{"down.delay.base_ms", func(p *Profile) { p.Down.Delay.BaseMs = 60_001 }},
+		{"down.delay.base_ms", func(p *Profile) { p.Down.Delay.BaseMs = -0.1 }},
+		{key, func(p *Profile) { p.Down.Delay.Variations = []Variation{{}} }},
+		{key + ".hold_ms", func(p *Profile) { p.Down.Delay.Variations = []Variation{{HoldMs: -1, Uniform: &UniformMs{0, 1}}} }},
+		{key, func(p *Profile) {
+			p.Down.Delay.Variations = []Variation{{Normal: &NormalMs{1, -1, 1}, Uniform: &UniformMs{0, 1}}}
+		}},
+		{key, func(p *Profile) {
+			p.Down.Delay.Variations = []Variation{{Normal: &NormalMs{1, -1, 1}, Quantiles: []QuantilesMs{{0, 0}, {1, 1}}}}
+		}},
+		{"", normal(0.5, -0.25, 0.25)},
+		{"", normal(1, 0, 1)},
+		{"", normal(1, -1, 0)},
+		{key + ".normal.sd_ms", normal(0, -1, 1)},
+		{key + ".normal.low_ms must be below", normal(1, 1, 0)},
+		{key + ".normal.low_ms must be below", normal(1, 0, 0)},
+		{key + ".normal.low_ms to high_ms", normal(1, -0.4, 0.5)},
+		{key + ".normal.low_ms to high_ms", normal(1, 0.1, 2)},
+		{key + ".normal.low_ms to high_ms", normal(1, -2, -0.1)},
+		{"", func(p *Profile) { p.Down.Delay.Variations = []Variation{{Uniform: &UniformMs{1, 1.5}}} }},
+		{key + ".uniform.low_ms", func(p *Profile) { p.Down.Delay.Variations = []Variation{{Uniform: &UniformMs{1, 1}}} }},
+		{"", quantiles(QuantilesMs{0, 5}, QuantilesMs{0.5, 5}, QuantilesMs{1, 6})},
+		{key + ".quantiles must be", quantiles(QuantilesMs{0, 5})},
+		{key + ".quantiles must be", quantiles(QuantilesMs{0.1, 5}, QuantilesMs{1, 6})},
+		{key + ".quantiles must be", quantiles(QuantilesMs{0, 5}, QuantilesMs{0.9, 6})},
+		{key + ".quantiles[1].ratio", quantiles(QuantilesMs{0, 5}, QuantilesMs{0, 5}, QuantilesMs{1, 6})},
+		{key + ".quantiles[1].delay_ms", quantiles(QuantilesMs{0, 5}, QuantilesMs{1, 4.9})},
+	} {
+		profile := sound()
+		c.change(&profile)
+		err := profile.validate()
+		if c.refused == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.refused)
+		}
+	}
+}
+
+func TestThePeakOfALinkIsTheHighestRateOfEitherWay(t *testing.T) {
+	for bps, change := range map[float64]func(*Profile){
+		2e6: rateOf(2e6), 4e6: steps(1, 3e6, 4e6), 7e6: course(1, RatePoint{0, 5e6}, RatePoint{0.1, 7e6}, RatePoint{0.2, 6e6}),
+	} {
+		profile := sound()
+		change(&profile)
+		require.InDelta(t, bps, profile.PeakBps(), 0)
+		profile.Down, profile.Up = profile.Up, profile.Down
+		require.InDelta(t, bps, profile.PeakBps(), 0)
+	}
+}
+
+func TestAnEmptyProfileFileSaysSo(t *testing.T) {
+	_, err := parseProfile("test.yaml", nil)
+	require.ErrorContains(t, err, "the file is empty")
+}
