@@ -162,6 +162,10 @@ $(STAMPS)/audit: backend/requirements-audit.lock
 	.cache/audit/bin/python -m pip install -q --require-hashes -r backend/requirements-audit.lock
 	touch $@
 
+.PHONY: mutants-agents
+mutants-agents: ## The same for the agents' emulate, tcpinfo and settings
+	$(MAKE) -C agents mutants N=$(or $(N),100) SEED=$(or $(SEED),1)
+
 # Cosmic Ray has an environment of its own, so that the project's holds nothing that only this needs.
 .PHONY: mutants
 mutants: $(STAMPS)/python $(STAMPS)/mutants ## Would the tests notice? N=100 changes of one token in domain, analysis and codec, drawn by SEED=1

@@ -208,7 +208,7 @@ func TestCountsNameOnlyWhatWasLost(t *testing.T) {
 
 func TestEveryCauseHasAName(t *testing.T) {
 	names := []string{"not lost", "queue full", "early drop", "random loss", "outage", "handover"}
-	for cause := NotLost; cause < causes; cause++ {
+	for cause := range causes {
 		require.Equal(t, names[cause], cause.String())
 	}
 	require.Len(t, names, int(causes))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 )
@@ -71,48 +72,62 @@ func isEquivalent(m mutant) bool {
 	return false
 }
 
+// sample is what there is to try and what came of it so far.
+type sample struct {
+	lock             sync.Mutex
+	left             []mutant
+	wanted           int
+	tried, survivors int
+	failed           error
+}
+
 // judge tries changes in order until enough of them could be built.
 func judge(all []mutant, count int) error {
-	var (
-		lock             sync.Mutex
-		tried, survivors int
-		failed           error
-		workers          sync.WaitGroup
-	)
-	next := func() (m mutant, ok bool) {
-		lock.Lock()
-		defer lock.Unlock()
-		if len(all) == 0 || tried >= count || failed != nil {
-			return m, false
-		}
-		m, all = all[0], all[1:]
-		tried++
-		return m, true
-	}
-	for range 2 {
+	s := &sample{left: all, wanted: count}
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
 		workers.Go(func() {
-			for m, ok := next(); ok; m, ok = next() {
+			for m, ok := s.next(); ok; m, ok = s.next() {
 				result, err := try(m)
-				lock.Lock()
-				switch {
-				case err != nil:
-					failed = err
-				case result == unbuildable:
-					tried--
-				case result == survived:
-					survivors++
-					fmt.Println("survived:", m)
-				}
-				lock.Unlock()
+				s.note(m, result, err)
 			}
 		})
 	}
 	workers.Wait()
-	if failed != nil {
-		return failed
+	return s.verdict()
+}
+
+func (s *sample) next() (m mutant, ok bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if len(s.left) == 0 || s.tried >= s.wanted || s.failed != nil {
+		return m, false
 	}
-	ratio := 1 - float64(survivors)/float64(max(tried, 1))
-	fmt.Printf("%d of %d changes were noticed (%.0f %%).\n", tried-survivors, tried, 100*ratio)
+	m, s.left = s.left[0], s.left[1:]
+	s.tried++
+	return m, true
+}
+
+func (s *sample) note(m mutant, result result, err error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	switch {
+	case err != nil:
+		s.failed = err
+	case result == unbuildable:
+		s.tried--
+	case result == survived:
+		s.survivors++
+		fmt.Println("survived:", m)
+	}
+}
+
+func (s *sample) verdict() error {
+	if s.failed != nil {
+		return s.failed
+	}
+	ratio := 1 - float64(s.survivors)/float64(max(s.tried, 1))
+	fmt.Printf("%d of %d changes were noticed (%.0f %%).\n", s.tried-s.survivors, s.tried, 100*ratio)
 	if ratio < leastKilledRatio {
 		return fmt.Errorf("tests notice %.0f %% of the changes; at least %.0f %% are asked for", 100*ratio, 100*leastKilledRatio)
 	}

@@ -6,12 +6,14 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // mutant is one token of one file replaced by another.
 type mutant struct {
 	file     string
+	text     []byte // of the file, as it was when the change was found
 	offset   int
 	line     int
 	code     string // the whole line, trimmed
@@ -67,7 +69,7 @@ func mutantsIn(file string, text []byte) (found []mutant) {
 		if to, ok := changed(kind, from); ok {
 			line := source.Line(at)
 			found = append(found, mutant{
-				file: file, offset: source.Offset(at), line: line, code: strings.TrimSpace(lines[line-1]), from: from, to: to,
+				file: file, text: text, offset: source.Offset(at), line: line, code: strings.TrimSpace(lines[line-1]), from: from, to: to,
 			})
 		}
 	}
@@ -85,6 +87,6 @@ func changed(kind token.Token, text string) (string, bool) {
 	return to, ok
 }
 
-func (m mutant) apply(text []byte) []byte {
-	return []byte(string(text[:m.offset]) + m.to + string(text[m.offset+len(m.from):]))
+func (m mutant) apply() []byte {
+	return slices.Concat(m.text[:m.offset], []byte(m.to), m.text[m.offset+len(m.from):])
 }
