@@ -36,10 +36,18 @@ type fakeBackend struct {
 	polls  map[string][]protocol.PollRequest
 	events map[string][]map[string]any
 	chunks map[string][]byte
-	// heard is when each agent said anything.
-	heard map[string][]time.Time
-	// startedAt is when each agent was last given its start while it waited for one.
-	startedAt map[string]time.Time
+	// heard is what each agent said, and when: a poll's status or an event's kind.
+	heard map[string][]word
+}
+
+type word struct {
+	at   time.Time
+	what string
+}
+
+// note keeps a request that came in whole; one that the agent gave up says nothing.
+func (b *fakeBackend) note(r *http.Request, what string) {
+	b.heard[name(r)] = append(b.heard[name(r)], word{time.Now(), what})
 }
 
 // fakeRun is the run that the backend conducts.
@@ -54,7 +62,7 @@ func newFakeBackend(t *testing.T) *fakeBackend {
 	t.Helper()
 	b := &fakeBackend{
 		changed: make(chan struct{}), polls: map[string][]protocol.PollRequest{}, events: map[string][]map[string]any{},
-		chunks: map[string][]byte{}, heard: map[string][]time.Time{}, startedAt: map[string]time.Time{},
+		chunks: map[string][]byte{}, heard: map[string][]word{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/agent/poll", b.poll)
@@ -75,7 +83,6 @@ func (b *fakeBackend) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		down, revoked := b.down, b.revoked
-		b.heard[name(r)] = append(b.heard[name(r)], time.Now())
 		b.mu.Unlock()
 		switch {
 		case down:
@@ -113,14 +120,14 @@ func (b *fakeBackend) poll(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		return
 	}
-	b.change(func() { b.polls[name(r)] = append(b.polls[name(r)], request) })
+	b.change(func() {
+		b.polls[name(r)] = append(b.polls[name(r)], request)
+		b.note(r, string(request.Status))
+	})
 	deadline := time.After(time.Duration(request.WaitS * float64(time.Second)))
 	for {
 		b.mu.Lock()
 		order, changed := b.decide(name(r), request), b.changed
-		if _, isGo := order.(*protocol.Go); isGo && request.Status == protocol.StatusReady {
-			b.startedAt[name(r)] = time.Now()
-		}
 		b.mu.Unlock()
 		if order != nil || request.WaitS == 0 {
 			reply(w, protocol.PollResponse{ServerNow: protocol.Moment{Time: time.Now()}, Order: order})
@@ -212,6 +219,7 @@ func (b *fakeBackend) event(w http.ResponseWriter, r *http.Request) {
 	event["run_id"] = r.PathValue("run")
 	isStale := false
 	b.change(func() {
+		b.note(r, event["kind"].(string))
 		isStale = b.run == nil || b.run.ref.RunID != event["run_id"]
 		if !isStale {
 			b.events[name(r)] = append(b.events[name(r)], event)
