@@ -27,8 +27,9 @@ type upload struct {
 }
 
 const (
-	// troubleTries is how often a chunk must fail before people hear of it: one failure is no trouble.
-	troubleTries = 3
+	// troubleTries is how often a chunk must fail before the server and people hear of it: a proxy that is started anew
+	// is back within the 4 s and more that these take.
+	troubleTries = 5
 	// leaveTries is how often a chunk is refused before it is left for later, which takes about a minute. Once one was
 	// left, troubleTries are enough: whatever refused it is not gone so soon.
 	leaveTries = 8
@@ -143,7 +144,7 @@ func (a *Agent) noteTrouble(key spool.Key, tries int, err error, progress *uploa
 	if tries < troubleTries {
 		return
 	}
-	sentence := fmt.Sprintf("Chunk %d of flow %d's %s did not get through in %d tries: %v.", key.Sequence, key.Flow, key.End, tries, err)
+	sentence := fmt.Sprintf("Chunk %d of flow %d's %s did not get through in %d tries: %v", key.Sequence, key.Flow, key.End, tries, err)
 	sentence = firstWords(sentence)
 	progress.trouble.Store(&sentence)
 	a.log.Error("a chunk does not get through; it is tried again", "run_id", key.RunID, "chunk", key, "tries", tries, "error", err)

@@ -210,7 +210,7 @@ func TestAChunkThatDoesNotGetThroughIsReportedByNameAndTriedAgain(t *testing.T) 
 	c.requireAll(t, 3)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	require.Contains(t, c.troubles()[0], "Chunk 1 of flow 1's sender did not get through in 3 tries")
+	require.Contains(t, c.troubles()[0], "Chunk 1 of flow 1's sender did not get through in 5 tries")
 	require.Contains(t, c.troubles()[0], "413 Request Entity Too Large")
 }
 
