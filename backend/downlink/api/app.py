@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp
 
 from downlink.api import (
@@ -38,6 +39,9 @@ from downlink.settings import Settings
 from downlink.storage.unit import open_units
 
 PREFIX = "/api/v1"
+GZIP_FROM_BYTES = 1_000
+GZIP_LEVEL = 5
+PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/vnd.apache.parquet")  # event streams are among the defaults
 
 
 class Application(FastAPI):
@@ -46,6 +50,7 @@ class Application(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         settings: Settings = self.state.settings
         app: ASGIApp = Intake(super().build_middleware_stack(), stalled_s=settings.stalled_s)
+        app = GZipMiddleware(app, GZIP_FROM_BYTES, GZIP_LEVEL, exclude_content_types=PACKED)
         app = SecurityHeaders(app, is_https=settings.is_https)
         return Observe(app, figures=self.state.figures)
 

@@ -22,7 +22,7 @@ class DashboardFiles(StaticFiles):
         try:
             response = await super().get_response(path, scope)
         except HTTPException as error:
-            if error.status_code != 404 or scope["path"].startswith("/api/") or "." in Path(path).name:
+            if error.status_code != 404 or scope["path"].startswith(("/api/", "/assets/")) or "." in Path(path).name:
                 raise
             response = FileResponse(Path(str(self.directory)) / "index.html")
         is_hashed = scope["path"].startswith("/assets/")

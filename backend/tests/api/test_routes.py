@@ -145,7 +145,7 @@ def test_the_dashboard_answers_its_own_pages_and_nothing_else(lab: Lab) -> None:
         assert "<title>Downlink</title>" in lab.client.get(page).text
     assert "immutable" in lab.client.get("/assets/app-1a2b.js").headers["cache-control"]
     assert lab.client.get("/").headers["cache-control"] == "no-cache"
-    for path in ("/assets/gone-1.js", "/favicon.svg", f"{API}/gone"):
+    for path in ("/assets/gone-1.js", "/assets/x", "/favicon.svg", f"{API}/gone"):
         assert lab.client.get(path).json()["code"] == "not_found"
     assert lab.client.get("/..%2f..%2fetc/passwd").status_code in (200, 404)
     assert "root:" not in lab.client.get("/..%2f..%2fetc/passwd").text

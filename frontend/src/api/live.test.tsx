@@ -4,6 +4,8 @@ import { type LiveMessage, listenLive } from './live'
 /** A stream that the test speaks through. */
 class FakeEventSource extends EventTarget {
   static open: FakeEventSource[] = []
+  static readonly CLOSED = 2
+  readyState = 1
   constructor() {
     super()
     FakeEventSource.open.push(this)
@@ -94,4 +96,24 @@ it('a broken stream is told, so that the page can say so', async () => {
     { type: 'status', isConnected: false },
     { type: 'status', isConnected: true },
   ])
+})
+
+it('after an answer that is no stream, a new stream is opened', async () => {
+  const heard = listen()
+  await settle()
+  vi.useFakeTimers()
+  for (const waitMs of [3_000, 6_000]) {
+    const [source] = FakeEventSource.open
+    if (!source) throw new Error('no stream is open')
+    source.readyState = FakeEventSource.CLOSED
+    source.close()
+    source.dispatchEvent(new Event('error'))
+    vi.advanceTimersByTime(waitMs - 1)
+    expect(FakeEventSource.open).toHaveLength(0)
+    vi.advanceTimersByTime(1)
+    expect(FakeEventSource.open).toHaveLength(1)
+  }
+  vi.useRealTimers()
+  FakeEventSource.open[0]?.say('report', { campaign_id: 'c' })
+  expect(heard.at(-1)).toEqual({ type: 'event', kind: 'report', data: { campaign_id: 'c' } })
 })

@@ -13,16 +13,38 @@ export type LiveMessage = { type: 'event'; kind: LiveKind; data: LiveEvent } | {
 
 const NAME = 'downlink-live'
 
-/** Read the stream until the signal ends; the browser reconnects with Last-Event-ID by itself. */
+const FIRST_WAIT_MS = 3_000
+const LONGEST_WAIT_MS = 60_000
+
+/**
+ * Read the stream until the signal ends. The browser reconnects with Last-Event-ID by itself when a stream breaks, but gives
+ * up after an answer that is no stream (HTML standard, 9.2.2), such as 503: then a new one is opened after a while.
+ */
 function readStream(post: (message: LiveMessage) => void, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const source = new EventSource(`${API}/events`)
-    source.addEventListener('open', () => post({ type: 'status', isConnected: true }))
-    source.addEventListener('error', () => post({ type: 'status', isConnected: false }))
-    for (const kind of LIVE_KINDS) {
-      source.addEventListener(kind, (event: MessageEvent<string>) => post({ type: 'event', kind, data: JSON.parse(event.data) }))
+    let source: EventSource
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let waitMs = FIRST_WAIT_MS
+
+    const open = () => {
+      source = new EventSource(`${API}/events`)
+      source.addEventListener('open', () => {
+        waitMs = FIRST_WAIT_MS
+        post({ type: 'status', isConnected: true })
+      })
+      source.addEventListener('error', () => {
+        post({ type: 'status', isConnected: false })
+        if (source.readyState !== EventSource.CLOSED) return
+        timer = setTimeout(open, waitMs)
+        waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)
+      })
+      for (const kind of LIVE_KINDS) {
+        source.addEventListener(kind, (event: MessageEvent<string>) => post({ type: 'event', kind, data: JSON.parse(event.data) }))
+      }
     }
+    open()
     signal.addEventListener('abort', () => {
+      clearTimeout(timer)
       source.close()
       resolve()
     })

@@ -3,6 +3,7 @@ import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-route
 import { isProblem } from '@/api/problem'
 import { PageHeader } from '@/ui/PageHeader'
 import { ProblemAlert } from '@/ui/ProblemAlert'
+import { isLostFile } from './lostFiles'
 
 /** Outside the shell: a whole page of its own. */
 export function BarePageError(props: ErrorComponentProps) {
@@ -20,11 +21,26 @@ export function PageError({ error, reset }: ErrorComponentProps) {
     reset()
     void router.invalidate()
   }
+  if (isLostFile(error)) return <FilesMissing />
   const isFromServer = isProblem(error) || (error instanceof TypeError && /fetch/i.test(error.message))
   const shown = isFromServer ? error : pageFailed(error)
   return (
     <Container size="sm" py="xl">
       <ProblemAlert error={shown} onRetry={retry} />
+    </Container>
+  )
+}
+
+function FilesMissing() {
+  const problem = {
+    code: 'files_missing',
+    message:
+      'A file of this page cannot be loaded. The server may have a newer version of the dashboard, or cannot be reached. Try again; it loads the page anew.',
+    details: {},
+  }
+  return (
+    <Container size="sm" py="xl">
+      <ProblemAlert error={problem} onRetry={() => window.location.reload()} />
     </Container>
   )
 }

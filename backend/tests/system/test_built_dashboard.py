@@ -1,0 +1,106 @@
+"""The built dashboard in Debian's browser, on a server with a past: what it asks for, what it takes, what it does when files are lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from downlink.actions.archive import load_archive
+from downlink.stack.process import Supervisor
+from downlink.storage.events import add_event
+from downlink.storage.unit import open_units
+from tests.fixtures.api_process import ApiProcess, running_api
+from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script
+from tests.fixtures.numbered_postgres import start_postgres_at
+
+pytestmark = pytest.mark.timeout(180)
+RECORDED = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
+# The storm that this looks for makes ten requests a second; DOWNLINK_IDLE_S=60 looks for longer.
+IDLE_S = os.environ.get("DOWNLINK_IDLE_S", "12")
+KB = 1_000
+
+
+@dataclass(frozen=True)
+class Site:
+    api: ApiProcess
+    served: Path
+    campaign: str
+
+    def run(self, script: str, *options: str) -> list[str]:
+        return run_script(script, "--base-url", self.api.address, *ACCOUNT, *options).splitlines()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("site")
+    shutil.copytree(DASHBOARD, home / "served")
+    with Supervisor(home / "servers") as supervisor:
+        units = open_units(start_postgres_at(home, supervisor, 960), 2)
+        for _ in range(300):  # events on both sides of transaction 1,000
+            with units() as unit:
+                add_event(unit, datetime.now(UTC), "agent", {})
+        with units() as unit:
+            add_account(unit)
+            campaign, _ = load_archive(unit, RECORDED.read_bytes())
+        with running_api(home, units, dashboard_dir=home / "served") as api:
+            yield Site(api, home / "served", str(campaign))
+        units.close()
+
+
+def test_an_idle_tab_makes_two_requests_at_most(site: Site) -> None:
+    asked = site.run("idle.mjs", "--path", f"/campaigns/{site.campaign}", "--seconds", IDLE_S)
+    assert len(asked) <= 2, asked
+
+
+def test_pages_are_compressed_on_the_wire(site: Site) -> None:
+    """Uncompressed they take 0.7 and 1.2 MB."""
+    campaign = f"/campaigns/{site.campaign}"
+    taken = {
+        path: int(count) for count, path in (line.split() for line in site.run("wire.mjs", "/campaigns", campaign))
+    }
+    assert taken["/campaigns"] < 330 * KB
+    assert taken[campaign] < 560 * KB
+
+
+@pytest.fixture
+def restored(site: Site) -> Iterator[None]:
+    yield
+    shutil.rmtree(site.served)
+    shutil.copytree(DASHBOARD, site.served)
+
+
+def rebuilt(folder: Path) -> Path:
+    """The dashboard as a later version has it: all its files have other names."""
+    shutil.copytree(DASHBOARD, folder)
+    files = [*folder.glob("assets/*.js"), *folder.glob("assets/*.css")]
+    names = re.compile("|".join(re.escape(file.name) for file in files))
+    for file in [folder / "index.html", *files]:
+        file.write_text(names.sub(lambda found: f"later-{found[0]}", file.read_text()))
+    for file in files:
+        file.rename(file.with_name(f"later-{file.name}"))
+    return folder
+
+
+@pytest.mark.usefixtures("restored")
+def test_an_open_page_of_an_older_version_loads_itself_anew_once(site: Site, tmp_path: Path) -> None:
+    after = rebuilt(tmp_path / "later")
+    assert site.run("lost-files.mjs", "--served", str(site.served), "--after", str(after)) == ["loaded", "agents"]
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_page_whose_files_stay_away_says_so_in_words(site: Site, tmp_path: Path) -> None:
+    after = tmp_path / "broken"
+    shutil.copytree(DASHBOARD, after)
+    for file in after.glob("assets/AgentsPage-*"):
+        file.unlink()
+    assert site.run("lost-files.mjs", "--served", str(site.served), "--after", str(after)) == [
+        "loaded",
+        "files_missing",
+    ]
