@@ -40,7 +40,15 @@ class Settings(BaseSettings):
     agent_dir: Path | None = Field(
         default=None, description="Folder with the agent's programs and systemd unit, for hosts to fetch"
     )
-    is_metrics_served: bool = Field(default=False, description="Serve Prometheus metrics at /metrics")
+    metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        default=None,
+        description="Serve Prometheus metrics at /metrics of this port, which nobody but Prometheus should reach",
+    )
+    metrics_host: str = Field(default="127.0.0.1", description="Address that the metrics listen on")
+    allowed_hosts: str = Field(
+        default="",
+        description="Names by which requests may call this host, comma separated, `*.` for parts; any when empty",
+    )
     forwarded_allow_ips: str = Field(
         default="",
         description="Addresses of proxies whose X-Forwarded-… headers count, comma separated; none by default",

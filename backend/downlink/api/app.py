@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp
 
 from downlink.api import (
@@ -50,6 +51,8 @@ class Application(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         settings: Settings = self.state.settings
         app: ASGIApp = Intake(super().build_middleware_stack(), stalled_s=settings.stalled_s)
+        if names := [name.strip() for name in settings.allowed_hosts.split(",") if name.strip()]:
+            app = TrustedHostMiddleware(app, names, www_redirect=False)
         app = GZipMiddleware(app, GZIP_FROM_BYTES, GZIP_LEVEL, exclude_content_types=PACKED)
         app = SecurityHeaders(app, is_https=settings.is_https)
         return Observe(app, figures=self.state.figures)

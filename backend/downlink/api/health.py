@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from fastapi import APIRouter, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from fastapi import APIRouter, Response
 from redis import Redis, RedisError
 
 from downlink.actions.service import service_state
 from downlink.api.deps import Clock, Config, Now, Reader, ReadUnit, Units, problems
 from downlink.api.problems import problem
 from downlink.api.schemas.service import Service
-from downlink.domain.errors import NotFoundError, UnavailableError
+from downlink.domain.errors import UnavailableError
 from downlink.domain.watch import LATE_S
 from downlink.storage.unit import UnitFactory
 
@@ -49,14 +48,6 @@ def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> li
             return [] if service_state(unit, clock()).is_conducting else ["conductor"]
     except UnavailableError:
         return ["database"]
-
-
-@router.get("/metrics", include_in_schema=False)
-def figures(request: Request, settings: Config) -> Response:
-    """Prometheus figures, where the settings allow it."""
-    if not settings.is_metrics_served:
-        raise NotFoundError("not_found", "There is nothing at this address.")
-    return Response(generate_latest(request.app.state.figures.registry), media_type=CONTENT_TYPE_LATEST)
 
 
 def _is_queue_there(settings: Config) -> bool:

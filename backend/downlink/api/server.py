@@ -12,6 +12,7 @@ import h11
 import structlog
 import uvicorn
 from fastapi import FastAPI
+from prometheus_client import start_http_server
 from starlette.concurrency import run_in_threadpool
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -91,6 +92,8 @@ def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT."""
     configure_logs(settings)
     app = create_app(settings)
+    if settings.metrics_port:
+        start_http_server(settings.metrics_port, settings.metrics_host, app.state.figures.registry)
     config = uvicorn.Config(
         app,
         http=connection_class(settings.stalled_s),

@@ -9,18 +9,21 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from downlink.stack.servers import free_port
 from downlink.storage.unit import open_units
 from tests.fixtures.api_process import API, ApiProcess, running_api
 
 pytestmark = pytest.mark.timeout(90)
 STALLED_S = 2
+METRICS_PORT = free_port()
 
 
 @pytest.fixture(scope="module")
 def server(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiProcess]:
     """An api that is impatient, so that tests need not be patient."""
     units = open_units(database_url, 1)
-    with running_api(tmp_path_factory.mktemp("edge"), units, stalled_s=STALLED_S) as process:
+    own = {"stalled_s": STALLED_S, "metrics_port": METRICS_PORT, "allowed_hosts": "127.0.0.1, downlink"}
+    with running_api(tmp_path_factory.mktemp("edge"), units, **own) as process:
         yield process
     units.close()
 
@@ -103,3 +106,14 @@ def test_bodies_that_are_held_together_are_bounded(server: ApiProcess) -> None:
     assert set(answers) <= {b"503", b"", b"408"}
     assert answers.count(b"408") <= 64
     assert server.client.get(f"{API}/session").status_code == 200
+
+
+def test_figures_are_on_a_port_of_their_own(server: ApiProcess) -> None:
+    server.client.get(f"{API}/links")
+    assert "downlink_requests_total" in httpx.get(f"http://127.0.0.1:{METRICS_PORT}/metrics").text
+    assert server.client.get("/metrics").status_code == 404
+
+
+def test_another_name_of_this_host_is_refused_where_names_are_set(server: ApiProcess) -> None:
+    assert server.client.get("/healthz", headers={"Host": "evil.example"}).status_code == 400
+    assert server.client.get("/healthz", headers={"Host": "downlink:8400"}).status_code == 200

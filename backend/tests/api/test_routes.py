@@ -173,13 +173,6 @@ def test_ready_needs_a_conductor_that_ticks(lab: Lab) -> None:
     assert said["ticked_at"]
 
 
-def test_figures_are_served_only_where_they_are_wanted(lab: Lab, settings: Settings) -> None:
-    assert lab.client.get("/metrics").status_code == 404
-    lab.app.state.settings = settings.model_copy(update={"is_metrics_served": True})
-    lab.call("GET", "/links")
-    assert "downlink_requests_total" in lab.client.get("/metrics").text
-
-
 def test_the_page_of_the_api_names_every_route(lab: Lab) -> None:
     page = lab.client.get(f"{API}/docs").text
     assert all(path in page for path in openapi_document()["paths"])
