@@ -8,11 +8,13 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import text
+from typer.testing import CliRunner
 
 from downlink.actions.archive import load_archive
-from downlink.actions.reanalysis import analyse_again
 from downlink.analysis import ANALYSIS_VERSION
+from downlink.api.schemas.reports import Report
 from downlink.cli.table import COLUMNS
+from downlink.main import app
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -41,14 +43,19 @@ def test_every_table_has_the_share_of_sent_bytes(lab: Lab, campaign: UUID) -> No
     assert COLUMNS["retransmitted, %"](off).startswith("2.75")
 
 
-def test_numbers_of_an_older_analysis_are_computed_anew(lab: Lab, campaign: UUID) -> None:
+def test_numbers_of_an_older_analysis_are_computed_anew_by_command(
+    lab: Lab, campaign: UUID, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with lab.units() as unit:
         unit.session.execute(text("UPDATE metrics SET retransmission_percent = 50"))
         unit.session.execute(text("UPDATE runs SET analysis_version = '0'"))
         unit.session.execute(text("UPDATE reports SET analysis_version = '0'"))
-    assert not lab.call("GET", f"/campaigns/{campaign}/report")["is_current"]
-    with lab.units() as unit:
-        assert analyse_again(unit, campaign, lab.now()) == 6
+    older = lab.call("GET", f"/campaigns/{campaign}/report")
+    assert (older["is_current"], older["is_outdated"], older["analysis_version"]) == (False, True, "0")
+    Report.model_validate(older)
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", database_url)
+    answer = CliRunner().invoke(app, ["analyse", str(campaign)])
+    assert (answer.exit_code, "6 runs are analysed" in answer.output) == (0, True), answer.output
     assert retransmitted_percent(lab, campaign) == pytest.approx([3.29, 1.74, 3.23], abs=0.005)
     report = lab.call("GET", f"/campaigns/{campaign}/report")
     assert (report["is_current"], report["analysis_version"]) == (True, ANALYSIS_VERSION)
