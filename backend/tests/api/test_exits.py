@@ -15,9 +15,10 @@ from downlink.analysis.exits.panel import judge_all
 from downlink.api.schemas.exits import CampaignExits, RunExits
 from downlink.codec.parquet import parquet_to_columns
 from tests.fixtures.lab import API, Lab
-from tests.fixtures.scripted_agent import draw_slow_start, draw_steady
+from tests.fixtures.scripted_agent import RATE_BYTES_S, draw_slow_start, draw_steady
 
 LOSS_US = 7_600_000
+RATE_BPS = 8 * RATE_BYTES_S
 
 
 @pytest.fixture
@@ -55,6 +56,42 @@ def test_a_run_shows_what_the_detectors_say_of_its_trace(lab: Lab, campaign: str
     assert 6_450_000 < times["cg_us"] < times["ex_us"] < times["dp_us"] == LOSS_US
     assert times["hr_us"] == LOSS_US - times["ex_us"]
     assert times["is_success"] is True
+
+
+@pytest.mark.parametrize("is_emulated", [True, False])
+def test_the_capacity_point_names_the_rate_that_it_was_judged_by(lab: Lab, is_emulated: bool) -> None:
+    """The link's rate for 600 ms is what must be in flight."""
+    flow = judged_over(lab, {"nominal_rate_bps": RATE_BPS, "is_emulated": is_emulated})
+    capacity = flow["capacity"]
+    assert capacity["capacity_basis"] == ("emulated_rate" if is_emulated else "nominal_rate")
+    assert (capacity["capacity_rate_bps"], capacity["least_rtt_us"]) == (RATE_BPS, 600_000)
+    in_flight = np.array(flow["window"]["new_sent_bytes"]) - np.array(flow["window"]["acked_bytes"])
+    first = int(np.flatnonzero(in_flight >= RATE_BPS / 8 * 0.6)[0])
+    step_us = flow["window"]["time_us"][1] - flow["window"]["time_us"][0]
+    assert abs(flow["window"]["time_us"][first] - capacity["capacity_us"]) <= step_us
+    assert (flow["is_current"], flow["origin_us"]) == (True, flow["first_byte_us"])
+
+
+def test_flows_that_share_a_link_are_judged_by_their_plateaus(lab: Lab) -> None:
+    two = [{"name": "two", "flows": [{"cc": "cubic"}, {"cc": "cubic"}]}]
+    flow = judged_over(lab, {"nominal_rate_bps": RATE_BPS}, conditions=two)
+    assert flow["capacity"]["capacity_basis"] == "plateau"
+
+
+def test_a_nominal_rate_that_never_was_in_flight_gives_way_to_the_plateau(lab: Lab) -> None:
+    flow = judged_over(lab, {"nominal_rate_bps": 1_000 * RATE_BPS})
+    assert flow["capacity"]["capacity_basis"] == "plateau"
+    assert flow["capacity"]["capacity_rate_bps"] == pytest.approx(RATE_BPS, rel=0.05)
+
+
+def judged_over(lab: Lab, link: dict[str, Any], **campaign: Any) -> dict[str, Any]:
+    """The first flow's exits over a slow start that a link of RATE_BPS ends."""
+    client, server = lab.join("client"), lab.join("server")
+    lab.link(**link)
+    server.draws = draw_slow_start
+    launched = lab.launch(timetable={"cycles": 1}, stop={"seconds": 9}, **{"conditions": [{"name": "on"}], **campaign})
+    lab.drive(launched, [client, server])
+    return one_run(lab, launched)[1]
 
 
 def test_curves_cross_the_threshold_at_the_exit(lab: Lab, campaign: str) -> None:

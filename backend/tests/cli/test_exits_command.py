@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from downlink.codec.tables import columns_to_csv
 from downlink.domain.errors import DownlinkError
 from downlink.main import app
 from tests.fixtures.foreign_files import ack_csv_file
+from tests.fixtures.slow_start_sim import simulate_slow_start
 
 DATA = Path(__file__).parents[1] / "importers" / "data"
 
@@ -43,6 +45,19 @@ def test_exits_as_a_table_names_times_and_reasons(ack_file: Path) -> None:
     lines = run("exits", ack_file).splitlines()
     assert lines[0].split("\t") == ["flow", "detector", "version", "detect", "exit", "timing", "cwnd", "reason"]
     assert len(lines) == 17
+
+
+def test_the_link_s_rate_tells_early_from_good_and_the_plateau_stands_in(tmp_path: Path) -> None:
+    file = tmp_path / "slow-start.csv"
+    file.write_bytes(columns_to_csv(simulate_slow_start(0).columns))
+    for option, said in (
+        (["--rate-bps", "144000000"], "6.168 s, by least RTT x the link's rate of 144.0 Mb/s, least RTT 561.5 ms"),
+        ([], "7.083 s, by 90 % of the delivery plateau of 146.0 Mb/s"),
+    ):
+        told = CliRunner().invoke(app, ["exits", str(file), *option])
+        assert f"Flow 1: capacity reached: {said}" in told.stderr
+        hystart = next(line for line in told.stdout.splitlines() if "\thystart\t6.x\t3\t" in line)
+        assert "\tearly\t" in hystart
 
 
 def test_polled_traces_say_what_they_cannot_decide() -> None:
