@@ -69,10 +69,13 @@ function State({ run }: { run: RunSummary }) {
       ) : null}
       {run.reason ? (
         <Text size="xs" maw={360} mt={2} component="div">
-          <Text span size="xs" fw={600}>
-            {run.reason}
-          </Text>
-          {run.detail ? `: ${run.detail}` : null}
+          {run.detail ?? run.reason}
+          {run.detail ? (
+            <Text span size="xs" c="dimmed">
+              {' '}
+              {run.reason}
+            </Text>
+          ) : null}
         </Text>
       ) : null}
     </>

@@ -35,12 +35,13 @@ export function remainingSeconds(
   return (planned_s * left * lateness) / campaign.runs_total
 }
 
-/** "4 of 6 runs done · 1 failed". */
+/** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */
 export function progressText(campaign: Pick<Campaign, 'counts' | 'runs_total' | 'runs_ended'>): string {
-  const { failed, missed, incomplete } = campaign.counts
-  const parts = [`${campaign.runs_ended} of ${plural(campaign.runs_total, 'run')} done`]
+  const { failed, missed, incomplete, cancelled } = campaign.counts
+  const parts = [`${Math.max(0, campaign.runs_ended - cancelled)} of ${plural(campaign.runs_total, 'run')} done`]
   if (failed) parts.push(`${failed} failed`)
   if (missed) parts.push(`${missed} missed`)
   if (incomplete) parts.push(`${incomplete} incomplete`)
+  if (cancelled) parts.push(`${cancelled} cancelled`)
   return parts.join(' · ')
 }

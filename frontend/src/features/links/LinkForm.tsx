@@ -24,8 +24,22 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           <TextInput label="Name" description="Campaigns use it" required {...form.getInputProps('name')} />
           <TextInput label="Operator" description="Optional" {...form.getInputProps('operator')} />
           <Select label="Orbit" data={ORBITS} allowDeselect={false} required {...form.getInputProps('orbit')} />
-          <NumberInput label="Nominal rate" placeholder="144 Mb/s" suffix=" Mb/s" min={0} required {...form.getInputProps('rate_mbps')} />
-          <NumberInput label="Base RTT" placeholder="597 ms" suffix=" ms" min={0} required {...form.getInputProps('base_rtt_ms')} />
+          <NumberInput
+            label="Nominal rate"
+            description="For example 144 Mb/s"
+            suffix=" Mb/s"
+            min={0}
+            required
+            {...form.getInputProps('rate_mbps')}
+          />
+          <NumberInput
+            label="Base RTT"
+            description="For example 597 ms"
+            suffix=" ms"
+            min={0}
+            required
+            {...form.getInputProps('base_rtt_ms')}
+          />
           <NumberInput label="Data allowance" suffix=" GB" min={0} placeholder="no limit" {...form.getInputProps('allowance_gb')} />
           <Select
             label="Receiver"

@@ -47,7 +47,7 @@ function Content({ run }: { run: Run }) {
         }
         title={`${run.condition}, cycle ${run.cycle}`}
         badges={<StateBadge state={run.state} label={runStateText(run)} />}
-        description={`Link ${run.link} · attempt ${run.attempt} · run ${run.position} of its cycle`}
+        description={run.import_source ? 'Imported' : `Link ${run.link} · attempt ${run.attempt} · run ${run.position} of its cycle`}
         actions={UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
       />
       <Stack gap="lg">
