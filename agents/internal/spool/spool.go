@@ -190,7 +190,7 @@ func (s *Spool) prune(runID string, attempt int) error {
 	dir := s.attemptDir(runID, attempt)
 	for _, empty := range []string{dir, filepath.Dir(dir)} {
 		if err := os.Remove(empty); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil //nolint:nilerr // not empty: there is more to keep
+			return nil // Not empty: there is more to keep.
 		}
 	}
 	return nil
