@@ -110,8 +110,12 @@ export async function takeShot(page, path) {
  * @param {{url: string, shot?: string, prepare?: (page: Page) => Promise<void>}} options
  */
 export async function checkPage({ page, faults }, { url, shot, prepare }) {
-  await visit(page, url)
-  await prepare?.(page)
+  try {
+    await visit(page, url)
+    await prepare?.(page)
+  } catch (error) {
+    faults.push(`never ready: ${error instanceof Error ? error.message : error}`)
+  }
   if (shot) await takeShot(page, shot)
   return [...(await overflowFaults(page)), ...(await accessibilityFaults(page)), ...faults.splice(0)]
 }

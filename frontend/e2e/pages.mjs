@@ -22,10 +22,18 @@ const FIXED = [
   { name: 'import', path: '/campaigns/import', isBrief: true },
   { name: 'agents', path: '/agents' },
   {
+    name: 'agents-name',
+    path: '/agents',
+    isBrief: true,
+    prepare: (page) => page.getByRole('button', { name: 'Add agent' }).click(),
+  },
+  {
     name: 'agents-join',
     path: '/agents',
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Add agent' }).click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('looked-at')
+      await page.getByRole('button', { name: 'Show what to type' }).click()
       await page.getByLabel('The join command').waitFor()
     },
   },
