@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import io
+import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,22 +15,33 @@ from downlink.domain.errors import InvalidError
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+BZIP2_MAGIC = b"BZh"
+XZ_MAGIC = b"\xfd7zXZ\x00"
 MAX_WINDOW_BYTES = 128 * 2**20  # what `zstd --long` and `--ultra -22` ask for
-MAX_PARTS = 100_000  # members or frames; bgzip makes one of each 64 KiB, 8,192 of 512 MiB
-# What is handed to the unpacker at once. zlib limits its output itself. zstandard does not: a block of 4 bytes may become
+XZ_MEMORY_BYTES = 160 * 2**20
+MAX_PARTS = 100_000  # members, streams or frames; bgzip makes one of each 64 KiB, 8,192 of 512 MiB
+# What is handed to the unpacker at once. zstandard alone does not limit its output: a block of 4 bytes may become
 # 128 KiB (RFC 8878, 3.1.1.2), these bytes 8 MiB. What is left of them after a member or frame is copied, so they are few.
-GZIP_PIECE_BYTES = 16 * 2**10
+PIECE_BYTES = 16 * 2**10
 ZSTD_PIECE_BYTES = 256
 OUTPUT_BYTES = 2**20
 
 Pieces = Callable[[bytes], Iterator[bytes]]
 
 
-def unpack(packed: bytes, limit_bytes: int) -> bytes:
-    """The content of gzip or zstd bytes, and anything else as it is.
+class TooLongError(InvalidError):
+    """The content is longer than what the caller takes."""
 
-    Raises InvalidError `unpack_failed` when the content is broken, cut off, or longer than limit_bytes. It is unpacked
-    twice, first to count: what is too long or broken takes no memory.
+
+def is_packed(content: bytes) -> bool:
+    return _unpacker(content) is not None
+
+
+def unpack(packed: bytes, limit_bytes: int) -> bytes:
+    """The content of gzip, zstd, bzip2 or xz bytes, and anything else as it is.
+
+    Raises InvalidError `unpack_failed` when the content is broken or cut off, and TooLongError when it is longer than
+    limit_bytes. It is unpacked twice, first to count: what is too long or broken takes no memory.
     """
     pieces = _unpacker(packed)
     if pieces is None:
@@ -45,14 +58,12 @@ def unpack(packed: bytes, limit_bytes: int) -> bytes:
 
 
 def _unpacker(packed: bytes) -> Pieces | None:
-    if packed.startswith(GZIP_MAGIC):
-        return _gzip_pieces
-    return _zstd_pieces if packed.startswith(ZSTD_MAGIC) else None
+    return next((pieces for magic, pieces in UNPACKERS.items() if packed.startswith(magic)), None)
 
 
 def _check_length(length: int, limit_bytes: int) -> None:
     if length > limit_bytes:
-        raise _failed(f"it unpacks to more than {limit_bytes // 2**20} MiB")
+        raise TooLongError("unpack_failed", f"it unpacks to more than {limit_bytes // 2**20} MiB")
 
 
 def _gzip_pieces(packed: bytes) -> Iterator[bytes]:
@@ -63,12 +74,10 @@ def _gzip_pieces(packed: bytes) -> Iterator[bytes]:
         while member.unconsumed_tail:
             yield member.decompress(member.unconsumed_tail, OUTPUT_BYTES)
 
-    try:
-        yield from _parts(
-            "gzip", packed, GZIP_PIECE_BYTES, lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS), inflate
-        )
-    except zlib.error as error:
-        raise _failed(f"the gzip content is broken ({error})") from error
+    def start() -> Any:
+        return zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+
+    return _parts("gzip", packed, PIECE_BYTES, start, inflate)
 
 
 def _zstd_pieces(packed: bytes) -> Iterator[bytes]:
@@ -78,16 +87,44 @@ def _zstd_pieces(packed: bytes) -> Iterator[bytes]:
     def inflate(frame: Any, given: bytes) -> Iterator[bytes]:
         yield frame.decompress(given)
 
-    try:
-        yield from _parts("zstd", packed, ZSTD_PIECE_BYTES, unpacker.decompressobj, inflate)
-    except zstandard.ZstdError as error:
-        raise _failed(f"the zstd content is broken ({error})") from error
+    return _parts("zstd", packed, ZSTD_PIECE_BYTES, unpacker.decompressobj, inflate)
+
+
+def _bzip2_pieces(packed: bytes) -> Iterator[bytes]:
+    return _parts("bzip2", packed, PIECE_BYTES, bz2.BZ2Decompressor, _inflate_stream)
+
+
+def _xz_pieces(packed: bytes) -> Iterator[bytes]:
+    def start() -> Any:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
+
+    return _parts("xz", packed, PIECE_BYTES, start, _inflate_stream, padding=b"\0")
+
+
+def _inflate_stream(stream: Any, given: bytes) -> Iterator[bytes]:
+    yield stream.decompress(given, OUTPUT_BYTES)
+    while not stream.eof and not stream.needs_input:
+        yield stream.decompress(b"", OUTPUT_BYTES)
+
+
+UNPACKERS: dict[bytes, Pieces] = {
+    GZIP_MAGIC: _gzip_pieces,
+    ZSTD_MAGIC: _zstd_pieces,
+    BZIP2_MAGIC: _bzip2_pieces,
+    XZ_MAGIC: _xz_pieces,
+}
+FAULTS = (zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError, EOFError)
 
 
 def _parts(
-    kind: str, packed: bytes, step: int, start: Callable[[], Any], inflate: Callable[[Any, bytes], Iterator[bytes]]
+    kind: str,
+    packed: bytes,
+    step: int,
+    start: Callable[[], Any],
+    inflate: Callable[[Any, bytes], Iterator[bytes]],
+    padding: bytes = b"",
 ) -> Iterator[bytes]:
-    """Hand the packed bytes on by steps, to one unpacker for each member or frame."""
+    """Hand the packed bytes on by steps, to one unpacker for each member, stream or frame. Padding may follow each."""
     place = parts = 0
     while place < len(packed):
         parts += 1
@@ -98,8 +135,13 @@ def _parts(
             given = packed[place : place + step]
             if not given:
                 raise _failed(f"the {kind} content ends too early")
-            yield from inflate(part, given)
+            try:
+                yield from inflate(part, given)
+            except FAULTS as error:
+                raise _failed(f"the {kind} content is broken ({error})") from error
             place += len(given) - len(part.unused_data)
+        while padding and packed.startswith(padding, place):
+            place += len(padding)
 
 
 def _failed(why: str) -> InvalidError:

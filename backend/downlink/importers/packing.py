@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import bz2
 import io
-import lzma
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from downlink.codec.bounded import GZIP_MAGIC, ZSTD_MAGIC, unpack
+from downlink.codec.bounded import TooLongError, is_packed, unpack
 from downlink.domain.errors import InvalidError
 from downlink.importers.model import UnreadableError
 from downlink.importers.tar import is_tar, tar_files
@@ -19,11 +17,8 @@ from downlink.importers.tar import is_tar, tar_files
 MAX_MEMBERS = 500
 MAX_LAYERS = 2
 """`.tar.gz` has one; a file in it may be packed itself."""
-XZ_MEMORY_BYTES = 160 * 2**20
-PIECE_BYTES = 2**20
 MEBIBYTE = 2**20
 ZIP_MAGIC, ZIP_ENTRY = b"PK\x03\x04", b"PK\x01\x02"
-BZ2_MAGIC, XZ_MAGIC = b"BZh", b"\xfd7zXZ\x00"
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError)
 LEFT_BY_SYSTEMS = ("__MACOSX/", "._", ".DS_Store")
@@ -97,41 +92,14 @@ def _peeled(packed: bytes, budget: Budget) -> bytes:
 
 def _unpacked(packed: bytes, budget: Budget) -> bytes | None:
     """One layer less; None where there is none."""
-    if packed.startswith(BZ2_MAGIC):
-        return budget.spend(_streams(packed, budget.left_bytes, "bzip2"))
-    if packed.startswith(XZ_MAGIC):
-        return budget.spend(_streams(packed, budget.left_bytes, "xz"))
-    if not packed.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+    if not is_packed(packed):
         return None
     try:
         return budget.spend(unpack(packed, budget.left_bytes))
+    except TooLongError as error:
+        raise budget.exceeded() from error
     except InvalidError as error:
-        raise budget.exceeded() if "more than" in error.message else UnreadableError(error.message) from error
-
-
-def _streams(packed: bytes, limit_bytes: int, kind: str) -> bytes:
-    """All bzip2 or xz streams of a file, one after the other, by pieces."""
-    content, rest = bytearray(), packed
-    try:
-        while rest:
-            stream = (
-                bz2.BZ2Decompressor()
-                if kind == "bzip2"
-                else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
-            )
-            given = rest
-            while not stream.eof and len(content) <= limit_bytes:
-                piece = stream.decompress(given, PIECE_BYTES)
-                given = b""
-                content += piece
-                if not piece and stream.needs_input:
-                    raise UnreadableError(f"the {kind} content ends too early")
-            if len(content) > limit_bytes:
-                break
-            rest = stream.unused_data.lstrip(b"\0")
-    except (OSError, lzma.LZMAError, EOFError) as error:
-        raise UnreadableError(f"the {kind} content is broken ({error})") from error
-    return bytes(content)
+        raise UnreadableError(error.message) from error
 
 
 def _files(content: bytes, budget: Budget) -> Iterator[tuple[str, bytes]]:

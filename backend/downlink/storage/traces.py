@@ -43,8 +43,7 @@ def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[i
     """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone."""
     query = select(Chunk.sequence, Chunk.packed, Chunk.parquet)
     query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end).order_by(Chunk.sequence)
-    for row in unit.session.execute(query):
-        yield row.tuple()
+    yield from unit.session.execute(query)
 
 
 def seal_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int, parquet: bytes) -> None:

@@ -119,7 +119,7 @@ def test_a_stream_ends_with_its_session(own_api: ApiProcess, units: UnitFactory)
     now = datetime.now(UTC)
     with units() as unit:
         rows.add_user(unit, "ada", "no hash", now)
-        _, secret = access.open_session(unit, "ada", now, 1)
+        _, secret = access.open_session(unit, "ada", now, 1, "127.0.0.1", "a browser")
     browser = {"Authorization": "", "Cookie": f"downlink={secret}"}
     with own_api.client.stream("GET", EVENTS, headers=browser) as stream:
         lines = stream.iter_lines()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
+import lzma
 import multiprocessing
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from hypothesis import strategies as st
 from downlink.codec.bounded import unpack
 from downlink.domain.errors import InvalidError
 
-PACKERS = [gzip.compress, zstandard.compress]
+PACKERS = [gzip.compress, zstandard.compress, bz2.compress, lzma.compress]
 
 
 @given(st.binary(max_size=5_000), st.sampled_from(PACKERS))
@@ -47,6 +50,20 @@ def test_content_of_too_many_parts_is_refused() -> None:
     assert unpack(gzip.compress(b"", mtime=0) * 1_000 + gzip.compress(b"x"), 1) == b"x"
     with pytest.raises(InvalidError, match="more than 100000 parts"):
         unpack(gzip.compress(b"", mtime=0) * 100_001, 1)
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_content_that_is_cut_off_or_broken_is_refused(pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(random.Random(1).randbytes(50_000))
+    with pytest.raises(InvalidError, match="ends too early"):
+        unpack(packed[:-9], 100_000)
+    with pytest.raises(InvalidError, match="is broken"):
+        unpack(packed[:6] + b"\xff" * len(packed), 100_000)
+
+
+def test_xz_streams_may_be_padded() -> None:
+    """The .xz file format, 2.2: stream padding is null bytes."""
+    assert unpack(lzma.compress(b"one ") + bytes(8) + lzma.compress(b"two") + bytes(4), 100) == b"one two"
 
 
 MIB = 2**20

@@ -179,7 +179,7 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
 ) -> None:
     base = f"http://127.0.0.1:{processes.port}"
     with units() as unit:
-        _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor=COMMAND_LINE)
+        _, token = access.make_token(unit, "t", ["read", "write", "admin"], datetime.now(UTC), None, actor=COMMAND_LINE)
     processes.start("api", "conductor")
     assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
     with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
