@@ -30,6 +30,7 @@ from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
 pytestmark = pytest.mark.timeout(120)
 COMMANDS = {"worker": ("worker", "--concurrency", "1"), "standby": ("conductor",)}
+START_S = 90
 ONE = {"conditions": [{"name": "on"}]}
 
 
@@ -60,6 +61,11 @@ class Processes:
 
     def has_ended(self, name: str) -> bool:
         return name in self._supervisor.ended()
+
+    def become_ready(self) -> bool:
+        """Wait for as long as a start takes here, and no longer once a process has ended."""
+        url = f"http://127.0.0.1:{self.port}/readyz"
+        return wait_until(lambda: _answers(url) or bool(self._supervisor.ended()), START_S) and _answers(url)
 
     def log(self, name: str) -> str:
         return self._supervisor.log_path(name).read_text()
@@ -181,7 +187,7 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
     with units() as unit:
         _, token = access.make_token(unit, "t", ["read", "write", "admin"], datetime.now(UTC), None, actor=COMMAND_LINE)
     processes.start("api", "conductor")
-    assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
+    assert processes.become_ready()
     with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
         with client.stream("GET", f"{API}/events") as stream:
             lines = stream.iter_lines()
@@ -191,7 +197,7 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
             assert _next_event(lines)["event"] == "agent"
             processes.kill("api")
         processes.start("api")
-        assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
+        assert processes.become_ready()
         with client.stream("GET", f"{API}/events", headers={"Last-Event-ID": first["id"]}) as stream:
             lines = stream.iter_lines()
             assert [_next_event(lines)["event"] for _ in range(2)] == ["hello", "agent"]  # nothing was lost between
@@ -213,7 +219,7 @@ def test_open_pages_hear_of_a_conductor_that_stops_and_is_back(units: UnitFactor
     with units() as unit:
         _, token = access.make_token(unit, "t", ["read", "write"], datetime.now(UTC), None, actor=COMMAND_LINE)
     processes.start("api", "conductor")
-    assert wait_until(lambda: _answers(f"{base}/readyz"), 30)
+    assert processes.become_ready()
     with (
         httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client,
         client.stream("GET", f"{API}/events") as stream,
