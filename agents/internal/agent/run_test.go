@@ -18,8 +18,6 @@ import (
 
 const runID = "01890a5d-ac96-774b-bcce-b302099a8058"
 
-//go:fix inline
-
 // makeRun describes a run with one flow per congestion control, all from the sender to the receiver.
 func makeRun(attempt int, stop protocol.Stop, deadlineS float64, ccs ...string) *fakeRun {
 	ref := protocol.RunRef{RunID: runID, Attempt: attempt}

@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -17,11 +18,19 @@ func normal(sd, low, high float64) func(*Profile) {
 	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Normal: &NormalMs{sd, low, high}}} }
 }
 
+func uniformOf(low, high float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Uniform: &UniformMs{low, high}}} }
+}
+
+func held(ms float64) func(*Profile) {
+	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{HoldMs: ms, Uniform: &UniformMs{0, 1}}} }
+}
+
 func quantiles(points ...QuantilesMs) func(*Profile) {
 	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Quantiles: points}} }
 }
 
-func course(repeatS float64, points ...RatePoint) func(*Profile) {
+func recorded(repeatS float64, points ...RatePoint) func(*Profile) {
 	return func(p *Profile) { p.Down.Rate = Rate{Trace: &RateTrace{repeatS, points}} }
 }
 
@@ -63,21 +72,28 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"", rateOf(1e3)},
 		{"down.rate.constant_bps", rateOf(999)},
 		{"", rateOf(1e11)},
-		{"down.rate.constant_bps", rateOf(1e11 + 1e6)},
+		{"down.rate.constant_bps", rateOf(1e11 + 1)},
 		{"down.rate", func(p *Profile) { p.Down.Rate.Steps = &RateSteps{1, 1e3, 1e3} }},
 		{"", steps(0.5, 1e3, 1e3)},
-		{"down.rate.steps.period_s", steps(0, 1e3, 1e3)},
+		{"", steps(0.001, 1e3, 1e3)},
+		{"", steps(1e6, 1e3, 1e3)},
+		{"down.rate.steps.period_s", steps(0.0009, 1e3, 1e3)},
+		{"down.rate.steps.period_s", steps(1.1e6, 1e3, 1e3)},
 		{"down.rate.steps.low_bps", steps(1, 999, 1e3)},
 		{"down.rate.steps.high_bps", steps(1, 1001, 1000)},
-		{"down.rate.steps.high_bps", steps(1, 1000, 1e11+1e6)},
-		{"", course(0.5, RatePoint{0, 1e3})},
-		{"down.rate.trace.points", course(1)},
-		{"down.rate.trace.points", course(1, RatePoint{0.1, 1e3})},
-		{"down.rate.trace.points[0].bps", course(1, RatePoint{0, 999})},
-		{"down.rate.trace.points[1].at_s", course(1, RatePoint{0, 1e3}, RatePoint{0, 1e3})},
-		{"", course(1, RatePoint{0, 1e3}, RatePoint{0.25, 1e3}, RatePoint{0.5, 1e3})},
-		{"down.rate.trace.points[2].at_s", course(1, RatePoint{0, 1e3}, RatePoint{0.5, 1e3}, RatePoint{0.25, 1e3})},
-		{"down.rate.trace.points[1].at_s", course(1, RatePoint{0, 1e3}, RatePoint{1, 1e3})},
+		{"down.rate.steps.high_bps", steps(1, 1000, 1e11+1)},
+		{"", recorded(0.5, RatePoint{0, 1e3})},
+		{"", recorded(0.001, RatePoint{0, 1e3})},
+		{"", recorded(1e6, RatePoint{0, 1e3})},
+		{"down.rate.trace.repeat_s", recorded(0.0009, RatePoint{0, 1e3})},
+		{"down.rate.trace.repeat_s", recorded(1.1e6, RatePoint{0, 1e3})},
+		{"down.rate.trace.points", recorded(1)},
+		{"down.rate.trace.points", recorded(1, RatePoint{0.1, 1e3})},
+		{"down.rate.trace.points[0].bps", recorded(1, RatePoint{0, 999})},
+		{"down.rate.trace.points[1].at_s", recorded(1, RatePoint{0, 1e3}, RatePoint{0, 1e3})},
+		{"", recorded(1, RatePoint{0, 1e3}, RatePoint{0.25, 1e3}, RatePoint{0.5, 1e3})},
+		{"down.rate.trace.points[2].at_s", recorded(1, RatePoint{0, 1e3}, RatePoint{0.5, 1e3}, RatePoint{0.25, 1e3})},
+		{"down.rate.trace.points[1].at_s", recorded(1, RatePoint{0, 1e3}, RatePoint{1, 1e3})},
 		{"down.queue.limit_bytes", func(p *Profile) { p.Down.Queue.LimitBytes = 1499 }},
 		{"", randomDrop(0, 1)},
 		{"", randomDrop(1499, 0.5)},
@@ -87,21 +103,31 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"down.queue.random_drop.ratio", randomDrop(0, 1.01)},
 		{"", gap(0.5, 0, 499)},
 		{"", gap(1, 0.5, 0.5)},
-		{"down.gap.every_s", gap(0, 0, 1)},
+		{"", gap(0.001, 0, 0.5)},
+		{"", gap(1e6, 1e6, 1)},
+		{"down.gap.every_s", gap(0.0009, 0, 0.5)},
+		{"down.gap.every_s", gap(1.1e6, 0, 1)},
 		{"down.gap.offset_s", gap(1, -0.1, 1)},
+		{"down.gap.offset_s", gap(1, 1.1e6, 1)},
 		{"down.gap.length_ms", gap(1, 0, 0)},
 		{"down.gap.length_ms", gap(1, 0, 1000)},
 		{"", func(p *Profile) { p.Down.Loss.IndependentRatio = 0.99 }},
 		{"down.loss.independent_ratio", func(p *Profile) { p.Down.Loss.IndependentRatio = 1 }},
 		{"down.loss.independent_ratio", func(p *Profile) { p.Down.Loss.IndependentRatio = -0.01 }},
 		{"", outagesOf(0.1, 0.01)},
+		{"", outagesOf(1e9, 1e6)},
 		{"down.loss.outages.mean_length_ms", outagesOf(0.09, 0.01)},
+		{"down.loss.outages.mean_length_ms", outagesOf(1.1e9, 1)},
+		{"down.loss.outages.mean_spacing_s", outagesOf(1, 1.1e6)},
+		{"down.loss.outages.mean_spacing_s", outagesOf(1, math.Inf(1))},
 		{"down.loss.outages.mean_spacing_s", outagesOf(0.1, 0.009)},
 		{"", func(p *Profile) { p.Down.Delay.BaseMs = 60_000 }},
 		{"down.delay.base_ms", func(p *Profile) { p.Down.Delay.BaseMs = 60_001 }},
 		{"down.delay.base_ms", func(p *Profile) { p.Down.Delay.BaseMs = -0.1 }},
 		{key, func(p *Profile) { p.Down.Delay.Variations = []Variation{{}} }},
-		{key + ".hold_ms", func(p *Profile) { p.Down.Delay.Variations = []Variation{{HoldMs: -1, Uniform: &UniformMs{0, 1}}} }},
+		{key + ".hold_ms", held(-1)},
+		{"", held(1e9)},
+		{key + ".hold_ms", held(1.1e9)},
 		{key, func(p *Profile) {
 			p.Down.Delay.Variations = []Variation{{Normal: &NormalMs{1, -1, 1}, Uniform: &UniformMs{0, 1}}}
 		}},
@@ -111,14 +137,23 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"", normal(0.5, -0.25, 0.25)},
 		{"", normal(1, 0, 1)},
 		{"", normal(1, -1, 0)},
+		{"", normal(60e3, -60e3, 60e3)},
+		{key + ".normal.low_ms", normal(1, -60_001, 1)},
+		{key + ".normal.high_ms", normal(1, -1, 60_001)},
 		{key + ".normal.sd_ms", normal(0, -1, 1)},
 		{key + ".normal.low_ms must be below", normal(1, 1, 0)},
 		{key + ".normal.low_ms must be below", normal(1, 0, 0)},
 		{key + ".normal.low_ms to high_ms", normal(1, -0.4, 0.5)},
 		{key + ".normal.low_ms to high_ms", normal(1, 0.1, 2)},
 		{key + ".normal.low_ms to high_ms", normal(1, -2, -0.1)},
-		{"", func(p *Profile) { p.Down.Delay.Variations = []Variation{{Uniform: &UniformMs{1, 1.5}}} }},
-		{key + ".uniform.low_ms", func(p *Profile) { p.Down.Delay.Variations = []Variation{{Uniform: &UniformMs{1, 1}}} }},
+		{"", uniformOf(1, 1.5)},
+		{key + ".uniform.low_ms", uniformOf(1, 1)},
+		{"", uniformOf(-60e3, 60e3)},
+		{key + ".uniform.low_ms", uniformOf(-60_001, 1)},
+		{key + ".uniform.high_ms", uniformOf(0, 60_001)},
+		{"", quantiles(QuantilesMs{0, -60e3}, QuantilesMs{1, 60e3})},
+		{key + ".quantiles[0].delay_ms", quantiles(QuantilesMs{0, -60_001}, QuantilesMs{1, 6})},
+		{key + ".quantiles[1].delay_ms", quantiles(QuantilesMs{0, 5}, QuantilesMs{1, 60_001})},
 		{"", quantiles(QuantilesMs{0, 5}, QuantilesMs{0.5, 5}, QuantilesMs{1, 6})},
 		{key + ".quantiles must be", quantiles(QuantilesMs{0, 5})},
 		{key + ".quantiles must be", quantiles(QuantilesMs{0.1, 5}, QuantilesMs{1, 6})},
@@ -139,7 +174,7 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 
 func TestThePeakOfALinkIsTheHighestRateOfEitherWay(t *testing.T) {
 	for bps, change := range map[float64]func(*Profile){
-		2e6: rateOf(2e6), 4e6: steps(1, 3e6, 4e6), 7e6: course(1, RatePoint{0, 5e6}, RatePoint{0.1, 7e6}, RatePoint{0.2, 6e6}),
+		2e6: rateOf(2e6), 4e6: steps(1, 3e6, 4e6), 7e6: recorded(1, RatePoint{0, 5e6}, RatePoint{0.1, 7e6}, RatePoint{0.2, 6e6}),
 	} {
 		profile := sound()
 		change(&profile)

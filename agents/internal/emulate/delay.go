@@ -53,8 +53,13 @@ type variation struct {
 	least time.Duration // no draw is below it
 	rng   *rand.Rand
 
-	value time.Duration
-	until time.Duration
+	course *course // of what holds for a while
+	value  time.Duration
+	until  time.Duration
+}
+
+func newVariation(hold time.Duration, draw func(*rand.Rand) time.Duration, least time.Duration, rng *rand.Rand) *variation {
+	return &variation{hold: hold, draw: draw, least: least, rng: rng, course: newCourse(rng)}
 }
 
 func (v *variation) at(now time.Duration) time.Duration {
@@ -62,7 +67,7 @@ func (v *variation) at(now time.Duration) time.Duration {
 		return v.draw(v.rng)
 	}
 	if now >= v.until {
-		v.value, v.until = v.draw(v.rng), nextMultiple(now, v.hold)
+		v.value, v.until = v.draw(v.course.in(now, v.hold)), nextMultiple(now, v.hold)
 	}
 	return v.value
 }

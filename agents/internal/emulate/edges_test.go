@@ -66,7 +66,7 @@ func TestATransmissionMayEndExactlyWhereTheRateChanges(t *testing.T) {
 }
 
 func TestARateIsDrawnAgainAtTheEndOfItsPeriod(t *testing.T) {
-	r := &stepRate{period: 10 * ms, lowBps: 1e6, highBps: 2e6, rng: testRng()}
+	r := &stepRate{period: 10 * ms, lowBps: 1e6, highBps: 2e6, course: newCourse(testRng())}
 	first, until := r.at(0)
 	require.Equal(t, 10*ms, until)
 	same, _ := r.at(10*ms - 1)
@@ -112,7 +112,7 @@ func TestARandomDropBeginsAboveItsThreshold(t *testing.T) {
 
 func TestAHeldDelayIsDrawnAgainAtTheEndOfItsHold(t *testing.T) {
 	draws := 0
-	v := &variation{hold: 40 * ms, draw: func(*rand.Rand) time.Duration { draws++; return time.Duration(draws) }}
+	v := newVariation(40*ms, func(*rand.Rand) time.Duration { draws++; return time.Duration(draws) }, 0, testRng())
 	require.EqualValues(t, 1, v.at(0))
 	require.EqualValues(t, 1, v.at(40*ms-1))
 	require.EqualValues(t, 2, v.at(40*ms))

@@ -42,7 +42,7 @@ func (r Rate) process(s *seeds) rate {
 	rng := s.next()
 	switch {
 	case r.Steps != nil:
-		return &stepRate{period: seconds(r.Steps.PeriodS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, rng: rng}
+		return &stepRate{period: seconds(r.Steps.PeriodS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, course: newCourse(rng)}
 	case r.Trace != nil:
 		trace := &traceRate{repeat: seconds(r.Trace.RepeatS)}
 		for _, point := range r.Trace.Points {
@@ -83,7 +83,7 @@ func (d Delay) node(s *seeds) Node {
 	node := &delay{base: milliseconds(d.BaseMs), reorders: d.Reorders}
 	for _, v := range d.Variations {
 		draw, least := v.distribution()
-		node.variations = append(node.variations, &variation{hold: milliseconds(v.HoldMs), draw: draw, least: least, rng: s.next()})
+		node.variations = append(node.variations, newVariation(milliseconds(v.HoldMs), draw, least, s.next()))
 	}
 	return node
 }

@@ -37,7 +37,7 @@ func TestRateChangesInTheMiddleOfAPacket(t *testing.T) {
 }
 
 func TestRateStepsStayWithinTheirBounds(t *testing.T) {
-	steps := &stepRate{period: 15 * time.Second, lowBps: 60e6, highBps: 100e6, rng: testRng()}
+	steps := &stepRate{period: 15 * time.Second, lowBps: 60e6, highBps: 100e6, course: newCourse(testRng())}
 	seen := map[float64]bool{}
 	for s := range 1500 {
 		bps, until := steps.at(time.Duration(s) * time.Second)

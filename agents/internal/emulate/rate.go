@@ -1,7 +1,6 @@
 package emulate
 
 import (
-	"math/rand/v2"
 	"sort"
 	"time"
 )
@@ -20,7 +19,7 @@ func (r constantRate) at(time.Duration) (float64, time.Duration) { return float6
 type stepRate struct {
 	period          time.Duration
 	lowBps, highBps float64
-	rng             *rand.Rand
+	course          *course
 
 	bps   float64
 	until time.Duration
@@ -28,7 +27,7 @@ type stepRate struct {
 
 func (r *stepRate) at(t time.Duration) (float64, time.Duration) {
 	if t >= r.until {
-		r.bps = r.lowBps + (r.highBps-r.lowBps)*r.rng.Float64()
+		r.bps = r.lowBps + (r.highBps-r.lowBps)*r.course.in(t, r.period).Float64()
 		r.until = nextMultiple(t, r.period)
 	}
 	return r.bps, r.until

@@ -12,6 +12,13 @@ var (
 	orbits      = []string{"GEO", "MEO", "LEO", "terrestrial"}
 )
 
+const (
+	// longestS bounds times so that they fit the arithmetic in nanoseconds, sums of many included.
+	longestS = 1e6
+	// mostDelayMs bounds what one cause may add to a delay, or take from it.
+	mostDelayMs = 60e3
+)
+
 // problems collects what is wrong, each with the key that it is about.
 type problems struct {
 	key  string
@@ -24,6 +31,15 @@ func (p problems) require(ok bool, key, must string, got any) {
 	if !ok {
 		*p.list = append(*p.list, fmt.Errorf("%s.%s must be %s, not %v", p.key, key, must, got))
 	}
+}
+
+// requirePeriod bounds what is counted in whole periods of the emulator's nanoseconds.
+func (p problems) requirePeriod(key string, s float64) {
+	p.require(s >= 0.001 && s <= longestS, key, "from 0.001 to 1e6", s)
+}
+
+func (p problems) requireDelay(key string, ms float64) {
+	p.require(ms >= -mostDelayMs && ms <= mostDelayMs, key, "from -60000 to 60000", ms)
 }
 
 func (profile Profile) validate() error {
@@ -66,7 +82,7 @@ func (r Rate) check(p problems) {
 	switch {
 	case r.Steps != nil:
 		q := p.under("steps")
-		q.require(r.Steps.PeriodS > 0, "period_s", "above 0", r.Steps.PeriodS)
+		q.requirePeriod("period_s", r.Steps.PeriodS)
 		q.require(isRate(r.Steps.LowBps), "low_bps", "from 1000 to 1e11", r.Steps.LowBps)
 		q.require(isRate(r.Steps.HighBps) && r.Steps.HighBps >= r.Steps.LowBps, "high_bps", "from low_bps to 1e11", r.Steps.HighBps)
 	case r.Trace != nil:
@@ -80,6 +96,7 @@ func (r Rate) check(p problems) {
 func isRate(bps float64) bool { return bps >= 1e3 && bps <= 1e11 }
 
 func (t RateTrace) check(p problems) {
+	p.requirePeriod("repeat_s", t.RepeatS)
 	p.require(len(t.Points) > 0 && t.Points[0].AtS == 0, "points", "a list that begins with at_s: 0", t.Points)
 	for i, point := range t.Points {
 		q := p.under(fmt.Sprintf("points[%d]", i))
@@ -99,8 +116,8 @@ func (q Queue) check(p problems) {
 }
 
 func (g Gap) check(p problems) {
-	p.require(g.EveryS > 0, "every_s", "above 0", g.EveryS)
-	p.require(g.OffsetS >= 0, "offset_s", "0 or more", g.OffsetS)
+	p.requirePeriod("every_s", g.EveryS)
+	p.require(g.OffsetS >= 0 && g.OffsetS <= longestS, "offset_s", "from 0 to 1e6", g.OffsetS)
 	p.require(g.LengthMs > 0 && g.LengthMs < g.EveryS*1e3, "length_ms", "above 0 and shorter than every_s", g.LengthMs)
 }
 
@@ -108,25 +125,27 @@ func (l Loss) check(p problems) {
 	p.require(l.IndependentRatio >= 0 && l.IndependentRatio < 1, "independent_ratio", "from 0 to below 1", l.IndependentRatio)
 	if l.Outages != nil {
 		q := p.under("outages")
-		// Both bounds keep the drawing of outages through a long silence short.
-		q.require(l.Outages.MeanLengthMs >= 0.1, "mean_length_ms", "at least 0.1", l.Outages.MeanLengthMs)
-		q.require(l.Outages.MeanSpacingS >= 0.01, "mean_spacing_s", "at least 0.01", l.Outages.MeanSpacingS)
+		// The lower bounds keep the drawing of outages through a long silence short.
+		q.require(l.Outages.MeanLengthMs >= 0.1 && l.Outages.MeanLengthMs <= longestS*1e3, "mean_length_ms", "from 0.1 to 1e9", l.Outages.MeanLengthMs)
+		q.require(l.Outages.MeanSpacingS >= 0.01 && l.Outages.MeanSpacingS <= longestS, "mean_spacing_s", "from 0.01 to 1e6", l.Outages.MeanSpacingS)
 	}
 }
 
 func (d Delay) check(p problems) {
-	p.require(d.BaseMs >= 0 && d.BaseMs <= 60e3, "base_ms", "from 0 to 60000", d.BaseMs)
+	p.require(d.BaseMs >= 0 && d.BaseMs <= mostDelayMs, "base_ms", "from 0 to 60000", d.BaseMs)
 	for i, v := range d.Variations {
 		v.check(p.under(fmt.Sprintf("variations[%d]", i)))
 	}
 }
 
 func (v Variation) check(p problems) {
-	p.require(v.HoldMs >= 0, "hold_ms", "0 (each packet) or more", v.HoldMs)
+	p.require(v.HoldMs >= 0 && v.HoldMs <= longestS*1e3, "hold_ms", "from 0 (each packet) to 1e9", v.HoldMs)
 	kinds := 0
 	if v.Normal != nil {
 		kinds++
 		q, n := p.under("normal"), *v.Normal
+		q.requireDelay("low_ms", n.LowMs)
+		q.requireDelay("high_ms", n.HighMs)
 		q.require(n.SdMs > 0, "sd_ms", "above 0", n.SdMs)
 		q.require(n.LowMs < n.HighMs, "low_ms", "below high_ms", n.LowMs)
 		// Drawing goes on until a value fits: within one sd of the mean at least every sixth does.
@@ -134,7 +153,10 @@ func (v Variation) check(p problems) {
 	}
 	if v.Uniform != nil {
 		kinds++
-		p.under("uniform").require(v.Uniform.LowMs < v.Uniform.HighMs, "low_ms", "below high_ms", v.Uniform.LowMs)
+		q, u := p.under("uniform"), *v.Uniform
+		q.requireDelay("low_ms", u.LowMs)
+		q.requireDelay("high_ms", u.HighMs)
+		q.require(u.LowMs < u.HighMs, "low_ms", "below high_ms", u.LowMs)
 	}
 	if len(v.Quantiles) > 0 {
 		kinds++
@@ -148,8 +170,12 @@ func (v Variation) check(p problems) {
 func checkQuantiles(points []QuantilesMs, p problems) {
 	last := len(points) - 1
 	p.require(last > 0 && points[0].Ratio == 0 && points[last].Ratio == 1, "quantiles", "points from ratio 0 to ratio 1", points)
-	for i := 1; i <= last; i++ {
+	for i := range points {
 		q := p.under(fmt.Sprintf("quantiles[%d]", i))
+		q.requireDelay("delay_ms", points[i].DelayMs)
+		if i == 0 {
+			continue
+		}
 		q.require(points[i].Ratio > points[i-1].Ratio, "ratio", "above the point before", points[i].Ratio)
 		q.require(points[i].DelayMs >= points[i-1].DelayMs, "delay_ms", "no less than the point before", points[i].DelayMs)
 	}

@@ -1,0 +1,45 @@
+package emulate
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Two conditions meet the same link at the same time after it came up, whatever ran over it before.
+func TestTheCourseOfALinkDoesNotDependOnItsTraffic(t *testing.T) {
+	const quiet, busy = 10 * time.Minute, 5 * ms
+	for _, name := range ProfileNames() {
+		var probes []arrival
+		for i := range 4000 {
+			probes = append(probes, arrival{quiet + time.Duration(i)*50*ms, 1500})
+		}
+		before := every(busy, int(quiet/busy)-100, 1500)
+		for _, line := range []func(Link) *Line{func(l Link) *Line { return l.Down }, func(l Link) *Line { return l.Up }} {
+			profile := mustLoad(t, name)
+			after := simulate(t, line(New(profile, 5)), append(before, probes...))
+			alone := simulate(t, line(New(profile, 5)), probes)
+			for i := range alone {
+				alone[i].index += len(before)
+			}
+			require.True(t, slices.Equal(alone, after[len(before):]), name)
+		}
+	}
+}
+
+func TestWhatHoldsForAPeriodIsDrawnIndependentlyOfTheNext(t *testing.T) {
+	const n = 20_000
+	d := newCourse(testRng())
+	last, sum, products := 0.0, 0.0, 0.0
+	for i := range n {
+		u := d.in(time.Duration(i)*ms, ms).Float64() - 0.5
+		sum, products, last = sum+u, products+u*last, u
+	}
+	const variance = 1.0 / 12
+	require.InDelta(t, 0, sum, 4*math.Sqrt(n*variance))
+	require.InDelta(t, 0, products, 4*variance*math.Sqrt(n))
+	require.Equal(t, d.in(7*ms, ms).Float64(), d.in(8*ms-1, ms).Float64(), "the whole period long")
+}
