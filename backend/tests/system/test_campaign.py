@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import defaultdict
 from typing import Any
 
@@ -84,19 +85,43 @@ def test_no_telemetry_crossed_the_link_during_a_run(system: System, campaign: st
 
 
 class Recomputed:
-    """A run's numbers from its trace by science.md's definitions alone: none of the product's analysis is imported."""
+    """A run's numbers from its trace by the definitions of docs/method.md alone: none of the product's analysis is imported.
+
+    Where the product sums up and interpolates, each step between two samples is looked at here: how much of it lies inside.
+    """
 
     def __init__(self, columns: dict[str, NDArray[np.int64]], first_byte_us: int) -> None:
+        self.columns = columns
         self.t_s = (columns["elapsed_us"] - first_byte_us) / 1e6
-        self.delivered_bytes = columns["delivered_segments"] * columns["snd_mss_bytes"]
-        self.rtt_ms = columns["rtt_us"] / 1e3
 
     def throughput_bps(self, start_s: float, end_s: float) -> float:
-        at_start, at_end = np.interp([start_s, end_s], self.t_s, self.delivered_bytes)
-        return float((at_end - at_start) * 8 / (end_s - start_s))
+        new_bytes = np.diff(self.columns["delivered_segments"]) * self.columns["snd_mss_bytes"][1:]
+        return 8 * self._part(new_bytes, start_s, end_s) / (min(end_s, float(self.t_s[-1])) - start_s)
+
+    def retransmission_percent(self, start_s: float, end_s: float) -> float:
+        again, sent = (
+            self._part(np.diff(self.columns[name]), start_s, end_s) for name in ("retransmitted_bytes", "sent_bytes")
+        )
+        return 100 * again / sent
 
     def mean_rtt_ms(self, start_s: float, end_s: float) -> float:
-        return float(self.rtt_ms[(self.t_s >= start_s) & (self.t_s < end_s)].mean())
+        """Each measured value lasts until the next one, for two seconds at most."""
+        is_measured = self.columns["rtt_us"] > 0
+        rtt_us, since_s = self.columns["rtt_us"][is_measured], self.t_s[is_measured]
+        until_s = np.minimum(np.append(since_s[1:], np.inf), since_s + 2)
+        inside_s = overlap_s(since_s, until_s, start_s, min(end_s, float(self.t_s[-1])))
+        return float(np.average(rtt_us, weights=inside_s) / 1e3)
+
+    def _part(self, steps: NDArray[np.int64], start_s: float, end_s: float) -> float:
+        """What of the steps between samples lies inside, each spread evenly over its time."""
+        inside_s = overlap_s(self.t_s[:-1], self.t_s[1:], start_s, end_s)
+        return float(np.sum(steps * inside_s / np.diff(self.t_s)))
+
+
+def overlap_s(
+    since_s: NDArray[np.float64], until_s: NDArray[np.float64], start_s: float, end_s: float
+) -> NDArray[np.float64]:
+    return np.clip(np.minimum(until_s, end_s) - np.maximum(since_s, start_s), 0, None)
 
 
 @pytest.fixture(scope="module")
@@ -109,17 +134,24 @@ def recomputed(system: System, campaign: str) -> dict[str, list[Recomputed]]:
     return dict(found)
 
 
-def mean_and_interval(values: list[float]) -> tuple[float, float, float]:
+def mean_and_interval(values: list[float], *, is_percentage: bool) -> tuple[float, float, float]:
+    """Student's interval on the scale of docs/method.md, section 3: by factors above 0, by odds between 0 and 100."""
     mean = float(np.mean(values))
-    half = float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
-    return mean, mean - half, mean + half
+    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    if half == 0:
+        return mean, mean, mean
+    if not is_percentage:
+        return mean, mean * math.exp(-half / mean), mean * math.exp(half / mean)
+    odds = mean / (100 - mean)
+    step = half * (1 / mean + 1 / (100 - mean))
+    low, high = (odds * math.exp(sign * step) for sign in (-1, 1))
+    return mean, 100 * low / (1 + low), 100 * high / (1 + high)
 
 
 def agree(row: Row, values: list[float]) -> None:
     assert int(row["n"]) == len(values) == CYCLES
-    assert [float(row[name]) for name in ("mean", "low", "high")] == pytest.approx(
-        mean_and_interval(values), rel=1e-9, abs=1e-9
-    )
+    expected = mean_and_interval(values, is_percentage=row["metric"].endswith("_percent"))
+    assert [float(row[name]) for name in ("mean", "low", "high")] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["throughput_bps", "rtt_ms"])
@@ -127,9 +159,8 @@ def test_seconds_of_the_csv_agree_with_the_traces(
     system: System, campaign: str, recomputed: dict[str, list[Recomputed]], metric: str
 ) -> None:
     rows = [row for row in table(system, campaign, "summary") if row["bin_s"] and row["metric"] == metric]
-    whole = [row for row in rows if int(row["bin_s"]) < SECONDS]
-    assert len(whole) == 2 * SECONDS
-    for row in whole:
+    assert len(rows) == 2 * SECONDS
+    for row in rows:
         second = int(row["bin_s"])
         agree(row, [value_of(run, metric, second, second + 1) for run in recomputed[row["condition"]]])
 
@@ -138,17 +169,26 @@ def value_of(run: Recomputed, metric: str, start_s: float, end_s: float) -> floa
     return run.throughput_bps(start_s, end_s) if metric == "throughput_bps" else run.mean_rtt_ms(start_s, end_s)
 
 
+def rows_of(system: System, campaign: str, phase: str, metric: str) -> list[Row]:
+    return [row for row in table(system, campaign, "summary") if (row["phase"], row["metric"]) == (phase, metric)]
+
+
 def test_the_start_up_phase_of_the_csv_agrees_with_the_traces(
     system: System, campaign: str, recomputed: dict[str, list[Recomputed]]
 ) -> None:
-    rows = [
-        row
-        for row in table(system, campaign, "summary")
-        if (row["phase"], row["metric"]) == ("startup", "throughput_bps")
-    ]
+    rows = rows_of(system, campaign, "startup", "throughput_bps")
     assert {row["condition"] for row in rows} == set(recomputed)
     for row in rows:
         agree(row, [run.throughput_bps(0, STARTUP_S) for run in recomputed[row["condition"]]])
+
+
+def test_the_retransmitted_share_of_the_csv_is_of_all_bytes_sent(
+    system: System, campaign: str, recomputed: dict[str, list[Recomputed]]
+) -> None:
+    rows = rows_of(system, campaign, "overall", "retransmission_percent")
+    assert {row["condition"] for row in rows} == set(recomputed)
+    for row in rows:
+        agree(row, [run.retransmission_percent(0, SECONDS) for run in recomputed[row["condition"]]])
 
 
 def test_tables_have_one_header_units_and_utc(system: System, campaign: str) -> None:

@@ -104,7 +104,7 @@ def test_the_demo_ends_by_itself_and_keeps_its_data(home: Path) -> None:
         assert "2 of 2 runs complete" in said
         assert said.count("/setup#") == 1, "no admin was made yet"
         assert stat.S_IMODE((home / "env").stat().st_mode) == 0o600
-        tokens.add(dict(line.split("=") for line in (home / "env").read_text().splitlines())["DOWNLINK_TOKEN"])
+        tokens.add(dict(line.split("=", 1) for line in (home / "env").read_text().splitlines())["DOWNLINK_TOKEN"])
     assert len(tokens) == 1, "the second demo goes on with the first one's token"
     assert campaigns_kept(home) == 2
 
