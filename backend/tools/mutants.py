@@ -1,7 +1,8 @@
 """`make mutants N=100 SEED=1`: would the tests notice a wrong token? One change at a time, drawn by a seed.
 
-A sampled change goes into a copy of the backend, where the tests of domain, codec and analysis run: the changed room's first.
-It is killed when a test fails or hangs. Changes that no test can notice are listed with their reason in `equivalent_mutants.txt`.
+A sampled change goes into a copy of the backend, where the tests of domain, codec and analysis run: first those that import what was
+changed. It is killed when a test fails or hangs. Changes that no test can notice are listed with their reason in
+`equivalent_mutants.txt`.
 Runs in an environment of its own (it imports Cosmic Ray); the tests run in the project's.
 """
 
@@ -118,15 +119,24 @@ def is_killed(mutant: Mutant, bench: Path, python: Path) -> bool:
     original = file.read_text()
     file.write_text(mutant.code)
     try:
-        first = mutant.module.split("/")[1]
-        rooms = sorted(ROOMS, key=lambda room: room != first)
-        return any(not passes(room, bench, python) for room in rooms)
+        return any(not passes(files, bench, python) for files in in_order(mutant.module, bench))
     finally:
         file.write_text(original)
 
 
-def passes(room: str, bench: Path, python: Path) -> bool:
-    command = [str(python), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"backend/tests/{room}"]
+def in_order(module: str, bench: Path) -> list[list[str]]:
+    """The test files: those that import the changed module notice soonest, then those of its room, then the others."""
+    first, name = module.split("/")[1], module.removesuffix(".py").replace("/", ".")
+    found: dict[tuple[bool, bool], list[str]] = {}
+    for room in ROOMS:
+        for file in sorted((bench / "tests" / room).rglob("test_*.py")):
+            key = name not in file.read_text(), room != first
+            found.setdefault(key, []).append(str(file.relative_to(bench.parent)))
+    return [found[key] for key in sorted(found)]
+
+
+def passes(files: Sequence[str], bench: Path, python: Path) -> bool:
+    command = [str(python), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *files]
     try:
         done = subprocess.run(command, cwd=bench.parent, capture_output=True, timeout=TEST_LIMIT_S, check=False)
     except subprocess.TimeoutExpired:
@@ -166,7 +176,7 @@ def judge(mutants: Sequence[Mutant], python: Path, jobs: int) -> list[bool]:
 
 def refuse_a_failing_start(bench: Path, python: Path) -> None:
     """Tests that fail on unchanged code would call every change noticed."""
-    failing = [room for room in ROOMS if not passes(room, bench, python)]
+    failing = [room for room in ROOMS if not passes([f"backend/tests/{room}"], bench, python)]
     if failing:
         sys.exit(f"The tests of {', '.join(failing)} fail without any change: correct them first.")
 
