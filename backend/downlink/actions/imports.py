@@ -17,6 +17,7 @@ from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.plan import Estimate
 from downlink.importers.files import traces_in
 from downlink.importers.model import ImportedTrace, refused
+from downlink.importers.taken import TakenTests
 from downlink.storage import campaigns, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
@@ -96,9 +97,9 @@ def _imported_campaign(unit: Unit, campaign_id: UUID) -> tables.Campaign:
 
 @dataclass
 class _Checked:
-    """Tests that can be kept, and refusals. there: the file that each known SHA-256 belongs to."""
+    """Tests that can be kept, and refusals."""
 
-    there: dict[str, str]
+    taken: TakenTests
     sealed: list[SealedFile] = field(default_factory=list)
     refusals: list[InvalidError] = field(default_factory=list)
 
@@ -108,30 +109,27 @@ class _Checked:
 
 def _checked(files: Iterable[NamedFile], known: Mapping[str, str], now: datetime) -> _Checked:
     """All tests of all files, read one at a time."""
-    checked = _Checked(dict(known))
+    checked = _Checked(TakenTests(known))
     for name, content in files:
-        earlier = dict(checked.there)
+        checked.taken.begin_file()
         for found in traces_in(_shown(name), content.read(), now):
             try:
-                _take(checked, found, earlier)
+                _take(checked, found)
             except InvalidError as error:
                 checked.refusals.append(error)
     return checked
 
 
-def _take(checked: _Checked, found: ImportedTrace | InvalidError, earlier: Mapping[str, str]) -> None:
-    """earlier: what was there before this file. In a log, tests that failed at once have the same text and are still several."""
+def _take(checked: _Checked, found: ImportedTrace | InvalidError) -> None:
     if isinstance(found, InvalidError):
         raise found
-    there = earlier if found.failure else checked.there
-    if found.sha256 in there:
-        raise refused(found.name, f"it is the same file as {there[found.sha256]}")
+    checked.taken.check(found)
     if len(checked.sealed) == MAX_TESTS:
         raise refused(found.name, f"more than {MAX_TESTS} tests are too many for one import; import it afterwards")
     file = seal_file(found)
     if file.duration_s > MAX_DURATION_S:
         raise refused(found.name, "it lasts longer than a day")
-    checked.there[file.sha256] = file.name
+    checked.taken.take(found)
     checked.sealed.append(file)
 
 

@@ -18,7 +18,7 @@ from downlink.cli.client import Access, Client, find_access
 from downlink.cli.exits import read_file
 from downlink.cli.lookup import campaign_id
 from downlink.cli.output import AsJson, Column, note, print_json, print_table
-from downlink.domain.errors import DeniedError, InvalidError, NotFoundError, UnavailableError
+from downlink.domain.errors import DeniedError, DownlinkError, InvalidError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
     from downlink.importers.model import ImportedFlow, ImportedTrace
@@ -124,10 +124,16 @@ def _upload(client: Client, files: list[Path], fields: dict[str, str | None], ad
         hint = "Nothing was stored; `--check` checks the files without a server."
         raise UnavailableError(error.code, f"{error.message} {hint}", error.details) from error
     except InvalidError as error:
-        if error.code != "import_refused":
+        if error.code != "import_refused" or fields["skip_refused"] or not _has_others(files, error):
             raise
         hint = "With --skip-refused the other files are imported."
         raise InvalidError(error.code, f"{error.message} {hint}", error.details) from error
+
+
+def _has_others(files: list[Path], error: InvalidError) -> bool:
+    """Whether something in these files was not refused: another file, or another test of the same one."""
+    names = {each["file"] for each in error.details.get("refused", [])}
+    return any(file.name not in names for file in files)
 
 
 class _Counted(io.FileIO):
@@ -171,19 +177,33 @@ def _progress(total_bytes: int) -> Iterator[Sent]:
 
 def _load_all(files: list[Path]) -> tuple[list[ImportedTrace], list[str]]:
     """Every test that can be read, and a sentence for each refusal."""
+    from downlink.importers.taken import TakenTests
+
+    taken = TakenTests({})
+    loaded: list[ImportedTrace] = []
+    refusals: list[str] = []
+    for file in files:
+        taken.begin_file()
+        for found in _tests_in(file):
+            try:
+                if isinstance(found, DownlinkError):
+                    raise found
+                taken.check(found)
+            except DownlinkError as error:
+                refusals.append(error.message)
+            else:
+                taken.take(found)
+                loaded.append(found)
+    return loaded, refusals
+
+
+def _tests_in(file: Path) -> Iterator[ImportedTrace | DownlinkError]:
     from downlink.importers.files import traces_in
 
-    now = datetime.now(UTC)
-    loaded, refusals = [], []
-    for file in files:
-        try:
-            found = list(traces_in(file.name, read_file(file), now))
-        except NotFoundError as error:
-            refusals.append(error.message)
-        else:
-            refusals += [each.message for each in found if isinstance(each, InvalidError)]
-            loaded += [each for each in found if not isinstance(each, InvalidError)]
-    return loaded, refusals
+    try:
+        yield from traces_in(file.name, read_file(file), datetime.now(UTC))
+    except NotFoundError as error:
+        yield error
 
 
 def _rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]]:

@@ -133,15 +133,20 @@ def refuse_beyond(name: str, column: Ints) -> None:
 
 
 def _refuse_leaps(field: Field, column: Ints, times_us: Ints) -> None:
-    """Rises that no link carries. A second is granted to each: ACKs come in bunches, and clocks are coarse."""
+    """Rises that no link carries, the first from 0 at time 0 where the file's first sample is later.
+
+    A second is granted to each: ACKs come in bunches, and clocks are coarse.
+    """
     if field.most_per_s is None:
         return
+    if is_late := bool(times_us[0] > 0):
+        column, times_us = np.insert(column, 0, 0), np.insert(times_us, 0, 0)
     rises, steps_s = np.diff(column), np.diff(times_us) / MICROSECONDS
     leaps = np.flatnonzero(rises > field.most_per_s * np.maximum(steps_s, 1))
     if leaps.size:
-        place = int(leaps[0])
+        at = int(leaps[0])
         raise UnreadableError(
-            f"{field.name} rises by {int(rises[place])} within {steps_s[place]:g} s at sample {place + 2}; "
+            f"{field.name} rises by {int(rises[at])} within {steps_s[at]:g} s at sample {at + (1 if is_late else 2)}; "
             f"it must not rise by more than {field.most_per_s} in a second"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -17,7 +17,7 @@ from downlink.importers.tcp_fields import decode_structs
 
 INFO, CONGESTION_CONTROL = 2, 4
 SHORTEST_STRUCT_BYTES = 104
-MICROSECONDS = 1_000_000
+MICROSECOND = timedelta(microseconds=1)
 
 
 def is_tcp_info(first_line: object) -> bool:
@@ -48,7 +48,7 @@ def read_tcp_info(content: bytes) -> Content:
     if not structs:
         raise UnreadableError("no line holds a tcp_info")
     columns = decode_structs(structs)
-    columns["elapsed_us"] = ints([int((stamp - stamps[0]).total_seconds() * MICROSECONDS) for stamp in stamps])
+    columns["elapsed_us"] = ints([(stamp - stamps[0]) // MICROSECOND for stamp in stamps])
     end = End.RECEIVER if columns.get("received_bytes", [0])[-1] > columns.get("acked_bytes", [0])[-1] else End.SENDER
     # M-Lab's servers take these snapshots.
     direction = Direction.DOWNLOAD if end is End.SENDER else Direction.UPLOAD

@@ -136,6 +136,27 @@ def test_a_check_names_what_would_be_left_out_and_what_failed(files: list[Path],
         run("import", tmp_path / "empty.json", "--check", "--skip-refused")
 
 
+def test_a_check_refuses_a_test_that_comes_twice_as_the_import_does(files: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "copy.json").write_bytes(files[0].read_bytes())
+    with pytest.raises(InvalidError, match=r"copy\.json is not imported: it is the same file as geo-1\.json"):
+        run("import", *files, tmp_path / "copy.json", "--check")
+    result = run("import", *files, tmp_path / "copy.json", "--check", "--skip-refused")
+    assert "Left out: 1.\ncopy.json is not imported" in result.stderr
+    assert "Files: 4, tests: 3. The others can be imported" in result.stderr
+
+
+def test_the_others_are_offered_only_where_there_are_others(server: Lab, files: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "empty.json").touch()
+    for arguments in ((tmp_path / "empty.json",), (tmp_path / "empty.json", "--skip-refused")):
+        with pytest.raises(InvalidError, match="it is empty") as caught:
+            run("import", *arguments)
+        assert "--skip-refused" not in caught.value.message
+    report = files[0].read_bytes()
+    (tmp_path / "log").write_bytes(report + b"\n" + report)
+    with pytest.raises(InvalidError, match=r"log \(2 of 2\).*same file.*(?s:.*)With --skip-refused the other"):
+        run("import", tmp_path / "log")
+
+
 def test_check_asks_no_server_even_where_one_is_known(server: Lab, files: list[Path]) -> None:
     assert "nothing was stored" in run("import", *files, "--check").stderr
     assert server.call("GET", "/campaigns")["total"] == 0

@@ -26,7 +26,8 @@ def iperf3(**changes: Any) -> bytes:
     stream = {"socket": 5, "start": 0, "end": 1.0, "bytes": 1_000, "sender": True, "snd_cwnd": 14_480, "rtt": 5}
     start = {"timestamp": {"timesecs": changes.pop("timesecs", 1_700_000_000)}, "test_start": {"protocol": "TCP"}}
     start["tcp_mss_default"] = changes.pop("mss", 1_448)
-    later = {**stream, "start": 1.0, "end": 2.0} | changes
+    stream["bytes"] = changes.pop("first_bytes", 1_000)
+    later = {**stream, "bytes": 1_000, "start": 1.0, "end": 2.0} | changes
     return json.dumps({"start": start, "intervals": [{"streams": [stream]}, {"streams": [later]}], "end": {}}).encode()
 
 
@@ -68,6 +69,8 @@ def flent(val: float, t: float = 1_001.0) -> bytes:
     ("content", "why"),
     [
         (iperf3(bytes=10**15), "app_bytes rises by 1000000000000000 within 1 s at sample 2; .*more than 125000000000 in a second"),
+        (iperf3(first_bytes=10**15), "app_bytes rises by 1000000000000000 within 1 s at sample 1; .*more than 125000000000 in a second"),
+        (ndt7(BytesAcked=10**15), "acked_bytes rises by 1000000000000000 within 0.0005 s at sample 1"),
         (iperf3(bytes=2**60), "app_bytes is 1152921504606847976 at sample 2; it must lie between 0 and 100000000000000000"),
         (iperf3(bytes=2**61), "values of bytes add up to more than can be counted"),
         (iperf3(mss=2**40), "snd_mss_bytes is 1099511627776 at sample 1; it must lie between 0 and 65535"),
