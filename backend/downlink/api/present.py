@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -80,6 +81,7 @@ def run(details: RunDetails) -> run_shapes.Run:
     return run_shapes.Run.model_validate(
         {
             **_columns(details.run),
+            **asdict(details.surroundings),
             "started_at": details.run.start_at,
             "throughput_bps": _total([metric.throughput_bps for metric in overall]),
             "goodput_bps": _total([metric.goodput_bps for metric in overall]),

@@ -23,10 +23,21 @@ FINAL_NAMES = sorted(FINAL)
 
 
 @dataclass(frozen=True)
+class RunSurroundings:
+    """Where a run lies in its campaign: the runs before and after it are those of the plan's order."""
+
+    campaign_name: str
+    runs_in_cycle: int
+    previous_run_id: UUID | None
+    next_run_id: UUID | None
+
+
+@dataclass(frozen=True)
 class RunDetails:
     """A run with everything its page shows."""
 
     run: Run
+    surroundings: RunSurroundings
     flows: Sequence[RunFlow]
     hosts: Sequence[RunHost]
     metrics: Sequence[Metric]
@@ -53,14 +64,26 @@ def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
 
 
 def get_run_details(unit: Unit, run_id: UUID) -> RunDetails:
+    run = get_run(unit, run_id)
     return RunDetails(
-        get_run(unit, run_id),
+        run,
+        _surroundings(unit, run),
         flows_of(unit, run_id),
         hosts_of(unit, run_id),
         unit.session.scalars(select(Metric).where(Metric.run_id == run_id)).all(),
         unit.session.scalars(select(Trace).where(Trace.run_id == run_id)).all(),
         events.run_events(unit, run_id),
     )
+
+
+def _surroundings(unit: Unit, run: Run) -> RunSurroundings:
+    plan = select(Run.id, func.lag(Run.id).over(order_by=PLAN_ORDER), func.lead(Run.id).over(order_by=PLAN_ORDER))
+    own = plan.where(Run.campaign_id == run.campaign_id).subquery()
+    _, before, after = unit.session.execute(select(own).where(own.c.id == run.id)).one()
+    cycle = (Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle)
+    name = unit.session.scalars(select(Campaign.name).where(Campaign.id == run.campaign_id)).one()
+    positions = unit.session.scalar(select(func.count(func.distinct(Run.position))).where(*cycle)) or 0
+    return RunSurroundings(name, positions, before, after)
 
 
 def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:

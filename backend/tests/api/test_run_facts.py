@@ -60,3 +60,14 @@ def test_the_series_of_a_run_name_the_control_that_ran_beside_the_one_asked_for(
     run = lab.drive(lab.launch(), [client, server])[0]
     (flow,) = lab.call("GET", f"/runs/{run['id']}/series")["flows"]
     assert (flow["cc"], flow["asked_cc"]) == ("bbr", "cubic")
+
+
+def test_a_run_knows_its_campaign_and_the_runs_around_it(lab: Lab) -> None:
+    lab.join("client"), lab.join("server")
+    lab.link()
+    ids = [run["id"] for run in lab.runs(lab.launch(name="Around", conditions=[{"name": "a"}, {"name": "b"}]))]
+    runs = [lab.call("GET", f"/runs/{each}") for each in ids]
+    assert {run["campaign_name"] for run in runs} == {"Around"}
+    assert {run["runs_in_cycle"] for run in runs} == {2}
+    assert [run["previous_run_id"] for run in runs] == [None, *ids[:-1]]
+    assert [run["next_run_id"] for run in runs] == [*ids[1:], None]

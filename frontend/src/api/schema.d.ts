@@ -2889,6 +2889,20 @@ export interface components {
             live: components["schemas"]["Live"] | null;
             /** @description Of an imported run alone */
             import_source?: components["schemas"]["ImportSource"] | null;
+            /** Campaign Name */
+            campaign_name: string;
+            /**
+             * Runs In Cycle
+             * @description Positions in its cycle on its link, further attempts not counted
+             */
+            runs_in_cycle: number;
+            /**
+             * Previous Run Id
+             * @description In the order of the plan; further attempts after the first
+             */
+            previous_run_id: string | null;
+            /** Next Run Id */
+            next_run_id: string | null;
             /** Flows */
             flows: components["schemas"]["RunFlow"][];
             /** Hosts */

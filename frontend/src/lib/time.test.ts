@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatDuration, formatMoment, formatRelative, secondsBetween } from './time'
+import { formatDayAndClock, formatDuration, formatInstant, formatMoment, formatRelative, secondsBetween } from './time'
 
 it.each([
   [0, '0 s'],
@@ -15,6 +15,12 @@ it.each([
 it('moments are shown in UTC whatever offset they came with', () => {
   expect(formatMoment('2026-01-02T03:04:05.678Z')).toBe('2 Jan 2026, 03:04:05 UTC')
   expect(formatMoment('2026-01-02T05:04:05+02:00')).toBe('2 Jan 2026, 03:04:05 UTC')
+})
+
+it('events have milliseconds, columns their day', () => {
+  expect(formatInstant('2026-01-02T03:04:05.078Z')).toBe('2 Jan 2026, 03:04:05.078 UTC')
+  expect(formatDayAndClock('2026-01-02T03:04:05Z')).toBe('2 Jan, 03:04:05')
+  expect([formatInstant(null), formatDayAndClock(null)]).toEqual(['–', '–'])
 })
 
 it.each([

@@ -32,8 +32,19 @@ export function formatMoment(at: string | null | undefined): string {
   return `${DAY.format(moment)}, ${CLOCK.format(moment)} UTC`
 }
 
-export function formatClock(at: string | null | undefined): string {
-  return at ? CLOCK.format(new Date(at)) : NO_VALUE
+/** A moment with its milliseconds. */
+export function formatInstant(at: string | null | undefined): string {
+  if (!at) return NO_VALUE
+  const moment = new Date(at)
+  const milliseconds = String(moment.getUTCMilliseconds()).padStart(3, '0')
+  return `${DAY.format(moment)}, ${CLOCK.format(moment)}.${milliseconds} UTC`
+}
+
+const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** "2 Jan, 03:04:05": for columns that say UTC above them. */
+export function formatDayAndClock(at: string | null | undefined): string {
+  return at ? `${SHORT_DAY.format(new Date(at))}, ${CLOCK.format(new Date(at))}` : NO_VALUE
 }
 
 /** "just now", "40 s ago", "3 min ago", "in 2 h": one unit, coarse on purpose. */

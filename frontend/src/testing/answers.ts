@@ -180,7 +180,7 @@ const ROUTES: Route[] = [
     /^\/runs\/([^/]+)$/,
     (world, [id]) => {
       const run = findRun(world, id)
-      return run ? ok(makeRun(run)) : noRun
+      return run ? ok(makeRun(run, world.runs[run.campaign_id])) : noRun
     },
   ],
   [

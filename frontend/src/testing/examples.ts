@@ -229,7 +229,8 @@ const FINGERPRINT = {
 export const isPerAck = (run: RunSummary) => run.condition === 'HyStart off' && run.cycle === 2
 
 /** A run in full, from its row. */
-export function makeRun(summary: RunSummary): Run {
+export function makeRun(summary: RunSummary, around: readonly RunSummary[] = [summary]): Run {
+  const place = around.findIndex(({ id }) => id === summary.id)
   const hystart = summary.condition === 'HyStart on' ? '1' : '0'
   const isDone = summary.state === 'complete'
   const before = { 'net.ipv4.tcp_wmem': '4096\t16384\t4194304', 'tcp_cubic.hystart': '1', 'net.ipv4.tcp_sack': '1' }
@@ -247,6 +248,10 @@ export function makeRun(summary: RunSummary): Run {
   const kinds = ['leased', 'preparing', 'running', 'restoring', 'uploading', summary.state]
   return {
     ...summary,
+    campaign_name: 'Demo: HyStart on and off',
+    runs_in_cycle: new Set(around.filter(({ cycle }) => cycle === summary.cycle).map(({ position }) => position)).size,
+    previous_run_id: around[place - 1]?.id ?? null,
+    next_run_id: around[place + 1]?.id ?? null,
     flows: [
       {
         flow: 1,

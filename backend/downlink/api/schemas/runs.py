@@ -157,6 +157,10 @@ class FlowMetrics(Shape):
 
 
 class Run(RunSummary):
+    campaign_name: str
+    runs_in_cycle: int = Field(description="Positions in its cycle on its link, further attempts not counted")
+    previous_run_id: UUID | None = Field(description="In the order of the plan; further attempts after the first")
+    next_run_id: UUID | None
     flows: list[RunFlow]
     hosts: list[RunHost]
     events: list[RunEvent]

@@ -63,14 +63,14 @@ function AgentCard({ agent }: { agent: Agent }) {
               {formatRelative(agent.last_seen_at, now_ms)}
             </span>,
           ],
-          ['Can', host.roles?.map((role) => (role === 'sender' ? 'send' : 'receive')).join(' and ') ?? '–'],
-          ['Stands at', agent.links.length > 0 ? agent.links.join(', ') : 'no link yet'],
+          ['Roles', host.roles?.map((role) => (role === 'sender' ? 'sends' : 'receives')).join(' and ') ?? '–'],
+          ['Links', agent.links.length > 0 ? agent.links.join(', ') : 'none yet'],
           ['Kernel', host.kernel ?? '–'],
           ['System', [host.os, host.arch, host.cpus ? `${host.cpus} CPUs` : null].filter(Boolean).join(', ') || '–'],
           ['Version', agent.version],
           ['Congestion controls', <Controls key="controls" can={host.congestion_controls} cannot={host.controls_unavailable} />],
           ['Settings it may change', host.settings_writable ? <Settings key="settings" names={host.settings_writable} /> : '–'],
-          ['Room for traces', typeof free_bytes === 'number' ? formatBytes(free_bytes) : '–'],
+          ['Free disk space for traces', typeof free_bytes === 'number' ? formatBytes(free_bytes) : '–'],
         ]}
       />
       <Group justify="space-between" mt="md">

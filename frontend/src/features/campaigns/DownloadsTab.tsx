@@ -7,7 +7,7 @@ import classes from './campaigns.module.css'
 const FILES = [
   {
     name: 'summary.csv',
-    title: 'Statistics',
+    title: 'Summary',
     says: 'Per link, condition, flow and second: mean, 95 % interval and n of every series. What the charts show.',
   },
   {
@@ -34,7 +34,7 @@ const FILES = [
   },
   {
     name: 'statistics.csv',
-    title: 'Comparisons',
+    title: 'Statistics',
     says: 'Each condition against the first: paired difference, intervals, what the cycles can show, adjusted p values.',
   },
   {

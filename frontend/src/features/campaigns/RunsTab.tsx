@@ -5,7 +5,7 @@ import type { CampaignDetail, RunState, RunSummary } from '@/api/types'
 import { formatBytes, formatNumber } from '@/lib/format'
 import { sortOf, sortText } from '@/lib/search'
 import { RUN_STATES, runStateText } from '@/lib/states'
-import { formatClock, formatDuration, formatMoment, secondsBetween } from '@/lib/time'
+import { formatDayAndClock, formatDuration, formatMoment, secondsBetween } from '@/lib/time'
 import { MBPS_PER_BPS } from '@/lib/units'
 import { type Column, DataTable } from '@/ui/DataTable'
 import { Empty } from '@/ui/Empty'
@@ -54,7 +54,7 @@ const COLUMNS: Column<RunSummary>[] = [
 ]
 
 function Moment({ at }: { at: string | null }) {
-  return <span title={formatMoment(at)}>{formatClock(at)}</span>
+  return <span title={formatMoment(at)}>{formatDayAndClock(at)}</span>
 }
 
 /** The state, and for a run that did not end well the reason in words. */
@@ -86,12 +86,7 @@ function State({ run }: { run: RunSummary }) {
 export function RunsTab({ campaign, search, onSearch }: RunsTabProps) {
   const runs = useRuns(campaign.id)
   return (
-    <Panel
-      title="Runs"
-      description="Every attempt. Times are UTC; hover one for its date."
-      isFlush
-      actions={<Filters {...{ campaign, search, onSearch }} />}
-    >
+    <Panel title="Runs" description="Every attempt. Times are UTC." isFlush actions={<Filters {...{ campaign, search, onSearch }} />}>
       <QueryPanel
         query={runs}
         empty={({ items }) =>

@@ -121,6 +121,17 @@ describe('the runs', () => {
     expect(within(table).getAllByRole('row')).toHaveLength(8)
     expect(within(table).getByText('agent_lost').parentElement?.textContent).toContain('was not heard from for 60 s')
     expect(within(table).getByRole('link', { name: 'HyStart on, cycle 2, attempt 2' })).toBeTruthy()
+    expect(within(table).getByText('agent_lost').parentElement?.textContent).toMatch(/^The sender .* agent_lost$/)
+  })
+
+  it('have the day beside the clock: a campaign may last longer than one', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.running}?tab=runs`)
+    const table = await screen.findByRole('table', { name: 'Runs' })
+    const due = within(table)
+      .getAllByRole('cell')
+      .filter((cell) => cell.getAttribute('data-label') === 'Due')
+    expect(due.map((cell) => /^\d+ [A-Z][a-z]{2,3}, \d\d:\d\d:\d\d$/.test(cell.textContent ?? ''))).toEqual(due.map(() => true))
   })
 
   it('are filtered and sorted by the address', async () => {

@@ -38,7 +38,7 @@ export function FlowsPanel({ run }: { run: Run }) {
         </Table.Thead>
         <Table.Tbody>
           {run.flows.map((flow) => (
-            <FlowRow key={flow.flow} flow={flow} wasAsked={run.import_source === null} />
+            <FlowRow key={flow.flow} flow={flow} flows={run.flows} wasAsked={run.import_source === null} />
           ))}
         </Table.Tbody>
       </ScrollTable>
@@ -46,7 +46,7 @@ export function FlowsPanel({ run }: { run: Run }) {
   )
 }
 
-function FlowRow({ flow, wasAsked }: { flow: RunFlow; wasAsked: boolean }) {
+function FlowRow({ flow, flows, wasAsked }: { flow: RunFlow; flows: RunFlow[]; wasAsked: boolean }) {
   const options = Object.entries(flow.cc_options).map(([name, value]) => `${name}=${String(value)}`)
   return (
     <Table.Tr>
@@ -61,7 +61,7 @@ function FlowRow({ flow, wasAsked }: { flow: RunFlow; wasAsked: boolean }) {
           controlName(flow.actual_cc ?? flow.asked_cc, flow.cc_version)
         )}
         {options.length > 0 ? <div>{options.join(', ')}</div> : null}
-        <Aside>{hystartText(flow.hystart_exits)}</Aside>
+        <Aside>{hystartText(flow, flows)}</Aside>
       </Table.Td>
       <Table.Td>
         <Recording flow={flow} />

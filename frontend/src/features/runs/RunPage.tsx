@@ -1,4 +1,4 @@
-import { Alert, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Run } from '@/api/types'
 import { formatBytes } from '@/lib/format'
@@ -41,14 +41,27 @@ function Content({ run }: { run: Run }) {
     <>
       <PageHeader
         trail={
-          <Link to="/campaigns/$campaignId" params={{ campaignId: run.campaign_id }} search={{ tab: 'runs' }}>
-            All runs of the campaign
-          </Link>
+          <>
+            <Link to="/campaigns">Campaigns</Link>
+            {' / '}
+            <Link to="/campaigns/$campaignId" params={{ campaignId: run.campaign_id }} search={{ tab: 'runs' }}>
+              {run.campaign_name}
+            </Link>
+          </>
         }
         title={`${run.condition}, cycle ${run.cycle}`}
         badges={<StateBadge state={run.state} label={runStateText(run)} />}
-        description={run.import_source ? 'Imported' : `Link ${run.link} · attempt ${run.attempt} · run ${run.position} of its cycle`}
-        actions={UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
+        description={
+          run.import_source
+            ? 'Imported'
+            : `Link ${run.link} · attempt ${run.attempt} · run ${run.position} of ${run.runs_in_cycle} in its cycle`
+        }
+        actions={
+          <>
+            {UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
+            <Neighbours run={run} tab={search.tab} />
+          </>
+        }
       />
       <Stack gap="lg">
         <Outcome run={run} />
@@ -91,6 +104,30 @@ function Content({ run }: { run: Run }) {
         </Tabs>
       </Stack>
     </>
+  )
+}
+
+/** To the runs before and after it in the plan's order, on the same tab. */
+function Neighbours({ run, tab }: { run: Run; tab: RunSearch['tab'] }) {
+  const steps = [
+    ['← Previous run', run.previous_run_id],
+    ['Next run →', run.next_run_id],
+  ] as const
+  return (
+    <Group component="nav" gap="xs" aria-label="Runs of the campaign">
+      {steps.map(([label, runId]) =>
+        runId ? (
+          <Button
+            key={label}
+            size="xs"
+            variant="default"
+            renderRoot={(props) => <Link to="/runs/$runId" params={{ runId }} search={tab ? { tab } : {}} {...props} />}
+          >
+            {label}
+          </Button>
+        ) : null,
+      )}
+    </Group>
   )
 }
 

@@ -8,7 +8,7 @@ import { Panel } from '@/ui/Panel'
 function moments(run: Run): [string, string][] {
   if (run.import_source && !run.started_at) return [['Started', 'not in the file']]
   return [
-    run.started_at ? ['Started', formatMoment(run.started_at)] : ['Due', formatMoment(run.due_at)],
+    run.started_at ? ['Transfer began', formatMoment(run.started_at)] : ['Due', formatMoment(run.due_at)],
     ['Ended', formatMoment(run.ended_at)],
   ]
 }

@@ -29,9 +29,28 @@ describe('how a flow was recorded', () => {
   })
 })
 
-it("HyStart's counters are said in words", () => {
-  expect(hystartText(null)).toBeNull()
-  expect(hystartText({ train: 0, delay: 0 })).toBe('HyStart ended no slow start')
-  expect(hystartText({ train: 1, delay: 0 })).toBe('HyStart ended 1 slow start: 1 by ACK train')
-  expect(hystartText({ train: 2, delay: 1 })).toBe('HyStart ended 3 slow starts: 2 by ACK train, 1 by delay')
+describe("HyStart's counters", () => {
+  const flow = (number: number, actual_cc: string, hystart_exits: { train: number; delay: number } | null, sender = 'server') => ({
+    ...{ flow: number, actual_cc, hystart_exits, sender },
+  })
+  const alone = (exits: { train: number; delay: number } | null) => hystartText(flow(1, 'cubic', exits), [flow(1, 'cubic', exits)])
+
+  it('are said in words', () => {
+    expect(alone(null)).toBeNull()
+    expect(alone({ train: 0, delay: 0 })).toBe('HyStart ended no slow start')
+    expect(alone({ train: 1, delay: 0 })).toBe('HyStart ended 1 slow start: 1 by ACK train')
+    expect(alone({ train: 2, delay: 1 })).toBe('HyStart ended 3 slow starts: 2 by ACK train, 1 by delay')
+  })
+
+  it('say nothing of a flow whose control has no HyStart, whatever the host counted', () => {
+    const exits = { train: 0, delay: 1 }
+    const flows = [flow(1, 'cubic', exits), flow(2, 'bbr', exits)]
+    expect(flows.map((one) => hystartText(one, flows))).toEqual(['HyStart ended 1 slow start: 1 by delay', null])
+  })
+
+  it('are of the host: two Cubic flows of one sender share them', () => {
+    const exits = { train: 0, delay: 2 }
+    const flows = [flow(1, 'cubic', exits), flow(2, 'cubic', exits), flow(3, 'cubic', exits, 'other')]
+    expect(flows.map((one) => hystartText(one, flows)?.includes('all Cubic flows of this sender'))).toEqual([true, true, false])
+  })
 })

@@ -21,9 +21,23 @@ export function droppedText(dropped: number | null): string | null {
   return dropped ? `${plural(dropped, 'ACK')} not recorded: the kernel's buffer was full` : null
 }
 
-/** What HyStart's counters on the sender's host say; null where the kernel does not count. */
-export function hystartText(exits: RunFlow['hystart_exits']): string | null {
-  if (exits === null) return null
+/** The one control that these counters of the kernel count for (tcp_cubic.c). */
+const HAS_HYSTART = 'cubic'
+
+/**
+ * What HyStart's counters on the sender's host say of a Cubic flow; null for other controls and where the kernel does not count.
+ * The counters are the host's: of several Cubic flows none knows its own share.
+ */
+export function hystartText(
+  flow: Facts<'flow' | 'sender' | 'actual_cc' | 'hystart_exits'>,
+  flows: readonly (typeof flow)[],
+): string | null {
+  if (flow.hystart_exits === null || flow.actual_cc !== HAS_HYSTART) return null
+  const isShared = flows.some((one) => one.flow !== flow.flow && one.sender === flow.sender && one.actual_cc === HAS_HYSTART)
+  return `${exitsText(flow.hystart_exits)}${isShared ? ' (of all Cubic flows of this sender)' : ''}`
+}
+
+function exitsText(exits: NonNullable<RunFlow['hystart_exits']>): string {
   const { train, delay } = exits
   if (train + delay === 0) return 'HyStart ended no slow start'
   const by = [train > 0 ? `${train} by ACK train` : null, delay > 0 ? `${delay} by delay` : null].filter(Boolean)

@@ -1,4 +1,5 @@
 import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
 import { runId } from '@/testing/examples'
 import { serve } from '@/testing/network'
@@ -8,9 +9,28 @@ it('a complete run shows asked and actual, its charts, and where it belongs', as
   serve()
   renderAt(`/runs/${runId(0)}`)
   expect(await screen.findByRole('heading', { name: 'HyStart on, cycle 1' })).toBeTruthy()
-  expect(screen.getByText(/run 1 of its cycle/)).toBeTruthy()
+  expect(screen.getByText(/run 1 of 2 in its cycle/)).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Demo: HyStart on and off' }).getAttribute('href')).toContain('tab=runs')
   expect(screen.getByText('cubic, as asked')).toBeTruthy()
   expect(await screen.findAllByRole('figure')).toHaveLength(6)
+})
+
+it('the runs before and after it are one click away, on the same tab', async () => {
+  serve()
+  const { router } = renderAt(`/runs/${runId(0)}?tab=events`)
+  await userEvent.click(await screen.findByRole('link', { name: 'Next run →' }))
+  expect(await screen.findByRole('heading', { name: 'HyStart off, cycle 1' })).toBeTruthy()
+  expect(router.state.location.search).toEqual({ tab: 'events' })
+  await userEvent.click(screen.getByRole('link', { name: '← Previous run' }))
+  expect(await screen.findByRole('heading', { name: 'HyStart on, cycle 1' })).toBeTruthy()
+  expect(screen.queryByRole('link', { name: '← Previous run' })).toBeNull()
+})
+
+it('events have milliseconds, and say when the transfer began', async () => {
+  serve()
+  renderAt(`/runs/${runId(0)}?tab=events`)
+  expect((await screen.findAllByText(/:\d\d\.\d{3} UTC$/)).length).toBeGreaterThan(5)
+  expect(screen.getByText(/^The transfer began at .*\.\d{3} UTC, the moment that “running” agreed on\.$/)).toBeTruthy()
 })
 
 it('a flow tells how it was recorded, and what is missing in the record', async () => {

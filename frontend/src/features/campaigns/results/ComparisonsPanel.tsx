@@ -34,11 +34,15 @@ export function ComparisonsPanel({ comparisons, groups, phase }: ComparisonsPane
       <ScrollTable label={`Differences between conditions, ${PHASE_TITLES[phase]}`}>
         <Table.Thead>
           <Table.Tr>
-            {HEADS.map((head, index) => (
-              <Table.Th key={head} scope="col" ta={index === 0 || index === 2 ? undefined : 'right'}>
-                {head}
-              </Table.Th>
-            ))}
+            {HEADS.map((head, index) =>
+              head ? (
+                <Table.Th key={head} scope="col" ta={index === 0 || index === 2 ? undefined : 'right'}>
+                  {head}
+                </Table.Th>
+              ) : (
+                <Table.Td key="mark" />
+              ),
+            )}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
