@@ -146,7 +146,7 @@ func TestTheOwnerListsReturnsAndDropsWhatNobodyAsksFor(t *testing.T) {
 	_, err := c.Save()
 	require.NoError(t, err)
 	p := place{StateDir: c.StateDir}
-	s, err := p.spool()
+	s, err := spool.Open(filepath.Join(c.StateDir, "spool"), 0)
 	require.NoError(t, err)
 	require.NoError(t, s.Put(spool.Key{RunID: "run-1", Attempt: 1, Flow: 1, End: "sender"}, []byte("x")))
 	require.NoError(t, s.SetAside("run-1", 1))
@@ -163,4 +163,19 @@ func TestTheOwnerListsReturnsAndDropsWhatNobodyAsksFor(t *testing.T) {
 	s, err = p.spool()
 	require.NoError(t, err)
 	require.Empty(t, s.Held())
+}
+
+// An agent that writes a chunk gives it its name at the end: until then nobody may take the file away.
+func TestLookingAtASpoolLeavesWhatItsAgentIsWriting(t *testing.T) {
+	join := makeJoin(t, enrolling(t).URL, "dle_good")
+	require.NoError(t, join.Run(t.Context()))
+	p, state := place{StateDir: join.StateDir}, filepath.Join(join.StateDir, "spool")
+	require.NoError(t, spoolListCmd{p}.Run(), "before the agent's first start")
+	require.NoDirExists(t, state)
+	half := filepath.Join(state, "run-1", "1", "1-sender-0.dlc.tmp")
+	require.NoError(t, os.MkdirAll(filepath.Dir(half), 0o700))
+	require.NoError(t, os.WriteFile(half, []byte("DLC"), 0o600))
+	require.NoError(t, spoolListCmd{p}.Run())
+	require.True(t, checkSpool(p).isGood)
+	require.FileExists(t, half)
 }

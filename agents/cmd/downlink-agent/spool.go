@@ -19,7 +19,7 @@ func (p place) spool() (*spool.Spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return spool.Open(filepath.Join(c.StateDir, "spool"), c.SpoolMaxBytes)
+	return spool.Look(filepath.Join(c.StateDir, "spool"))
 }
 
 type spoolListCmd struct{ place }

@@ -166,7 +166,6 @@ func (k *Keeper) putBack(j *journal) (differences []string, failed error) {
 		return nil, nil
 	}
 	for _, e := range slices.Backward(j.Entries) {
-
 		if table[e.Name].scope != ScopeHost && j.Namespace != k.namespace {
 			continue // the namespace that was changed is not this one
 		}

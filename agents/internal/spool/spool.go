@@ -72,13 +72,23 @@ func Open(dir string, maxBytes int64) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
-	s := &Spool{dir: dir, maxBytes: maxBytes, index: index{attempts: map[attemptKey]*attempt{}}}
+	s := newSpool(dir, maxBytes)
 	return s, s.walk(func(path string, entry fs.DirEntry) error {
 		if strings.HasSuffix(path, ".tmp") {
 			return os.Remove(path)
 		}
 		return s.index.note(path, entry)
 	})
+}
+
+// Look opens the folder beside its agent, which may be writing a chunk: it makes and removes nothing.
+func Look(dir string) (*Spool, error) {
+	s := newSpool(dir, 0)
+	return s, s.walk(s.index.note)
+}
+
+func newSpool(dir string, maxBytes int64) *Spool {
+	return &Spool{dir: dir, maxBytes: maxBytes, index: index{attempts: map[attemptKey]*attempt{}}}
 }
 
 func (s *Spool) attemptDir(runID string, attempt int) string {
