@@ -176,6 +176,13 @@ func TestWaitingPacketsLeaveInTheOrderInWhichTheyAreDue(t *testing.T) {
 		}
 	}
 	require.Len(t, w.ring, 128)
+	for _, due := range []time.Duration{9, 8, 7} {
+		w.put(&Packet{due: due})
+	}
+	for _, due := range []time.Duration{7, 8, 9} {
+		p, _ := w.take(9)
+		require.Equal(t, due, p.due, "one that comes last may be the first to leave")
+	}
 	w.put(&Packet{due: 5})
 	p, wake := w.take(4)
 	require.Nil(t, p)

@@ -90,6 +90,10 @@ func TestOwnProfileByPath(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	profile := mustLoad(t, path)
 	require.Equal(t, mustLoad(t, "terrestrial"), profile)
+	t.Chdir(filepath.Dir(path))
+	require.Equal(t, profile, mustLoad(t, "mine.yaml"), "the ending is enough")
+	require.NoError(t, os.Rename("mine.yaml", "mine"))
+	require.Equal(t, profile, mustLoad(t, "./mine"), "and so is a slash")
 }
 
 func TestProfileErrorsLocate(t *testing.T) {

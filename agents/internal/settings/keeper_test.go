@@ -216,13 +216,15 @@ func TestAfterAReStartOfTheKernelNothingIsPutBack(t *testing.T) {
 }
 
 func TestInAnotherNamespaceOnlyHostWideSettingsArePutBack(t *testing.T) {
+	const rmemMax = "net.core.rmem_max"
 	h, dir := makeHost(), t.TempDir()
-	require.NoError(t, NewKeeper(h, place(dir)).Apply("run", wanted(map[string]string{hystart: "1", rmem: rmemValue})))
+	require.NoError(t, NewKeeper(h, place(dir)).Apply("run", wanted(map[string]string{hystart: "1", rmem: rmemValue, rmemMax: "33554432"})))
 	elsewhere := place(dir)
 	elsewhere.Namespace = "net:[2]"
 	_, err := NewKeeper(h, elsewhere).Restore()
 	require.NoError(t, err)
 	require.Equal(t, "0", h.Values[Key{Name: hystart}])
+	require.Equal(t, "0", h.Values[Key{Name: rmemMax}], "what comes after the other namespace's too")
 	require.Equal(t, rmemValue, h.Values[Key{Name: rmem}])
 }
 

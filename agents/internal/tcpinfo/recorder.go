@@ -26,7 +26,7 @@ func (r *Recorder) Add() {
 		r.block.Columns[i] = append(r.block.Columns[i], value)
 	}
 	r.note(r.Row[0])
-	if len(r.block.Columns[0]) == r.outlet.samples {
+	if r.block.rows() == r.outlet.samples {
 		r.flush()
 	}
 }
@@ -50,7 +50,7 @@ func (r *Recorder) flush() {
 // Close gives the sink what is left, waits until it has everything, and tells what there was. The error is the sink's
 // first; it was given no block after it.
 func (r *Recorder) Close() (Stats, error) {
-	if len(r.block.Columns[0]) > 0 {
+	if r.block.rows() > 0 {
 		r.flush()
 	}
 	r.stats.AchievedRateHz = r.stats.rateHz()

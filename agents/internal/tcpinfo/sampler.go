@@ -16,6 +16,9 @@ type Block struct {
 	Sequence int
 }
 
+// rows is how many samples the block holds: every column has as many.
+func (b Block) rows() int { return len(b.Columns[0]) }
+
 // Stats tells how well a sampler kept its interval.
 type Stats struct {
 	TCPInfoBytes int
@@ -147,7 +150,7 @@ func (r *recording) sample() bool {
 		r.block.Columns[i] = append(r.block.Columns[i], value)
 	}
 	r.note(elapsedUs)
-	if len(r.block.Columns[0]) == r.sampler.BlockSamples {
+	if r.block.rows() == r.sampler.BlockSamples {
 		r.flush()
 	}
 	return true
@@ -176,7 +179,7 @@ func (r *recording) noteLateness(lateNs int64) {
 }
 
 func (r *recording) flush() {
-	if len(r.block.Columns[0]) == 0 {
+	if r.block.rows() == 0 {
 		return
 	}
 	r.outlet.put(r.block)

@@ -69,6 +69,20 @@ func TestSamplerSeesTheBytesOfARealConnection(t *testing.T) {
 	requireStrictlyIncreasing(t, got.blocks, stats.Samples)
 }
 
+func TestABlockOfOneSampleIsABlock(t *testing.T) {
+	sender, _ := loopbackPair(t)
+	var got collect
+	sampler := newSampler(sender, got.sink)
+	sampler.BlockSamples = 1
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	stats, err := sampler.Run(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, stats.Samples)
+	require.Equal(t, 1, stats.Blocks)
+	requireStrictlyIncreasing(t, got.blocks, stats.Samples)
+}
+
 func lastOf(block Block, name string) int64 {
 	for i, other := range block.Names {
 		if other == name {
