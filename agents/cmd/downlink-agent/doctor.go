@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,7 +48,7 @@ func (d doctorCmd) Run(ctx context.Context) error {
 		return err
 	}
 	findings := []finding{
-		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(keeper), checkDisk(facts), checkSpool(d.place),
+		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(c.StateDir, keeper), checkDisk(facts), checkSpool(d.place),
 	}
 	findings = append(findings, checkServer(ctx, c)...)
 	return printFindings(findings)
@@ -107,8 +108,15 @@ func checkSettings(facts protocol.Host, c config.Config) finding {
 	return good("%d of %d settings can be changed here.", len(facts.SettingsWritable), len(settings.Names()))
 }
 
-func checkJournal(keeper *settings.Keeper) finding {
+func checkJournal(stateDir string, keeper interface{ Pending() bool }) finding {
 	if keeper.Pending() {
+		claim, err := agent.Claim(stateDir)
+		if errors.Is(err, agent.ErrRuns) {
+			return good("A run is under way; its agent puts the settings back at its end.")
+		}
+		if err == nil {
+			_ = claim.Close()
+		}
 		return bad("A run has left settings changed; run `downlink-agent restore`, or start the agent.")
 	}
 	return good("No run has left settings changed.")
@@ -153,8 +161,17 @@ func checkServer(ctx context.Context, c config.Config) []finding {
 	return []finding{answers, checkClock(time.Since(date))}
 }
 
+// dateAccuracy is how exact a date is that came without fractions of a second, and took a moment on its way.
+const dateAccuracy = 3 * time.Second
+
 func checkClock(ahead time.Duration) finding {
+	if ahead.Abs() < dateAccuracy {
+		return good("This host's clock and the server's agree, as far as whole seconds tell.")
+	}
 	sentence := fmt.Sprintf("This host's clock is %.0f s ahead of the server's", ahead.Seconds())
+	if ahead < 0 {
+		sentence = fmt.Sprintf("This host's clock is %.0f s behind the server's", -ahead.Seconds())
+	}
 	if ahead.Abs() > time.Minute {
 		return bad("%s; runs begin in time all the same, but set the clock so that logs can be compared.", sentence)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 
 	"downlink/agents/internal/agent"
@@ -123,6 +124,16 @@ func (j joinCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Joined as %s (%s). Configuration: %s\nStart it with: downlink-agent run --state-dir %s\n", j.Name, response.AgentID, path, c.StateDir)
+	fmt.Printf("Joined as %s (%s). Configuration: %s\nStart it with: downlink-agent run --state-dir %s\n", j.Name, response.AgentID, path, shellWord(c.StateDir))
 	return nil
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=-]+$`)
+
+// shellWord is a text as it is typed in a shell.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

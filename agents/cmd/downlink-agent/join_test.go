@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
@@ -178,4 +180,43 @@ func TestLookingAtASpoolLeavesWhatItsAgentIsWriting(t *testing.T) {
 	require.NoError(t, spoolListCmd{p}.Run())
 	require.True(t, checkSpool(p).isGood)
 	require.FileExists(t, half)
+}
+
+func TestBesideAnAgentThatRunsNothingIsPutBackAndNoSecondOneStarts(t *testing.T) {
+	join := makeJoin(t, enrolling(t).URL, "dle_good")
+	require.NoError(t, join.Run(t.Context()))
+	p, journal := place{StateDir: join.StateDir}, filepath.Join(join.StateDir, "settings-journal.json")
+	require.NoError(t, os.WriteFile(journal, []byte("{}"), 0o600))
+	running, err := agent.Claim(join.StateDir)
+	require.NoError(t, err)
+	require.ErrorContains(t, restoreCmd{p}.Run(), "stop it first")
+	require.FileExists(t, journal)
+	require.ErrorIs(t, runCmd{p}.Run(t.Context(), newLogger(false)), agent.ErrRuns)
+	require.Equal(t, good("A run is under way; its agent puts the settings back at its end."), checkJournal(join.StateDir, pending(true)))
+	require.NoError(t, running.Close())
+	require.NoError(t, restoreCmd{p}.Run())
+	require.NoFileExists(t, journal)
+	require.False(t, checkJournal(join.StateDir, pending(true)).isGood)
+}
+
+type pending bool
+
+func (p pending) Pending() bool { return bool(p) }
+
+func TestTheDoctorSaysWhichClockIsAhead(t *testing.T) {
+	for ahead, want := range map[time.Duration]string{
+		2900 * time.Millisecond: "agree", -2900 * time.Millisecond: "agree", 5 * time.Second: "5 s ahead", -60 * time.Second: "60 s behind",
+	} {
+		require.Contains(t, checkClock(ahead).sentence, want)
+		require.True(t, checkClock(ahead).isGood, ahead)
+	}
+	require.False(t, checkClock(-61*time.Second).isGood)
+}
+
+func TestAFolderIsPrintedAsAShellTakesIt(t *testing.T) {
+	for _, folder := range []string{"/var/lib/downlink-agent", "/tmp/my agent", "/tmp/it's $HOME"} {
+		typed, err := exec.Command("sh", "-c", "printf %s "+shellWord(folder)).Output()
+		require.NoError(t, err)
+		require.Equal(t, folder, string(typed))
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -42,6 +43,11 @@ func (r runCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	claim, err := agent.Claim(c.StateDir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = claim.Close() }()
 	a, err := agent.New(c, agent.Parts{
 		Version: version, Log: log, Identity: identity, Host: settings.LinuxHost{}, Controls: &congestion.Library{},
 	})
@@ -62,6 +68,13 @@ func (r restoreCmd) Run() error {
 	keeper, _, err := agent.OpenKeeper(c, settings.LinuxHost{})
 	if err != nil {
 		return err
+	}
+	claim, err := agent.Claim(c.StateDir)
+	if errors.Is(err, agent.ErrRuns) {
+		return fmt.Errorf("%w and restores the host itself at the end of each run; stop it first", err)
+	}
+	if err == nil { // whatever else is wrong with the folder, the host comes first
+		defer func() { _ = claim.Close() }()
 	}
 	wasPending := keeper.Pending()
 	outcome, err := keeper.Restore()

@@ -22,6 +22,14 @@ func TestSerialiserKeepsItsRate(t *testing.T) {
 	require.Equal(t, time.Second, fates[999].at)
 }
 
+func TestALineCountsTheBytesThatItDelivers(t *testing.T) {
+	line := NewLine(&bottleneck{rate: constantRate(12e6), rule: queueOf(3000)})
+	simulate(t, line, []arrival{{0, 1500}, {0, 1000}, {0, 1400}, {time.Second, 40}})
+	counts := line.Counts()
+	require.EqualValues(t, 1500+1000+40, counts.DeliveredBytes, "1400 bytes found no room")
+	require.EqualValues(t, 3, counts.Delivered)
+}
+
 func TestIdleTimeIsNotSaved(t *testing.T) {
 	line := NewLine(&bottleneck{rate: constantRate(12e6), rule: queueOf(1e9)})
 	fates := simulate(t, line, []arrival{{0, 1500}, {time.Second, 1500}, {time.Second, 1500}})
