@@ -158,7 +158,8 @@ def _recorded_campaign(row: dict[str, Any]) -> dict[str, Any]:
     """What was imported from files is so everywhere; anything else was recorded elsewhere."""
     origin = "imported" if row.get("origin") == "imported" else "recorded"
     ended = {} if row["state"] in ENDED else {"state": "cancelled", "ended_at": row["ended_at"] or row["created_at"]}
-    return {**row, "is_recorded": True, "origin": origin, **ended}
+    known = {key: value for key, value in row.items() if key != "is_recorded"}  # older archives say both
+    return {**known, "origin": origin, **ended}
 
 
 def _ended_run(row: dict[str, Any]) -> dict[str, Any]:

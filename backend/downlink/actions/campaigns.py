@@ -57,7 +57,6 @@ def create_campaign(
         name=made.campaign.name,
         notes=made.campaign.notes,
         state="draft",
-        is_recorded=False,
         source=source if source is not None else orjson.dumps(campaign, option=orjson.OPT_INDENT_2).decode(),
         spec=made.campaign.to_dict(),
         estimate=asdict(made.plan.estimate),

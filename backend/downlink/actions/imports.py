@@ -160,7 +160,6 @@ def _new_campaign(unit: Unit, name: str, phases: Phases, now: datetime) -> table
         name=name,
         notes="",
         state="complete",
-        is_recorded=False,
         origin="imported",
         source="",
         spec=spec.to_dict(),

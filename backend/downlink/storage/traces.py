@@ -13,6 +13,8 @@ from downlink.domain.errors import ConflictError
 from downlink.storage.tables import Chunk, Trace
 from downlink.storage.unit import Unit
 
+FETCHED_CHUNKS = 4  # at once: one may have 4 MiB, and takes several times that on its way
+
 
 def store_chunk(unit: Unit, chunk: Chunk) -> bool:
     """Store it; False when it is there already. ConflictError when another content stands in its place."""
@@ -43,7 +45,7 @@ def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[i
     """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone."""
     query = select(Chunk.sequence, Chunk.packed, Chunk.parquet)
     query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end).order_by(Chunk.sequence)
-    yield from unit.session.execute(query)
+    yield from unit.session.execute(query, execution_options={"yield_per": FETCHED_CHUNKS})
 
 
 def seal_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int, parquet: bytes) -> None:
@@ -103,7 +105,7 @@ def sealed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[byt
     query = select(Chunk.parquet).where(
         Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.parquet.is_not(None)
     )
-    streamed = unit.session.execute(query.order_by(Chunk.sequence), execution_options={"yield_per": 16})
+    streamed = unit.session.execute(query.order_by(Chunk.sequence), execution_options={"yield_per": FETCHED_CHUNKS})
     for (parquet,) in streamed:
         if parquet is not None:
             yield parquet

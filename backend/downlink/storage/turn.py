@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from sqlalchemy import create_engine, event, text
 
-from downlink.storage.unit import SendJobs, UnitFactory
+from downlink.storage.unit import SendJobs, UnitFactory, leave_values_out
 
 # A process that hangs or whose host is gone loses its connection, and with it its turn, within half a minute.
 _OPTIONS = (
@@ -41,6 +41,8 @@ def open_units_in_turn(url: str, name: str, send: SendJobs, pause: Callable[[flo
     """
     engine = create_engine(url, pool_size=1, max_overflow=0, connect_args={**_KEEPALIVE, "options": _OPTIONS},
                            hide_parameters=True)  # fmt: skip
+
+    event.listen(engine, "handle_error", leave_values_out)
 
     @event.listens_for(engine, "do_connect")
     def connect_in_turn(dialect: Any, _record: Any, arguments: Any, parameters: Any) -> Any:

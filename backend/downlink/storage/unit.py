@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
@@ -112,7 +113,15 @@ def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFact
         hide_parameters=True,  # they may be names, hashes and samples, and errors are logged
         connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c lock_timeout=20s"},
     )
+    event.listen(engine, "handle_error", leave_values_out)
     return UnitFactory(engine, send)
+
+
+def leave_values_out(context: ExceptionContext) -> None:
+    """Keep the first line of what the database says: those below it quote rows, and errors are logged."""
+    for error in (context.original_exception, context.sqlalchemy_exception):
+        if error is not None:
+            error.args = tuple(part.partition("\n")[0] if isinstance(part, str) else part for part in error.args)
 
 
 def try_lock(unit: Unit, name: str) -> bool:

@@ -319,7 +319,7 @@ def test_an_imported_campaign_leaves_as_an_archive_and_comes_back_imported(lab: 
         load_archive(unit, packed)
     assert [lab.call("GET", page) for page in pages] == before
     shown = lab.call("GET", f"/campaigns/{campaign}")
-    assert (shown["origin"], shown["is_recorded"]) == ("imported", True)
+    assert (shown["origin"], shown["is_recorded"]) == ("imported", False)
 
 
 def test_a_second_import_waits_for_the_first(lab: Lab, units: UnitFactory) -> None:

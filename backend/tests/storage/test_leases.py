@@ -34,7 +34,6 @@ def add_runs(units: UnitFactory, count: int) -> list[UUID]:
             spec={},
             estimate={},
             created_at=NOW,
-            is_recorded=False,
             report_wanted=0,
         )
         unit.session.add(campaign)

@@ -1113,7 +1113,7 @@ export interface components {
             origin: "measured" | "recorded" | "imported";
             /**
              * Is Recorded
-             * @description Shipped with the software to explore, not measured here
+             * @description Loaded from an archive, not measured here: its origin is `recorded`
              */
             is_recorded: boolean;
             /** Links */
@@ -1185,7 +1185,7 @@ export interface components {
             origin: "measured" | "recorded" | "imported";
             /**
              * Is Recorded
-             * @description Shipped with the software to explore, not measured here
+             * @description Loaded from an archive, not measured here: its origin is `recorded`
              */
             is_recorded: boolean;
             /** Links */

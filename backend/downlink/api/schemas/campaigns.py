@@ -144,7 +144,7 @@ class Campaign(Shape):
     origin: Literal["measured", "recorded", "imported"] = Field(
         description="Measured here, loaded from an archive, or made of files of other tools"
     )
-    is_recorded: bool = Field(description="Shipped with the software to explore, not measured here")
+    is_recorded: bool = Field(description="Loaded from an archive, not measured here: its origin is `recorded`")
     links: list[str]
     conditions: list[str]
     runs_total: int = Field(description="Planned places: cycles x conditions x links; further attempts are not counted")

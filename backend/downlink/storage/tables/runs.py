@@ -18,7 +18,7 @@ lease_slots = Sequence("lease_slots", metadata=Table.metadata)
 class Campaign(Table):
     """spec is the parsed campaign file. The report is wanted in version report_wanted and stored in reports.version.
 
-    origin: measured (here), recorded (elsewhere, also is_recorded), or imported (from files of other tools).
+    origin: measured (here), recorded (elsewhere, loaded from an archive), or imported (from files of other tools).
     """
 
     __tablename__ = "campaigns"
@@ -26,7 +26,6 @@ class Campaign(Table):
     name: Mapped[str]
     notes: Mapped[str]
     state: Mapped[str]
-    is_recorded: Mapped[bool] = mapped_column(default=False)
     origin: Mapped[str] = mapped_column(default="measured", server_default="measured")
     source: Mapped[str]
     spec: Mapped[Json]
@@ -39,6 +38,10 @@ class Campaign(Table):
     report_wanted: Mapped[int] = mapped_column(default=0)
     report_sent_at: Mapped[datetime | None]
     __table_args__ = (Index("ix_campaigns_created_at", "created_at"),)
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.origin == "recorded"
 
 
 class Run(Table):

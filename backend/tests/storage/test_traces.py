@@ -1,0 +1,47 @@
+"""Chunks are kept as they are and read a few at a time: an agent may store two gigabytes of one run."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, text
+
+from downlink.storage import traces
+from downlink.storage.tables import Chunk
+from downlink.storage.unit import UnitFactory
+from tests.storage.test_leases import NOW, add_runs
+
+CHUNKS, CHUNK_BYTES = 128, 2**20
+
+
+def high_water_mib() -> float:
+    """proc(5), VmHWM."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
+
+
+@pytest.mark.parametrize("column", ["packed", "parquet"])
+def test_a_long_trace_is_read_a_few_chunks_at_a_time(units: UnitFactory, column: str) -> None:
+    (run_id,) = add_runs(units, 1)
+    content = random.Random(1).randbytes(CHUNK_BYTES)
+    own = {"run_id": run_id, "flow": 1, "end": "sender", "sha256": b"", "samples": 1, "stored_at": NOW}
+    with units() as unit:
+        for sequence in range(CHUNKS):
+            unit.session.execute(insert(Chunk).values(**own, sequence=sequence, **{column: content}))
+    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
+    before = high_water_mib()
+    with units(is_read_only=True) as unit:
+        if column == "packed":
+            read = sum(len(packed or b"") for _, packed, _ in traces.chunks_of(unit, run_id, 1, "sender"))
+        else:
+            read = sum(map(len, traces.sealed_chunks(unit, run_id, 1, "sender")))
+    assert read == CHUNKS * CHUNK_BYTES
+    assert high_water_mib() - before < CHUNKS / 2
+
+
+def test_the_database_does_not_compress_what_is_compressed(units: UnitFactory) -> None:
+    query = "SELECT attname FROM pg_attribute WHERE attrelid = 'chunks'::regclass AND attstorage = 'e'"
+    with units() as unit:
+        assert set(unit.session.execute(text(query)).scalars()) == {"packed", "parquet"}
