@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +30,9 @@ from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
 
+Ends = Callable[[End], Columns]
+"""The columns of one flow's trace at an end."""
+
 
 @dataclass(frozen=True)
 class FlowResult:
@@ -46,12 +50,12 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     run = rows.get_run(unit, run_id)
     if run.needs != "analyse":
         return
-    results = _results(unit, run)
-    fault = next(_faults(unit, run, rows.flows_of(unit, run_id)), None)
+    faults: list[Fault] = []
+    results = _results(unit, run, faults)
     run = rows.get_run(unit, run_id, is_locked=True)
     if run.needs == "analyse":
         _store(unit, run, results)
-        _end(unit, run, fault, now)
+        _end(unit, run, next(iter(faults), None), now)
 
 
 def compute(unit: Unit, run: Run) -> None:
@@ -59,18 +63,26 @@ def compute(unit: Unit, run: Run) -> None:
     _store(unit, run, _results(unit, run))
 
 
-def _results(unit: Unit, run: Run) -> list[FlowResult]:
+def _results(unit: Unit, run: Run, faults: list[Fault] | None = None) -> list[FlowResult]:
+    """What the flows' traces hold. faults: takes why they must not count, where that is asked. Each trace is read once."""
     analyse = _analyse_flow if run.import_source is None else _analyse_imported
-    return [result for flow in rows.flows_of(unit, run.id) if (result := analyse(unit, run, flow))]
+    results = []
+    for flow in rows.flows_of(unit, run.id):
+        ends: Ends = cache(partial(_columns, unit, run.id, flow.flow))
+        if result := analyse(unit, run, flow, ends):
+            results.append(result)
+        if faults is not None:
+            faults.extend(_faults(flow, ends))
+    return results
 
 
 def _columns(unit: Unit, run_id: UUID, flow: int, end: End) -> Columns:
     return trace_columns(list(traces.sealed_chunks(unit, run_id, flow, end)))
 
 
-def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
+def _analyse_flow(unit: Unit, run: Run, flow: RunFlow, ends: Ends) -> FlowResult | None:
     """None for a flow that never sent a byte, or whose sender's trace is not there."""
-    columns = _columns(unit, run.id, flow.flow, End.SENDER)
+    columns = ends(End.SENDER)
     first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
     if first_byte_us is None or not columns:
         return None
@@ -82,9 +94,9 @@ def _analyse_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowResult | None:
     )
 
 
-def _analyse_imported(unit: Unit, run: Run, flow: RunFlow) -> FlowResult:
-    """A file's flow begins at time 0, and the receiver's end may be all there is. No fault is looked for: the file was checked."""
-    sender, receiver = (_columns(unit, run.id, flow.flow, end) for end in End)
+def _analyse_imported(unit: Unit, run: Run, flow: RunFlow, ends: Ends) -> FlowResult:
+    """A file's flow begins at time 0, and the receiver's end may be all there is. It has no faults: the file was checked."""
+    sender, receiver = ends(End.SENDER), ends(End.RECEIVER)
     counted = counted_from_zero(sender)
     limits = limit_columns(run, flow, counted) if sender else None
     series = imported_series(sender, receiver)
@@ -99,16 +111,14 @@ def _object_times(columns: Columns, first_byte_us: int) -> list[float]:
     return [float(each) for each in object_times_s(columns["elapsed_us"], columns["acked_bytes"], first_byte_us)]
 
 
-def _faults(unit: Unit, run: Run, flows: Iterable[RunFlow]) -> Iterator[Fault]:
-    """Why a trace must not count, for each that must not."""
-    for flow in flows:
-        for end in End:
-            outcome = getattr(flow, f"{end}_outcome") or {}
-            if outcome.get("first_byte_us") is not None and outcome.get("last_byte_us") is not None:
-                columns = _columns(unit, run.id, flow.flow, end)
-                dropped = outcome.get("dropped_samples") or 0
-                if fault := find_fault(columns, outcome["first_byte_us"], outcome["last_byte_us"], dropped):
-                    yield Fault(fault.reason, f"Flow {flow.flow} at the {end}: {fault.detail}")
+def _faults(flow: RunFlow, ends: Ends) -> Iterator[Fault]:
+    """Why a trace of this flow must not count, for each that must not."""
+    for end in End:
+        outcome = getattr(flow, f"{end}_outcome") or {}
+        if outcome.get("first_byte_us") is not None and outcome.get("last_byte_us") is not None:
+            dropped = outcome.get("dropped_samples") or 0
+            if fault := find_fault(ends(end), outcome["first_byte_us"], outcome["last_byte_us"], dropped):
+                yield Fault(fault.reason, f"Flow {flow.flow} at the {end}: {fault.detail}")
 
 
 def _store(unit: Unit, run: Run, results: list[FlowResult]) -> None:
