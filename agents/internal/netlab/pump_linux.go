@@ -55,6 +55,8 @@ type direction struct {
 	counts   emulate.Counts // as of the last round; the line itself is the pump thread's own
 }
 
+func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
+
 // startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
 func startPump(profile emulate.Profile, seed uint64, gateway, receiver tun) (*pump, error) {
 	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
@@ -65,7 +67,7 @@ func startPump(profile emulate.Profile, seed uint64, gateway, receiver tun) (*pu
 	p := &pump{
 		down:     direction{from: gateway, to: receiver, line: link.Down, wake: emulate.Never},
 		up:       direction{from: receiver, to: gateway, line: link.Up, wake: emulate.Never},
-		isSpaced: profile.PeakBps() <= spacedBps,
+		isSpaced: leavesOneByOne(profile),
 		stop:     stop, started: time.Now(), ended: make(chan struct{}),
 	}
 	go func() {

@@ -39,6 +39,11 @@ func TestPacketsLeaveOneByOneAtTheLinksRate(t *testing.T) {
 	t.Fatalf("no more than these shares of the gaps are within a quarter of %v: %.2f", trueGap, shares)
 }
 
+func TestPacketsOfLinksUpToTwoHundredMegabitLeaveOneByOne(t *testing.T) {
+	require.True(t, leavesOneByOne(benchProfile(200e6, 20)))
+	require.False(t, leavesOneByOne(benchProfile(200e6+1, 20)))
+}
+
 // BenchmarkSpacing keeps a queue before a line of 144 Mb/s and looks at the gaps between packets where they arrive.
 func BenchmarkSpacing(b *testing.B) {
 	link := heldByAnother(b, benchProfile(gapsBps, 20))

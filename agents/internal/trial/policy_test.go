@@ -21,6 +21,12 @@ func addFlow(order *protocol.Prepare) {
 	order.Flows = append(order.Flows, flow)
 }
 
+func addFlows(order *protocol.Prepare, n int) {
+	for range n {
+		addFlow(order)
+	}
+}
+
 // requireRefused gives a trial that is accepted nothing to wait for.
 func (b *rig) requireRefused(t *testing.T, order *protocol.Prepare, want string) {
 	t.Helper()
@@ -99,20 +105,66 @@ func TestAnOrderThatNoAgentShouldFollowIsRefused(t *testing.T) {
 		"a sampling interval of a year":  {func(o *protocol.Prepare) { o.Sampling.ReceiverMs = 1 << 35 }, "sampling"},
 		"no flow":                        {func(o *protocol.Prepare) { o.Flows = nil }, "0 flows"},
 		"a thousand flows": {func(o *protocol.Prepare) {
-			for range 999 {
-				addFlow(o)
-			}
+			addFlows(o, 999)
 		}, "1000 flows"},
-		"a flow twice": {func(o *protocol.Prepare) { o.Flows = append(o.Flows, o.Flows[0]) }, "twice"},
+		"one flow too many":                           {func(o *protocol.Prepare) { addFlows(o, 64) }, "65 flows"},
+		"a round trip beyond the longest":             {func(o *protocol.Prepare) { o.BaseRTTMs = 10_001 }, "round-trip"},
+		"a sampling interval beyond the longest":      {func(o *protocol.Prepare) { o.Sampling.SenderMs = 2001 }, "sampling"},
+		"no bytes":                                    {func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(0))} }, "stop rule"},
+		"a pacing rate of nothing":                    {func(o *protocol.Prepare) { o.Flows[0].PacingRateBps = new(int64(0)) }, "pacing rate"},
+		"a negative pacing rate":                      {func(o *protocol.Prepare) { o.Flows[0].PacingRateBps = new(int64(-8)) }, "pacing rate"},
+		"a flow twice":                                {func(o *protocol.Prepare) { o.Flows = append(o.Flows, o.Flows[0]) }, "twice"},
 		"a flow in a role that the run does not have": {func(o *protocol.Prepare) { o.Flows[0].Role = protocol.RoleReceiver }, "receiver"},
-		"an empty ticket":            {func(o *protocol.Prepare) { o.Flows[0].Ticket = "" }, "ticket"},
-		"a ticket with a line in it": {func(o *protocol.Prepare) { o.Flows[0].Ticket = "FLUSHALL\n" + ticket }, "ticket"},
-		"a ticket with a line end":   {func(o *protocol.Prepare) { o.Flows[0].Ticket = ticket + "\n" }, "ticket"},
+		"an empty ticket":                             {func(o *protocol.Prepare) { o.Flows[0].Ticket = "" }, "ticket"},
+		"a ticket with a line in it":                  {func(o *protocol.Prepare) { o.Flows[0].Ticket = "FLUSHALL\n" + ticket }, "ticket"},
+		"a ticket with a line end":                    {func(o *protocol.Prepare) { o.Flows[0].Ticket = ticket + "\n" }, "ticket"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, order := newRig(t), makeOrder(protocol.RoleSender)
 			example.alter(order)
 			b.requireRefused(t, order, example.want)
+		})
+	}
+}
+
+func TestWhatIsJustWithinItsBoundsIsTaken(t *testing.T) {
+	const week = 604_800.0
+	allowed := func(o *protocol.Prepare, p *config.Policy) {
+		p.MaxSeconds, p.MaxBytes, p.MaxRateBps = *o.Stop.Seconds, 16, 16
+		o.Flows[0].PacingRateBps = new(int64(8))
+		addFlow(o)
+	}
+	for name, alter := range map[string]func(o *protocol.Prepare, p *config.Policy){
+		"the longest run": func(o *protocol.Prepare, p *config.Policy) {
+			p.MaxSeconds, o.Stop.Seconds, o.DeadlineS = 0, new(week), week
+		},
+		"the slowest link":   func(o *protocol.Prepare, _ *config.Policy) { o.BaseRTTMs = 10_000 },
+		"no round-trip time": func(o *protocol.Prepare, _ *config.Policy) { o.BaseRTTMs = 0 },
+		"the widest sampling": func(o *protocol.Prepare, _ *config.Policy) {
+			o.Sampling = protocol.Sampling{SenderMs: 2000, ReceiverMs: 2000}
+		},
+		"the most flows":             func(o *protocol.Prepare, _ *config.Policy) { addFlows(o, 63) },
+		"the latest flow":            func(o *protocol.Prepare, _ *config.Policy) { o.Flows[0].StartS = 0.299 },
+		"all that the policy allows": allowed,
+		"all the bytes that the policy allows": func(o *protocol.Prepare, p *config.Policy) {
+			allowed(o, p)
+			p.MaxSeconds, o.Stop = o.DeadlineS, protocol.Stop{Bytes: new(int64(8))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, order := newRig(t), makeOrder(protocol.RoleSender)
+			alter(order, &b.env.Config.Policy)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			_, ended := b.begin(ctx, order)
+			select {
+			case <-b.ready:
+			case <-ended:
+				require.Fail(t, "refused", "%v", b.failure(t))
+			}
+			cancel()
+			<-ended
+			b.requireRestored(t)
 		})
 	}
 }
