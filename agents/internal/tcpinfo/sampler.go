@@ -126,10 +126,7 @@ func ZeroNs(zero time.Time) int64 { return monotonic() - time.Since(zero).Nanose
 
 // nextDue keeps to the grid of the first sample; ticks that passed meanwhile are left out, not made up for.
 func nextDue(due, now, interval int64) int64 {
-	if now < due+interval {
-		return due + interval
-	}
-	return due + (now-due)/interval*interval + interval
+	return due + max(0, (now-due)/interval)*interval + interval
 }
 
 // sample records the connection's state now; false means that it cannot be read any more.

@@ -83,6 +83,23 @@ func TestABlockOfOneSampleIsABlock(t *testing.T) {
 	requireStrictlyIncreasing(t, got.blocks, stats.Samples)
 }
 
+func TestASampleEndsWithWhatElseIsRead(t *testing.T) {
+	sender, _ := loopbackPair(t)
+	var got collect
+	sampler := newSampler(sender, got.sink)
+	sampler.Extra = Extra{Fields: []Field{{Name: "one"}, {Name: "two"}}, Read: func(row []int64) {
+		require.Len(t, row, 2)
+		row[0], row[1] = 1, 2
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := sampler.Run(ctx)
+	require.NoError(t, err)
+	require.Len(t, got.blocks, 1)
+	require.Equal(t, int64(1), lastOf(got.blocks[0], "one"))
+	require.Equal(t, int64(2), lastOf(got.blocks[0], "two"))
+}
+
 func lastOf(block Block, name string) int64 {
 	for i, other := range block.Names {
 		if other == name {
@@ -155,6 +172,8 @@ func TestTicksThatPassedAreLeftOut(t *testing.T) {
 	require.Equal(t, int64(110), nextDue(100, 103, 10))
 	require.Equal(t, int64(140), nextDue(100, 135, 10))
 	require.Equal(t, int64(140), nextDue(100, 130, 10))
+	require.Equal(t, int64(130), nextDue(100, 129, 10))
+	require.Equal(t, int64(110), nextDue(100, 80, 10), "a clock never runs back, and a tick neither")
 }
 
 func TestASampleAllocatesNothing(t *testing.T) {

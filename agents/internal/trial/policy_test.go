@@ -159,11 +159,11 @@ func TestWhatIsJustWithinItsBoundsIsTaken(t *testing.T) {
 			_, ended := b.begin(ctx, order)
 			select {
 			case <-b.ready:
-			case <-ended:
-				require.Fail(t, "refused", "%v", b.failure(t))
+			case err := <-ended:
+				require.Fail(t, "refused", "%v %v", b.failure(t), err)
 			}
 			cancel()
-			<-ended
+			require.NoError(t, <-ended)
 			b.requireRestored(t)
 		})
 	}
