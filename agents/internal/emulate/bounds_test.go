@@ -127,7 +127,7 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{key, func(p *Profile) { p.Down.Delay.Variations = []Variation{{}} }},
 		{key + ".hold_ms", held(-1)},
 		{"", held(1e9)},
-		{key + ".hold_ms", held(1e9+1)},
+		{key + ".hold_ms", held(1e9 + 1)},
 		{key, func(p *Profile) {
 			p.Down.Delay.Variations = []Variation{{Normal: &NormalMs{1, -1, 1}, Uniform: &UniformMs{0, 1}}}
 		}},
