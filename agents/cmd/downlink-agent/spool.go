@@ -7,7 +7,7 @@ import (
 	"downlink/agents/internal/spool"
 )
 
-// spoolCmd is for the host's owner: what no server asks for any more stays here until it is dropped by hand.
+// spoolCmd is for the host's owner: what no server asks for stays here until it is dropped by hand.
 type spoolCmd struct {
 	List   spoolListCmd   `cmd:"" default:"withargs" help:"List the runs whose samples this host holds."`
 	Return spoolReturnCmd `cmd:"" help:"Offer samples to the server again that were set aside, from the agent's next start on."`

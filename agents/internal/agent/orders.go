@@ -168,7 +168,7 @@ func (a *Agent) discard(order *protocol.Discard) {
 		forget, how = a.spool.Discard, "deleted"
 	}
 	err := forget(order.RunID, order.Attempt)
-	a.log.Info("the run goes on without this agent's chunks", "run_id", order.RunID, "attempt", order.Attempt, "reason", order.Reason, "chunks_are", how, "error", err)
+	a.log.Info("the run continues without this agent's chunks", "run_id", order.RunID, "attempt", order.Attempt, "reason", order.Reason, "chunks_are", how, "error", err)
 }
 
 // finishRestored turns "restored" into "idle" once nothing of the run is left.

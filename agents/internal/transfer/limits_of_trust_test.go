@@ -41,7 +41,7 @@ func TestThisHostsOwnServicesAreNotDialled(t *testing.T) {
 		plan := receivePlan(port, transfer.Stop{Bytes: 1})
 		plan.Address, plan.MayBeLoopback = net.JoinHostPort(host, number), false
 		_, err := transfer.Receive(t.Context(), plan, quiet)
-		require.ErrorContains(t, err, "no address of another host", host)
+		require.ErrorContains(t, err, "not an address of another host", host)
 	}
 }
 

@@ -101,7 +101,7 @@ func (p ReceivePlan) refuseLoopback(_, address string, _ syscall.RawConn) error 
 	}
 	host := resolved.Addr().Unmap()
 	if host.IsUnspecified() || host.IsMulticast() || host.IsLoopback() && !p.MayBeLoopback {
-		return fmt.Errorf("%s is no address of another host", host)
+		return fmt.Errorf("%s is not an address of another host", host)
 	}
 	return nil
 }

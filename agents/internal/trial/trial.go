@@ -258,7 +258,7 @@ func (t *Trial) setZero(startAt time.Time) error {
 	now := time.Now()
 	estimate, known := t.env.Clock.Estimate(now)
 	if !known {
-		return fail(protocol.ReasonClockUnsure, "the server's clock is not known here any more")
+		return fail(protocol.ReasonClockUnsure, "the server's clock is no longer known here")
 	}
 	zero := estimate.Local(startAt)
 	switch late := now.Sub(zero); {

@@ -37,8 +37,8 @@ const ChunksInFlight = 4
 // codeRevoked is the server's word for a secret that it does not know.
 const codeRevoked = "agent_unknown"
 
-// ErrRevoked means that the server does not accept this agent's secret any more.
-var ErrRevoked = errors.New("the server does not know this agent's secret any more; enrol the agent again with `downlink-agent join`")
+// ErrRevoked means that the server no longer accepts this agent's secret.
+var ErrRevoked = errors.New("the server no longer accepts this agent's secret; enrol the agent again with `downlink-agent join`")
 
 // StatusError is an answer other than success.
 type StatusError struct {
@@ -170,7 +170,7 @@ type Chunk struct {
 	Body     []byte
 }
 
-// PutChunk uploads one chunk; when it is there already that is success too.
+// PutChunk uploads one chunk; when it is already stored that is success too.
 func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
 	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d", url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(chunk.End), chunk.Sequence)
 	digest := sha256.Sum256(chunk.Body)

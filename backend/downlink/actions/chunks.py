@@ -59,7 +59,7 @@ def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> str:
 
 
 def accept_chunk(unit: Unit, agent: str, place: Place, body: bytes, digest: bytes, samples: int, now: datetime) -> bool:
-    """Store a known agent's checked chunk; False when it is there already.
+    """Store a known agent's checked chunk; False when it is already stored.
 
     ConflictError when the run is not this agent's, does not want chunks now, or holds another content in this place.
     """
@@ -92,7 +92,7 @@ def _repeat(unit: Unit, row: Chunk, found: Upload) -> bool:
 def _refuse_surplus(found: Upload, place: Place, size: int) -> None:
     if place.sequence >= found.chunks:
         raise InvalidError(
-            "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` told of {found.chunks} chunks."
+            "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` announced {found.chunks} chunks."
         )
     if found.stored_bytes + size > MOST_BYTES:
         raise InvalidError(

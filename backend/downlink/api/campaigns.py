@@ -72,7 +72,7 @@ def launch_campaign(
 
 @router.post("/campaigns/{campaign_id}/pause", responses=problems(401, 403, 404, 409))
 def pause_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
-    """Start no further run; one under way goes on to its end."""
+    """Start no further run; one under way continues to its end."""
     campaigns.pause_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
 

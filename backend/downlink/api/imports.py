@@ -63,7 +63,7 @@ def _target(form: FormData) -> Target:
         raise RequestValidationError(error.errors(include_context=False)) from error
     if said.campaign is not None and said.campaign_id is not None:
         raise InvalidError(
-            "two_campaigns", "Give either campaign (a new one) or campaign_id (one that is there), not both."
+            "two_campaigns", "Give either campaign (a new one) or campaign_id (an existing one), not both."
         )
     return Target(said.campaign_id, said.campaign, said.condition, said.skip_refused)
 

@@ -68,7 +68,7 @@ def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
 
 @app.command()
 def preview(file: File, as_json: AsJson = False) -> None:
-    """Show what a campaign file would do; nothing is saved. Status 1 when conflicts stand in the way."""
+    """Show what a campaign file would do; nothing is saved. Exit status 1 when conflicts prevent a launch."""
     found = connect().post("/campaigns/preview", {"source": _read(file)})
     if as_json:
         print_json(found)
@@ -107,7 +107,7 @@ def launch(campaign: Which, even_if_offline: EvenIfOffline = False) -> None:
 
 @app.command()
 def pause(campaign: Which) -> None:
-    """Start no further run; the one under way goes on to its end."""
+    """Start no further run; the current one continues to its end."""
     _change(campaign, "pause", "is paused")
 
 

@@ -51,7 +51,7 @@ WHERE_TO = "To keep them, set DOWNLINK_SERVER and DOWNLINK_TOKEN, or work beside
 def import_command(
     files: Annotated[list[Path], typer.Argument(help="Files of iperf3, ndt7, tcp-info, flent, or per-ACK CSV")],
     campaign: Annotated[str | None, typer.Option(help="Name of the new campaign that the runs belong to")] = None,
-    add_to: Annotated[str | None, typer.Option(help="An imported campaign that is there already: id or name")] = None,
+    add_to: Annotated[str | None, typer.Option(help="An existing imported campaign: id or name")] = None,
     condition: Annotated[
         str | None,
         typer.Option(help="Condition of all these files; by default each file's test, control and direction"),
@@ -68,7 +68,9 @@ def import_command(
         _check(files, campaign, as_json, "" if check else WHERE_TO, is_skipping=skip_refused)
         return
     if campaign and add_to:
-        raise InvalidError("two_campaigns", "Give either --campaign (a new one) or --add-to (one that is there).")
+        raise InvalidError(
+            "two_campaigns", "Give either --campaign (a new one) or --add-to (an existing one), not both."
+        )
     fields = {"campaign": campaign, "condition": condition, "skip_refused": "true" if skip_refused else None}
     answer = _upload(Client(access), files, fields, add_to)
     _note_refused([f"{each['file']}: {each['reason']}" for each in answer["refused"]])

@@ -69,7 +69,7 @@ class HostControls:
         if own is not None:
             yield from _option_faults(flow, own)
         elif flow.cc.startswith(OWN_PREFIX):
-            yield Fault(f"{flow.cc} is no control of its agent, which has {', '.join(sorted(self.options))}.")
+            yield Fault(f"Its agent does not have the control {flow.cc}; it has {', '.join(sorted(self.options))}.")
         elif flow.options:
             yield Fault(f"{flow.cc} is the kernel's and takes no options.")
 

@@ -53,6 +53,9 @@ def check_link(link: Link) -> None:
     if not 1 <= len(link.senders) <= MAX_SENDERS:
         raise InvalidError("link_invalid", f"Link {link.name}: name 1 to {MAX_SENDERS} senders.")
     if len(set(link.agents)) != len(link.agents):
-        raise InvalidError("link_invalid", f"Link {link.name}: each agent may stand at one end and one place only.")
+        raise InvalidError(
+            "link_invalid",
+            f"Link {link.name}: an agent may appear once only, as the receiver or as one of the senders.",
+        )
     if link.allowance_bytes is not None and link.allowance_bytes <= 0:
         raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")

@@ -144,7 +144,7 @@ def _upload_fault(host: HostView, run: RunView, now: datetime) -> str | None:
     if _is_over(run, max(run.state_at, host.stored_at or run.state_at), UPLOAD_STALL_S, now):
         return f"no chunk came for {UPLOAD_STALL_S:g} s"
     if host.upload_orders > MAX_UPLOAD_ORDERS:
-        return f"told {MAX_UPLOAD_ORDERS} times, it sent no chunk"
+        return f"no chunk came after {MAX_UPLOAD_ORDERS} orders to upload"
     longest_s = upload_limit_s(host.samples)
     if _is_over(run, run.state_at, longest_s, now):
         return f"not done within {longest_s:g} s"

@@ -96,7 +96,7 @@ def read_downlink_csv(content: bytes) -> Content:
     """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll or, with `ack_rtt_us`, per ACK."""
     table = _table(content, header_of(content))
     if strange := sorted(set(table) - set(fields())):
-        raise UnreadableError(f"it has columns that are no measured fields: {', '.join(strange)[:200]}")
+        raise UnreadableError(f"it has columns that are not measured fields: {', '.join(strange)[:200]}")
     is_per_ack = "ack_rtt_us" in table
     columns = checked_columns({name: _whole(column, name) for name, column in table.items()}, is_per_ack=is_per_ack)
     end = End.RECEIVER if set(columns) <= {field.name for field in fields_of(End.RECEIVER)} else End.SENDER
@@ -180,7 +180,7 @@ def _in_segments(window_bytes: NDArray[np.float64], mss: float) -> NDArray[np.fl
     segments = window_bytes / mss
     if np.median(np.abs(segments - np.rint(segments))) > SEGMENT_TOLERANCE:
         raise UnreadableError(
-            f"it has no column cwnd_pkt, and cwnd_MB is no whole number of segments of {mss:g} bytes, as each_delv_MB has them"
+            f"it has no column cwnd_pkt, and cwnd_MB is not a whole number of segments of {mss:g} bytes, as each_delv_MB has them"
         )
     whole: NDArray[np.float64] = np.rint(segments)
     return whole
@@ -196,7 +196,7 @@ def _filled(body: bytes) -> bytes:
 
 def _whole(column: NDArray[np.float64], name: str) -> Ints:
     if not np.all(np.isfinite(column)) or np.any(np.abs(column) > LARGEST):
-        raise UnreadableError(f"column {name} holds something that is no sensible number")
+        raise UnreadableError(f"column {name} holds a value that is not a usable number")
     return column.astype(np.int64)
 
 

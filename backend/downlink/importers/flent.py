@@ -157,7 +157,7 @@ def _flow(
 def _refuse_standing(name: str, times_us: Ints) -> None:
     """Asked before the rows are merged, which puts them in order."""
     if (back := np.flatnonzero(np.diff(times_us) <= 0)).size:
-        raise UnreadableError(f"time does not go on at throughput sample {int(back[0]) + 2} of {name}")
+        raise UnreadableError(f"time does not increase at throughput sample {int(back[0]) + 2} of {name}")
 
 
 def _direction(name: str, about: Mapping[str, Any]) -> Direction | None:

@@ -48,7 +48,7 @@ def number(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnreadableError(f"{where} is not a number")
     if not math.isfinite(value) or abs(value) > LARGEST:
-        raise UnreadableError(f"{where} is no sensible number")
+        raise UnreadableError(f"{where} is not a usable number")
     return value
 
 
@@ -110,7 +110,7 @@ def checked_columns(columns: Mapping[str, Ints], *, is_per_ack: bool = False) ->
     steps = np.diff(times_us)
     back = np.flatnonzero(steps < 0 if is_per_ack else steps <= 0)
     if back.size:
-        raise UnreadableError(f"time does not go on at sample {int(back[0]) + 2}")
+        raise UnreadableError(f"time does not increase at sample {int(back[0]) + 2}")
     for name, column in columns.items():
         refuse_beyond(name, column)
         _refuse_leaps(fields()[name], column, times_us)

@@ -37,7 +37,7 @@ def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist"))
 def demo(
     home: Home = Path(".demo"),
     dashboard: Dashboard = Path("frontend/dist"),
-    profile: Annotated[str, typer.Option(help="Link profile, by name or path; the link bears its name")] = "geo-viasat",
+    profile: Annotated[str, typer.Option(help="Link profile, by name or path; the link takes its name")] = "geo-viasat",
     campaign: Annotated[Path | None, typer.Option(help="Campaign file instead of the demo's own")] = None,
     table: Annotated[
         Path | None, typer.Option(help="Markdown file that gets the table of the campaign's findings")

@@ -43,7 +43,7 @@ def add_agent(unit: Unit, agent: Agent) -> None:
 
 
 def links_by_agent(unit: Unit) -> dict[str, list[str]]:
-    """Agent name to the names of the links it stands at."""
+    """Agent name to the names of the links it is an end of."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, receiver, senders in unit.session.execute(
         select(Link.name, Link.receiver, Link.senders).order_by(Link.name)

@@ -17,7 +17,7 @@ FETCHED_CHUNKS = 4  # at once: one may have 4 MiB, and takes several times that 
 
 
 def store_chunk(unit: Unit, chunk: Chunk) -> bool:
-    """Store it; False when it is there already. ConflictError when another content stands in its place."""
+    """Store it; False when it is already stored. ConflictError when other content has its address."""
     row = {column.key: getattr(chunk, column.key) for column in Chunk.__table__.columns}
     stored = insert(Chunk).values(row).on_conflict_do_nothing().returning(Chunk.sequence)
     if unit.session.execute(stored).scalar_one_or_none() is not None:
@@ -31,7 +31,7 @@ def store_chunk(unit: Unit, chunk: Chunk) -> bool:
 
 
 def stored_digest(unit: Unit, chunk: Chunk) -> bytes | None:
-    """The SHA-256 of what stands in this chunk's place."""
+    """The SHA-256 of what is stored at this chunk's address."""
     place = (
         Chunk.run_id == chunk.run_id,
         Chunk.flow == chunk.flow,

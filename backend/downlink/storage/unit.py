@@ -92,7 +92,7 @@ _BY_SQLSTATE = {
 
 
 def _unavailable(error: DBAPIError) -> UnavailableError | None:
-    """The error that tells the caller to come again, under its own name; None for a fault of the statement."""
+    """The error that asks the caller to retry later, under its own name; None for a fault of the statement."""
     state = getattr(error.orig, "sqlstate", None)
     if known := _BY_SQLSTATE.get(str(state)):
         log.warning(known[0], sqlstate=state, detail=str(error.orig))

@@ -38,7 +38,7 @@ def test_any_other_value_is_refused(option: ControlOption, value: Scalar) -> Non
 @pytest.mark.parametrize(
     ("flow", "fault"),
     [
-        (FlowPlan("dl_vivce"), "dl_vivce is no control of its agent, which has dl_hybla, dl_vivace."),
+        (FlowPlan("dl_vivce"), "Its agent does not have the control dl_vivce; it has dl_hybla, dl_vivace."),
         (FlowPlan("cubic", options={"beta": 1}), "cubic is the kernel's and takes no options."),
         (FlowPlan("dl_hybla", options={"rtt": 1}), "dl_hybla has no option rtt; it has rtt0_ms."),
         (FlowPlan("dl_hybla", options={"rtt0_ms": 0}), "rtt0_ms of dl_hybla must be a whole number from 1 to 10000, not 0."),

@@ -179,7 +179,7 @@ def test_a_kernel_log_that_lacks_a_column_is_refused_with_its_name(left_out: tup
 
 def test_a_segment_size_that_does_not_fit_the_windows_is_refused() -> None:
     rows = {name: column for name, column in kernel_log().items() if name != "cwnd_pkt"}
-    with pytest.raises(InvalidError, match="no whole number of segments of 1300 bytes"):
+    with pytest.raises(InvalidError, match="not a whole number of segments of 1300 bytes"):
         flow_of(rows | {"each_delv_MB": [1_300, 1_000, 2_000]})
 
 
@@ -192,12 +192,12 @@ def test_gzip_is_read_as_it_comes() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"now_us": [0, 200, 100]}, "time does not go on at sample 3"),
+        ({"now_us": [0, 200, 100]}, "time does not increase at sample 3"),
         ({"bytes_acked": [5, 4, 6]}, "bytes_acked falls at row 3"),
         ({"mss": [1_000, 0, 1_000]}, "mss"),
-        ({"rtt_us": ["nan", 1, 2]}, "rtt_us holds something"),
-        ({"bytes_acked": ["", 1, 2]}, "bytes_acked holds something"),
-        ({"bytes_acked": [1, 2, "1e300"]}, "bytes_acked holds something"),
+        ({"rtt_us": ["nan", 1, 2]}, "rtt_us holds a value that is not a usable number"),
+        ({"bytes_acked": ["", 1, 2]}, "bytes_acked holds a value that is not a usable number"),
+        ({"bytes_acked": [1, 2, "1e300"]}, "bytes_acked holds a value that is not a usable number"),
         ({"rtt_us": ["fast", 1, 2]}, "row 2 holds 'fast', which is not a number"),
         ({"rtt_us": None}, "looks like a per-ACK log, but lacks the column rtt_us"),
         ({"lost_pkt": [-1, 0, 0]}, "lost_total_segments is negative"),

@@ -123,9 +123,9 @@ def test_the_oldest_report_lacks_rtts_and_is_still_read() -> None:
     [
         (report([interval(1.0)], test_start={"protocol": "UDP"}), "UDP test of iperf3.* run iperf3 without -u"),
         (report([], test_start={"protocol": "UDP"}, error="refused"), "UDP test of iperf3"),
-        (report([interval(2.0), interval(1.0)]), "time does not go on at sample 2"),
+        (report([interval(2.0), interval(1.0)]), "time does not increase at sample 2"),
         (report([interval(1.0, bytes="many")]), "bytes is not a number"),
-        (report([interval(1e300)]), "end is no sensible number"),
+        (report([interval(1e300)]), "end is not a usable number"),
         (report([{"streams": 3}]), "streams is not a list"),
         (report([{"streams": []}]), "no interval holds a stream"),
     ],

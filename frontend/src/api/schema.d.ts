@@ -444,7 +444,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Campaign
-         * @description Start no further run; one under way goes on to its end.
+         * @description Start no further run; one under way continues to its end.
          */
         post: operations["pause_campaign"];
         delete?: never;
@@ -1051,7 +1051,7 @@ export interface components {
             } | null;
             /**
              * Links
-             * @description Names of the links this agent stands at
+             * @description Names of the links that this agent is an end of
              */
             links: string[];
             /** Last Seen At */
@@ -1265,7 +1265,7 @@ export interface components {
             estimate: components["schemas"]["downlink__api__schemas__campaigns__Estimate"];
             /**
              * Conflicts
-             * @description What stands in the way of a launch, or will make runs wait
+             * @description What prevents a launch, or will make runs wait
              */
             conflicts: components["schemas"]["Conflict"][];
         };
@@ -3581,7 +3581,7 @@ export interface components {
         };
         /**
          * ToolSummary
-         * @description What the tool itself sums up for all flows of one direction, without the seconds that it was told to omit.
+         * @description What the tool itself sums up for all flows of one direction, without the seconds that it was asked to omit.
          */
         ToolSummary: {
             /**

@@ -42,7 +42,7 @@ class Agent(Shape):
     progress: dict[str, float] | None = Field(description="`{elapsed_s, bytes}` or `{chunks_done, chunks_total}`")
     spool: list[SpoolEntry] = Field(description="Runs with chunks not yet uploaded")
     host: dict[str, Any] | None = Field(description="Facts and capabilities, as in the agent protocol's join request")
-    links: list[str] = Field(description="Names of the links this agent stands at")
+    links: list[str] = Field(description="Names of the links that this agent is an end of")
     last_seen_at: Moment | None
     created_at: Moment
     revoked_at: Moment | None

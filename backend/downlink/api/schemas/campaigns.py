@@ -119,7 +119,7 @@ class CampaignPreview(Shape):
     campaign: CampaignSpec
     runs: list[PlannedRun] = Field(description="The first 500; `estimate.runs` is the number of all")
     estimate: Estimate
-    conflicts: list[Conflict] = Field(description="What stands in the way of a launch, or will make runs wait")
+    conflicts: list[Conflict] = Field(description="What prevents a launch, or will make runs wait")
 
 
 class RunCounts(Shape):

@@ -89,7 +89,7 @@ class RunEvent(Shape):
 
 
 class ToolSummary(Shape):
-    """What the tool itself sums up for all flows of one direction, without the seconds that it was told to omit."""
+    """What the tool itself sums up for all flows of one direction, without the seconds that it was asked to omit."""
 
     direction: Literal["upload", "download"]
     sent_bps: float | None

@@ -54,6 +54,6 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
   if (!(Number(values.base_rtt_ms) > 0)) wrong.base_rtt_ms = 'Give the round-trip time in ms, above zero'
   if (!values.receiver) wrong.receiver = 'Choose the agent behind the terminal'
   if (values.senders.length === 0) wrong.senders = 'Choose at least one agent that sends'
-  if (values.senders.includes(values.receiver)) wrong.senders = 'An agent stands at one end only'
+  if (values.senders.includes(values.receiver)) wrong.senders = 'An agent can be at one end only'
   return wrong
 }

@@ -27,7 +27,7 @@ export function ChartsTab({ run }: { run: Run }) {
           flows.length === 0 ? (
             <Empty title="No series">
               {run.reason
-                ? 'The run ended without a usable trace; its reason stands above.'
+                ? 'The run ended without a usable trace; its reason is above.'
                 : 'They appear when the traces are uploaded and sealed.'}
             </Empty>
           ) : null

@@ -14,7 +14,7 @@ export function SettingsTab({ run }: { run: Run }) {
   if (run.hosts.length === 0) {
     return (
       <Panel>
-        <Empty title="No host was prepared for this run">Its settings would stand here.</Empty>
+        <Empty title="No host was prepared for this run">Its settings would appear here.</Empty>
       </Panel>
     )
   }

@@ -18,7 +18,7 @@ function reason({ conditions, origin }: CampaignDetail): string {
     return 'This campaign has one condition. Statistics compare conditions with the first one: it takes two or more.'
   return origin === 'imported'
     ? 'Files of one condition are its cycles, in their order, and conditions are compared cycle by cycle. Add files until two conditions have two each.'
-    : 'Conditions are compared within a cycle. What can be told appears when two cycles have ended.'
+    : 'Conditions are compared within a cycle. The comparison appears when two cycles have ended.'
 }
 
 interface StatisticsTabProps {

@@ -35,7 +35,7 @@ export function TestsPanel({ comparisons, primary, link, flow }: TestsPanelProps
       {most < needed ? (
         <Text size="sm" px="md" pb="md">
           {most === 1 ? 'One cycle' : `${most} cycles`} cannot show a difference of levels at 5 %, however large it is: that takes {needed}.
-          The differences above stand without a test.
+          The differences above have no test.
         </Text>
       ) : null}
       {tested.length > 0 ? <Tests tested={tested} /> : null}

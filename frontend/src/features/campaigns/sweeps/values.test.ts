@@ -13,10 +13,10 @@ it.each([
 
 it.each([
   ['', 'at least one value'],
-  ['a lot', '“a lot” is no number'],
-  ['20..30 by 0', '“20..30 by 0” is no number'],
-  ['30..20 by 5', 'is no number'],
-  ['1..100 by 0.0001', 'is no number'],
+  ['a lot', '“a lot” is not a number'],
+  ['20..30 by 0', '“20..30 by 0” is not a number'],
+  ['30..20 by 5', 'is not a number'],
+  ['1..100 by 0.0001', 'is not a number'],
   ['20, 101', 'threshold_percent goes from 1 to 100 %, not 101'],
 ])('“%s” is refused in words', (text, words) => expect(parseValues(text, THRESHOLD)).toContain(words))
 

@@ -38,7 +38,7 @@ export function CurvesPanel({ runId, flow, search, onSearch }: CurvesPanelProps)
   return (
     <Panel
       title="Curves"
-      description="Vertical lines are the exits, told apart by flag, letters and dash; the table below has them in words."
+      description="Vertical lines are the exits. Flag, letters and dash differ for each detector; the table below has them in words."
       isFlush
     >
       <div className={classes.controls}>

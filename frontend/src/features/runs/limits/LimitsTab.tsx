@@ -32,7 +32,7 @@ export function LimitsTab({ run }: { run: Run }) {
           flows.length === 0 ? (
             <Empty title="Nothing to tell yet">
               {run.reason
-                ? 'The run ended without a usable trace; its reason stands above.'
+                ? 'The run ended without a usable trace; its reason is above.'
                 : 'It is judged when the traces are uploaded and sealed.'}
             </Empty>
           ) : null
