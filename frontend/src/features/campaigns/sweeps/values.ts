@@ -12,7 +12,8 @@ export function parseValues(text: string, { name, low, high, unit }: SweptParame
     if (part === '') continue
     const found = STRETCH.exec(part)
     const expanded = found ? stretch(Number(found[1]), Number(found[2]), Number(found[3])) : [Number(part)]
-    if (expanded === null || expanded.some((value) => !Number.isFinite(value))) return `“${part}” is not a number; write 20, 30 or 20..50 by 5`
+    if (expanded === null || expanded.some((value) => !Number.isFinite(value)))
+      return `“${part}” is not a number; write 20, 30 or 20..50 by 5`
     values.push(...expanded)
   }
   if (values.length === 0) return 'Give at least one value'

@@ -66,7 +66,9 @@ interface PaperProps {
 function Paper({ times, isLeftEarly }: PaperProps) {
   if (times === null)
     return (
-      <Text size="sm">Paper 002's times cg, ex and hr cannot be computed: SEARCH needs what was sent, and at least ten samples per bin.</Text>
+      <Text size="sm">
+        Paper 002's times cg, ex and hr cannot be computed: SEARCH needs what was sent, and at least ten samples per bin.
+      </Text>
     )
   return (
     <>
