@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings as hypothesis_settings
 from pydantic import SecretStr
 from sqlalchemy import create_engine, make_url, text
 
+import tests.fixtures.properties  # noqa: F401 - how property tests run
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres, start_valkey
@@ -21,9 +21,6 @@ from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.lab import Lab
-
-hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
-hypothesis_settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
