@@ -106,3 +106,23 @@ def test_what_is_no_campaign_file_is_refused_with_a_sentence(text: str) -> None:
 @given(st.text(max_size=200))
 def test_no_text_breaks_the_reader(text: str) -> None:
     problems(text)
+
+
+def test_the_largest_file_and_the_deepest_nesting_are_read() -> None:
+    assert parse_campaign(SMALL + "#" * (MAX_TEXT_BYTES - len(SMALL))).name == "Small"
+    assert MAX_TEXT_BYTES == 256 * 1024
+    for depth, is_refused in ((20, False), (21, True)):
+        messages = [problem["message"] for problem in problems("a: " + "[" * depth + "]" * depth)]
+        assert ("nested deeper than 20 levels." in messages) is is_refused
+
+
+def test_bytes_are_counted_and_not_characters() -> None:
+    assert "256 KiB" in problems("ä" * (MAX_TEXT_BYTES // 2 + 1))[0]["message"]
+
+
+def test_the_line_is_that_of_the_nearest_thing_around() -> None:
+    """A flow of a condition lacks nothing; the condition's setting under a key that the file does not hold does."""
+    (problem,) = problems(SMALL + "defaults:\n  sender:\n    kernel.panic: 1\n")
+    assert (problem["line"], problem["place"]) == (11, "defaults.sender.kernel.panic")
+    (problem,) = problems(SMALL.replace("links: [geo]\n", ""))
+    assert (problem["line"], problem["place"]) == (1, "links")

@@ -149,6 +149,38 @@ def test_a_wrong_header_is_refused_by_name(changes: dict[str, Any], word: str) -
     assert word in refusal(by_hand({**HEADER, **changes}, DELTAS))
 
 
+@pytest.mark.parametrize(
+    ("name", "most"), [("attempt", 1_000), ("flow", 1_000), ("sequence", 1_000_000), ("samples", 5_000)]
+)
+def test_a_header_counts_up_to_its_bounds(name: str, most: int) -> None:
+    count = most if name == "samples" else 3
+    deltas = np.ones((3, count), np.int64)
+    header, columns = decode_chunk(by_hand({**HEADER, "samples": count, name: most}, deltas))
+    assert (getattr(header, name), len(columns["rtt_us"])) == (most, count)
+    assert name in refusal(by_hand({**HEADER, name: most + 1}, deltas))
+
+
+def test_a_header_line_ends_within_64_kib() -> None:
+    line = json.dumps(HEADER).encode()
+    for length, is_read in ((64 * 1024 - 1, True), (64 * 1024, False)):
+        packed = zstandard.compress(line.ljust(length) + b"\n" + DELTAS.astype("<i8").tobytes())
+        if is_read:
+            assert decode_chunk(packed)[0] == make_header()
+        else:
+            assert "no header line within the first 65536 bytes" in refusal(packed)
+
+
+def test_32_mib_unpacked_and_4_mib_packed_are_the_most() -> None:
+    assert (MAX_UNPACKED_BYTES, MAX_PACKED_BYTES) == (32 * 1024**2, 4 * 1024**2)
+    assert "header line" in refusal(zstandard.compress(bytes(MAX_UNPACKED_BYTES)))
+    assert "bytes packed" not in refusal(bytes(MAX_PACKED_BYTES))
+    assert "bytes packed" in refusal(bytes(MAX_PACKED_BYTES + 1))
+
+
+def test_a_trace_may_begin_at_time_zero() -> None:
+    assert decode_chunk(by_hand(HEADER, np.array([[0, 1, 1], [0] * 3, [0] * 3])))[1]["elapsed_us"].tolist() == [0, 1, 2]
+
+
 def test_time_must_rise_from_sample_to_sample() -> None:
     for deltas in ([[0, 0, 1], [0] * 3, [0] * 3], [[-1, 5, 5], [0] * 3, [0] * 3], [[5, -9, 9], [0] * 3, [0] * 3]):
         assert "elapsed_us" in refusal(by_hand(HEADER, np.array(deltas)))

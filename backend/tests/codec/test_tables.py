@@ -64,6 +64,11 @@ def test_lines_end_as_rfc_4180_says_and_the_header_stands_once() -> None:
     assert lines[-1] == ""
 
 
+def test_a_piece_holds_a_thousand_lines() -> None:
+    pieces = list(csv_pieces(["n"], ([index] for index in range(1_000))))
+    assert [piece.count("\r\n") for piece in pieces] == [1_001, 0]
+
+
 def test_a_table_without_rows_has_its_header() -> None:
     assert "".join(csv_pieces(["a", "b"], [])) == "a,b\r\n"
 
