@@ -13,6 +13,7 @@ from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries, sender_ser
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.validity import find_fault
 from downlink.domain.campaign import Phases
+from tests.fixtures.rooms import changeable
 
 Ints = NDArray[np.int64]
 S = 1_000_000
@@ -122,3 +123,17 @@ def test_the_advised_rate_is_the_95th_percentile() -> None:
 def test_a_detectable_difference_is_seen_in_four_of_five_studies_at_five_percent() -> None:
     assert (POWER, SIGNIFICANCE) == (0.8, 0.05)
     assert power_of_paired_t(detectable_difference(1.0, 10), 10) == pytest.approx(0.8)
+
+
+def test_nothing_that_the_analysis_hands_out_can_be_changed() -> None:
+    assert changeable("analysis") == []
+
+
+@pytest.mark.parametrize("first_byte_us", [0, 3, 1_234_567])
+def test_a_stop_by_seconds_counts_from_the_first_byte(first_byte_us: int) -> None:
+    time_us = first_byte_us + np.arange(0, 10_000_001, 100_000)
+    columns = {"elapsed_us": time_us, "acked_bytes": (time_us - first_byte_us) // 8}
+    series = sender_series(columns, first_byte_us, duration_s=5.5)
+    assert series.bins == 5
+    assert series.column("goodput_bps") == pytest.approx([1e6] * 5)
+    assert sender_series(columns, first_byte_us, duration_s=20).bins == 10

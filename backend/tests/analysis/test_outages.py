@@ -79,6 +79,14 @@ def test_silence_until_the_stop_counts_where_every_ack_is_on_record() -> None:
     assert (series.bins, overall_mbps(series)) == (25, 8.0)
 
 
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_single_ack_makes_no_series_however_long_the_flow_went_on(rows: int) -> None:
+    columns = {name: values[:rows] for name, values in acks(20).items()}
+    series = sender_series(columns, 0, duration_s=25, last_byte_us=25 * SECOND_US)
+    assert (series.bins, series.length_s.tolist()) == (0, [])
+    assert overall_mbps(series) is None
+
+
 def test_a_polled_gap_is_shown_and_its_bytes_count() -> None:
     series = sender_series(polled(OUTAGE), 0)
     assert np.isnan(series.column("goodput_bps")).nonzero()[0].tolist() == [11, 12, 13, 14]

@@ -119,6 +119,15 @@ def test_slow_start_has_its_own_plateau_although_the_link_is_faster_later() -> N
     assert found(trace).rate_bps == pytest.approx(0.8e6)
 
 
+def test_a_flow_that_lost_its_second_row_is_judged_by_the_first() -> None:
+    """Nothing but one row is known of what was in flight, and the congestion window was what held it."""
+    lost = (np.arange(ROWS) >= 1).astype(int)
+    capacity = found(growing(60_000, lost_total_segments=lost), LINK)
+    assert (capacity.at_us, capacity.basis) == (None, Basis.EMULATED_RATE)
+    nothing = make_trace([0, 10], [1_000, 2_000], RTT_US, [11_000, 12_000], total_retrans_segments=[0, 1])
+    assert found(nothing, LINK).basis is Basis.EMULATED_RATE
+
+
 def test_without_an_rtt_nothing_can_be_said() -> None:
     assert capacity_point(make_trace([0, 10, 20], [0, 1, 2], -1), LINK) is None
 

@@ -135,7 +135,10 @@ def test_recorded_windows_count_only_while_slow_start_lasted() -> None:
     [
         ({"acked_bytes": [2, 1]}, "acked_bytes falls"),
         ({"elapsed_us": [1, 0]}, "time_us falls"),
+        ({"elapsed_us": [9, 2]}, "time_us falls"),
+        ({"acked_bytes": [9, 2]}, "acked_bytes falls"),
         ({"snd_mss_bytes": [0, 1]}, "snd_mss_bytes must be above 0"),
+        ({"snd_mss_bytes": [-1, 1]}, "snd_mss_bytes must be above 0"),
         ({"ack_rtt_us": [1]}, "not all equally long"),
         ({"elapsed_us": []}, "no rows"),
     ],
@@ -144,6 +147,11 @@ def test_what_is_no_flow_is_refused(change: dict[str, list[int]], said: str) -> 
     columns = {"elapsed_us": [0, 1], "acked_bytes": [0, 1], "snd_mss_bytes": [1, 1], "ack_rtt_us": [1, 1]} | change
     with pytest.raises(InvalidError, match=said):
         trace_from_fields(columns, is_per_ack=True)
+
+
+def test_acks_may_share_a_microsecond_and_acknowledge_nothing_new() -> None:
+    assert make_trace([5, 5], [7, 7], 9).rows == 2
+    assert make_trace([5], [0], 9).rows == 1
 
 
 def test_a_missing_quantity_is_named() -> None:
@@ -226,6 +234,72 @@ def test_what_can_be_swept_says_its_default_and_holds_it() -> None:
             assert each.counted(each.default) == getattr(parameters, each.name)
             assert each.counted(each.low) <= each.counted(each.high)
             assert each.meaning
+
+
+SWEPT: dict[tuple[str, str], dict[str, tuple[float, float, float, str]]] = {
+    ("search", "1.0"): {
+        "window_factor": (3.5, 1, 10, "RTT"),
+        "bins": (10, 2, 20, "bins"),
+        "threshold_ratio": (0.25, 0.01, 1, "ratio"),
+    },
+    ("search", "3.1"): {
+        "window_factor": (3.5, 1, 10, "RTT"),
+        "bins": (10, 2, 40, "bins"),
+        "threshold_percent": (35, 1, 100, "%"),
+        "alpha": (2, 1, 100, "RTT"),
+    },
+    ("search", "4.0"): {
+        "window_factor": (3.5, 1, 10, "RTT"),
+        "bins": (10, 2, 40, "bins"),
+        "threshold_percent": (26, 1, 100, "%"),
+    },
+    ("hystart", "6.x"): {
+        "detect": (3, 1, 3, "mask"),
+        "low_window": (16, 2, 1_000, "segments"),
+        "min_samples": (8, 2, 64, "samples"),
+        "ack_delta_us": (2_000, 100, 50_000, "us"),
+        "delay_low_us": (4_000, 500, 200_000, "us"),
+        "delay_high_us": (16_000, 500, 1_000_000, "us"),
+    },
+}
+
+
+@pytest.mark.parametrize("detector", SWEPT)
+def test_each_parameter_is_swept_within_its_range_in_whole_steps(detector: tuple[str, str]) -> None:
+    found = {each.name: each for each in sweepable(SWEEPABLE[detector])}
+    assert {each.name: (each.default, each.low, each.high, each.unit) for each in found.values()} == SWEPT[detector]
+    for each in found.values():
+        step = 1 / each.steps if each.steps else 0.001
+        for outside in (each.low - step, each.high + step):
+            with pytest.raises(InvalidError, match=f"{each.name} goes from"):
+                each.counted(outside)
+        if each.steps:
+            assert each.counted(each.low + step) == each.counted(each.low) + 1
+            with pytest.raises(InvalidError, match="in steps of"):
+                each.counted(each.low + step / 2)
+
+
+def test_a_thousand_sets_are_the_most() -> None:
+    most: dict[str, list[float]] = {"threshold_percent": list(range(1, 101)), "bins": list(range(2, 12))}
+    assert len(parameter_sets("search", "4.0", most)) == 1_000
+    with pytest.raises(InvalidError, match="1,100 parameter sets; 1,000 are the most"):
+        parameter_sets("search", "4.0", {**most, "bins": list(range(2, 13))})
+
+
+@pytest.mark.parametrize(
+    ("detector", "values", "said"),
+    [
+        ("search 9", {"bins": [5]}, "no detector"),
+        ("search 4.0", {"alpha": [2]}, "no parameter alpha"),
+        ("search 4.0", {}, "at least one"),
+        ("search 4.0", {"bins": []}, "at least one"),
+        ("search 4.0", {"bins": [5, 6, 5]}, "bins has a value twice"),
+    ],
+)
+def test_a_sweep_that_makes_no_sense_is_refused(detector: str, values: dict[str, list[float]], said: str) -> None:
+    name, version = detector.split()
+    with pytest.raises(InvalidError, match=said):
+        parameter_sets(name, version, values)
 
 
 def test_a_grid_names_unknown_parameters() -> None:
