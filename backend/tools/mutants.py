@@ -31,7 +31,8 @@ BACKEND = Path(__file__).resolve().parents[1]
 ROOMS = ("analysis", "domain", "codec")
 SEEN_BY = {"analysis": ("analysis",), "codec": ("codec", "analysis"), "domain": ("domain", "codec", "analysis")}
 """Whose tests can notice a change of a room: the domain imports nothing, analysis and codec import it, and nobody analysis."""
-WITHOUT_SERVERS = ("--noconftest", "-p", "tests.fixtures.properties")
+LEAN = ("--noconftest", "-p", "pytest_asyncio.plugin", "-p", "pytest_timeout", "-p", "tests.fixtures.properties")
+"""These rooms need no servers, and what the suite's conftest.py and the other plugins import takes longer than most tests."""
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
 TEST_LIMIT_S = 300
 LEAST_KILLED = 0.85
@@ -140,9 +141,8 @@ def in_order(module: str, bench: Path) -> list[list[str]]:
 
 
 def passes(files: Sequence[str], bench: Path, python: Path) -> bool:
-    """Without the suite's conftest.py: these rooms need no servers, and what it imports takes longer than most of their tests."""
-    command = [str(python), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *WITHOUT_SERVERS, *files]
-    environment = {**os.environ, "PYTHONPATH": str(bench)}
+    command = [str(python), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *LEAN, *files]
+    environment = {**os.environ, "PYTHONPATH": str(bench), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     try:
         done = subprocess.run(
             command, cwd=bench.parent, env=environment, capture_output=True, timeout=TEST_LIMIT_S, check=False
