@@ -18,7 +18,7 @@ import typer
 
 from downlink.cli import agents, campaigns, links, runs
 from downlink.cli.client import read_stack_file
-from downlink.cli.exits import exits_command
+from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.domain.errors import (
@@ -76,13 +76,32 @@ def _settings_here() -> Settings:
 
 
 @contextmanager
+def _named_database() -> Iterator[None]:
+    """Where the database does not answer, say which one was asked and how to name another."""
+    try:
+        yield
+    except UnavailableError as error:
+        if error.code != "database_away":
+            raise
+        raise UnavailableError(error.code, _which_database(), error.details) from error
+
+
+def _which_database() -> str:
+    if "DOWNLINK_DATABASE_URL" in os.environ:
+        return "The database that DOWNLINK_DATABASE_URL names does not answer; try again in some seconds."
+    if read_stack_file(Path.cwd()):
+        return "The stack of this folder does not run; start it with `make up` or `make demo`."
+    return "No database is named: set DOWNLINK_DATABASE_URL, or type this in the folder where `make up` or `make demo` runs."
+
+
+@contextmanager
 def _unit() -> Iterator[Unit]:
     """A unit of work of its own on the server's database."""
     from downlink.storage.unit import open_units
 
     units = open_units(_settings_here().database, pool_size=1)
     try:
-        with units() as unit:
+        with _named_database(), units() as unit:
             yield unit
     finally:
         units.close()
@@ -133,8 +152,9 @@ def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink camp
     """Load a recorded campaign; one that already exists is left as it is."""
     from downlink.actions.archive import load_archive
 
+    content = read_file(archive)
     with _unit() as unit:
-        campaign, is_new = load_archive(unit, archive.read_bytes())
+        campaign, is_new = load_archive(unit, content)
     note(f"{campaign} {'is loaded' if is_new else 'already exists'}.")
 
 
@@ -152,10 +172,15 @@ def analyse(
 
 @app.command("setup-link", rich_help_panel="Server")
 def setup_link() -> None:
-    """Print the link under which the admin is made, once; empty when there is an admin already."""
+    """Print the link under which the admin is made, once; nothing when there is an admin already."""
     from downlink.actions.access import setup_link
 
-    say(setup_link(_settings_here()) or "")
+    with _named_database():
+        link = setup_link(_settings_here())
+    if link:
+        say(link)
+    else:
+        note("There is an admin already: sign in with that account.")
 
 
 @tokens.command("create")
@@ -170,7 +195,8 @@ def create_token(
     from downlink.actions.access import create_token
 
     scopes = ("read", "write", "admin") if is_admin else ("read", "write")
-    say(create_token(_settings_here(), name, scopes, days))
+    with _named_database():
+        say(create_token(_settings_here(), name, scopes, days))
 
 
 def run() -> None:

@@ -138,7 +138,7 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
             for place in json.loads(_read(archive, "chunks.json")):
                 insert_chunk(unit, _stored(place, _read(archive, place["member"])))
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
-        raise InvalidError("archive_invalid", f"This is not a campaign archive of format {FORMAT}: {error}") from error
+        raise InvalidError("archive_invalid", f"This is not a campaign archive of format {FORMAT}: {error}.") from error
     for table, judge in (("exits", judge_run), ("limits", limit_run)):
         if table not in rows:  # written before these were judged
             for run in rows["runs"]:

@@ -41,9 +41,8 @@ def _read(file: Path) -> str:
     try:
         return file.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidError(
-            "file_unreadable", f"Cannot read {file}: {error}. Examples are in docs/examples/."
-        ) from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InvalidError("file_unreadable", f"Cannot read {file}: {why}. Examples are in docs/examples/.") from error
 
 
 @app.command("list")

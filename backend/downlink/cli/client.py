@@ -42,7 +42,7 @@ def find_access(folder: Path, env: os._Environ[str] | dict[str, str]) -> Access:
         raise DeniedError(
             "no_token",
             "No API token. Set DOWNLINK_SERVER and DOWNLINK_TOKEN, both of them (`downlink token create NAME` on the server "
-            "makes a token), or neither and work beside a running `make demo`.",
+            "makes a token), or neither in a folder where `make demo` or `make up` runs.",
         )
     return Access(found.get("DOWNLINK_SERVER") or DEFAULT_SERVER, token)
 

@@ -45,7 +45,7 @@ RUN_COLUMNS: list[Column] = [
     ("condition", lambda r: r["condition"]),
     ("failed", lambda r: r["failure"]),
 ]
-WHERE_TO = "To keep them, set DOWNLINK_SERVER and DOWNLINK_TOKEN, or work beside a running `make demo`."
+WHERE_TO = "To keep them, set DOWNLINK_SERVER and DOWNLINK_TOKEN, or type this in a folder where `make demo` or `make up` runs."
 
 
 def import_command(
