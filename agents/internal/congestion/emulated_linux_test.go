@@ -9,6 +9,7 @@ import (
 
 	"downlink/agents/internal/emulate"
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/netlab"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
@@ -21,9 +22,8 @@ type path struct {
 	address          string
 }
 
-const mtu = 1500
-
-// newPath joins two namespaces by TUN devices and a pump between them. Data flows down, acknowledgements up.
+// newPath joins two namespaces by TUN devices and the emulator's own pump, whose thread a busy host does not hold up.
+// Data flows down, acknowledgements up.
 func newPath(t *testing.T, rateBps float64, rtt time.Duration, queueBytes int, change func(*emulate.Profile)) *path {
 	t.Helper()
 	profile := emulate.Profile{Name: "test", Seed: 1}
@@ -33,29 +33,35 @@ func newPath(t *testing.T, rateBps float64, rtt time.Duration, queueBytes int, c
 	if change != nil {
 		change(&profile)
 	}
+	return joinPath(t, profile, true)
+}
+
+// joinPath takes less of the machine where packets need not leave one by one.
+func joinPath(t *testing.T, profile emulate.Profile, isSpaced bool) *path {
+	t.Helper()
 	p := &path{sender: hosttest.NewNamespace(t), receiver: hosttest.NewNamespace(t), address: "10.77.0.2:5000"}
 	atSender := openTun(t, p.sender, "10.77.0.1/24")
 	atReceiver := openTun(t, p.receiver, "10.77.0.2/24")
-	link := emulate.New(profile, profile.Seed)
-	pump(link.Down, atSender, atReceiver)
-	pump(link.Up, atReceiver, atSender)
+	stop, err := netlab.Carry(profile, isSpaced, atSender, atReceiver)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, stop()) })
 	return p
 }
 
-func openTun(t *testing.T, ns *hosttest.Namespace, address string) (device *os.File) {
+func openTun(t *testing.T, ns *hosttest.Namespace, address string) (fd int) {
 	t.Helper()
 	ns.Do(t, func() {
-		fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		var err error
+		fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		require.NoError(t, err)
 		request, err := unix.NewIfreq("data")
 		require.NoError(t, err)
 		request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
 		require.NoError(t, unix.IoctlIfreq(fd, unix.TUNSETIFF, request))
-		device = os.NewFile(uintptr(fd), "tun")
 		configure(t, address)
 	})
-	t.Cleanup(func() { _ = device.Close() })
-	return device
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	return fd
 }
 
 func configure(t *testing.T, address string) {
@@ -70,48 +76,6 @@ func configure(t *testing.T, address string) {
 	require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_rmem", []byte("4096 6000000 60000000"), 0))
 	require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_wmem", []byte("4096 6000000 60000000"), 0))
 	require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_no_metrics_save", []byte("1"), 0))
-}
-
-// pump moves packets along one line until its devices are closed.
-func pump(line *emulate.Line, from io.Reader, to io.Writer) {
-	arrivals := make(chan []byte, 4096)
-	go func() {
-		defer close(arrivals)
-		for {
-			packet := make([]byte, mtu)
-			n, err := from.Read(packet)
-			if err != nil {
-				return
-			}
-			arrivals <- packet[:n]
-		}
-	}()
-	go carry(line, arrivals, to)
-}
-
-func carry(line *emulate.Line, arrivals <-chan []byte, to io.Writer) {
-	zero := time.Now()
-	timer := time.NewTimer(time.Hour)
-	var out []*emulate.Packet
-	wake := emulate.Never
-	for {
-		timer.Reset(min(wake-time.Since(zero), time.Hour))
-		var in *emulate.Packet
-		select {
-		case data, ok := <-arrivals:
-			if !ok {
-				return
-			}
-			in = &emulate.Packet{Data: data, SizeBytes: len(data)}
-		case <-timer.C:
-		}
-		out, wake = line.Step(time.Since(zero), in, out[:0])
-		for _, packet := range out {
-			if packet.Lost == emulate.NotLost {
-				_, _ = to.Write(packet.Data)
-			}
-		}
-	}
 }
 
 // connect opens a connection across the path, with the congestion control set at the sender before the first byte.

@@ -126,13 +126,11 @@ func TestVivaceLatencyHasHalfOfCubicOverGEO(t *testing.T) {
 	setHyStart(t, "1")
 	load(t, "dl_vivace", nil)
 	contests := make([]*contest, pairs)
+	profile, err := emulate.LoadProfile("geo-viasat")
+	require.NoError(t, err)
 	for i := range contests {
-		contests[i] = newPath(t, 0, 0, 0, func(profile *emulate.Profile) {
-			var err error
-			*profile, err = emulate.LoadProfile("geo-viasat")
-			require.NoError(t, err)
-			profile.Seed = uint64(i + 1)
-		}).contest(t, "cubic", "dl_vivace")
+		profile.Seed = uint64(i + 1)
+		contests[i] = joinPath(t, profile, false).contest(t, "cubic", "dl_vivace")
 	}
 	race(t, contests, endS)
 	var starts []float64 // Vivace over Cubic

@@ -140,7 +140,7 @@ func (l *Lab) startPump(spaces namespaces) error {
 	if err := inside(spaces[0], func() error { return routeAllVia("data", near, near6) }); err != nil {
 		return err
 	}
-	if l.pump, err = startPump(l.options.Profile, l.options.Seed, gatewayTun, receiverTun); err != nil {
+	if l.pump, err = startPump(l.options.Profile, l.options.Seed, leavesOneByOne(l.options.Profile), gatewayTun, receiverTun); err != nil {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)

@@ -58,7 +58,7 @@ type direction struct {
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
 // startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
-func startPump(profile emulate.Profile, seed uint64, gateway, receiver tun) (*pump, error) {
+func startPump(profile emulate.Profile, seed uint64, isSpaced bool, gateway, receiver tun) (*pump, error) {
 	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's stop event: %w", err)
@@ -67,7 +67,7 @@ func startPump(profile emulate.Profile, seed uint64, gateway, receiver tun) (*pu
 	p := &pump{
 		down:     direction{from: gateway, to: receiver, line: link.Down, wake: emulate.Never},
 		up:       direction{from: receiver, to: gateway, line: link.Up, wake: emulate.Never},
-		isSpaced: leavesOneByOne(profile),
+		isSpaced: isSpaced,
 		stop:     stop, started: time.Now(), ended: make(chan struct{}),
 	}
 	go func() {
@@ -75,6 +75,16 @@ func startPump(profile emulate.Profile, seed uint64, gateway, receiver tun) (*pu
 		p.err = p.run()
 	}()
 	return p, nil
+}
+
+// Carry lets an emulated link carry packets between two TUN devices, which are read without blocking, until stop is
+// called. It is for tests of what runs over a link without the rest of a lab.
+func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (stop func() error, err error) {
+	p, err := startPump(profile, profile.Seed, isSpaced, tun{gatewayFd}, tun{receiverFd})
+	if err != nil {
+		return nil, err
+	}
+	return p.Stop, nil
 }
 
 // Stop ends the pump and waits for it. Packets on their way are gone.
