@@ -42,10 +42,17 @@ def test_the_line_of_the_api_lets_a_host_join(system: System) -> None:
 def test_the_line_of_the_command_line_lets_a_host_join(system: System) -> None:
     access = system.client.access
     env = {**os.environ, "DOWNLINK_SERVER": access.server, "DOWNLINK_TOKEN": access.token}
-    command = [str(Path(sys.executable).with_name("downlink")), "agents", "enrol", "by-cli"]
-    printed = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
-    type_on_new_host(printed)
-    assert take_joined(system, "by-cli")["host"]["kernel"]
+
+    def agents(*words: str) -> str:
+        command = [str(Path(sys.executable).with_name("downlink")), "agents", *words]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+
+    type_on_new_host(agents("enrol", "by-cli"))
+    joined = next(line for line in agents("list").splitlines() if line.startswith("by-cli"))
+    assert joined.split("\t")[1] != "revoked"
+    agents("revoke", "by-cli")
+    left = [line.split("\t")[1] for line in agents("list").splitlines() if line.startswith("by-cli")]
+    assert left == ["revoked"]
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl, as the new host does")
