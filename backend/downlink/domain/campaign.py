@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from downlink.domain.metric import DEFAULT_PRIMARY
@@ -106,7 +107,7 @@ class FlowPlan:
     pacing_rate_bps: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Condition:
     """One combination of settings. sender and receiver: setting name to value, defaults merged in."""
 
@@ -120,12 +121,12 @@ class Condition:
         """How long start-up and steady state would overlap; a run by bytes ends when it ends."""
         return 0.0 if self.stop.seconds is None else phases.startup_s + phases.steady_s - self.stop.seconds
 
-    @property
+    @cached_property  # a plan of 100,000 runs asks for each
     def senders(self) -> tuple[int, ...]:
         """The places of the senders that take part, rising, each once."""
         return tuple(sorted({flow.sender for flow in self.flows}))
 
-    @property
+    @cached_property
     def is_host_wide(self) -> bool:
         """Whether a run of this condition changes something that other runs on its hosts would feel."""
         return any(map(is_host_wide, (*self.sender, *self.receiver)))
