@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -134,8 +136,10 @@ def zstd_bomb() -> bytes:
         (zstd_bomb, "more than 512 MiB"),
         (lambda: gzip.compress(bytes(600 * MIB), compresslevel=1), "more than 512 MiB"),
         (lambda: gzip.compress(b"", mtime=0) * 250_000, "more than 100000 parts"),
+        (lambda: bz2.compress(b"") * 250_000, "more than 100000 parts"),
+        (lambda: lzma.compress(b"") * 250_000, "more than 100000 parts"),
     ],
-    ids=["zstd bomb of 2 GiB", "gzip bomb of 600 MiB", "250,000 gzip members"],
+    ids=["zstd bomb of 2 GiB", "gzip bomb of 600 MiB", "250,000 gzip members", "bzip2 streams", "xz streams"],
 )
 def test_no_packed_file_takes_much_memory(loaded: Loaded, pack: object, why: str) -> None:
     packed = pack()  # type: ignore[operator]
