@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -104,3 +107,43 @@ def test_a_page_whose_files_stay_away_says_so_in_words(site: Site, tmp_path: Pat
         "loaded",
         "files_missing",
     ]
+
+
+@contextmanager
+def open_page(site: Site) -> Iterator[Callable[[str], str]]:
+    """A campaign's page in the browser; what is called says a step of away.mjs and answers what the page then shows."""
+    options = ["--base-url", site.api.address, *ACCOUNT, "--campaign", site.campaign]
+    command = ["node", "e2e/away.mjs", *options]
+    with subprocess.Popen(command, cwd=FRONTEND, stdin=PIPE, stdout=PIPE, text=True, bufsize=1) as page:
+        assert page.stdin
+        assert page.stdout
+        stdin, stdout = page.stdin, page.stdout
+
+        def step(name: str) -> str:
+            stdin.write(f"{name}\n")
+            return stdout.readline().strip()
+
+        assert stdout.readline().strip() == "ready"
+        yield step
+        stdin.close()
+
+
+def test_a_page_says_that_a_frozen_server_does_not_answer(site: Site) -> None:
+    with open_page(site) as step:
+        site.api.freeze()
+        try:
+            assert step("frozen") == "said"
+        finally:
+            site.api.thaw()
+        assert step("thawed") == "gone"
+
+
+def test_a_page_whose_server_is_gone_says_so_once_and_waits_for_it(site: Site) -> None:
+    """A page whose file cannot be fetched keeps its frame, and is there when the server is back."""
+    with open_page(site) as step:
+        site.api.stop()
+        try:
+            assert step("away") == "1 files_missing"
+        finally:
+            site.api.start()
+        assert step("back") == "agents"

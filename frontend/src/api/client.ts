@@ -1,6 +1,7 @@
 import createFetchClient, { type Middleware } from 'openapi-fetch'
 import createQueryClient from 'openapi-react-query'
 import type { paths } from './schema'
+import { watchWaiting } from './waiting'
 
 export const API = '/api/v1'
 
@@ -28,7 +29,7 @@ export const client = createFetchClient<paths>({
   baseUrl: window.location.origin,
   fetch: (request) => globalThis.fetch(request),
 })
-client.use(watchSession)
+client.use(watchSession, watchWaiting)
 
 /** Query and mutation hooks typed by the OpenAPI document; the query key is [method, path, parameters]. */
 export const api = createQueryClient(client)

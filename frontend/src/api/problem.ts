@@ -13,6 +13,9 @@ const UNREACHABLE: Problem = {
   details: {},
 }
 
+/** Whether a request failed because nothing answered. The shell says so once for the whole page. */
+export const isUnreachable = (error: unknown) => problemOf(error).code === UNREACHABLE.code
+
 export function isProblem(error: unknown): error is Problem {
   return typeof error === 'object' && error !== null && 'code' in error && 'message' in error
 }

@@ -37,7 +37,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
     case 'sweep':
       return isCampaign('/campaigns/{campaign_id}/sweeps')
     case 'agent':
-      return isOf(key, { path: '/agents' })
+      return isOf(key, { path: '/agents' }) || isOf(key, { path: '/campaigns/preview' })
     case 'service':
       return isOf(key, { path: '/service' })
     case 'progress':

@@ -1,12 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { notifyManager, type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
 import { API, api } from '@/api/client'
 import { listenLive } from '@/api/live'
+import { isUnreachable } from '@/api/problem'
 import { applyLiveEvent } from '@/api/sync'
+import { longestWaitMs } from '@/api/waiting'
 import classes from './shell.module.css'
 
 /** A dropped stream within this time is not worth a banner: browsers reconnect in about three seconds. */
 const PATIENCE_MS = 5000
+const LOOK_MS = 1000
 
 /** Keeps the cache in step with the server and says so when it cannot. */
 export function LiveSync() {
@@ -35,8 +38,10 @@ export function LiveSync() {
     }
   }, [isConnected, cache])
 
+  const isAway = useIsUnreachable(cache)
+  const isSlow = useIsSlow()
   const isIdle = useIsIdle()
-  const said = isBannerShown ? 'No live connection. What you see may be old; the page reconnects by itself.' : isIdle ? IDLE : null
+  const said = isBannerShown || isAway ? AWAY : isSlow ? SLOW : isIdle ? IDLE : null
   return (
     <div role="status" className={said ? classes.banner : undefined}>
       {said}
@@ -44,6 +49,8 @@ export function LiveSync() {
   )
 }
 
+const AWAY = 'No live connection. What you see may be old; the page reconnects by itself.'
+const SLOW = 'The server has not answered for some time. What you see may be old; the page goes on waiting.'
 const IDLE =
   'The server starts no runs: its conductor has stopped. Whoever looks after the server should start it again (downlink conductor).'
 
@@ -51,4 +58,23 @@ const IDLE =
 function useIsIdle(): boolean {
   const { data } = api.useQuery('get', `${API}/service`)
   return data?.is_conducting === false
+}
+
+/** Whether something that the page shows could not be fetched anew because nothing answered. */
+function useIsUnreachable(cache: QueryClient): boolean {
+  const queries = cache.getQueryCache()
+  const subscribe = useCallback((tell: () => void) => queries.subscribe(notifyManager.batchCalls(tell)), [queries])
+  return useSyncExternalStore(subscribe, () =>
+    queries.getAll().some(({ state }) => state.error !== null && state.data !== undefined && isUnreachable(state.error)),
+  )
+}
+
+/** Whether a request waits longer than a page should without a word. */
+function useIsSlow(): boolean {
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setInterval(() => setSlow(longestWaitMs(Date.now()) > PATIENCE_MS), LOOK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return isSlow
 }

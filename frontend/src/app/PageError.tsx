@@ -1,9 +1,10 @@
 import { Button, Container } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
 import { isProblem } from '@/api/problem'
 import { PageHeader } from '@/ui/PageHeader'
 import { ProblemAlert } from '@/ui/ProblemAlert'
-import { isLostFile } from './lostFiles'
+import { isLostFile, reloadIfThere } from './lostFiles'
 
 /** Outside the shell: a whole page of its own. */
 export function BarePageError(props: ErrorComponentProps) {
@@ -32,18 +33,20 @@ export function PageError({ error, reset }: ErrorComponentProps) {
 }
 
 function FilesMissing() {
+  const [isAway, setAway] = useState(false)
   const problem = {
     code: 'files_missing',
-    message:
-      'A file of this page cannot be loaded. The server may have a newer version of the dashboard, or cannot be reached. Try again; it loads the page anew.',
+    message: `A file of this page cannot be loaded. ${isAway ? 'The server does not answer yet. Try again later' : WHY_MISSING}; it loads the page anew.`,
     details: {},
   }
   return (
     <Container size="sm" py="xl">
-      <ProblemAlert error={problem} onRetry={() => window.location.reload()} />
+      <ProblemAlert error={problem} onRetry={() => void reloadIfThere().then((isThere) => setAway(!isThere))} />
     </Container>
   )
 }
+
+const WHY_MISSING = 'The server may have a newer version of the dashboard, or cannot be reached. Try again'
 
 function pageFailed(error: unknown) {
   const what = error instanceof Error ? error.message : String(error)

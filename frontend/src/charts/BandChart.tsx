@@ -23,8 +23,7 @@ export interface BandChartProps extends AxisFacts {
   areWindowsNamed?: boolean | undefined
 }
 
-/** The halo keeps the name readable where a line crosses it. */
-const WINDOW_LABEL = { fontSize: 10.5, fill: 'var(--chart-text)', stroke: 'var(--surface)', strokeWidth: 3, paintOrder: 'stroke' } as const
+const WINDOW_LABEL = { position: 'top', offset: 3, fontSize: 10.5, fill: 'var(--chart-text)' } as const
 const NO_WINDOWS: readonly Window[] = []
 
 /** Mean lines with interval bands, or with the single runs where they are few, over a numeric x axis, with a cursor shared by its stack. */
@@ -36,6 +35,7 @@ export function BandChart(props: BandChartProps) {
     [series, from, to, hasBands, factor, level, limit],
   )
   const ticks = useMemo(() => timeTicks(from, to, width < 420 ? 5 : 10), [from, to, width])
+  const plot = plotOf(width, height, hasTimeAxis, areWindowsNamed)
   const valuesAt = (x: number) =>
     series.map((one) => {
       const mean = readingAt(one, x)?.mean
@@ -47,7 +47,7 @@ export function BandChart(props: BandChartProps) {
         width={width}
         height={height}
         data={rows}
-        margin={{ ...MARGIN, left: 0 }}
+        margin={{ ...MARGIN, top: plot.top, left: 0 }}
         accessibilityLayer={false}
         className={classes.chart}
       >
@@ -59,7 +59,7 @@ export function BandChart(props: BandChartProps) {
             fill={`var(--chart-window-${index % 2})`}
             fillOpacity={1}
             ifOverflow="hidden"
-            label={areWindowsNamed ? { value: window.label, position: 'insideTop', ...WINDOW_LABEL } : undefined}
+            label={areWindowsNamed ? { value: window.label, ...WINDOW_LABEL } : undefined}
           />
         ))}
         <CartesianGrid vertical={false} stroke="var(--chart-grid)" />
@@ -90,7 +90,7 @@ export function BandChart(props: BandChartProps) {
         {hasBands ? series.map((one, index) => (hasRuns(one) ? runLines(one, index) : bandArea(one, index))) : null}
         {series.map(meanLine)}
       </ComposedChart>
-      <CursorLayer plot={plotOf(width, height, hasTimeAxis)} {...{ from, to, valuesAt }} top={scale.max} />
+      <CursorLayer plot={plot} {...{ from, to, valuesAt }} top={scale.max} />
     </>
   )
 }

@@ -20,6 +20,12 @@ it('charts of one width have one plot area, with and without a time axis', () =>
   expect([left, width]).toEqual([plot.left, plot.width])
 })
 
+it('names of stretches take their room above the plot, the lower edge stays', () => {
+  const [bare, named] = [plotOf(560, 160, true), plotOf(560, 160, true, true)]
+  expect(named.top).toBeGreaterThan(bare.top)
+  expect(named.top + named.height).toBe(bare.top + bare.height)
+})
+
 it('a box too small for its axes has an empty plot, not a negative one', () => {
   expect(plotOf(10, 10, true)).toMatchObject({ width: 0, height: 0 })
 })

@@ -12,12 +12,16 @@ export const TIME_AXIS_HEIGHT = 24
 /** How both axes of every chart are drawn. */
 export const AXIS = { stroke: 'var(--chart-axis)', tick: { fill: 'var(--chart-text)', fontSize: 11 }, tickLine: false } as const
 
-export function plotOf(width: number, height: number, hasTimeAxis: boolean): Plot {
+/** What the names of shaded stretches take above the plot, where no line crosses them. */
+export const NAMES_HEIGHT = 12
+
+export function plotOf(width: number, height: number, hasTimeAxis: boolean, hasNames = false): Plot {
+  const top = MARGIN.top + (hasNames ? NAMES_HEIGHT : 0)
   return {
     left: VALUE_AXIS_WIDTH,
-    top: MARGIN.top,
+    top,
     width: Math.max(0, width - VALUE_AXIS_WIDTH - MARGIN.right),
-    height: Math.max(0, height - MARGIN.top - MARGIN.bottom - (hasTimeAxis ? TIME_AXIS_HEIGHT : 0)),
+    height: Math.max(0, height - top - MARGIN.bottom - (hasTimeAxis ? TIME_AXIS_HEIGHT : 0)),
   }
 }
 

@@ -41,6 +41,8 @@ function absence(name: string) {
   return { code: 'agent_offline', message, is_blocking: true, is_waivable: true }
 }
 
+const UNIT = '[Service]\nExecStart=/usr/local/bin/downlink-agent run\n'
+
 const ROUTES: Route[] = [
   ...EXIT_ROUTES,
   ...EVIDENCE_ROUTES,
@@ -112,6 +114,7 @@ const ROUTES: Route[] = [
   ],
   ['GET', /^\/agents$/, (world) => list(world.agents)],
   ['POST', /^\/agents\/enrolments$/, (_world, _, body) => ({ status: 201, body: { ...enrolment, name: body.name } })],
+  ['GET', /^\/agents\/unit$/, () => ok(UNIT)],
   ['GET', /^\/links$/, (world) => list(world.links)],
   [
     'POST',

@@ -40,6 +40,7 @@ export function DataTable<Row extends object>({ label, rows, columns, sorting, o
           {table.getHeaderGroups().map((group) => (
             <tr key={group.id} role="row">
               {group.headers.map((header) => {
+                if (header.column.columnDef.header === '') return <td key={header.id} role="cell" />
                 const sorted = header.column.getIsSorted()
                 return (
                   <th key={header.id} scope="col" role="columnheader" aria-sort={sorted ? ARIA_SORT[sorted] : undefined}>

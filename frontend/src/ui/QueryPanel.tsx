@@ -1,7 +1,7 @@
 import { Box, Skeleton, Stack, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { problemOf } from '@/api/problem'
+import { isUnreachable, problemOf } from '@/api/problem'
 import { ProblemAlert } from './ProblemAlert'
 
 interface QueryPanelProps<Data> {
@@ -19,7 +19,7 @@ export function QueryPanel<Data>({ query, children, empty, emptyCodes, skeletonR
   if (query.data !== undefined) {
     return (
       <>
-        {query.error ? <Stale error={query.error} /> : null}
+        {query.error && !isUnreachable(query.error) ? <Stale error={query.error} /> : null}
         {empty?.(query.data) ?? children(query.data)}
       </>
     )

@@ -1,15 +1,32 @@
-import { Table, type TableProps } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Table, type TableProps, Text } from '@mantine/core'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import classes from './ui.module.css'
 
-/** A table of numbers: wider than its place it scrolls inside it, reachable by keyboard. */
+/** A table of numbers: wider than its place it scrolls inside it, reachable by keyboard, and says so. */
 export function ScrollTable({ label, children, ...table }: TableProps & { label: string; children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null)
+  const [goesOn, setGoesOn] = useState(false)
+  useEffect(() => {
+    const own = place.current
+    if (!own) return
+    const watch = new ResizeObserver(() => setGoesOn(own.scrollWidth > own.clientWidth + 1))
+    watch.observe(own)
+    for (const child of own.children) watch.observe(child)
+    return () => watch.disconnect()
+  }, [])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <div role="group" className={classes.scroll} aria-label={label} tabIndex={0}>
-      <Table verticalSpacing={7} horizontalSpacing="md" fz="sm" className={classes.table} {...table}>
-        {children}
-      </Table>
-    </div>
+    <>
+      {goesOn ? (
+        <Text size="xs" c="dimmed" ta="right" px="md" pb={4}>
+          The table goes on to the right: scroll it sideways →
+        </Text>
+      ) : null}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
+      <div role="group" ref={place} className={classes.scroll} aria-label={label} tabIndex={0}>
+        <Table verticalSpacing={7} horizontalSpacing="md" fz="sm" className={classes.table} {...table}>
+          {children}
+        </Table>
+      </div>
+    </>
   )
 }

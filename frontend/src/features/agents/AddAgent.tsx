@@ -7,7 +7,8 @@ import { formatMoment } from '@/lib/time'
 import { CopyCommand } from '@/ui/CopyCommand'
 import { Dialog } from '@/ui/Dialog'
 import { ProblemAlert } from '@/ui/ProblemAlert'
-import { useEnrol } from './queries'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { useEnrol, useUnit } from './queries'
 
 /** The agents' rule for names, as the API checks it. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
@@ -83,16 +84,25 @@ function Steps({ enrolment }: { enrolment: Enrolment }) {
       <Step title="2. Join, as root" value={enrolment.command} label="The join command" />
       <Step title="3. Keep it running" value={enrolment.service_commands} label="The service commands" />
       <Text size="sm">
-        This starts the agent under systemd with{' '}
-        <Anchor href={`${API}/agents/unit`} target="_blank" size="sm" underline="always">
-          this unit
-        </Anchor>
-        . Without systemd, type <code>downlink-agent run</code> as root.
+        This starts the agent under systemd. Without systemd, type <code>downlink-agent run</code> as root.
       </Text>
+      <Unit />
       <Text size="sm" c="dimmed">
         The join command works once, until {formatMoment(enrolment.expires_at)}. The agent appears on this page as soon as it has joined.
       </Text>
     </Stack>
+  )
+}
+
+function Unit() {
+  const unit = useUnit()
+  return (
+    <details>
+      <Text component="summary" size="sm">
+        The unit, as it is fetched
+      </Text>
+      <QueryPanel query={unit}>{(text) => <CopyCommand value={text} label="The systemd unit" />}</QueryPanel>
+    </details>
   )
 }
 

@@ -27,7 +27,7 @@ it('adding one asks for its name and gives the whole line, the program and the u
   expect((await screen.findByLabelText('The join command')).textContent).toBe(golden)
   expect(screen.getByLabelText('The install commands').textContent).toContain('/api/v1/agents/binaries/')
   expect(screen.getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/arm64')
-  expect(screen.getByRole('link', { name: 'this unit' })).toBeTruthy()
+  expect((await screen.findByLabelText('The systemd unit')).textContent).toContain('ExecStart=/usr/local/bin/downlink-agent run')
 })
 
 it('a name that the agent would refuse is refused here', async () => {

@@ -6,6 +6,9 @@ const POLL_MS = 20_000
 
 export const useAgents = () => api.useQuery('get', `${API}/agents`, { params: { query: { limit: 200 } } }, { refetchInterval: POLL_MS })
 
+/** The systemd unit, as text. */
+export const useUnit = () => api.useQuery('get', `${API}/agents/unit`, { parseAs: 'text' })
+
 export const useEnrol = () => api.useMutation('post', `${API}/agents/enrolments`)
 
 export function useRevokeAgent() {

@@ -7,6 +7,7 @@ import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
 import { CampaignActions } from './CampaignActions'
+import { DraftConflicts } from './Conflicts'
 import { DownloadsTab } from './DownloadsTab'
 import { ExitsTab } from './exits/ExitsTab'
 import { LimitsTab } from './limits/LimitsTab'
@@ -53,6 +54,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         actions={<CampaignActions campaign={campaign} />}
       />
       <ProgressPanel campaign={campaign} />
+      {campaign.state === 'draft' ? <DraftConflicts source={campaign.source} /> : null}
       <Tabs value={tab} onChange={(value) => change({ tab: (value ?? undefined) as CampaignSearch['tab'] })} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="results">Results</Tabs.Tab>

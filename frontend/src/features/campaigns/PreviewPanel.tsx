@@ -1,10 +1,11 @@
-import { Alert, List, Table, Text } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
 import type { CampaignPreview } from '@/api/types'
 import { formatBytes } from '@/lib/format'
 import { formatDuration } from '@/lib/time'
 import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
+import { Conflicts } from './Conflicts'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
 import { detectorsText, samplingText, stopText, timetableText } from './wording'
@@ -33,64 +34,58 @@ export function PreviewPanel({ preview, isCurrent }: { preview: CampaignPreview;
           {detectorsText(campaign)}
         </Text>
       </Panel>
-      <Panel title="Timeline">
-        <PlanTimeline runs={runs} conditions={campaign.conditions.map(({ name }) => name)} />
-        {estimate.runs > runs.length ? (
-          <Text size="sm" c="dimmed">
-            The first {runs.length} of {estimate.runs.toLocaleString('en-GB')} runs.
-          </Text>
-        ) : null}
-      </Panel>
+      {runs.length > 0 ? <Timeline preview={preview} /> : null}
       <Panel title="Conditions" isFlush>
         <ConditionsTable conditions={campaign.conditions} />
       </Panel>
-      <Panel title="Planned runs" isFlush>
-        <ScrollTable label="Planned runs">
-          <Table.Thead>
-            <Table.Tr>
-              {['After', 'Link', 'Cycle', 'Condition', 'Holds the link'].map((head) => (
-                <Table.Th key={head} scope="col">
-                  {head}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {runs.slice(0, RUNS_LISTED).map((run) => (
-              <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
-                <Table.Td>{formatDuration(run.due_s)}</Table.Td>
-                <Table.Td>{run.link}</Table.Td>
-                <Table.Td>{run.cycle}</Table.Td>
-                <Table.Td>{run.condition}</Table.Td>
-                <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </ScrollTable>
-        {estimate.runs > RUNS_LISTED ? (
-          <Text size="sm" c="dimmed" p="md">
-            The first {RUNS_LISTED} of {estimate.runs.toLocaleString('en-GB')} runs.
-          </Text>
-        ) : null}
-      </Panel>
+      {runs.length > 0 ? <PlannedRuns preview={preview} /> : null}
     </div>
   )
 }
 
-function Conflicts({ conflicts }: Pick<CampaignPreview, 'conflicts'>) {
-  if (conflicts.length === 0) return null
-  const isBlocked = conflicts.some((conflict) => conflict.is_blocking)
+function Timeline({ preview: { campaign, estimate, runs } }: { preview: CampaignPreview }) {
   return (
-    <Alert
-      color={isBlocked ? 'red' : 'yellow'}
-      variant="light"
-      title={isBlocked ? 'This cannot be launched yet' : 'It can be launched, but runs will wait'}
-    >
-      <List size="sm" spacing={4}>
-        {conflicts.map((conflict) => (
-          <List.Item key={conflict.message}>{conflict.message}</List.Item>
-        ))}
-      </List>
-    </Alert>
+    <Panel title="Timeline">
+      <PlanTimeline runs={runs} conditions={campaign.conditions.map(({ name }) => name)} />
+      {estimate.runs > runs.length ? (
+        <Text size="sm" c="dimmed">
+          The first {runs.length} of {estimate.runs.toLocaleString('en-GB')} runs.
+        </Text>
+      ) : null}
+    </Panel>
+  )
+}
+
+function PlannedRuns({ preview: { estimate, runs } }: { preview: CampaignPreview }) {
+  return (
+    <Panel title="Planned runs" isFlush>
+      <ScrollTable label="Planned runs">
+        <Table.Thead>
+          <Table.Tr>
+            {['After', 'Link', 'Cycle', 'Condition', 'Holds the link'].map((head) => (
+              <Table.Th key={head} scope="col">
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {runs.slice(0, RUNS_LISTED).map((run) => (
+            <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
+              <Table.Td>{formatDuration(run.due_s)}</Table.Td>
+              <Table.Td>{run.link}</Table.Td>
+              <Table.Td>{run.cycle}</Table.Td>
+              <Table.Td>{run.condition}</Table.Td>
+              <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </ScrollTable>
+      {estimate.runs > RUNS_LISTED ? (
+        <Text size="sm" c="dimmed" p="md">
+          The first {RUNS_LISTED} of {estimate.runs.toLocaleString('en-GB')} runs.
+        </Text>
+      ) : null}
+    </Panel>
   )
 }

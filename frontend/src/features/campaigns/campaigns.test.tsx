@@ -215,11 +215,18 @@ describe('a new campaign', () => {
 })
 
 describe('a launch', () => {
+  it('says what is in its way before it is tried', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.draft}`)
+    expect(await screen.findByText('It can be launched, but runs will wait')).toBeTruthy()
+    expect(screen.getByText(/both need the link at 0 s/)).toBeTruthy()
+  })
+
   it('against agents that are away is refused, and goes ahead when the visitor insists', async () => {
     const world = serve()
     renderAt(`/campaigns/${IDS.draft}`)
     await userEvent.click(await screen.findByRole('button', { name: 'Launch' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('is offline')
+    expect(await screen.findByText(/is offline/)).toBeTruthy()
     await userEvent.click(screen.getByRole('button', { name: 'Launch although agents are away' }))
     await waitFor(() => expect(world.campaigns.find(({ id }) => id === IDS.draft)?.state).toBe('running'))
   })

@@ -33,6 +33,9 @@ export const useLinkFacts = () => api.useQuery('get', `${API}/links`, { params: 
 
 export const usePreview = () => api.useMutation('post', `${API}/campaigns/preview`)
 
+/** What would be in the way of a saved draft's launch; live events about agents make it old. */
+export const useDraftPreview = (source: string) => api.useQuery('post', `${API}/campaigns/preview`, { body: { source } })
+
 function useRefreshing() {
   const cache = useQueryClient()
   return { onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).startsWith(LIST[1]) }) }

@@ -1,15 +1,16 @@
-import { Button, Table, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { Link as PageLink } from '@tanstack/react-router'
-import { useState } from 'react'
+import type { SortingState } from '@tanstack/react-table'
+import { useMemo, useState } from 'react'
 import type { Link } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
 import { ConfirmButton } from '@/ui/ConfirmButton'
+import { type Column, DataTable } from '@/ui/DataTable'
 import { Dialog } from '@/ui/Dialog'
 import { Empty } from '@/ui/Empty'
 import { PageHeader } from '@/ui/PageHeader'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { ScrollTable } from '@/ui/ScrollTable'
 import { Tag } from '@/ui/Tag'
 import { LinkForm } from './LinkForm'
 import { useDeleteLink, useLinks } from './queries'
@@ -55,61 +56,71 @@ export function LinksPage() {
   )
 }
 
-const HEADS = ['Link', 'Orbit', 'Nominal rate', 'Base RTT', 'BDP', 'Receiver', 'Senders', 'Allowance', 'Now', '']
+const noValue = { enableSorting: false } as const
 
+/** The links; on narrow screens each is a card, so that its buttons stay in sight. */
 function LinksTable({ links, onEdit }: { links: Link[]; onEdit: (link: Link) => void }) {
+  const columns = useMemo(() => columnsOf(onEdit), [onEdit])
+  const [sorting, setSorting] = useState<SortingState>([])
+  return <DataTable label="Links" rows={links} columns={columns} sorting={sorting} onSortingChange={setSorting} />
+}
+
+function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
+  return [
+    { id: 'name', accessorKey: 'name', header: 'Link', cell: ({ row }) => <Name link={row.original} /> },
+    { id: 'orbit', accessorKey: 'orbit', header: 'Orbit' },
+    {
+      id: 'rate',
+      accessorKey: 'nominal_rate_bps',
+      header: 'Nominal rate',
+      cell: ({ row }) => formatRate(row.original.nominal_rate_bps),
+    },
+    { id: 'rtt', accessorKey: 'base_rtt_ms', header: 'Base RTT', cell: ({ row }) => `${formatNumber(row.original.base_rtt_ms)} ms` },
+    { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => formatBytes(bdpOf(row.original)) },
+    { id: 'receiver', accessorKey: 'receiver', header: 'Receiver' },
+    { id: 'senders', accessorFn: ({ senders }) => senders.join(', '), header: 'Senders', ...noValue },
+    {
+      id: 'allowance',
+      accessorFn: ({ allowance_bytes }) => allowance_bytes ?? Number.MAX_SAFE_INTEGER,
+      header: 'Allowance',
+      cell: ({ row }) => (row.original.allowance_bytes === null ? 'no limit' : formatBytes(row.original.allowance_bytes)),
+    },
+    { id: 'now', accessorKey: 'run_id', header: 'Now', cell: ({ row }) => <Now link={row.original} />, ...noValue },
+    {
+      id: 'actions',
+      header: '',
+      cell: ({ row }) => (
+        <Group gap={6} wrap="nowrap">
+          <Button size="compact-sm" variant="default" onClick={() => onEdit(row.original)} aria-label={`Change ${row.original.name}`}>
+            Change
+          </Button>
+          <Delete link={row.original} />
+        </Group>
+      ),
+      ...noValue,
+    },
+  ]
+}
+
+const bdpOf = ({ nominal_rate_bps, base_rtt_ms }: Link) => (nominal_rate_bps / 8) * (base_rtt_ms / 1000)
+
+function Name({ link }: { link: Link }) {
   return (
-    <ScrollTable label="Links">
-      <Table.Thead>
-        <Table.Tr>
-          {HEADS.map((head) =>
-            head ? (
-              <Table.Th key={head} scope="col">
-                {head}
-              </Table.Th>
-            ) : (
-              <Table.Td key="actions" />
-            ),
-          )}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {links.map((link) => (
-          <Table.Tr key={link.id}>
-            <Table.Th scope="row" style={{ whiteSpace: 'nowrap' }}>
-              {link.name} {link.is_emulated ? <Tag title={link.profile ?? undefined}>emulated</Tag> : null}
-              <Text size="xs" c="dimmed" fw={400}>
-                {link.operator}
-              </Text>
-            </Table.Th>
-            <Table.Td>{link.orbit}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatRate(link.nominal_rate_bps)}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatNumber(link.base_rtt_ms)} ms</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatBytes((link.nominal_rate_bps / 8) * (link.base_rtt_ms / 1000))}</Table.Td>
-            <Table.Td>{link.receiver}</Table.Td>
-            <Table.Td>{link.senders.join(', ')}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>
-              {link.allowance_bytes === null ? 'no limit' : formatBytes(link.allowance_bytes)}
-            </Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>
-              {link.run_id ? (
-                <PageLink to="/runs/$runId" params={{ runId: link.run_id }}>
-                  a run
-                </PageLink>
-              ) : (
-                'free'
-              )}
-            </Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }} ta="right">
-              <Button size="compact-sm" variant="default" mr={6} onClick={() => onEdit(link)} aria-label={`Change ${link.name}`}>
-                Change
-              </Button>
-              <Delete link={link} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </ScrollTable>
+    <>
+      <strong>{link.name}</strong> {link.is_emulated ? <Tag title={link.profile ?? undefined}>emulated</Tag> : null}
+      <Text size="xs" c="dimmed">
+        {link.operator}
+      </Text>
+    </>
+  )
+}
+
+function Now({ link }: { link: Link }) {
+  if (!link.run_id) return 'free'
+  return (
+    <PageLink to="/runs/$runId" params={{ runId: link.run_id }}>
+      a run
+    </PageLink>
   )
 }
 

@@ -128,7 +128,7 @@ function Common({ common }: { common: NonNullable<TableOne['common']> }) {
 
 function Time({ time, children }: { time: ShareEstimate | null; children?: ReactNode }) {
   return (
-    <Table.Td ta="right">
+    <Table.Td ta="right" style={{ whiteSpace: 'normal' }}>
       {withN(time)}
       {children}
     </Table.Td>

@@ -18,16 +18,13 @@ export function phaseSentence(phase: PhaseName, phases: Phases): string {
   return phase === 'steady' ? `Steady state: the last ${phases.steady_s} s of a run.` : 'Overall: the whole run.'
 }
 
-/** The table is wider than the page: say so, a scroll bar is easily missed. */
-const sideways = (columns: number) => (columns > 3 ? ` The table has ${columns} columns: scroll it sideways.` : '')
-
 /** All metrics of one phase, a column per condition. */
 export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelProps) {
   const { known, unknown } = knownMetrics(groups)
   return (
     <Panel
       title="Metrics by phase"
-      description={`${phaseSentence(phase, phases)} Mean over runs with its 95 % confidence interval.${sideways(groups.length)}`}
+      description={`${phaseSentence(phase, phases)} Mean over runs with its 95 % confidence interval.`}
       isFlush
       actions={
         <SegmentedControl
@@ -39,7 +36,7 @@ export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelPro
         />
       }
     >
-      <ScrollTable label={`Metrics, ${PHASE_TITLES[phase]}`}>
+      <ScrollTable label={`Metrics, ${PHASE_TITLES[phase]}`} data-wraps>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Metric</Table.Th>

@@ -121,7 +121,7 @@ function QuantityChart({ quantity, groups, link, windows, from, to, hasBands, is
   const level = useMemo(() => (link ? quantity.level(link) : undefined), [link, quantity])
   const isBare = quantity.isSparse && !areFew(groups)
   const facts: AxisFacts = { series, from, to, hasBands: hasBands && !isBare, level, factor: quantity.factor, limit: quantity.limit }
-  const height = (isFirst ? 190 : 132) + (isLast ? 24 : 0)
+  const height = (isFirst ? 202 : 132) + (isLast ? 24 : 0)
   return (
     <Frame
       title={quantity.title}
