@@ -39,11 +39,11 @@ func (j joinCmd) config() (config.Config, error) {
 	if c.DataHost == "" {
 		server, err := url.Parse(j.Server)
 		if err != nil || server.Host == "" {
-			return c, errors.New("say with --data-host at which address other agents reach this host")
+			return c, errors.New("give the address at which other agents reach this host with --data-host")
 		}
 		c.DataHost, err = host.AddressTowards(server.Host)
 		if err != nil {
-			return c, fmt.Errorf("%w; say it with --data-host", err)
+			return c, fmt.Errorf("%w; give it with --data-host", err)
 		}
 	}
 	return c, c.Validate()
@@ -53,7 +53,7 @@ func (j joinCmd) config() (config.Config, error) {
 func (j joinCmd) token(stdin io.Reader) (string, error) {
 	if j.TokenFile == "" {
 		if j.Token == "" {
-			return "", errors.New("say the enrolment token with --token, --token-file or DOWNLINK_ENROLMENT_TOKEN; make one in the dashboard")
+			return "", errors.New("give the enrolment token with --token, --token-file or DOWNLINK_ENROLMENT_TOKEN; make one in the dashboard")
 		}
 		return j.Token, nil
 	}

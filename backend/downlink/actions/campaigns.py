@@ -122,7 +122,9 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Every run that has not ended is stopped; runs whose samples are in are still analysed."""
     row = rows.find_campaign(unit, campaign_id)
     if row.state not in ("running", "paused"):
-        raise ConflictError("campaign_state", f"A campaign that is {row.state} cannot be cancelled.")
+        raise ConflictError(
+            "campaign_state", f"This campaign is {row.state}; only one that is running or paused can be cancelled."
+        )
     # Runs first, campaign after: the order in which every run that ends takes its locks.
     unfinished = run_rows.unfinished_runs(unit, campaign_id)
     row = _in_state(unit, campaign_id, "running", "paused")
@@ -145,7 +147,7 @@ def _in_state(unit: Unit, campaign_id: UUID, *states: str) -> tables.Campaign:
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
     if row.state not in states:
         raise ConflictError(
-            "campaign_state", f"This campaign is {row.state}; it would have to be {' or '.join(states)}."
+            "campaign_state", f"This campaign is {row.state}; it must be {' or '.join(states)} for that."
         )
     return row
 

@@ -47,7 +47,7 @@ def _few_acks(recorded: int, dropped: int) -> Fault | None:
         return None
     return Fault(
         "thin_trace",
-        f"{dropped} of {recorded + dropped} ACKs were not recorded; {MIN_COVERED_RATIO:.0%} on record is the least.",
+        f"{dropped} of {recorded + dropped} ACKs were not recorded; at least {MIN_COVERED_RATIO:.0%} must be.",
     )
 
 
@@ -56,11 +56,11 @@ def _few_polls(within: NDArray[np.int64], first_byte_us: int, last_byte_us: int)
     covered = 1 - _in_gaps_us(within, first_byte_us, last_byte_us) / length_us
     if covered < MIN_COVERED_RATIO:
         return Fault(
-            "thin_trace", f"Samples cover {covered:.0%} of the transfer; {MIN_COVERED_RATIO:.0%} is the least."
+            "thin_trace", f"Samples cover {covered:.0%} of the transfer; at least {MIN_COVERED_RATIO:.0%} is needed."
         )
     rate_hz = len(within) * 1e6 / length_us
     if rate_hz < MIN_RATE_HZ:
-        return Fault("thin_trace", f"{rate_hz:.1f} samples a second were taken; {MIN_RATE_HZ:g} is the least.")
+        return Fault("thin_trace", f"{rate_hz:.1f} samples a second were taken; at least {MIN_RATE_HZ:g} are needed.")
     return None
 
 

@@ -50,4 +50,4 @@ async def bounded_stream(request: Request, limit: int) -> AsyncGenerator[bytes, 
 
 
 def _too_large(limit: int) -> TooLargeError:
-    return TooLargeError("body_too_large", f"At most {limit} bytes are taken here.")
+    return TooLargeError("body_too_large", f"At most {limit} bytes are accepted here.")

@@ -125,4 +125,4 @@ def _replaying(app: ASGIApp, body: bytes) -> ASGIApp:
 
 
 def _too_large() -> Response:
-    return problem(413, "body_too_large", f"At most {MAX_BODY_BYTES} bytes are taken here.", headers=CLOSE)
+    return problem(413, "body_too_large", f"At most {MAX_BODY_BYTES} bytes are accepted here.", headers=CLOSE)

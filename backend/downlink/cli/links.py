@@ -64,7 +64,7 @@ def create(
     if as_json:
         print_json(link)
     else:
-        say(f"Link {link['name']} is there.")
+        say(f"Link {link['name']} is created.")
 
 
 @app.command()
@@ -73,4 +73,4 @@ def delete(name: str) -> None:
     client = connect()
     link = pick(client.items("/links"), name, "link")
     client.delete(f"/links/{link['id']}")
-    say(f"Link {link['name']} is gone.")
+    say(f"Link {link['name']} is deleted.")

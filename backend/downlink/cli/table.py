@@ -139,5 +139,7 @@ def _around_markers(file: Path) -> tuple[str, str]:
         raise InvalidError("file_unreadable", f"Cannot read {file}: {error.strerror}.") from error
     _, end, tail = rest.partition(END)
     if not begin or not end:
-        raise InvalidError("no_markers", f"{file} has no place for a table: write the lines {BEGIN} and {END} into it.")
+        raise InvalidError(
+            "no_markers", f"{file} does not say where the table goes: write the lines {BEGIN} and {END} into it."
+        )
     return head, tail

@@ -25,7 +25,7 @@ def store_chunk(unit: Unit, chunk: Chunk) -> bool:
     if stored_digest(unit, chunk) != chunk.sha256:
         raise ConflictError(
             "chunk_differs",
-            f"Chunk {chunk.sequence} of flow {chunk.flow}, {chunk.end}, is stored with another content.",
+            f"Chunk {chunk.sequence} of flow {chunk.flow}, {chunk.end}, is already stored with different content.",
         )
     return False
 

@@ -122,7 +122,8 @@ def _check_size(values: Mapping[str, Sequence[float]]) -> None:
         raise InvalidError("sweep_invalid", f"{', '.join(twice)} has a value twice; name each once.")
     if (sets := prod(len(each) for each in values.values())) > MAX_SETS:
         raise InvalidError(
-            "sweep_invalid", f"This grid has {sets:,} parameter sets; {MAX_SETS:,} are the most. Take fewer values."
+            "sweep_invalid",
+            f"This grid has {sets:,} parameter sets; at most {MAX_SETS:,} are allowed. Take fewer values.",
         )
 
 

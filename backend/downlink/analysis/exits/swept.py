@@ -27,14 +27,14 @@ class Sweepable:
         """The detector's own value. InvalidError `sweep_invalid` outside of the range or between two steps."""
         if not self.low <= value <= self.high:
             raise InvalidError(
-                "sweep_invalid", f"{self.name} goes from {self.low:g} to {self.high:g} {self.unit}, not {value:g}."
+                "sweep_invalid", f"{self.name} must be from {self.low:g} to {self.high:g} {self.unit}, not {value:g}."
             )
         if not self.steps:
             return float(value)
         whole = round(value * self.steps)
         if abs(value * self.steps - whole) > 1e-6:
             raise InvalidError(
-                "sweep_invalid", f"{self.name} goes in steps of {1 / self.steps:g} {self.unit}, not {value:g}."
+                "sweep_invalid", f"{self.name} must be a multiple of {1 / self.steps:g} {self.unit}, not {value:g}."
             )
         return whole
 

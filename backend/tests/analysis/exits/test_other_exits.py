@@ -271,18 +271,18 @@ def test_each_parameter_is_swept_within_its_range_in_whole_steps(detector: tuple
     for each in found.values():
         step = 1 / each.steps if each.steps else 0.001
         for outside in (each.low - step, each.high + step):
-            with pytest.raises(InvalidError, match=f"{each.name} goes from"):
+            with pytest.raises(InvalidError, match=f"{each.name} must be from"):
                 each.counted(outside)
         if each.steps:
             assert each.counted(each.low + step) == each.counted(each.low) + 1
-            with pytest.raises(InvalidError, match="in steps of"):
+            with pytest.raises(InvalidError, match="must be a multiple of"):
                 each.counted(each.low + step / 2)
 
 
 def test_a_thousand_sets_are_the_most() -> None:
     most: dict[str, list[float]] = {"threshold_percent": list(range(1, 101)), "bins": list(range(2, 12))}
     assert len(parameter_sets("search", "4.0", most)) == 1_000
-    with pytest.raises(InvalidError, match="1,100 parameter sets; 1,000 are the most"):
+    with pytest.raises(InvalidError, match="1,100 parameter sets; at most 1,000 are allowed"):
         parameter_sets("search", "4.0", {**most, "bins": list(range(2, 13))})
 
 

@@ -88,7 +88,7 @@ describe('sweeps', () => {
     const start = within(dialog).getByRole('button', { name: 'Start sweep' })
     expect(start.hasAttribute('disabled')).toBe(true)
     await userEvent.type(field, '20, 400')
-    expect(within(dialog).getByText('threshold_percent goes from 1 to 100 %, not 400')).toBeTruthy()
+    expect(within(dialog).getByText('threshold_percent must be from 1 to 100 %, not 400')).toBeTruthy()
     expect(start.hasAttribute('disabled')).toBe(true)
     await userEvent.clear(field)
     await userEvent.type(field, '20..40 by 5')

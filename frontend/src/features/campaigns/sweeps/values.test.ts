@@ -17,7 +17,7 @@ it.each([
   ['20..30 by 0', '“20..30 by 0” is not a number'],
   ['30..20 by 5', 'is not a number'],
   ['1..100 by 0.0001', 'is not a number'],
-  ['20, 101', 'threshold_percent goes from 1 to 100 %, not 101'],
+  ['20, 101', 'threshold_percent must be from 1 to 100 %, not 101'],
 ])('“%s” is refused in words', (text, words) => expect(parseValues(text, THRESHOLD)).toContain(words))
 
 it('a long list is told by its ends', () => {

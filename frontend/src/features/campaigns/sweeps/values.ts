@@ -18,7 +18,7 @@ export function parseValues(text: string, { name, low, high, unit }: SweptParame
   }
   if (values.length === 0) return 'Give at least one value'
   const outside = values.find((value) => value < low || value > high)
-  if (outside !== undefined) return `${name} goes from ${low} to ${high}${unit ? ` ${unit}` : ''}, not ${outside}`
+  if (outside !== undefined) return `${name} must be from ${low} to ${high}${unit ? ` ${unit}` : ''}, not ${outside}`
   return [...new Set(values)].sort((a, b) => a - b)
 }
 
