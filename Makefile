@@ -163,7 +163,7 @@ $(STAMPS)/audit: backend/requirements-audit.lock
 	touch $@
 
 .PHONY: mutants-agents
-mutants-agents: ## The same for the agents' emulate, tcpinfo and settings
+mutants-agents: ## Would the agents' tests notice? Like make mutants, in emulate, tcpinfo and settings
 	$(MAKE) -C agents mutants N=$(or $(N),100) SEED=$(or $(SEED),1)
 
 # Cosmic Ray has an environment of its own, so that the project's holds nothing that only this needs.
