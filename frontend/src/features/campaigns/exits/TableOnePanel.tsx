@@ -2,6 +2,7 @@ import { Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ExitGroup, ShareEstimate } from '@/api/types'
 import { NO_VALUE } from '@/lib/format'
+import { Estimate } from '@/ui/Estimate'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { groupLabel, shareText, timeText } from './groups'
@@ -138,7 +139,7 @@ function Time({ time, children }: { time: ShareEstimate | null; children?: React
 function withN(time: ShareEstimate | null): ReactNode {
   return (
     <>
-      {timeText(time)}
+      <Estimate text={timeText(time)} />
       {time ? <small> n={time.n}</small> : null}
     </>
   )

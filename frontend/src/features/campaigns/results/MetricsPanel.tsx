@@ -2,6 +2,7 @@ import { SegmentedControl, Table, Text } from '@mantine/core'
 import type { PhaseName, Phases } from '@/api/types'
 import { Swatch } from '@/charts/Swatch'
 import { formatEstimate } from '@/lib/format'
+import { Estimate } from '@/ui/Estimate'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { knownMetrics, type LabelledGroup, PHASE_TITLES } from './series'
@@ -55,7 +56,7 @@ export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelPro
               </Table.Th>
               {groups.map(({ label, group }) => (
                 <Table.Td key={label} ta="right">
-                  {formatEstimate(group.metrics[phase][metric.name], metric.factor)}
+                  <Estimate text={formatEstimate(group.metrics[phase][metric.name], metric.factor)} />
                 </Table.Td>
               ))}
             </Table.Tr>

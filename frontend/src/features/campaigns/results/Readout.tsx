@@ -4,6 +4,7 @@ import { readingAt } from '@/charts/bands'
 import { useCursor } from '@/charts/cursor'
 import { Swatch } from '@/charts/Swatch'
 import { formatEstimate, NO_VALUE } from '@/lib/format'
+import { Estimate } from '@/ui/Estimate'
 import classes from './results.module.css'
 import { bandSeries, type LabelledGroup, PHASE_TITLES, QUANTITIES } from './series'
 
@@ -74,7 +75,7 @@ function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase
       </td>
       {QUANTITIES.map((quantity, index) => (
         <td key={quantity.name} role="cell" data-label={`${quantity.title}, ${quantity.unit.split(' ')[0]}`}>
-          {formatEstimate(readings[index], quantity.factor)}
+          <Estimate text={formatEstimate(readings[index], quantity.factor)} />
         </td>
       ))}
     </>
