@@ -5,13 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import orjson
+
 from downlink.importers.model import UnreadableError
 
 MAX_DOCUMENTS = 500
+MAX_VALUES = 8_000_000
+"""Three days of `iperf3 -J` at a second. A value takes up to 150 bytes of memory, and may be written with three."""
 OPENING = re.compile(rb"^[ \t]*\{", re.MULTILINE)
 BETWEEN = re.compile(rb"[ \t\r\n,]*+")
 # A string that never ends is one token to the end of the text: each byte is looked at once, whatever the text.
 TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
+
+
+def has_many_values(text: bytes) -> bool:
+    """Whether a JSON text may hold more values than are read: each follows a comma or an opening bracket."""
+    return sum(text.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES
+
+
+def parsed_line(line: bytes) -> object:
+    """A line of JSON. Raises ValueError when it is none, UnreadableError for more than is read."""
+    if has_many_values(line):
+        raise too_many_values()
+    return orjson.loads(line)
+
+
+def too_many_values() -> UnreadableError:
+    return UnreadableError(f"it holds more than {MAX_VALUES} values; split it, or record at longer intervals")
 
 
 def as_utf8(content: bytes) -> bytes:

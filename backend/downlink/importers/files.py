@@ -19,7 +19,14 @@ from downlink.importers.ack_csv import (
     read_ack_csv,
     read_downlink_csv,
 )
-from downlink.importers.documents import as_utf8, documents_in, from_first_object
+from downlink.importers.documents import (
+    as_utf8,
+    documents_in,
+    from_first_object,
+    has_many_values,
+    parsed_line,
+    too_many_values,
+)
 from downlink.importers.flent import is_flent, read_flent
 from downlink.importers.foreign import KNOWN, sentence_for_bytes, sentence_for_document, sentence_for_table
 from downlink.importers.iperf3 import documents_of_events, is_iperf3, is_stream_event, read_iperf3
@@ -135,7 +142,11 @@ def _unknown_text(content: bytes, header: list[str]) -> str:
 
 
 def _json_readers(content: bytes) -> Readers:
-    """Objects per line, or documents one after the other."""
+    """Objects per line, or documents one after the other. Only snapshots are parsed line by line: the rest is held as a whole."""
+    if has_many_values(content):
+        if is_tcp_info(_object(content[: content.find(b"\n") + 1])):
+            return SourceKind.TCP_INFO, [(lambda: read_tcp_info(content), content)]
+        raise too_many_values()
     whole = _object(content)
     if isinstance(whole, Mapping) and not (is_tcp_info(whole) or is_stream_event(whole)):
         kind, read = _kind_of(whole)
@@ -179,10 +190,10 @@ def _kind_of(document: Document) -> tuple[SourceKind, Callable[[Document], Conte
 
 
 def _object(text: bytes) -> object:
-    """A text as JSON, None when it is none."""
+    """A text as JSON, None when it is none, or more than is read."""
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return parsed_line(text)
+    except (orjson.JSONDecodeError, UnreadableError):
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -59,7 +60,7 @@ def documents_of_events(content: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _events(content: bytes) -> Iterator[Mapping[str, Any]]:
-    for line_number, line in enumerate(content.splitlines(), start=1):
+    for line_number, line in enumerate(io.BytesIO(content), start=1):
         if line.strip():
             try:
                 yield mapping(orjson.loads(line), f"line {line_number}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 
 from downlink.domain.sample import End
+from downlink.importers.documents import parsed_line
 from downlink.importers.model import Content, Direction, ImportedFlow, UnreadableError
 from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of
 from downlink.importers.tcp_fields import decode_structs
@@ -34,7 +36,7 @@ def read_tcp_info(content: bytes) -> Content:
     stamps: list[datetime] = []
     structs: list[bytes] = []
     control: str | None = None
-    for line_number, line in enumerate(content.splitlines(), start=1):
+    for line_number, line in enumerate(io.BytesIO(content), start=1):
         if not line.strip():
             continue
         snapshot = _line(line, line_number)
@@ -61,7 +63,7 @@ def read_tcp_info(content: bytes) -> Content:
 
 def _line(line: bytes, line_number: int) -> Mapping[str, Any]:
     try:
-        return mapping(orjson.loads(line), f"line {line_number}")
+        return mapping(parsed_line(line), f"line {line_number}")
     except orjson.JSONDecodeError as error:
         raise UnreadableError(f"line {line_number} is not JSON ({error})") from error
 

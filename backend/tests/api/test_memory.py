@@ -130,6 +130,13 @@ def zstd_bomb() -> bytes:
     return b"".join([*(packer.compress(zeros) for _ in range(128)), packer.flush()])
 
 
+def json_bomb() -> bytes:
+    """100 MiB of JSON, within the limit of bytes: 35 million lists, 3 GB once they are parsed."""
+    packer = zstandard.ZstdCompressor().compressobj()
+    lists = b"[]," * (MIB // 3)
+    return b"".join([packer.compress(b'{"a":['), *(packer.compress(lists) for _ in range(100)), packer.flush()])
+
+
 @pytest.mark.parametrize(
     ("pack", "why"),
     [
@@ -138,8 +145,16 @@ def zstd_bomb() -> bytes:
         (lambda: gzip.compress(b"", mtime=0) * 250_000, "more than 100000 parts"),
         (lambda: bz2.compress(b"") * 250_000, "more than 100000 parts"),
         (lambda: lzma.compress(b"") * 250_000, "more than 100000 parts"),
+        (json_bomb, "more than 8000000 values"),
     ],
-    ids=["zstd bomb of 2 GiB", "gzip bomb of 600 MiB", "250,000 gzip members", "bzip2 streams", "xz streams"],
+    ids=[
+        "zstd bomb of 2 GiB",
+        "gzip bomb of 600 MiB",
+        "250,000 gzip members",
+        "bzip2 streams",
+        "xz streams",
+        "JSON of 35 million lists",
+    ],
 )
 def test_no_packed_file_takes_much_memory(loaded: Loaded, pack: object, why: str) -> None:
     packed = pack()  # type: ignore[operator]

@@ -6,12 +6,14 @@ import json
 import time
 import zipfile
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from downlink.codec.bounded import unpack
 from downlink.domain.errors import InvalidError
 from downlink.importers import documents
 from downlink.importers.documents import documents_in
@@ -19,6 +21,7 @@ from downlink.importers.files import import_file, traces_in
 from downlink.importers.model import ImportedTrace
 from tests.fixtures.foreign_files import iperf3_file, ndt7_file
 
+DATA = Path(__file__).parent / "data"
 FAILED = b'{"start": {"connected": []}, "intervals": [], "end": {}, "error": "unable to connect {1}"}'
 
 
@@ -145,3 +148,28 @@ def test_known_files_that_are_not_read_are_named_with_what_to_use_instead(conten
     assert len(found) == 1
     assert isinstance(found[0], InvalidError)
     assert why in found[0].message
+
+
+def signs(text: bytes) -> int:
+    return sum(text.count(sign) for sign in (b",", b"[", b"{"))
+
+
+@pytest.mark.parametrize("text", [iperf3_file(3), iperf3_file(3) + b"\n" + iperf3_file(4)], ids=["one", "a log"])
+def test_values_are_counted_before_any_is_parsed(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_VALUES", signs(text))
+    assert all(isinstance(each, ImportedTrace) for each in traces_in("x", text))
+    monkeypatch.setattr(documents, "MAX_VALUES", signs(text) - 1)
+    (refusal,) = traces_in("x", text)
+    assert isinstance(refusal, InvalidError)
+    assert "values; split it, or record at longer intervals" in refusal.message
+
+
+def test_snapshots_are_counted_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = unpack((DATA / "tcp-info.jsonl.zst").read_bytes(), 2**24)
+    most = max(map(signs, text.splitlines()))
+    assert most < signs(text) / 2
+    monkeypatch.setattr(documents, "MAX_VALUES", most)
+    assert import_file("x", text).flows
+    monkeypatch.setattr(documents, "MAX_VALUES", most - 1)
+    with pytest.raises(InvalidError, match="values; split it"):
+        import_file("x", text)
