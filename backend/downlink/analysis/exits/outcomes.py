@@ -12,6 +12,9 @@ from downlink.analysis.exits.capacity import Capacity
 from downlink.analysis.exits.sliding import ExitTimes
 from downlink.analysis.intervals import CONFIDENCE, mean_intervals
 
+UNBOUNDED = float("-inf")
+"""Headroom may be negative; no time is."""
+
 
 class Timing(StrEnum):
     """An exit against the capacity point and the first loss of its flow.
@@ -96,14 +99,15 @@ def table_row(runs: Sequence[Reached]) -> TableRow:
         _mean_s(each.cg_us for each in times),
         _mean_s(each.ex_us for each in times),
         _mean_s(each.dp_us for each in times),
-        _mean_s(each.hr_us for each in times),
-        _mean_s(each.hr_us for each in times if each.is_success),
+        _mean_s((each.hr_us for each in times), UNBOUNDED),
+        _mean_s((each.hr_us for each in times if each.is_success), UNBOUNDED),
         _common_means([each for each in times if None not in (each.cg_us, each.ex_us, each.dp_us)]),
     )
 
 
 def _common_means(times: Sequence[ExitTimes]) -> CommonMeans | None:
-    means = [_mean_s(getattr(each, name) for each in times) for name in ("cg_us", "ex_us", "dp_us", "hr_us")]
+    least = {"cg_us": 0.0, "ex_us": 0.0, "dp_us": 0.0, "hr_us": UNBOUNDED}
+    means = [_mean_s((getattr(each, name) for each in times), end) for name, end in least.items()]
     found = [mean for mean in means if mean is not None]
     return CommonMeans(*found) if len(found) == len(means) else None
 
@@ -119,7 +123,8 @@ def _share(hits: int, n: int) -> Interval:
     return Interval(hits / n, float(bounds.low), float(bounds.high), n)
 
 
-def _mean_s(times_us: Iterable[int | None]) -> Interval | None:
-    """Mean with Student's interval; n = 1 has none."""
-    found = mean_intervals([time_us / 1e6 for time_us in times_us if time_us is not None]).to_dict()
+def _mean_s(times_us: Iterable[int | None], least: float = 0.0) -> Interval | None:
+    """Mean with Student's interval, which does not go below `least`; n = 1 has none."""
+    times_s = [time_us / 1e6 for time_us in times_us if time_us is not None]
+    found = mean_intervals(times_s, least=least).to_dict()
     return Interval(found["mean"], found["low"], found["high"], found["n"]) if found["n"] else None

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import judge_flow
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.trace import AckTrace, trace_from_fields
 from downlink.analysis.series import sender_series
 from downlink.codec.parquet import Columns, parquet_to_columns
@@ -38,6 +40,18 @@ def test_the_replay_leaves_slow_start_at_the_ack_at_which_the_kernel_did(link: s
     assert (replayed.quantities["signal"], replayed.cwnd_source) == (signal, "recorded")
     loss = judge_first_loss(trace).exit_us
     assert loss is None or loss > observed.exit_us
+
+
+def test_hystart_over_geo_left_a_link_that_was_mostly_empty() -> None:
+    """With 649 segments in a link that holds 144 Mb/s x 0.56 s, which the curve of SEARCH 1.0 calls full before that."""
+    judged = judge_flow(recorded("geo-viasat", "on"), LinkRate(144e6, is_emulated=True))
+    observed = judged.verdicts[0]
+    assert (observed.detector, observed.cwnd_segments) == ("observed_exit", 649)
+    assert judged.timing(observed) is Timing.EARLY
+    assert judged.times is not None
+    assert judged.times.cg_us is not None
+    assert observed.exit_us is not None
+    assert judged.times.cg_us <= observed.exit_us
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -44,12 +44,24 @@ def test_means_have_their_interval_and_each_its_own_n() -> None:
     assert row.cg_s is not None
     assert row.capacity_s is not None
     assert row.dp_s is not None
-    low, high = stats.t.interval(0.95, 2, loc=11, scale=stats.sem([9, 10, 14]))
-    assert (row.cg_s.value, row.cg_s.low, row.cg_s.high, row.cg_s.n) == pytest.approx((11, low, high, 3))
+    factor = np.exp(stats.t.ppf(0.975, 2) * stats.sem([9, 10, 14]) / 11)
+    assert (row.cg_s.value, row.cg_s.low, row.cg_s.high, row.cg_s.n) == pytest.approx((11, 11 / factor, 11 * factor, 3))
     assert (row.capacity_s.value, row.capacity_s.n, row.dp_s.n) == (6, 3, 4)
     alone = table_row(runs[:1])
     assert alone.cg_s is not None
     assert (alone.cg_s.low, alone.cg_s.high) == (None, None)
+
+
+def test_no_interval_of_a_time_begins_before_the_flow_and_headroom_may_be_negative() -> None:
+    """Of two runs that differ, the plain interval reaches far below zero."""
+    row = table_row([reached(1, 2, 3, 1), reached(9, 12, 10, 9)])
+    assert row.common is not None
+    times = [row.capacity_s, row.cg_s, row.ex_s, row.dp_s, row.common.cg_s, row.common.ex_s, row.common.dp_s]
+    assert all(each is not None and each.low is not None and 0 < each.low < each.value for each in times)
+    low, high = stats.t.interval(0.95, 1, loc=-0.5, scale=stats.sem([1, -2]))
+    for headroom in (row.hr_s, row.common.hr_s):
+        assert headroom is not None
+        assert (headroom.low, headroom.high) == pytest.approx((low, high))
 
 
 def test_over_common_runs_the_mean_headroom_is_the_difference_of_the_means() -> None:
