@@ -22,6 +22,11 @@ def upgrade() -> None:
 def downgrade() -> None:
     for name in CONTENTS:
         op.execute(f"ALTER TABLE chunks ALTER COLUMN {name} SET STORAGE EXTENDED")
-    op.add_column("campaigns", sa.Column("is_recorded", sa.Boolean(), server_default=sa.false(), nullable=False))
+    op.add_column(
+        "campaigns",
+        sa.Column(
+            "is_recorded", sa.Boolean(), server_default=sa.false(), nullable=False
+        ),
+    )
     op.execute("UPDATE campaigns SET is_recorded = origin = 'recorded'")
     op.alter_column("campaigns", "is_recorded", server_default=None)

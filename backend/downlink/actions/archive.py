@@ -14,6 +14,7 @@ from uuid import UUID
 
 from downlink.actions.exits import judge_run
 from downlink.actions.limits import limit_run
+from downlink.analysis.exits.capacity import Basis
 from downlink.codec.collector import Collector
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.run import FINAL, Reason, RunState
@@ -148,10 +149,20 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
 
 def _recorded(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
     """Campaign and runs as they stand here: nothing is left to do, whatever was under way when the archive was written."""
+    runs = [row if row["state"] in FINAL else _ended_run(row) for row in rows["runs"]]
+    emulated = _emulated_links(rows)
     return {
         "campaigns": [_recorded_campaign(row) for row in rows["campaigns"]],
-        "runs": [row if row["state"] in FINAL else _ended_run(row) for row in rows["runs"]],
+        "runs": [{"is_emulated": row["link"] in emulated or None, **row} for row in runs],
     }
+
+
+def _emulated_links(rows: dict[str, list[dict[str, Any]]]) -> set[str]:
+    """Older archives do not say of a run that its link was emulated: the verdicts on its exits do."""
+    judged = {
+        row["run_id"] for row in rows.get("slow_starts", ()) if row.get("capacity_basis") == Basis.EMULATED_RATE.value
+    }
+    return {row["link"] for row in rows["runs"] if row["id"] in judged}
 
 
 def _recorded_campaign(row: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from downlink.codec.parquet import Columns, trace_columns
 from downlink.domain.errors import InvalidError
 from downlink.domain.run import RunState
 from downlink.domain.sample import End
-from downlink.storage import campaigns, exits, links, reports, traces
+from downlink.storage import campaigns, exits, reports, traces
 from downlink.storage import runs as run_rows
 from downlink.storage.tables import Exit, Run, RunFlow, SlowStart
 from downlink.storage.unit import Unit
@@ -53,8 +53,7 @@ def link_rate(unit: Unit, run: Run) -> LinkRate | None:
     """The rate that a run's flow had to itself; None where nobody knows it, or where several flows shared it."""
     if run.nominal_rate_bps is None or len(run_rows.flows_of(unit, run.id)) > 1:
         return None
-    link = links.domain_links(unit, [run.link]).get(run.link)
-    return LinkRate(run.nominal_rate_bps, is_emulated=link is not None and link.is_emulated)
+    return LinkRate(run.nominal_rate_bps, is_emulated=bool(run.is_emulated))
 
 
 def first_byte_us(flow: RunFlow) -> int:

@@ -49,6 +49,7 @@ def _run(
         expected_s=planned.duration_s,
         base_rtt_ms=link.base_rtt_ms,
         nominal_rate_bps=link.nominal_rate_bps,
+        is_emulated=link.is_emulated,
         is_host_wide=condition.is_host_wide,
     )
 

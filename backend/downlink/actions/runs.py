@@ -19,7 +19,7 @@ from downlink.storage.unit import Unit
 
 PLANNED_COLUMNS = (
     "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
-    "nominal_rate_bps", "is_host_wide",
+    "nominal_rate_bps", "is_emulated", "is_host_wide",
 )  # fmt: skip
 # Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
 BUSY_PAUSE = timedelta(seconds=60)

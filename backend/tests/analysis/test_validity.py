@@ -52,3 +52,11 @@ def test_a_counter_that_falls_does_not_belong_to_one_socket() -> None:
     fault = find_fault({"elapsed_us": time_us, "acked_bytes": acked}, START_US, END_US)
     assert fault
     assert "acked_bytes" in fault.detail
+
+
+def test_a_counter_may_stand_still_and_fall_by_nothing() -> None:
+    time_us = times()
+    acked = np.repeat(np.arange(len(time_us)), 2)[: len(time_us)]
+    assert find_fault({"elapsed_us": time_us, "acked_bytes": acked}, START_US, END_US) is None
+    acked[-1] = acked[-2] - 1
+    assert find_fault({"elapsed_us": time_us, "acked_bytes": acked}, START_US, END_US) is not None

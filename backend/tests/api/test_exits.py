@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from downlink.actions.reanalysis import analyse_again
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.panel import judge_all
 from downlink.api.schemas.exits import CampaignExits, RunExits
@@ -70,6 +72,17 @@ def test_the_capacity_point_names_the_rate_that_it_was_judged_by(lab: Lab, is_em
     step_us = flow["window"]["time_us"][1] - flow["window"]["time_us"][0]
     assert abs(flow["window"]["time_us"][first] - capacity["capacity_us"]) <= step_us
     assert (flow["is_current"], flow["origin_us"]) == (True, flow["first_byte_us"])
+
+
+def test_a_run_is_judged_by_the_link_that_it_ran_over_whatever_became_of_it(lab: Lab) -> None:
+    """A link is edited between campaigns, and is not there at all where an archive is loaded."""
+    judged_over(lab, {"nominal_rate_bps": RATE_BPS, "is_emulated": True})
+    (link,) = lab.call("GET", "/links")["items"]
+    lab.call("PATCH", f"/links/{link['id']}", {"is_emulated": False})
+    (campaign,) = lab.call("GET", "/campaigns")["items"]
+    with lab.units() as unit:
+        analyse_again(unit, UUID(campaign["id"]), lab.now())
+    assert one_run(lab, campaign["id"])[1]["capacity"]["capacity_basis"] == "emulated_rate"
 
 
 def test_flows_that_share_a_link_are_judged_by_their_plateaus(lab: Lab) -> None:

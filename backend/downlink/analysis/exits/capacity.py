@@ -108,7 +108,5 @@ def _delivered_bytes(trace: AckTrace) -> Floats:
 
 def _growth(time_us: Ints, counter: Floats, span_us: int) -> Floats:
     """Growth of a counter over the time before each row, linear between rows; NaN where that begins before the first row."""
-    if time_us.size == 0:
-        return np.empty(0)
     before = np.interp(time_us - span_us, time_us, counter)
     return np.where(time_us - span_us >= time_us[0], counter - before, np.nan)

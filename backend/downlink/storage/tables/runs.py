@@ -47,6 +47,7 @@ class Campaign(Table):
 class Run(Table):
     """needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost.
 
+    nominal_rate_bps, is_emulated: of its link when it was planned; an analysis years later, or elsewhere, finds no link to ask.
     import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
     """
 
@@ -72,6 +73,7 @@ class Run(Table):
     expected_s: Mapped[float]
     base_rtt_ms: Mapped[float]
     nominal_rate_bps: Mapped[int | None]
+    is_emulated: Mapped[bool | None]
     is_host_wide: Mapped[bool]
     live: Mapped[Json | None]
     needs: Mapped[str | None]

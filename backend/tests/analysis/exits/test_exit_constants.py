@@ -88,7 +88,7 @@ def even(rtt_us: int, *, bins: int = 40) -> AckTrace:
     return make_trace(time_us, acked, rtts, np.arange(bins) * 1_000 + 5_000)
 
 
-@pytest.mark.parametrize(("judge", "bins"), [(judge_search_31, 14), (judge_search_40, 15)])
+@pytest.mark.parametrize(("judge", "bins"), [(judge_search_10, 14), (judge_search_31, 14), (judge_search_40, 15)])
 def test_a_history_of_25_bins_cannot_look_further_back(judge: Callable[[AckTrace], Verdict], bins: int) -> None:
     assert judge(even(bins * BIN_US - 1)).exit_us is not None
     assert judge(even(bins * BIN_US)).exit_us is None
