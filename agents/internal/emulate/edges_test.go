@@ -63,6 +63,9 @@ func TestATransmissionMayEndExactlyWhereTheRateChanges(t *testing.T) {
 	require.Equal(t, 100*ms, finish(r, 0, 1e5))
 	require.Equal(t, 101*ms, finish(r, 0, 1e5+1))
 	require.Equal(t, 150*ms, finish(constantRate(1e6), 50*ms, 1e5))
+	gapped := gappedRate{constantRate(1e6), gaps{every: time.Second, offset: 100 * ms, length: 50 * ms}}
+	require.Equal(t, 100*ms, finish(gapped, 0, 1e5), "a packet that ends with the gap's first moment is through")
+	require.Equal(t, 151*ms, finish(gapped, 0, 1e5+1e3))
 }
 
 func TestARateIsDrawnAgainAtTheEndOfItsPeriod(t *testing.T) {

@@ -3,6 +3,7 @@ package tcpinfo
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -52,4 +53,29 @@ func TestARecorderGoesOnWhileTheDiskIsSlow(t *testing.T) {
 	require.Equal(t, waitingBlocks, stats.Blocks)
 	require.Len(t, sequences, waitingBlocks)
 	require.IsIncreasing(t, sequences)
+}
+
+func TestABlockThatIsUsedAgainHoldsNothingOfBefore(t *testing.T) {
+	const rounds, samples = 200, 5
+	written, want, got := make(chan struct{}, 2*rounds), []int64{}, []int64{}
+	r := NewRecorder([]string{"elapsed_us"}, samples, func(block Block) error {
+		got = append(got, block.Columns[0]...)
+		written <- struct{}{}
+		return nil
+	})
+	for round := range int64(rounds) {
+		for i := range int64(samples) {
+			r.Row[0] = round*samples + i
+			want = append(want, r.Row[0])
+			r.Add()
+		}
+		select {
+		case <-written: // from here on the block is free for others
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "a full block did not reach the sink")
+		}
+	}
+	_, err := r.Close()
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }
