@@ -870,7 +870,7 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Events `run`, `progress`, `campaign`, `report`, `sweep` and `agent`; `refetch` says that some were left out.
+         * @description Events `run`, `progress`, `campaign`, `report`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
          *
          *     The stream ends when the right to read it does.
          */
@@ -1122,7 +1122,7 @@ export interface components {
             conditions: string[];
             /**
              * Runs Total
-             * @description Planned places: cycles x conditions x links; further attempts are not counted
+             * @description Planned runs: cycles x conditions x links; further attempts are not counted
              */
             runs_total: number;
             /**
@@ -1194,7 +1194,7 @@ export interface components {
             conditions: string[];
             /**
              * Runs Total
-             * @description Planned places: cycles x conditions x links; further attempts are not counted
+             * @description Planned runs: cycles x conditions x links; further attempts are not counted
              */
             runs_total: number;
             /**

@@ -147,7 +147,7 @@ class Campaign(Shape):
     is_recorded: bool = Field(description="Loaded from an archive, not measured here: its origin is `recorded`")
     links: list[str]
     conditions: list[str]
-    runs_total: int = Field(description="Planned places: cycles x conditions x links; further attempts are not counted")
+    runs_total: int = Field(description="Planned runs: cycles x conditions x links; further attempts are not counted")
     runs_ended: int = Field(description="Places whose last attempt has ended")
     counts: RunCounts = Field(description="Runs by state, every attempt counted")
     created_at: Moment
