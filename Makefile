@@ -63,7 +63,7 @@ $(STAMPS)/python: backend/requirements.lock backend/pyproject.toml
 	@mkdir -p $(STAMPS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --require-hashes -r backend/requirements.lock
-	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e backend
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e backend
 	touch $@
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json

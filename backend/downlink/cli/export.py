@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from downlink.cli.client import Client
+from downlink.cli.files import download, make_folder, write_text
 
 TABLES = (
     "series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv", "limits.csv",
@@ -16,17 +17,15 @@ TABLES = (
 
 def export_folder(client: Client, campaign: str, folder: Path) -> Iterator[Path]:
     """Write the campaign's tables and report into `folder`, file by file."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for table in TABLES:
-        with (folder / table).open("wb") as out:
-            client.download(f"/campaigns/{campaign}/{table}", out)
+        download(client, f"/campaigns/{campaign}/{table}", folder / table)
         yield folder / table
     report = folder / "report.json"
-    report.write_text(json.dumps(client.get(f"/campaigns/{campaign}/report"), indent=1))
+    write_text(report, json.dumps(client.get(f"/campaigns/{campaign}/report"), indent=1))
     yield report
 
 
 def export_archive(client: Client, campaign: str, file: Path) -> int:
     """Write everything of the campaign, traces too, into one zip; answer its size in bytes."""
-    with file.open("wb") as out:
-        return client.download(f"/campaigns/{campaign}/archive.zip", out)
+    return download(client, f"/campaigns/{campaign}/archive.zip", file)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from downlink.cli.files import download
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, megabits, moment, note, print_json, print_table, say, show
 
@@ -37,6 +38,16 @@ FLOW_COLUMNS: list[Column] = [
     ("ended", lambda f: f["ended"]),
     ("sender samples", lambda f: f["traces"]["sender"]["samples"]),
     ("receiver samples", lambda f: f["traces"]["receiver"]["samples"]),
+]
+
+
+SUMMARY_COLUMNS: list[Column] = [
+    ("direction", lambda s: s["direction"]),
+    ("sent", lambda s: megabits(s["sent_bps"])),
+    ("received", lambda s: megabits(s["received_bps"])),
+    ("retransmitted segments", lambda s: s["retransmitted_segments"]),
+    ("seconds", lambda s: s["duration_s"]),
+    ("omitted seconds", lambda s: s["omitted_s"]),
 ]
 
 
@@ -75,8 +86,7 @@ def trace(
 ) -> None:
     """Download the samples of one flow at one end."""
     file = to or Path(f"{run}-{flow}-{end}.{form}")
-    with file.open("wb") as out:
-        size = connect().download(f"/runs/{run}/traces/{flow}/{end}.{form}", out)
+    size = download(connect(), f"/runs/{run}/traces/{flow}/{end}.{form}", file)
     note(f"{file}: {size:,} bytes")
 
 
@@ -84,6 +94,9 @@ def _print_run(run: dict[str, Any]) -> None:
     print_table([run], COLUMNS)
     say("")
     print_table(run["flows"], FLOW_COLUMNS)
+    if summaries := (run["import_source"] or {}).get("summaries"):
+        say(f"\nThe totals of {run['import_source']['source']} itself:")
+        print_table(summaries, SUMMARY_COLUMNS)
     for host in run["hosts"]:
         say(f"\n{host['agent']} ({', '.join(host['roles'])}), restored: {_yes_no(host['is_restored'])}")
         print_table(_settings(host), [(key, itemgetter(key)) for key in SETTING_KEYS])

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from downlink.api.app import create_app
 from downlink.cli import imports as command
-from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
+from downlink.domain.errors import DownlinkError, InvalidError, NotFoundError, UnavailableError
 from downlink.main import app
 from downlink.settings import Settings
 from tests.fixtures.foreign_files import ack_csv_file, iperf3_file
@@ -101,6 +101,40 @@ def test_files_become_runs_of_a_new_campaign_and_more_are_added(server: Lab, fil
         ("cubic upload", "complete"),
         ("per ACK", "complete"),
     ]
+
+
+def test_a_run_shows_the_tool_s_own_totals_and_its_trace_arrives_whole_or_not_at_all(
+    server: Lab, files: list[Path], tmp_path: Path
+) -> None:
+    report = json.loads(files[0].read_bytes())
+    report["end"]["sum_sent"] = {"bytes": 9, "bits_per_second": 12_300_000.0, "retransmits": 4, "seconds": 3.0}
+    files[0].write_text(json.dumps(report))
+    answer = json.loads(run("import", files[0], "--json").stdout)
+    while server.work():
+        pass
+    (imported,) = answer["runs"]
+    shown = run("runs", "show", imported["run_id"]).stdout
+    assert "The totals of iperf3 itself:" in shown
+    assert "upload\t12.3 Mb/s\t\t4\t3.0" in shown
+    run("runs", "trace", imported["run_id"], "--to", tmp_path / "kept", "--format", "csv")
+    kept = (tmp_path / "kept").read_bytes()
+    assert kept.startswith(b"elapsed_us,")
+    with pytest.raises(NotFoundError, match="no sealed trace of flow 1 at the receiver"):
+        run("runs", "trace", imported["run_id"], "--end", "receiver", "--to", tmp_path / "kept")
+    with pytest.raises(NotFoundError):
+        run("runs", "trace", imported["run_id"], "--end", "receiver")
+    assert (tmp_path / "kept").read_bytes() == kept
+    left = [path.name for path in tmp_path.iterdir()]
+    assert [name for name in left if name.endswith(".part") or name.startswith(imported["run_id"])] == []
+
+
+@pytest.mark.parametrize("option", ["--to", "--archive"])
+def test_an_export_that_cannot_be_written_is_refused_in_words(server: Lab, files: list[Path], option: str) -> None:
+    answer = json.loads(run("import", files[0], "--json").stdout)
+    while server.work():
+        pass
+    with pytest.raises(InvalidError, match=r"^Cannot write \S+: Not a directory\."):
+        run("campaigns", "export", answer["campaign_id"], option, files[0] / "there")
 
 
 def test_the_server_s_refusals_are_told_and_nothing_is_stored(server: Lab, files: list[Path], tmp_path: Path) -> None:
