@@ -38,6 +38,9 @@ SEGMENT_TOLERANCE = 0.05
 WRAP = 2**32
 UNPACED = WRAP - 1
 INITIAL_WINDOW_SEGMENTS = 10
+MAX_ROW_BYTES = 65_536
+MAX_CELLS = 50_000_000
+"""Eight bytes each once they are read, and a row of very many takes several times that meanwhile."""
 
 Table = dict[str, NDArray[np.float64]]
 
@@ -108,6 +111,15 @@ def _table(content: bytes, header: list[str]) -> Table:
         raise UnreadableError("a column name appears twice")
     if content.count(b"\n") > MAX_SAMPLES:
         raise UnreadableError(f"it has more than {MAX_SAMPLES} rows")
+    if content.count(b",") > MAX_CELLS:
+        raise UnreadableError(f"it has more than {MAX_CELLS} cells")
+    rows = io.BytesIO(content)
+    if any(len(row) > MAX_ROW_BYTES for row in iter(lambda: rows.readline(MAX_ROW_BYTES + 1), b"")):
+        raise UnreadableError(f"a row is longer than {MAX_ROW_BYTES} bytes")
+    return _numbers(content, header)
+
+
+def _numbers(content: bytes, header: list[str]) -> Table:
     body = _filled(content.partition(b"\n")[2])
     if not body.strip():
         raise UnreadableError("it has a header and no rows")

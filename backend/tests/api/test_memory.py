@@ -137,6 +137,14 @@ def json_bomb() -> bytes:
     return b"".join([packer.compress(b'{"a":['), *(packer.compress(lists) for _ in range(100)), packer.flush()])
 
 
+def csv_bomb() -> bytes:
+    """100 MiB of one row in a table of per-ACK samples: 2 GB once it is cut into cells."""
+    packer = zstandard.ZstdCompressor().compressobj()
+    header = b"now_us,bytes_acked,mss,rtt_us,tp_delivered,lost_pkt,total_retrans_pkt\n"
+    cells = b"1," * (MIB // 2)
+    return b"".join([packer.compress(header), *(packer.compress(cells) for _ in range(90)), packer.flush()])
+
+
 @pytest.mark.parametrize(
     ("pack", "why"),
     [
@@ -146,6 +154,7 @@ def json_bomb() -> bytes:
         (lambda: bz2.compress(b"") * 250_000, "more than 100000 parts"),
         (lambda: lzma.compress(b"") * 250_000, "more than 100000 parts"),
         (json_bomb, "more than 8000000 values"),
+        (csv_bomb, "longer than 65536 bytes"),
     ],
     ids=[
         "zstd bomb of 2 GiB",
@@ -154,6 +163,7 @@ def json_bomb() -> bytes:
         "bzip2 streams",
         "xz streams",
         "JSON of 35 million lists",
+        "a row of 47 million cells",
     ],
 )
 def test_no_packed_file_takes_much_memory(loaded: Loaded, pack: object, why: str) -> None:
