@@ -176,6 +176,17 @@ func TestTicksThatPassedAreLeftOut(t *testing.T) {
 	require.Equal(t, int64(110), nextDue(100, 80, 10), "a clock never runs back, and a tick neither")
 }
 
+func TestLatenessIsAMeanOfAllTicksOrNone(t *testing.T) {
+	r := &recording{}
+	require.Zero(t, r.stats().LatenessMeanUs)
+	for _, lateNs := range []int64{3000, 5000} {
+		r.noteLateness(lateNs)
+		require.InDelta(t, float64(r.lateSum)/1000/float64(r.lateSeen), r.stats().LatenessMeanUs, 0)
+	}
+	require.InDelta(t, 4, r.stats().LatenessMeanUs, 0)
+	require.InDelta(t, 5, r.stats().LatenessMaxUs, 0)
+}
+
 func TestASampleAllocatesNothing(t *testing.T) {
 	sender, _ := loopbackPair(t)
 	raw, err := sender.SyscallConn()
