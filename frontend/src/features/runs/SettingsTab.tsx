@@ -53,26 +53,27 @@ function restoredText(host: RunHost): string {
 
 function SettingsTable({ agent, rows }: { agent: string; rows: SettingRow[] }) {
   return (
-    <ScrollTable label={`Settings of ${agent}`}>
-      <Table.Thead>
-        <Table.Tr>
+    // Roles are said aloud: on narrow screens these elements are no table boxes, and browsers then drop their roles.
+    <ScrollTable label={`Settings of ${agent}`} role="table" data-stacks>
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
           {['Setting', 'Asked', 'Before', 'During', 'After'].map((head) => (
-            <Table.Th key={head} scope="col">
+            <Table.Th key={head} scope="col" role="columnheader">
               {head}
             </Table.Th>
           ))}
         </Table.Tr>
       </Table.Thead>
-      <Table.Tbody>
+      <Table.Tbody role="rowgroup">
         {rows.map((row) => (
-          <Table.Tr key={row.name}>
-            <Table.Th scope="row" fw={500}>
+          <Table.Tr key={row.name} role="row">
+            <Table.Th scope="row" role="rowheader" fw={500}>
               <code>{row.name}</code>
             </Table.Th>
-            <Value value={row.asked} />
-            <Value value={row.before} />
-            <Value value={row.during} warning={row.isRefused ? 'not as asked' : undefined} />
-            <Value value={row.after} warning={row.isLeft ? 'not put back' : undefined} />
+            <Value label="Asked" value={row.asked} />
+            <Value label="Before" value={row.before} />
+            <Value label="During" value={row.during} warning={row.isRefused ? 'not as asked' : undefined} />
+            <Value label="After" value={row.after} warning={row.isLeft ? 'not put back' : undefined} />
           </Table.Tr>
         ))}
       </Table.Tbody>
@@ -80,9 +81,9 @@ function SettingsTable({ agent, rows }: { agent: string; rows: SettingRow[] }) {
   )
 }
 
-function Value({ value, warning }: { value: string | null; warning?: string | undefined }) {
+function Value({ label, value, warning }: { label: string; value: string | null; warning?: string | undefined }) {
   return (
-    <Table.Td className={classes.setting}>
+    <Table.Td role="cell" data-label={label} className={classes.setting}>
       {value ?? NO_VALUE}
       {warning ? (
         <Text span size="xs" c="red" fw={600}>
