@@ -115,6 +115,12 @@ def line(stamp: object, info: bytes | str | None) -> str:
     return json.dumps({"Timestamp": stamp, "RawIDM": "", "Attributes": [None, None, encoded]})
 
 
+def test_times_of_snapshots_are_exact_to_the_microsecond() -> None:
+    stamps = [f"2026-01-01T00:00:0{seconds}Z" for seconds in ("0.000000", "0.000249", "1.001000", "8.200000")]
+    flow = import_file("x", "\n".join(line(stamp, bytes(232)) for stamp in stamps).encode()).flows[0]
+    assert flow.columns["elapsed_us"].tolist() == [0, 249, 1_001_000, 8_200_000]
+
+
 @pytest.mark.parametrize(
     ("lines", "why"),
     [

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from threading import Barrier
 from uuid import UUID
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
+from structlog.testing import capture_logs
 
 from downlink.domain.errors import UnavailableError
 from downlink.storage import access
-from downlink.storage.unit import Job, UnitFactory, open_units
+from downlink.storage.unit import Job, UnitFactory, lock, open_units
 
 SUBJECT = UUID(int=1)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -82,3 +85,22 @@ def test_errors_do_not_show_what_was_stored(units: UnitFactory) -> None:
     logged = "".join(traceback.format_exception(caught.value))
     assert "violates not-null constraint" in logged
     assert "hash-of-anna" not in logged
+
+
+def test_a_deadlock_ends_one_transaction_under_its_own_name_and_is_logged(units: UnitFactory) -> None:
+    both_hold_one = Barrier(2)
+
+    def take(first: str, second: str) -> str | None:
+        try:
+            with units() as unit:
+                lock(unit, first)
+                both_hold_one.wait(timeout=20)
+                lock(unit, second)
+        except UnavailableError as error:
+            return error.code
+        return None
+
+    with capture_logs() as logged, ThreadPoolExecutor(2) as threads:
+        ended = list(threads.map(take, ("a", "b"), ("b", "a")))
+    assert sorted(ended, key=str) == [None, "database_deadlock"]
+    assert [(line["event"], line["sqlstate"]) for line in logged] == [("database_deadlock", "40P01")]
