@@ -187,5 +187,5 @@ def test_a_damaged_archive_is_refused_whole(
 
 
 def test_what_is_no_archive_is_refused(units: UnitFactory) -> None:
-    with pytest.raises(InvalidError, match="no campaign archive"), units() as unit:
+    with pytest.raises(InvalidError, match="not a campaign archive"), units() as unit:
         load_archive(unit, b"not a zip")

@@ -95,6 +95,7 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
     raise AssertionError(f"ended without saying {words!r}:\n{said}")
 
 
+@pytest.mark.timeout(400)  # two demos of 150 s at most and a stack: each has its own limit
 def test_the_demo_ends_by_itself_and_keeps_its_data(home: Path) -> None:
     tokens = set()
     for _ in range(2):

@@ -114,6 +114,17 @@ def test_a_silence_of_more_bins_than_allowed_throws_the_history_away(parameters:
     assert (spans(most), spans(most + 1)) == (1, 2)
 
 
+@pytest.mark.parametrize(("judge", "most"), [(judge_search_31, 4), (judge_search_40, 10)])
+def test_a_verdict_counts_how_often_the_history_was_thrown_away(
+    judge: Callable[[AckTrace], Verdict], most: int
+) -> None:
+    def resets(silence: int) -> int:
+        time_us = np.cumsum([0, *(bins * BIN_US + 1 for bins in (1, silence, 1))])
+        return int(judge(make_trace(time_us, time_us, RTT_US, time_us)).quantities["resets"])
+
+    assert (resets(most), resets(most + 1)) == (0, 1)
+
+
 @pytest.mark.parametrize(("passed", "bin_us"), [(10, BIN_US), (11, 70_000)])
 def test_search_31_learns_the_rtt_anew_after_more_than_ten_bins(passed: int, bin_us: int) -> None:
     time_us = np.array([0, BIN_US, (1 + passed) * BIN_US, (30 + passed) * BIN_US])
