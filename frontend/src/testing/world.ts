@@ -88,11 +88,18 @@ export function makeWorld(now_ms = Date.parse('2026-01-02T03:08:20Z')): World {
   }
 }
 
+const NO_SECONDS = {
+  ...{ bin_s: [], throughput_bps: [], goodput_bps: [], rtt_ms: [], rwnd_bytes: [] },
+  ...{ cwnd_bytes: [], retransmission_percent: [], in_flight_bytes: [] },
+}
+
 export function makeRunSeries(run: RunSummary): RunSeries {
-  if (run.state !== 'complete') return { run_id: run.id, flows: [] }
+  const asked = { flow: 1, cc: 'cubic', asked_cc: 'cubic' }
+  // The flows that were planned are there whatever came of them, without a second.
+  if (run.state !== 'complete') return { run_id: run.id, flows: [{ ...asked, ...NO_SECONDS }] }
   const half_s = run.condition === 'HyStart on' ? 17 : 6
   const course = makeCourse({ seconds: 35, half_s, steepness: 2, top_bps: 135e6, base_rtt_ms: 597, seed: run.cycle })
-  return { run_id: run.id, flows: [{ flow: 1, cc: 'cubic', asked_cc: 'cubic', bin_s: course.rtt_ms.map((_, k) => k), ...course }] }
+  return { run_id: run.id, flows: [{ ...asked, bin_s: course.rtt_ms.map((_, k) => k), ...course }] }
 }
 
 export function makePreview(campaign: CampaignDetail): CampaignPreview {

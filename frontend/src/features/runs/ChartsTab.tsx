@@ -24,7 +24,7 @@ export function ChartsTab({ run }: { run: Run }) {
       <QueryPanel
         query={series}
         empty={({ flows }) =>
-          flows.length === 0 ? (
+          flows.every(({ bin_s }) => bin_s.length === 0) ? (
             <Empty title="No series">
               {run.reason
                 ? 'The run ended without a usable trace; its reason is above.'
