@@ -150,7 +150,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"version": "9"}, "no detector search 9"),
     ({"grid": {"speed": [1]}}, "no parameter speed"),
     ({"grid": {"window_factor": [0]}}, "from 1 to 10 RTT"),
-    ({"grid": {"window_factor": [2.55]}}, "steps of 0.1 RTT"),
+    ({"grid": {"window_factor": [2.55]}}, "multiple of 0.1 RTT"),
     ({"grid": {"bins": [10, 10]}}, "a value twice"),
     ({"grid": {"bins": list(range(2, 41)), "threshold_percent": list(range(1, 101))}}, "3,900 parameter sets"),
 ]
