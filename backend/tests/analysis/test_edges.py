@@ -137,3 +137,9 @@ def test_a_stop_by_seconds_counts_from_the_first_byte(first_byte_us: int) -> Non
     assert series.bins == 5
     assert series.column("goodput_bps") == pytest.approx([1e6] * 5)
     assert sender_series(columns, first_byte_us, duration_s=20).bins == 10
+
+
+@pytest.mark.parametrize("end_us", [S - 1, 0, -3 * S])
+def test_a_trace_that_ends_before_the_first_second_or_byte_has_no_bins(end_us: int) -> None:
+    series = sender_series(polls(end_us - 2 * S, end_us), 0, duration_s=None)
+    assert series.bins == (0 if end_us < 0.99 * S else 1)

@@ -128,6 +128,17 @@ def test_a_flow_that_lost_its_second_row_is_judged_by_the_first() -> None:
     assert found(nothing, LINK).basis is Basis.EMULATED_RATE
 
 
+def test_the_least_rtt_is_any_sample_above_zero() -> None:
+    acked = np.arange(1, 201) * 1_000
+    assert make_trace(np.arange(200), acked, np.array([5] * 199 + [1])).least_rtt_us == 1
+    assert make_trace(np.arange(200), acked, np.array([5] * 199 + [0])).least_rtt_us == 5
+
+
+def test_a_flow_that_delivered_nothing_has_no_plateau() -> None:
+    trace = make_trace(np.arange(ROWS) * STEP_US, np.full(ROWS, 1_000), RTT_US)
+    assert (found(trace).at_us, found(trace).rate_bps) == (None, None)
+
+
 def test_without_an_rtt_nothing_can_be_said() -> None:
     assert capacity_point(make_trace([0, 10, 20], [0, 1, 2], -1), LINK) is None
 

@@ -14,7 +14,7 @@ import pytest
 
 from downlink.analysis.exits.best import Best, RoundEstimates, judge_best, packet_pairs
 from downlink.analysis.exits.bins import bin_spans
-from downlink.analysis.exits.hystart import DELAY, TRAIN, HyStart, Kernel, judge_hystart
+from downlink.analysis.exits.hystart import DELAY, TRAIN, HyStart, Kernel, judge_hystart, kernel_clock
 from downlink.analysis.exits.hystartpp import HyStartPlusPlus, judge_hystartpp
 from downlink.analysis.exits.search import NormCurve, Search31, Search40, judge_search_31, judge_search_40
 from downlink.analysis.exits.sliding import Search10, SlidingCurves, exit_times, judge_search_10
@@ -156,6 +156,14 @@ def test_hystart_s_delay_threshold_is_an_eighth_of_the_rtt_between_4_and_16_ms(
         return judge_hystart(trace, HyStart(kernel, DELAY)).exit_us is not None
 
     assert (leaves(rise_us), leaves(rise_us + 1)) == (False, True)
+
+
+def test_old_kernels_count_rtts_in_eighths_of_a_millisecond_and_never_zero() -> None:
+    trace = make_trace(np.arange(6), np.arange(6), np.array([-1, 0, 1, 249, 250, 100_000]))
+    clock = kernel_clock(trace, Kernel.UP_TO_5_4)
+    assert clock.rtt.tolist() == [-1, 1, 1, 1, 2, 800]
+    assert clock.min_rtt.tolist()[1:] == [1] * 5
+    assert kernel_clock(trace, Kernel.V6).rtt.tolist() == [1, 1, 1, 249, 250, 100_000]
 
 
 def test_hystart_counts_eight_samples_and_decides_at_the_next() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from downlink.analysis.exits.capacity import LinkRate
-from downlink.analysis.exits.flow import judge_flow
+from downlink.analysis.exits.flow import judge_flow, plot_curves
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.outcomes import Timing
@@ -67,6 +68,18 @@ def test_these_flows_tell_kernels_and_paced_sockets_apart() -> None:
     by_delay, by_train = recorded("geo-viasat", "on"), recorded("leo-starlink", "on")
     assert judge_hystart(by_delay, HyStart(Kernel.V5_10)).exit_us != judge_observed_exit(by_delay).exit_us
     assert judge_hystart(by_train, HyStart(is_paced=True)).exit_us != judge_observed_exit(by_train).exit_us
+
+
+def test_curves_are_thinned_to_the_points_asked_for_and_absent_where_nobody_knows_what_was_sent() -> None:
+    trace = recorded("geo-viasat", "on")
+    last_us = int(trace.time_us[-1])
+    curves = plot_curves(trace, 0, last_us, 5)
+    assert curves is not None
+    assert (len(curves["time_us"]), curves["window_us"]) == (5, 10 * curves["bin_us"])
+    whole = plot_curves(trace, 0, last_us, 10**6)
+    assert whole is not None
+    assert (whole["time_us"][0], whole["time_us"][-1]) == (curves["time_us"][0], curves["time_us"][-1])
+    assert plot_curves(replace(trace, snd_nxt_bytes=None), 0, last_us, 5) is None
 
 
 @pytest.mark.parametrize("link", LINKS)
