@@ -43,3 +43,12 @@ it('an empty form says what is missing and sends nothing', async () => {
   expect(await screen.findByText('Give the link a name')).toBeTruthy()
   expect(world.links).toHaveLength(2)
 })
+
+it('examples are beside the fields, never in them as if somebody had typed them', async () => {
+  serve()
+  renderAt('/links')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add link' }))
+  const rate = within(await screen.findByRole('dialog')).getByRole('textbox', { name: /^Nominal rate/ }) as HTMLInputElement
+  expect([rate.value, rate.placeholder]).toEqual(['', ''])
+  expect(screen.getByText('For example 144 Mb/s')).toBeTruthy()
+})
