@@ -64,8 +64,8 @@ def test_a_difference_that_all_cycles_have_is_told_once_there_are_enough() -> No
 
 
 def test_cycles_are_counted_on_either_side_and_equal_ones_on_neither() -> None:
-    found = told([3.0, 3.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0])
-    assert (found["cycles_higher"], found["cycles_lower"]) == (2, 1)
+    found = told([3.0, 3.0, 3.0, 1.0, 2.0, 2.0], [2.0] * 6)
+    assert (found["cycles_higher"], found["cycles_lower"]) == (3, 1)
 
 
 def test_a_small_difference_is_not_shown() -> None:

@@ -20,6 +20,7 @@ from downlink.domain.agent import (
 )
 from downlink.domain.campaign import LEAST_PHASE_S
 from downlink.domain.campaign_reading import read_campaign
+from downlink.domain.conflict import Booking, find_overlaps
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link, Orbit
 from downlink.domain.next_step import Condemn, Move, decide, start_margin, upload_limit_s
@@ -310,3 +311,11 @@ def test_an_agent_that_forgot_its_run_has_restored_its_host(
     assert phase_after_restart(AgentReport(AgentStatus.IDLE, None), run) is expected
     assert phase_after_restart(AgentReport(AgentStatus.PREPARING, None), run) is None
     assert phase_after_restart(AgentReport(AgentStatus.IDLE, RUN), run) is None
+
+
+@pytest.mark.parametrize(("hosts", "expected"), [({}, []), ({"a": "h", "b": "h"}, ["host_booked"])])
+def test_settings_of_a_whole_host_are_in_the_way_on_that_host_alone(hosts: dict[str, str], expected: list[str]) -> None:
+    own, other = (
+        Booking(f"link {name}", name, frozenset({name}), is_host_wide=True, start_s=0, end_s=10) for name in ("a", "b")
+    )
+    assert [each.code for each in find_overlaps([own], [other], hosts)] == expected
