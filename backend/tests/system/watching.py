@@ -24,6 +24,7 @@ class Limit:
 LIMITS: Mapping[str, Limit] = {
     "memory_mb": Limit(0.10, 12),
     "descriptors": Limit(0.10, 6),
+    "connections": Limit(0.10, 6),
     "requests": Limit(0.50, 10),
     "heap_mb": Limit(0.15, 4),
     "oldest_transaction_s": Limit(0, 20),
