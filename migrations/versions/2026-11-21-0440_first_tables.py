@@ -101,9 +101,7 @@ def upgrade() -> None:
         sa.Column("report_sent_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_campaigns")),
     )
-    op.create_index(
-        "ix_campaigns_created_at", "campaigns", ["created_at"], unique=False
-    )
+    op.create_index("ix_campaigns_created_at", "campaigns", ["created_at"], unique=False)
     op.create_table(
         "enrolments",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -138,9 +136,7 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_login_failures")),
     )
-    op.create_index(
-        "ix_login_failures_key_at", "login_failures", ["key", "at"], unique=False
-    )
+    op.create_index("ix_login_failures_key_at", "login_failures", ["key", "at"], unique=False)
     op.create_table(
         "setup_tokens",
         sa.Column("token_hash", sa.LargeBinary(), nullable=False),
@@ -215,9 +211,7 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
-        sa.UniqueConstraint(
-            "campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"
-        ),
+        sa.UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),
     )
     op.create_index(
         "ix_runs_unfinished",
@@ -252,12 +246,8 @@ def upgrade() -> None:
         sa.Column("packed", sa.LargeBinary(), nullable=True),
         sa.Column("parquet", sa.LargeBinary(), nullable=True),
         sa.Column("stored_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_chunks_run_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint(
-            "run_id", "flow", "end", "sequence", name=op.f("pk_chunks")
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_chunks_run_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("run_id", "flow", "end", "sequence", name=op.f("pk_chunks")),
     )
     op.create_table(
         "events",
@@ -283,9 +273,7 @@ def upgrade() -> None:
             name=op.f("fk_events_campaign_id"),
             ondelete="CASCADE",
         ),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_events_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_events_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_events")),
     )
     op.create_index("ix_events_order", "events", ["xact", "id"], unique=False)
@@ -308,9 +296,7 @@ def upgrade() -> None:
             using="gist",
             name="ex_leases_resource",
         ),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_leases_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_leases_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "resource", name=op.f("pk_leases")),
     )
     op.create_table(
@@ -326,9 +312,7 @@ def upgrade() -> None:
         sa.Column("retransmission_percent", sa.Double(), nullable=True),
         sa.Column("in_flight_bytes", sa.Double(), nullable=True),
         sa.Column("utilisation_ratio", sa.Double(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_metrics_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_metrics_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", "phase", name=op.f("pk_metrics")),
     )
     op.create_table(
@@ -426,9 +410,7 @@ def upgrade() -> None:
         sa.Column("cwnd_bytes", sa.Double(), nullable=True),
         sa.Column("retransmission_percent", sa.Double(), nullable=True),
         sa.Column("in_flight_bytes", sa.Double(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_series_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_series_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", "bin_s", name=op.f("pk_series")),
     )
     op.create_table(
@@ -440,9 +422,7 @@ def upgrade() -> None:
         sa.Column("chunks", sa.BigInteger(), nullable=False),
         sa.Column("missing", sa.ARRAY(sa.BigInteger()), nullable=False),
         sa.Column("sealed_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_traces_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_traces_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", "end", name=op.f("pk_traces")),
     )
 

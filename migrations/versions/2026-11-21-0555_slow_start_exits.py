@@ -25,12 +25,7 @@ def upgrade() -> None:
         sa.Column("is_success", sa.Boolean(), nullable=True),
         sa.Column("refusal", sa.Text(), nullable=True),
         sa.Column("analysis_version", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["runs.id"],
-            name=op.f("fk_slow_starts_run_id"),
-            ondelete="CASCADE",
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_slow_starts_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", name=op.f("pk_slow_starts")),
     )
     json = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
@@ -48,9 +43,7 @@ def upgrade() -> None:
         sa.Column("quantities", json, nullable=False),
         sa.Column("is_decidable", sa.Boolean(), nullable=False),
         sa.Column("timing", sa.Text(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_exits_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_exits_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", "place", name=op.f("pk_exits")),
     )
 

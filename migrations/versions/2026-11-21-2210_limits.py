@@ -22,9 +22,7 @@ def upgrade() -> None:
         sa.Column("bdp_bytes", sa.BigInteger(), nullable=True),
         sa.Column("is_lower_bound", sa.Boolean(), nullable=True),
         sa.Column("max_bytes", sa.BigInteger(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name=op.f("fk_limits_run_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_limits_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", name=op.f("pk_limits")),
     )
     op.create_table(
@@ -33,12 +31,7 @@ def upgrade() -> None:
         sa.Column("flow", sa.BigInteger(), nullable=False),
         sa.Column("bin_s", sa.BigInteger(), nullable=False),
         *(sa.Column(name, sa.Double(), nullable=True) for name in SHARES),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["runs.id"],
-            name=op.f("fk_limit_bins_run_id"),
-            ondelete="CASCADE",
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_limit_bins_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "flow", "bin_s", name=op.f("pk_limit_bins")),
     )
 

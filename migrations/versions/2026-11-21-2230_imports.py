@@ -13,23 +13,16 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column(
-        "campaigns",
-        sa.Column("origin", sa.Text(), nullable=False, server_default="measured"),
-    )
+    op.add_column("campaigns", sa.Column("origin", sa.Text(), nullable=False, server_default="measured"))
     op.execute("UPDATE campaigns SET origin = 'recorded' WHERE is_recorded")
     json = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
     op.add_column("runs", sa.Column("import_source", json, nullable=True))
-    op.alter_column(
-        "runs", "nominal_rate_bps", existing_type=sa.BigInteger(), nullable=True
-    )
+    op.alter_column("runs", "nominal_rate_bps", existing_type=sa.BigInteger(), nullable=True)
 
 
 def downgrade() -> None:
     """Imported campaigns have no place in the older tables."""
     op.execute("DELETE FROM campaigns WHERE origin = 'imported'")
-    op.alter_column(
-        "runs", "nominal_rate_bps", existing_type=sa.BigInteger(), nullable=False
-    )
+    op.alter_column("runs", "nominal_rate_bps", existing_type=sa.BigInteger(), nullable=False)
     op.drop_column("runs", "import_source")
     op.drop_column("campaigns", "origin")

@@ -28,10 +28,7 @@ def upgrade() -> None:
         sa.Column("told_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("cells", json, nullable=True),
         sa.ForeignKeyConstraint(
-            ["campaign_id"],
-            ["campaigns.id"],
-            name=op.f("fk_sweeps_campaign_id"),
-            ondelete="CASCADE",
+            ["campaign_id"], ["campaigns.id"], name=op.f("fk_sweeps_campaign_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sweeps")),
     )
@@ -46,28 +43,13 @@ def upgrade() -> None:
         sa.Column("tries", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("timings", sa.Text(), nullable=True),
         sa.Column("headrooms_us", json, nullable=True),
-        sa.ForeignKeyConstraint(
-            ["sweep_id"],
-            ["sweeps.id"],
-            name=op.f("fk_sweep_parts_sweep_id"),
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["runs.id"],
-            name=op.f("fk_sweep_parts_run_id"),
-            ondelete="CASCADE",
-        ),
+        sa.ForeignKeyConstraint(["sweep_id"], ["sweeps.id"], name=op.f("fk_sweep_parts_sweep_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_sweep_parts_run_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sweep_parts")),
     )
     op.create_index("ix_sweep_parts_sweep_id", "sweep_parts", ["sweep_id"])
     open_parts = sa.text("timings IS NULL")
-    op.create_index(
-        "ix_sweep_parts_open",
-        "sweep_parts",
-        ["sweep_id", "sent_at"],
-        postgresql_where=open_parts,
-    )
+    op.create_index("ix_sweep_parts_open", "sweep_parts", ["sweep_id", "sent_at"], postgresql_where=open_parts)
 
 
 def downgrade() -> None:

@@ -12,23 +12,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column(
-        "sessions",
-        sa.Column(
-            "id", sa.Uuid(), nullable=False, server_default=sa.text("gen_random_uuid()")
-        ),
-    )
+    op.add_column("sessions", sa.Column("id", sa.Uuid(), nullable=False, server_default=sa.text("gen_random_uuid()")))
     op.alter_column("sessions", "id", server_default=None)
     op.create_unique_constraint(op.f("uq_sessions_id"), "sessions", ["id"])
     for name in ("address", "browser"):
-        op.add_column(
-            "sessions", sa.Column(name, sa.Text(), nullable=False, server_default="")
-        )
+        op.add_column("sessions", sa.Column(name, sa.Text(), nullable=False, server_default=""))
         op.alter_column("sessions", name, server_default=None)
-    op.add_column(
-        "audit",
-        sa.Column("actor_kind", sa.Text(), nullable=False, server_default="unknown"),
-    )
+    op.add_column("audit", sa.Column("actor_kind", sa.Text(), nullable=False, server_default="unknown"))
     op.alter_column("audit", "actor_kind", server_default=None)
     op.add_column("audit", sa.Column("actor_id", sa.Uuid(), nullable=True))
     op.add_column("audit", sa.Column("subject_id", sa.Uuid(), nullable=True))
@@ -37,12 +27,8 @@ def upgrade() -> None:
 
 def move_imported_runs(places: int) -> None:
     """By way of negative places: a place is unique at every moment of an update."""
-    op.execute(
-        f"UPDATE runs SET position = -1000000 - (position + {places}) WHERE import_source IS NOT NULL"
-    )
-    op.execute(
-        "UPDATE runs SET position = -1000000 - position WHERE import_source IS NOT NULL"
-    )
+    op.execute(f"UPDATE runs SET position = -1000000 - (position + {places}) WHERE import_source IS NOT NULL")
+    op.execute("UPDATE runs SET position = -1000000 - position WHERE import_source IS NOT NULL")
 
 
 def downgrade() -> None:

@@ -24,9 +24,7 @@ def downgrade() -> None:
         op.execute(f"ALTER TABLE chunks ALTER COLUMN {name} SET STORAGE EXTENDED")
     op.add_column(
         "campaigns",
-        sa.Column(
-            "is_recorded", sa.Boolean(), server_default=sa.false(), nullable=False
-        ),
+        sa.Column("is_recorded", sa.Boolean(), server_default=sa.false(), nullable=False),
     )
     op.execute("UPDATE campaigns SET is_recorded = origin = 'recorded'")
     op.alter_column("campaigns", "is_recorded", server_default=None)
