@@ -116,6 +116,14 @@ def test_the_bootstrap_agrees_with_scipy_within_its_own_noise() -> None:
     assert float(high) == pytest.approx(expected.confidence_interval.high, abs=noise)
 
 
+def test_the_bootstrap_leaves_out_as_much_above_as_below() -> None:
+    """Of symmetric values each bound is 1.96 standard errors (of the population) from the mean, give or take 2 % by chance."""
+    values = np.arange(30.0)
+    half = 1.96 * float(np.std(values)) / np.sqrt(30)
+    low, high = bootstrap_interval(values, seed=1, resamples=40_000)
+    assert (14.5 - float(low), float(high) - 14.5) == pytest.approx((half, half), rel=0.03)
+
+
 def test_the_same_seed_draws_the_same_interval_and_another_seed_another() -> None:
     values = np.arange(10.0)
     assert bootstrap_interval(values, 1) == bootstrap_interval(values, 1)

@@ -195,6 +195,7 @@ def test_what_would_fail_again_is_not_tried_again(reason: str) -> None:
 def test_a_failed_run_is_tried_again_up_to_its_limit() -> None:
     assert is_retried(RunState.FAILED, "agent_restarted", 1, 2)
     assert not is_retried(RunState.FAILED, "agent_restarted", 2, 2)
+    assert not is_retried(RunState.FAILED, "agent_restarted", 3, 2), "a late attempt beyond the last one"
     assert not is_retried(RunState.CANCELLED, "cancelled", 1, 2)
 
 

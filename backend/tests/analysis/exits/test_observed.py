@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from downlink.analysis.exits.capacity import LinkRate, capacity_point
-from downlink.analysis.exits.flow import flow_trace, judge_flow
+from downlink.analysis.exits.flow import flow_trace, judge_flow, plot_window
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace
 from downlink.codec.parquet import Columns, parquet_to_columns
@@ -47,6 +47,13 @@ def test_a_timeout_ends_slow_start_although_the_window_falls_below_the_new_ssthr
     trace = windows([20, 26, 1, 2], [ENDLESS, ENDLESS, 13, 13], lost_total_segments=[0, 0, 26, 26])
     assert judge_observed_exit(trace).exit_us == judge_first_loss(trace).exit_us == 200
     assert judge_observed_exit(trace).reason == "a loss set ssthresh, 13 segments from here on"
+
+
+def test_the_window_of_a_plot_says_what_was_recorded_and_nothing_else() -> None:
+    window = plot_window(windows([20, 26, 27], [ENDLESS, ENDLESS - 1, 40]), 0, 200, 3)
+    assert window["time_us"] == [0, 100, 200]
+    assert window["cwnd_segments"] == [20, 26, 27]
+    assert window["ssthresh_segments"] == [None, ENDLESS - 1, 40], "a threshold that was never set is not a number"
 
 
 def test_bbr_has_no_observed_exit_and_its_start_is_not_slow_start() -> None:
