@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from downlink.analysis.phases import METRICS, PHASES, run_metrics, shared_end_s, stack_values
+from downlink.analysis.phases import METRICS, PHASES, rate_or_nan, run_metrics, shared_end_s, stack_values
 from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
 from downlink.domain.campaign import Phases
 
@@ -51,6 +51,9 @@ def test_utilisation_is_a_share_of_the_nominal_rate() -> None:
     (flow,) = run_metrics([make_series([25.0] * 5)], [0.0], WINDOWS, 100.0)
     assert flow["steady"]["utilisation_ratio"] == 0.25
     assert set(flow["steady"]) == set(METRICS)
+    (flow,) = run_metrics([make_series([25.0] * 5)], [0.0], WINDOWS, rate_or_nan(None))
+    assert flow["steady"]["utilisation_ratio"] is None, "nobody knows the rate of a file's link"
+    assert rate_or_nan(100) == 100.0
 
 
 def test_steady_state_covers_the_same_seconds_for_flows_that_end_apart() -> None:

@@ -37,6 +37,14 @@ def test_success_is_an_exit_from_cg_on_and_before_the_loss(
     assert ExitTimes(*times).is_success is is_success
 
 
+def test_success_is_in_per_cent_with_its_interval() -> None:
+    """Wilson's interval of 1 in 2, by hand: centre 1/2, half of it z / (2 sqrt(2 + z^2)), with z = 1.96."""
+    success = table_row([reached(1, 2, 3), reached(2, 1, 3)]).success_percent
+    half = 100 * 1.95996 / (2 * (2 + 1.95996**2) ** 0.5)
+    assert (success.value, success.n) == (50, 2)
+    assert (success.low, success.high) == pytest.approx((50 - half, 50 + half), rel=1e-4)
+
+
 def test_means_have_their_interval_and_each_its_own_n() -> None:
     runs = [reached(cg, cg + 1, cg + 4, 6) for cg in (9, 10, 14)] + [reached(None, None, 2)]
     row = table_row(runs)
