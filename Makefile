@@ -129,8 +129,10 @@ soak: install packages ## As root, 35 minutes: everything left running, each pro
 	SOAK_S=1800 $(PYTEST) -s backend/tests/system/test_soak.py
 
 .PHONY: bench
-bench: install packages ## Every benchmark, one table
-	@cd backend && ../$(BIN)/python -m bench.all
+bench: install packages ## Every benchmark, one table with goals (BENCH_JSON=FILE: as JSON too; BENCH_STRICT=1: fail when a goal is missed)
+	@export BENCH_JSON='$(if $(BENCH_JSON),$(abspath $(BENCH_JSON)))' BENCH_STRICT='$(BENCH_STRICT)'
+	cd backend
+	../$(BIN)/python -m bench.all
 
 # Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
 PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql

@@ -1,18 +1,26 @@
-"""Every benchmark of the project, one after the other, and one table of what they found.
+"""Every benchmark of the project, one after the other, and one table of what they found beside what is wanted.
 
-A Python benchmark prints lines of JSON: {"name", "value", "unit", "remark"}. A Go benchmark prints what `go test -bench` does.
+A Python benchmark prints lines of JSON (`Result`): {"name", "value", "unit"} and, where they apply, "peer", "goal", "remark".
+A Go benchmark prints what `go test -bench` does; its goals are in GOALS. BENCH_JSON=FILE writes the rows as a list of JSON
+objects as well, and BENCH_STRICT=1 ends with status 1 when a goal is missed.
 """
 
 from __future__ import annotations
 
 import json
+import operator
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+COMPARE: Mapping[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge}
+# Name of a Go benchmark's row to its goal.
+GOALS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -23,10 +31,38 @@ class Bench:
 
 @dataclass(frozen=True)
 class Result:
+    """One row. peer: the same by other means, in the same run and unit. goal: `<= 100`, of the ratio to the peer, else of the value."""
+
     name: str
     value: float
     unit: str
+    peer: float | None = None
+    goal: str | None = None
     remark: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.value / self.peer if self.peer else None
+
+    @property
+    def is_met(self) -> bool | None:
+        """None where there is no goal."""
+        if self.goal is None:
+            return None
+        sign, limit = self.goal.split()
+        return COMPARE[sign](self.value if self.ratio is None else self.ratio, float(limit))
+
+    def row(self) -> dict[str, Any]:
+        """What BENCH_JSON holds of it."""
+        names = ("name", "value", "unit", "peer", "ratio", "goal", "is_met")
+        return {name: getattr(self, name) for name in names}
+
+    def line(self, width: int) -> str:
+        """What the table says of it; width: of the longest name, in characters."""
+        ratio = "" if self.ratio is None else f"{self.ratio:.3g} x"
+        met = {None: "", True: "met", False: "MISSED"}[self.is_met]
+        told = f"{self.name:<{width}}  {self.value:>12,.4g} {self.unit:<16} {ratio:>9}  {self.goal or '':<9} {met:<6} {self.remark}"
+        return told.rstrip()
 
 
 def go_bench(package: str, pattern: str) -> Bench:
@@ -56,7 +92,8 @@ def parse(line: str) -> list[Result]:
         return []
     title = name.removeprefix("Benchmark").rpartition("-")[0] or name.removeprefix("Benchmark")
     pairs = zip(rest[::2], rest[1::2], strict=True)
-    return [Result(title, float(value), unit) for value, unit in pairs if unit != "ns/op"]
+    goal = GOALS.get(title)
+    return [Result(title, float(value), unit, goal=goal) for value, unit in pairs if unit != "ns/op"]
 
 
 def run(bench: Bench) -> Iterator[Result]:
@@ -72,12 +109,17 @@ def run(bench: Bench) -> Iterator[Result]:
         raise SystemExit(f"`{' '.join(bench.command)}` failed with status {process.returncode}")
 
 
-def main() -> None:
+def main() -> int:
     results = [result for bench in BENCHES for result in run(bench)]
     width = max(len(result.name) for result in results)
     for result in results:
-        print(f"{result.name:<{width}}  {result.value:>12,.4g} {result.unit:<16} {result.remark}")
+        print(result.line(width))
+    if path := os.environ.get("BENCH_JSON"):
+        rows = json.dumps([result.row() for result in results], indent=1)
+        Path(path).write_text(rows + "\n")
+    is_missed = any(result.is_met is False for result in results)
+    return 1 if is_missed and os.environ.get("BENCH_STRICT") == "1" else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
