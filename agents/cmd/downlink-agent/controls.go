@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 )
 
 type controlsCmd struct {
@@ -46,12 +46,12 @@ func (c *controlsListCmd) Run() error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(rows)
 	}
-	return printControls(os.Stdout, rows, congestion.CanRecordAcks())
+	return printControls(os.Stdout, rows, controls.CanRecordAcks())
 }
 
 func controlRows() []controlRow {
 	var rows []controlRow
-	for _, control := range congestion.Catalog() {
+	for _, control := range controls.Catalog() {
 		row := controlRow{Name: control.Name, Summary: control.Summary, Source: control.Source, Able: true, Options: []optionRow{}}
 		if err := control.Ability(); err != nil {
 			row.Able, row.Reason = false, err.Error()
@@ -97,7 +97,7 @@ func (c *controlsLoadCmd) Run(ctx context.Context) (err error) {
 		return err
 	}
 	for _, name := range c.Names {
-		loaded, loadErr := congestion.Load(name, options)
+		loaded, loadErr := controls.Load(name, options)
 		if loadErr != nil {
 			return loadErr
 		}
@@ -113,12 +113,12 @@ func (c *controlsLoadCmd) options() (map[string]any, error) {
 	for _, text := range c.Options {
 		name, value, found := strings.Cut(text, "=")
 		if !found {
-			return nil, fmt.Errorf("%w: %q is not of the form name=value", congestion.ErrBadOption, text)
+			return nil, fmt.Errorf("%w: %q is not of the form name=value", controls.ErrBadOption, text)
 		}
 		options[name] = value
 	}
 	if len(options) > 0 && len(c.Names) > 1 {
-		return nil, fmt.Errorf("%w: options belong to one control, load them one by one", congestion.ErrBadOption)
+		return nil, fmt.Errorf("%w: options belong to one control, load them one by one", controls.ErrBadOption)
 	}
 	return options, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
@@ -17,12 +17,12 @@ import (
 func TestControlsListNamesEveryControlWithItsOptions(t *testing.T) {
 	hosttest.NeedRoot(t)
 	rows := controlRows()
-	require.Len(t, rows, len(congestion.Catalog()))
+	require.Len(t, rows, len(controls.Catalog()))
 	for _, row := range rows {
 		require.True(t, row.Able, row.Reason)
 	}
 	var output bytes.Buffer
-	require.NoError(t, printControls(&output, rows, congestion.CanRecordAcks()))
+	require.NoError(t, printControls(&output, rows, controls.CanRecordAcks()))
 	require.Contains(t, output.String(), "Every ACK can be recorded here")
 	require.Contains(t, output.String(), "--option version=3.1")
 	require.Contains(t, output.String(), "can run here")

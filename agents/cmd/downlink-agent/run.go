@@ -10,7 +10,7 @@ import (
 
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/settings"
 )
 
@@ -49,7 +49,7 @@ func (r runCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	defer func() { _ = claim.Close() }()
 	a, err := agent.New(c, agent.Parts{
-		Version: version, Log: log, Identity: identity, Host: settings.LinuxHost{}, Controls: &congestion.Library{},
+		Version: version, Log: log, Identity: identity, Host: settings.LinuxHost{}, Controls: &controls.Library{},
 	})
 	if err != nil {
 		return err

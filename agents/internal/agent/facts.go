@@ -8,10 +8,11 @@ import (
 	"unicode"
 
 	"downlink/agents/internal/config"
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/host"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/tcpinfo"
 )
 
@@ -39,11 +40,11 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 }
 
 // capabilities are tried once: the kernel verifies every program anew, and its answer lasts as long as the kernel.
-var capabilities = sync.OnceValue(congestion.Capabilities)
+var capabilities = sync.OnceValue(controls.Capabilities)
 
 // controlsHere are the kernel's controls with those of the agent that can be loaded beside them, and why others cannot.
 func controlsHere() (names []string, unavailable map[string]string, err error) {
-	names, err = congestion.Available()
+	names, err = socket.AvailableControls()
 	unavailable = map[string]string{}
 	for _, own := range capabilities() {
 		if own.Able {
@@ -58,7 +59,7 @@ func controlsHere() (names []string, unavailable map[string]string, err error) {
 
 func controlOptions() map[string]map[string]protocol.ControlOption {
 	options := map[string]map[string]protocol.ControlOption{}
-	for _, own := range congestion.Catalog() {
+	for _, own := range controls.Catalog() {
 		options[own.Name] = map[string]protocol.ControlOption{}
 		for i := range own.Options {
 			option := &own.Options[i]

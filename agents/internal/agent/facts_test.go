@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
 )
 
@@ -15,7 +15,7 @@ func TestControlsHereAreTheKernelsAndTheAgentsOwn(t *testing.T) {
 	names, unavailable, err := controlsHere()
 	require.NoError(t, err)
 	require.Empty(t, unavailable)
-	require.Subset(t, names, append(congestion.Names(), "cubic", "reno"))
+	require.Subset(t, names, append(controls.Names(), "cubic", "reno"))
 	require.IsIncreasing(t, names, "sorted, each once")
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/settings"
 )
@@ -51,7 +51,7 @@ func serveConfig(ctx context.Context, c config.Config) error {
 		return err
 	}
 	a, err := agent.New(c, agent.Parts{
-		Version: "test", Log: slog.Default(), Identity: identity, Host: settings.LinuxHost{}, Controls: &congestion.Library{},
+		Version: "test", Log: slog.Default(), Identity: identity, Host: settings.LinuxHost{}, Controls: &controls.Library{},
 	})
 	if err != nil {
 		return err

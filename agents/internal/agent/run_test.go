@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/socket"
 )
 
 const runID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -161,7 +161,7 @@ func bytesSent(p *pair) int64 {
 
 func isOffered(t *testing.T, control string) bool {
 	t.Helper()
-	names, err := congestion.Available()
+	names, err := socket.AvailableControls()
 	require.NoError(t, err)
 	return slices.Contains(names, control)
 }

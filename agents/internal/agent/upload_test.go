@@ -18,7 +18,7 @@ import (
 
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
@@ -150,7 +150,7 @@ func serving(t *testing.T, c config.Config, meanwhile ...func(*agent.Agent)) (st
 	t.Helper()
 	a, err := agent.New(c, agent.Parts{
 		Version: "test", Log: slog.New(slog.DiscardHandler), Identity: config.Identity{AgentID: "a", Secret: "s"},
-		Host: &settings.FakeHost{}, Controls: congestion.Controls{},
+		Host: &settings.FakeHost{}, Controls: controls.Kernel{},
 	})
 	require.NoError(t, err)
 	for _, call := range meanwhile {

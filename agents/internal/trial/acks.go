@@ -8,9 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/chunk"
-	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/tcpinfo"
 )
 
@@ -35,16 +36,16 @@ func (f *flowRun) watch(conn *net.TCPConn) {
 	f.acks, f.sampling = acks, protocol.SamplingPerAck
 }
 
-func (f *flowRun) watchAcks(conn *net.TCPConn) (*congestion.AckReader, error) {
+func (f *flowRun) watchAcks(conn *net.TCPConn) (*acks.Reader, error) {
 	source, err := f.trial.env.Controls.Acks(f.actualCC)
 	if err != nil {
 		return nil, err
 	}
-	cookie, err := congestion.Cookie(conn)
+	cookie, err := socket.Cookie(conn)
 	if err != nil {
 		return nil, err
 	}
-	return source.Watch(cookie, congestion.RingBytes(ringRateBps))
+	return source.Watch(cookie, acks.RingBytes(ringRateBps))
 }
 
 func (f *flowRun) unwatch() {
@@ -56,13 +57,13 @@ func (f *flowRun) unwatch() {
 // recordAcks makes the trace of the records until ctx is done.
 func (f *flowRun) recordAcks(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, error) {
 	extra := f.extra(conn)
-	recorder := tcpinfo.NewRecorder(slices.Concat(congestion.AckNames, extra.Names()), chunk.MaxSamples, f.keepOrBreakOff)
-	rows := congestion.AckRows{ZeroNs: tcpinfo.ZeroNs(f.trial.zero)}
+	recorder := tcpinfo.NewRecorder(slices.Concat(acks.Names, extra.Names()), chunk.MaxSamples, f.keepOrBreakOff)
+	rows := acks.Rows{ZeroNs: tcpinfo.ZeroNs(f.trial.zero)}
 	var extraAt time.Time
-	err := f.acks.Run(ctx, func(ack *congestion.Ack) {
+	err := f.acks.Run(ctx, func(ack *acks.Ack) {
 		rows.Row(ack, recorder.Row)
 		if extra.Read != nil && time.Since(extraAt) >= extraApart {
-			extra.Read(recorder.Row[len(congestion.AckNames):])
+			extra.Read(recorder.Row[len(acks.Names):])
 			extraAt = time.Now()
 		}
 		recorder.Add()
@@ -85,7 +86,7 @@ func (f *flowRun) extra(conn *net.TCPConn) tcpinfo.Extra {
 	if f.ccVersion == nil {
 		return tcpinfo.Extra{}
 	}
-	return tcpinfo.Extra{Fields: tcpinfo.BBRFields, Read: func(row []int64) { congestion.ReadBBR(conn, row) }}
+	return tcpinfo.Extra{Fields: tcpinfo.BBRFields, Read: func(row []int64) { socket.ReadBBR(conn, row) }}
 }
 
 // tally adds what the kernel counted, and says so when records are missing.

@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/chunk"
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/tcpinfo"
@@ -48,12 +49,12 @@ func (b *rig) firstChunk(t *testing.T) (chunk.Header, [][]int64) {
 func TestEveryAckOfAFlowIsOnRecordWhereTheRunAsksForIt(t *testing.T) {
 	hosttest.NeedRoot(t)
 	for _, cc := range []string{"cubic", "dl_cubic_nohs"} {
-		b, outcome := transferPerAck(t, &congestion.Library{}, cc)
+		b, outcome := transferPerAck(t, &controls.Library{}, cc)
 		require.Equal(t, protocol.SamplingPerAck, outcome.Sampling)
 		require.Zero(t, outcome.DroppedSamples)
 		require.Nil(t, outcome.Detail)
 		header, columns := b.firstChunk(t)
-		require.Equal(t, congestion.AckNames, header.Fields)
+		require.Equal(t, acks.Names, header.Fields)
 		require.Equal(t, header.Samples, len(columns[0]))
 		require.Greater(t, outcome.Samples, 10)
 		require.Greater(t, columns[0][0], int64(0), "on the run's clock")
@@ -63,7 +64,7 @@ func TestEveryAckOfAFlowIsOnRecordWhereTheRunAsksForIt(t *testing.T) {
 }
 
 func TestWhereAcksCannotBeRecordedTheFlowIsPolledAndSaysWhy(t *testing.T) {
-	b, outcome := transferPerAck(t, congestion.Controls{}, "cubic")
+	b, outcome := transferPerAck(t, controls.Kernel{}, "cubic")
 	require.Equal(t, protocol.SamplingPolled, outcome.Sampling)
 	require.NotNil(t, outcome.Detail)
 	require.Contains(t, *outcome.Detail, "TCP_INFO was polled, because")
@@ -75,7 +76,7 @@ func TestWhereAcksCannotBeRecordedTheFlowIsPolledAndSaysWhy(t *testing.T) {
 func TestTracesOfBBRHoldItsState(t *testing.T) {
 	hosttest.NeedRoot(t)
 	for sampling, controls := range map[protocol.SamplingMode]trial.Controls{
-		protocol.SamplingPolled: congestion.Controls{}, protocol.SamplingPerAck: &congestion.Library{},
+		protocol.SamplingPolled: controls.Kernel{}, protocol.SamplingPerAck: &controls.Library{},
 	} {
 		b, outcome := transferPerAck(t, controls, "bbr")
 		require.Equal(t, sampling, outcome.Sampling)
@@ -94,11 +95,11 @@ func TestRowsOfAcksHoldDocumentedFieldsOnly(t *testing.T) {
 	for _, field := range slices.Concat(tcpinfo.Fields, tcpinfo.AckFields) {
 		documented = append(documented, field.Name)
 	}
-	require.Subset(t, documented, congestion.AckNames)
+	require.Subset(t, documented, acks.Names)
 }
 
 func TestTheOutcomeTellsWhichBBRItWasAndHystartsExits(t *testing.T) {
-	_, outcome := transferPerAck(t, congestion.Controls{}, "bbr")
+	_, outcome := transferPerAck(t, controls.Kernel{}, "bbr")
 	require.Equal(t, new(1), outcome.CCVersion)
 	require.NotNil(t, outcome.HystartExits)
 	require.GreaterOrEqual(t, outcome.HystartExits.Train, int64(0))

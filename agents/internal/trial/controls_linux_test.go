@@ -8,9 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/trial"
 )
 
@@ -20,14 +21,14 @@ func newOwnControlRig(t *testing.T) (*rig, *protocol.Prepare) {
 	t.Helper()
 	hosttest.NeedRoot(t)
 	b, order := newRig(t), makeOrder(protocol.RoleSender)
-	b.env.Controls = &congestion.Library{}
+	b.env.Controls = &controls.Library{}
 	order.Flows[0].CC, order.Flows[0].CCOptions = ownControl, map[string]any{"rtt0_ms": 50.0}
 	return b, order
 }
 
 func isOffered(t *testing.T, name string) bool {
 	t.Helper()
-	names, err := congestion.Available()
+	names, err := socket.AvailableControls()
 	require.NoError(t, err)
 	return slices.Contains(names, name)
 }

@@ -4,8 +4,8 @@ import (
 	"net"
 	"time"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/config"
-	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
@@ -20,7 +20,7 @@ type Controls interface {
 	Set(conn *net.TCPConn, name string, options map[string]any) (actual string, err error)
 	Actual(conn *net.TCPConn) (string, error)
 	// Acks is where the per-ACK records of a control come from.
-	Acks(name string) (congestion.AckSource, error)
+	Acks(name string) (acks.Source, error)
 	// Release undoes what Check did to the kernel.
 	Release() error
 }

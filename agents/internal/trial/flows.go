@@ -11,9 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/chunk"
-	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/spool"
 	"downlink/agents/internal/tcpinfo"
 	"downlink/agents/internal/transfer"
@@ -83,7 +84,7 @@ type flowRun struct {
 	actualCC string
 	stats    tcpinfo.Stats
 	// acks is nil for a flow that is polled.
-	acks     *congestion.AckReader
+	acks     *acks.Reader
 	sampling protocol.SamplingMode
 	// ccVersion is BBR's.
 	ccVersion *int
@@ -162,15 +163,15 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 		f.breakOff(fail(protocol.ReasonCCUnavailable, "%s: %v", describe(f.flow), err))
 		return err
 	}
-	if f.ccVersion, err = congestion.BBRVersion(conn, f.actualCC); err != nil {
+	if f.ccVersion, err = socket.BBRVersion(conn, f.actualCC); err != nil {
 		return err
 	}
 	if f.flow.PacingRateBps != nil {
-		if err := congestion.LimitPacing(conn, *f.flow.PacingRateBps); err != nil {
+		if err := socket.LimitPacing(conn, *f.flow.PacingRateBps); err != nil {
 			return err
 		}
 	}
-	if err := congestion.LimitUnsent(conn, transfer.UnsentBytes(f.flow.PacingRateBps)); err != nil {
+	if err := socket.LimitUnsent(conn, transfer.UnsentBytes(f.flow.PacingRateBps)); err != nil {
 		return err
 	}
 	f.watch(conn)

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"downlink/agents/internal/congestion"
 	"downlink/agents/internal/host"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/transfer"
 )
 
@@ -205,7 +205,7 @@ func (t *Trial) snapshot() map[string]string { return t.env.Keeper.Snapshot(t.pe
 
 // openPort returns nil when this agent sends nothing.
 func (t *Trial) openPort() (*transfer.Port, error) {
-	plan := transfer.PortPlan{Address: t.listenAddress(), Tickets: map[int]string{}, Prepare: congestion.StartPlain}
+	plan := transfer.PortPlan{Address: t.listenAddress(), Tickets: map[int]string{}, Prepare: socket.StartPlain}
 	for _, flow := range t.order.Flows {
 		if flow.Role == protocol.RoleSender {
 			plan.Tickets[flow.Flow] = flow.Ticket

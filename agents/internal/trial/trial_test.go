@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/config"
-	"downlink/agents/internal/congestion"
+	"downlink/agents/internal/controls"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
@@ -65,7 +65,7 @@ func newRigAt(dir string) (*rig, error) {
 	c := config.Default()
 	c.DataHost = "127.0.0.1"
 	b.env = trial.Env{
-		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Controls: congestion.Controls{}, Clock: clock,
+		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Controls: controls.Kernel{}, Clock: clock,
 		FreeBytes: func() (int64, error) { return b.free, nil }, Report: b.report,
 	}
 	return b, nil

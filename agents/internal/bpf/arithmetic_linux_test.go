@@ -1,4 +1,4 @@
-package congestion
+package bpf_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"downlink/agents/internal/congestion/bpf"
+	"downlink/agents/internal/bpf"
 	"downlink/agents/internal/hosttest"
 
 	"github.com/cilium/ebpf"

@@ -1,8 +1,8 @@
-package congestion
+package acks
 
-// AckNames are the fields of a row that AckRows makes: those of docs/fields.csv first.
+// Names are the fields of a row that Rows makes: those of docs/fields.csv first.
 // ack_rtt_us is the sample of this acknowledgement (-1: none), rtt_us the smoothed one.
-var AckNames = []string{
+var Names = []string{
 	"elapsed_us", "ca_state", "cwnd_segments", "ssthresh_segments", "unacked_segments", "sacked_segments",
 	"lost_segments", "retrans_segments", "rtt_us", "rttvar_us", "min_rtt_us", "snd_mss_bytes",
 	"total_retrans_segments", "pacing_rate_bps", "acked_bytes", "notsent_bytes", "delivery_rate_bps",
@@ -11,15 +11,15 @@ var AckNames = []string{
 	"ack_rtt_us", "in_flight_segments", "lost_total_segments", "app_limited", "detector_state", "detector_value",
 }
 
-// AckRows turns records into rows of AckNames.
-type AckRows struct {
+// Rows turns records into rows of Names.
+type Rows struct {
 	ZeroNs int64 // the run's zero on CLOCK_MONOTONIC
 	lastUs int64
 }
 
-// Row writes one record into row, which has a place for each of AckNames. Two acknowledgements within a microsecond
+// Row writes one record into row, which has a place for each of Names. Two acknowledgements within a microsecond
 // are set one apart: the time of a trace strictly increases.
-func (r *AckRows) Row(ack *Ack, row []int64) {
+func (r *Rows) Row(ack *Ack, row []int64) {
 	elapsedUs := max((int64(ack.TimeNs)-r.ZeroNs)/1000, r.lastUs+1)
 	r.lastUs = elapsedUs
 	values := [...]int64{

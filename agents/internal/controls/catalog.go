@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"downlink/agents/internal/congestion/bpf"
+	"downlink/agents/internal/bpf"
 
 	"github.com/cilium/ebpf"
 )
@@ -18,8 +18,6 @@ import (
 var (
 	ErrUnknownControl    = errors.New("no such control")
 	ErrBadOption         = errors.New("bad option of a control")
-	ErrNotSupported      = errors.New("this kernel cannot run the control")
-	ErrNoPrivilege       = errors.New("loading a control needs privilege")
 	ErrAlreadyRegistered = errors.New("a control of this name is registered already")
 )
 

@@ -1,15 +1,17 @@
-package congestion
+package socket
 
 import (
 	"slices"
 	"testing"
 
+	"downlink/agents/internal/hosttest"
+
 	"github.com/stretchr/testify/require"
 )
 
 func TestThisKernelsBBRIsTheFirst(t *testing.T) {
-	sender, _ := pair(t)
-	_, err := Set(sender, "bbr")
+	sender, _ := hosttest.Connect(t)
+	_, err := SetControl(sender, "bbr")
 	require.NoError(t, err)
 	version, err := BBRVersion(sender, "bbr")
 	require.NoError(t, err)
@@ -20,10 +22,10 @@ func TestThisKernelsBBRIsTheFirst(t *testing.T) {
 }
 
 func TestBBRTellsWhatItMakesOfThePath(t *testing.T) {
-	sender, receiver := pair(t)
-	_, err := Set(sender, "bbr")
+	sender, receiver := hosttest.Connect(t)
+	_, err := SetControl(sender, "bbr")
 	require.NoError(t, err)
-	send(t, sender, receiver, 1<<20)
+	hosttest.Send(t, sender, receiver, 1<<20)
 	row := make([]int64, 4)
 	ReadBBR(sender, row)
 	require.Greater(t, row[0], int64(1_000_000), "bits per second")

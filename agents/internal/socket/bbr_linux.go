@@ -1,4 +1,4 @@
-package congestion
+package socket
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"io"
@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/emulate"
 	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/netlab"
+	"downlink/agents/internal/socket"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
@@ -85,7 +87,7 @@ func (p *path) connect(t testing.TB, control string) (sender, receiver *net.TCPC
 	var listener net.Listener
 	p.sender.Do(t, func() {
 		var err error
-		config := net.ListenConfig{Control: StartPlain} // as the agent's data port
+		config := net.ListenConfig{Control: socket.StartPlain} // as the agent's data port
 		listener, err = config.Listen(t.Context(), "tcp", "10.77.0.1:0")
 		require.NoError(t, err)
 	})
@@ -104,20 +106,20 @@ func (p *path) connect(t testing.TB, control string) (sender, receiver *net.TCPC
 	sender, receiver = accepted.(*net.TCPConn), <-dialed
 	require.NotNil(t, receiver)
 	t.Cleanup(func() { _ = sender.SetLinger(0); _ = sender.Close(); _ = receiver.Close() })
-	actual, err := Set(sender, control)
+	actual, err := socket.SetControl(sender, control)
 	require.NoError(t, err)
 	require.Equal(t, control, actual)
 	return sender, receiver
 }
 
 // run sends for a time and returns the sender's records.
-func (p *path) run(t *testing.T, source AckSource, control string, lasts time.Duration) []Ack {
+func (p *path) run(t *testing.T, source acks.Source, control string, lasts time.Duration) []acks.Ack {
 	t.Helper()
 	sender, receiver := p.connect(t, control)
-	acks, tally := record(t, source, sender, func() { sendFor(sender, receiver, lasts) })
+	records, tally := record(t, source, sender, func() { sendFor(sender, receiver, lasts) })
 	require.Zero(t, tally.Dropped)
-	require.NotEmpty(t, acks)
-	return acks
+	require.NotEmpty(t, records)
+	return records
 }
 
 func sendFor(sender, receiver *net.TCPConn, lasts time.Duration) {
@@ -135,24 +137,26 @@ func sendFor(sender, receiver *net.TCPConn, lasts time.Duration) {
 // tcpInfo reads the kernel's view of a connection.
 func tcpInfo(t *testing.T, conn *net.TCPConn) (info *unix.TCPInfo) {
 	t.Helper()
-	require.NoError(t, control(conn, func(fd int) (err error) {
-		info, err = unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-		return err
+	raw, err := conn.SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Control(func(fd uintptr) {
+		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
 	}))
+	require.NoError(t, err)
 	return info
 }
 
 // deliveredBps is the mean rate at which segments arrived between two moments of a flow.
-func deliveredBps(acks []Ack, fromS, toS float64) float64 {
-	zero := acks[0].TimeNs
-	var first, last *Ack
-	for i := range acks {
-		at := float64(acks[i].TimeNs-zero) / 1e9
+func deliveredBps(records []acks.Ack, fromS, toS float64) float64 {
+	zero := records[0].TimeNs
+	var first, last *acks.Ack
+	for i := range records {
+		at := float64(records[i].TimeNs-zero) / 1e9
 		if at >= fromS && first == nil {
-			first = &acks[i]
+			first = &records[i]
 		}
 		if at <= toS {
-			last = &acks[i]
+			last = &records[i]
 		}
 	}
 	if first == nil || last == nil || last.TimeNs <= first.TimeNs {
@@ -162,9 +166,9 @@ func deliveredBps(acks []Ack, fromS, toS float64) float64 {
 }
 
 // exitOf is the index of the first record that shows a finite slow-start threshold, -1 for none.
-func exitOf(acks []Ack) int {
-	for i := range acks {
-		if acks[i].SsthreshSegments < 0x7fffffff {
+func exitOf(records []acks.Ack) int {
+	for i := range records {
+		if records[i].SsthreshSegments < 0x7fffffff {
 			return i
 		}
 	}

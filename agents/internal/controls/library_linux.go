@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"errors"
@@ -7,6 +7,10 @@ import (
 	"net"
 	"slices"
 	"sync"
+
+	"downlink/agents/internal/acks"
+	"downlink/agents/internal/bpf"
+	"downlink/agents/internal/socket"
 )
 
 // Library offers the kernel's controls and, loaded when a run first asks, the agent's own.
@@ -14,7 +18,7 @@ import (
 type Library struct {
 	mu     sync.Mutex
 	loaded map[string]shelved
-	probe  *Probe
+	probe  *acks.Probe
 }
 
 type shelved struct {
@@ -26,10 +30,10 @@ type shelved struct {
 func (l *Library) Check(name string, options map[string]any) error {
 	known, err := Find(name)
 	if err != nil {
-		return Controls{}.Check(name, options)
+		return Kernel{}.Check(name, options)
 	}
 	if err := l.hold(&known, options); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", socket.ErrUnavailable, err)
 	}
 	return nil
 }
@@ -48,7 +52,7 @@ func (l *Library) hold(known *Control, options map[string]any) error {
 		return nil
 	}
 	control, err := Load(known.Name, options)
-	if errors.Is(err, ErrNoPrivilege) && len(options) == 0 && Check(known.Name) == nil {
+	if errors.Is(err, bpf.ErrNoPrivilege) && len(options) == 0 && socket.CheckControl(known.Name) == nil {
 		return nil // another program holds it, and any may select it
 	}
 	if err != nil {
@@ -66,22 +70,22 @@ func (l *Library) Set(conn *net.TCPConn, name string, options map[string]any) (s
 	if err := l.Check(name, options); err != nil {
 		return "", err
 	}
-	return Set(conn, name)
+	return socket.SetControl(conn, name)
 }
 
 // Actual returns the congestion control that a connection uses.
-func (l *Library) Actual(conn *net.TCPConn) (string, error) { return Actual(conn) }
+func (l *Library) Actual(conn *net.TCPConn) (string, error) { return socket.ActualControl(conn) }
 
 // Acks is where the records of a flow under a control come from: the control itself if it is ours, else the probe.
-// Errors wrap ErrNotSupported or ErrNoPrivilege: poll TCP_INFO then.
-func (l *Library) Acks(name string) (AckSource, error) {
+// Errors wrap bpf.ErrNotSupported or bpf.ErrNoPrivilege: poll TCP_INFO then.
+func (l *Library) Acks(name string) (acks.Source, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if held, ok := l.loaded[name]; ok {
 		return held.control, nil
 	}
 	if l.probe == nil {
-		probe, err := OpenProbe()
+		probe, err := acks.OpenProbe()
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +130,7 @@ func Capabilities() []Capability {
 
 // CanRecordAcks says why this host has no per-ACK records for controls of the kernel, nil when it has.
 func CanRecordAcks() error {
-	probe, err := OpenProbe()
+	probe, err := acks.OpenProbe()
 	if err != nil {
 		return err
 	}

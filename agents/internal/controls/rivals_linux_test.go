@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"net"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/emulate"
 	"downlink/agents/internal/hosttest"
 
@@ -16,12 +17,12 @@ import (
 
 // rival is one of two flows that share a path at once.
 type rival struct {
-	source  AckSource
+	source  acks.Source
 	control string
 }
 
 // compete lets two flows start together on one path, and gives the records of both.
-func (p *path) compete(t *testing.T, first, second rival, lasts time.Duration) (ofFirst, ofSecond []Ack) {
+func (p *path) compete(t *testing.T, first, second rival, lasts time.Duration) (ofFirst, ofSecond []acks.Ack) {
 	t.Helper()
 	firstSender, firstReceiver := p.connect(t, first.control)
 	secondSender, secondReceiver := p.connect(t, second.control)
@@ -38,10 +39,10 @@ func (p *path) compete(t *testing.T, first, second rival, lasts time.Duration) (
 	return ofFirst, ofSecond
 }
 
-func openProbe(t *testing.T) *Probe {
+func openProbe(t *testing.T) *acks.Probe {
 	t.Helper()
 	hosttest.NeedRoot(t)
-	probe, err := OpenProbe()
+	probe, err := acks.OpenProbe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = probe.Close() })
 	return probe

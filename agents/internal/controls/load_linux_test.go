@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"bufio"
@@ -11,18 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/tcpinfo"
+	"downlink/agents/internal/socket"
 
-	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/btf"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -71,55 +67,29 @@ func load(t *testing.T, name string, options map[string]any) (loaded *Loaded) {
 func requireOffered(t *testing.T, name string, offered bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		names, err := Available()
+		names, err := socket.AvailableControls()
 		return err == nil && slices.Contains(names, name) == offered
 	}, 5*time.Second, 10*time.Millisecond, "%s is offered: %v", name, offered)
 }
 
-// pair returns a connection over loopback.
-func pair(t *testing.T) (sender, receiver *net.TCPConn) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	dialed, err := net.Dial("tcp", listener.Addr().String())
-	require.NoError(t, err)
-	accepted, err := listener.Accept()
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = accepted.Close(); _ = dialed.Close() })
-	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
-}
-
-func send(t *testing.T, sender, receiver *net.TCPConn, bytes int64) {
-	t.Helper()
-	read := make(chan int64)
-	go func() {
-		n, _ := io.CopyN(io.Discard, receiver, bytes)
-		read <- n
-	}()
-	_, err := sender.Write(make([]byte, bytes))
-	require.NoError(t, err)
-	require.Equal(t, bytes, <-read)
-}
-
 // record collects the records of a socket while act runs.
-func record(t *testing.T, source AckSource, conn *net.TCPConn, act func()) ([]Ack, Tally) {
+func record(t *testing.T, source acks.Source, conn *net.TCPConn, act func()) ([]acks.Ack, acks.Tally) {
 	t.Helper()
-	cookie, err := Cookie(conn)
+	cookie, err := socket.Cookie(conn)
 	require.NoError(t, err)
-	reader, err := source.Watch(cookie, RingBytes(1e9))
+	reader, err := source.Watch(cookie, acks.RingBytes(1e9))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	var acks []Ack
+	var records []acks.Ack
 	done := make(chan error)
-	go func() { done <- reader.Run(ctx, func(ack *Ack) { acks = append(acks, *ack) }) }()
+	go func() { done <- reader.Run(ctx, func(ack *acks.Ack) { records = append(records, *ack) }) }()
 	act()
 	cancel()
 	require.NoError(t, <-done)
 	tally, err := reader.Tally()
 	require.NoError(t, err)
 	require.NoError(t, reader.Close())
-	return acks, tally
+	return records, tally
 }
 
 func TestEveryControlCarriesBytesAndRecordsEachAcknowledgement(t *testing.T) {
@@ -131,33 +101,33 @@ func TestEveryControlCarriesBytesAndRecordsEachAcknowledgement(t *testing.T) {
 			}
 			loaded := load(t, known.Name, options)
 			requireOffered(t, known.Name, true)
-			sender, receiver := pair(t)
-			actual, err := Set(sender, known.Name)
+			sender, receiver := hosttest.Connect(t)
+			actual, err := socket.SetControl(sender, known.Name)
 			require.NoError(t, err)
 			require.Equal(t, known.Name, actual)
-			acks, tally := record(t, loaded, sender, func() { send(t, sender, receiver, 3_000_000) })
-			require.NotEmpty(t, acks)
+			records, tally := record(t, loaded, sender, func() { hosttest.Send(t, sender, receiver, 3_000_000) })
+			require.NotEmpty(t, records)
 			require.Zero(t, tally.Dropped)
-			require.Equal(t, tally.Acks, uint64(len(acks)))
-			requireTrueRecords(t, acks, sender)
+			require.Equal(t, tally.Acks, uint64(len(records)))
+			requireTrueRecords(t, records, sender)
 		})
 	}
 }
 
-func requireTrueRecords(t *testing.T, acks []Ack, conn *net.TCPConn) {
+func requireTrueRecords(t *testing.T, records []acks.Ack, conn *net.TCPConn) {
 	t.Helper()
-	cookie, err := Cookie(conn)
+	cookie, err := socket.Cookie(conn)
 	require.NoError(t, err)
-	last := acks[len(acks)-1]
+	last := records[len(records)-1]
 	require.LessOrEqual(t, last.AckedBytes, uint64(3_000_001))
 	require.GreaterOrEqual(t, last.SentBytes, last.AckedBytes-1)
-	for i := range acks {
-		require.Equal(t, cookie, acks[i].Cookie)
-		require.EqualValues(t, conn.LocalAddr().(*net.TCPAddr).Port, acks[i].LocalPort)
-		require.EqualValues(t, conn.RemoteAddr().(*net.TCPAddr).Port, acks[i].PeerPort)
+	for i := range records {
+		require.Equal(t, cookie, records[i].Cookie)
+		require.EqualValues(t, conn.LocalAddr().(*net.TCPAddr).Port, records[i].LocalPort)
+		require.EqualValues(t, conn.RemoteAddr().(*net.TCPAddr).Port, records[i].PeerPort)
 		if i > 0 {
-			require.GreaterOrEqual(t, acks[i].TimeNs, acks[i-1].TimeNs)
-			require.GreaterOrEqual(t, acks[i].AckedBytes, acks[i-1].AckedBytes)
+			require.GreaterOrEqual(t, records[i].TimeNs, records[i-1].TimeNs)
+			require.GreaterOrEqual(t, records[i].AckedBytes, records[i-1].AckedBytes)
 		}
 	}
 }
@@ -173,12 +143,12 @@ func TestClosingUnregisters(t *testing.T) {
 
 func TestASocketKeepsAControlThatWasUnregistered(t *testing.T) {
 	loaded := load(t, "dl_hybla", nil)
-	sender, receiver := pair(t)
-	_, err := Set(sender, "dl_hybla")
+	sender, receiver := hosttest.Connect(t)
+	_, err := socket.SetControl(sender, "dl_hybla")
 	require.NoError(t, err)
 	require.NoError(t, loaded.Close())
-	send(t, sender, receiver, 1_000_000)
-	actual, err := Actual(sender)
+	hosttest.Send(t, sender, receiver, 1_000_000)
+	actual, err := socket.ActualControl(sender)
 	require.NoError(t, err)
 	require.Equal(t, "dl_hybla", actual)
 }
@@ -214,15 +184,15 @@ func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
 	holder, line := hold(t, "dl_cubic_search")
 	require.Equal(t, "held\n", line)
 	shared := load(t, "dl_cubic_search", nil)
-	sender, receiver := pair(t)
-	_, err := Set(sender, "dl_cubic_search")
+	sender, receiver := hosttest.Connect(t)
+	_, err := socket.SetControl(sender, "dl_cubic_search")
 	require.NoError(t, err)
-	acks, _ := record(t, shared, sender, func() { send(t, sender, receiver, 3_000_000) })
-	require.NotEmpty(t, acks, "its records reach this process")
+	records, _ := record(t, shared, sender, func() { hosttest.Send(t, sender, receiver, 3_000_000) })
+	require.NotEmpty(t, records, "its records reach this process")
 	require.NoError(t, holder.Process.Kill())
 	_ = holder.Wait()
 	require.Never(t, func() bool {
-		names, err := Available()
+		names, err := socket.AvailableControls()
 		return err != nil || !slices.Contains(names, "dl_cubic_search")
 	}, 200*time.Millisecond, 20*time.Millisecond, "it stays while this process holds it")
 	require.NoError(t, shared.Close())
@@ -253,17 +223,6 @@ func TestTheVerifierTakesEveryOptionsLimitsAndChoices(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestWhatTheKernelSaysBecomesAReason(t *testing.T) {
-	hosttest.NeedRoot(t)
-	control := Control{Name: "dl_x"}
-	require.ErrorIs(t, control.explain("load", unix.EPERM), ErrNoPrivilege)
-	require.ErrorIs(t, control.explain("load", unix.EACCES), ErrNoPrivilege)
-	require.ErrorIs(t, control.explain("load", ebpf.ErrNotSupported), ErrNotSupported)
-	require.ErrorIs(t, control.explain("load", btf.ErrNotFound), ErrNotSupported)
-	require.ErrorIs(t, control.explain("load", &ebpf.VerifierError{Cause: unix.EACCES, Log: []string{"invalid access"}}), ErrNotSupported)
-	require.ErrorContains(t, control.explain("load", unix.ENOMEM), "load dl_x: cannot allocate memory")
 }
 
 func TestOptionsAreChecked(t *testing.T) {
@@ -305,95 +264,14 @@ func TestThisKernelCanRunEveryControl(t *testing.T) {
 
 func TestTheProbeRecordsAnyControl(t *testing.T) {
 	hosttest.NeedRoot(t)
-	probe, err := OpenProbe()
+	probe, err := acks.OpenProbe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = probe.Close() })
-	sender, receiver := pair(t)
-	acks, tally := record(t, probe, sender, func() { send(t, sender, receiver, 3_000_000) })
-	require.NotEmpty(t, acks)
+	sender, receiver := hosttest.Connect(t)
+	records, tally := record(t, probe, sender, func() { hosttest.Send(t, sender, receiver, 3_000_000) })
+	require.NotEmpty(t, records)
 	require.Zero(t, tally.Dropped)
-	require.Equal(t, tally.Acks, uint64(len(acks)+1), "what the last one did is not seen")
-	require.EqualValues(t, SourceProbe, acks[0].Source)
-	requireTrueRecords(t, acks, sender)
-}
-
-func TestDroppedRecordsAreCounted(t *testing.T) {
-	loaded := load(t, "dl_cubic_nohs", nil)
-	sender, receiver := pair(t)
-	_, err := Set(sender, "dl_cubic_nohs")
-	require.NoError(t, err)
-	cookie, err := Cookie(sender)
-	require.NoError(t, err)
-	reader, err := loaded.Watch(cookie, os.Getpagesize())
-	require.NoError(t, err)
-	for range 100 { // nobody reads: a page holds about twenty records
-		send(t, sender, receiver, 10_000)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var kept uint64
-	require.NoError(t, reader.Run(ctx, func(*Ack) { kept++ }))
-	tally, err := reader.Tally()
-	require.NoError(t, err)
-	require.NoError(t, reader.Close())
-	require.Positive(t, tally.Dropped)
-	require.Equal(t, tally.Acks, kept+tally.Dropped)
-}
-
-func TestADiskThatStandsStillLosesNoRecord(t *testing.T) {
-	loaded := load(t, "dl_cubic_nohs", nil)
-	sender, receiver := pair(t)
-	_, err := Set(sender, "dl_cubic_nohs")
-	require.NoError(t, err)
-	cookie, err := Cookie(sender)
-	require.NoError(t, err)
-	reader, err := loaded.Watch(cookie, os.Getpagesize()) // about twenty records
-	require.NoError(t, err)
-	isDiskBack := make(chan struct{})
-	repair := sync.OnceFunc(func() { close(isDiskBack) })
-	defer repair()
-	trace := tcpinfo.NewRecorder(AckNames, 50, func(tcpinfo.Block) error { <-isDiskBack; return nil })
-	var rows AckRows
-	var read atomic.Uint64
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		done <- reader.Run(ctx, func(ack *Ack) { read.Add(1); rows.Row(ack, trace.Row); trace.Add() })
-	}()
-	for read.Load() < 200 {
-		before := read.Load()
-		for range 5 {
-			send(t, sender, receiver, 10_000)
-		}
-		require.Eventually(t, func() bool { return read.Load() > before }, 5*time.Second, time.Millisecond,
-			"after %d records nobody empties the ring", before)
-	}
-	cancel()
-	repair()
-	require.NoError(t, <-done)
-	stats, err := trace.Close()
-	require.NoError(t, err)
-	tally, err := reader.Tally()
-	require.NoError(t, err)
-	require.NoError(t, reader.Close())
-	require.Zero(t, tally.Dropped)
-	require.EqualValues(t, tally.Acks, stats.Samples)
-}
-
-func TestRowsHaveStrictlyIncreasingTimeAndKernelUnits(t *testing.T) {
-	rows := AckRows{ZeroNs: 1_000_000}
-	row := make([]int64, len(AckNames))
-	ack := Ack{TimeNs: 3_000_000, AckRttUs: -1, PacingRateBytesS: 1000, RateDeliveredSegments: 10, RateIntervalUs: 1_000_000, SndMssBytes: 1000, DetectorValue: ^uint32(4)}
-	rows.Row(&ack, row)
-	values := map[string]int64{}
-	for i, name := range AckNames {
-		values[name] = row[i]
-	}
-	require.EqualValues(t, 2000, values["elapsed_us"])
-	require.EqualValues(t, -1, values["ack_rtt_us"])
-	require.EqualValues(t, 8000, values["pacing_rate_bps"])
-	require.EqualValues(t, 80_000, values["delivery_rate_bps"])
-	require.EqualValues(t, -5, values["detector_value"])
-	rows.Row(&ack, row)
-	require.EqualValues(t, 2001, row[0])
+	require.Equal(t, tally.Acks, uint64(len(records)+1), "what the last one did is not seen")
+	require.EqualValues(t, acks.FromProbe, records[0].Source)
+	requireTrueRecords(t, records, sender)
 }

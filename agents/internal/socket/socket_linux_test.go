@@ -1,4 +1,4 @@
-package congestion
+package socket
 
 import (
 	"io"
@@ -12,19 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
-
-func connect(t *testing.T) (sender, receiver *net.TCPConn) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	dialed, err := net.Dial("tcp", listener.Addr().String())
-	require.NoError(t, err)
-	accepted, err := listener.Accept()
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = dialed.Close(); _ = accepted.Close() })
-	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
-}
 
 func TestConnectionsStartPlainWhereTheDefaultIsBBR(t *testing.T) {
 	ns := hosttest.NewNamespace(t)
@@ -40,7 +27,7 @@ func TestConnectionsStartPlainWhereTheDefaultIsBBR(t *testing.T) {
 		accepted, err := listener.Accept()
 		require.NoError(t, err)
 		defer func() { _ = accepted.Close() }()
-		actual, err := Actual(accepted.(*net.TCPConn))
+		actual, err := ActualControl(accepted.(*net.TCPConn))
 		require.NoError(t, err)
 		require.Equal(t, "reno", actual)
 	})
@@ -48,32 +35,32 @@ func TestConnectionsStartPlainWhereTheDefaultIsBBR(t *testing.T) {
 
 func TestASocketUsesTheControlThatWasAsked(t *testing.T) {
 	hosttest.NeedRoot(t)
-	conn, _ := connect(t)
+	conn, _ := hosttest.Connect(t)
 	for _, name := range []string{"cubic", "reno", "bbr"} {
-		actual, err := Set(conn, name)
+		actual, err := SetControl(conn, name)
 		require.NoError(t, err)
 		require.Equal(t, name, actual)
 	}
 }
 
 func TestAnUnavailableControlIsNamedWithWhatThereIs(t *testing.T) {
-	conn, _ := connect(t)
-	before, err := Actual(conn)
+	conn, _ := hosttest.Connect(t)
+	before, err := ActualControl(conn)
 	require.NoError(t, err)
-	for _, err := range []error{Check("nosuchcc"), func() error { _, err := Set(conn, "nosuchcc"); return err }()} {
+	for _, err := range []error{CheckControl("nosuchcc"), func() error { _, err := SetControl(conn, "nosuchcc"); return err }()} {
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorContains(t, err, `"nosuchcc"`)
 		require.ErrorContains(t, err, "cubic")
 	}
-	after, err := Actual(conn)
+	after, err := ActualControl(conn)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 }
 
 func TestPacingHoldsTheRateDown(t *testing.T) {
 	hosttest.NeedRoot(t)
-	sender, receiver := connect(t)
-	_, err := Set(sender, "cubic")
+	sender, receiver := hosttest.Connect(t)
+	_, err := SetControl(sender, "cubic")
 	require.NoError(t, err)
 	const rateBps = 80e6
 	require.NoError(t, LimitPacing(sender, rateBps))
@@ -86,7 +73,7 @@ func TestPacingHoldsTheRateDown(t *testing.T) {
 }
 
 func TestUnsentDataIsLimitedAndTheFlightIsNot(t *testing.T) {
-	sender, _ := connect(t)
+	sender, _ := hosttest.Connect(t)
 	const unsent = 64 << 10
 	require.NoError(t, LimitUnsent(sender, unsent))
 	require.NoError(t, sender.SetWriteDeadline(time.Now().Add(200*time.Millisecond)))

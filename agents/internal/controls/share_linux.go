@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"downlink/agents/internal/congestion/bpf"
+	"downlink/agents/internal/bpf"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"

@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"errors"
@@ -9,7 +9,10 @@ import (
 	"syscall"
 	"testing"
 
+	"downlink/agents/internal/acks"
+	"downlink/agents/internal/bpf"
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/socket"
 
 	"github.com/stretchr/testify/require"
 )
@@ -21,14 +24,14 @@ func TestALibraryLoadsWhatARunAsksForAndReleasesIt(t *testing.T) {
 	require.NoError(t, library.Check("cubic", nil))
 	require.NoError(t, library.Check("dl_cubic_search", map[string]any{"version": 4}))
 	requireOffered(t, "dl_cubic_search", true)
-	sender, receiver := pair(t)
+	sender, receiver := hosttest.Connect(t)
 	actual, err := library.Set(sender, "dl_cubic_search", map[string]any{"version": "4.0"})
 	require.NoError(t, err)
 	require.Equal(t, "dl_cubic_search", actual)
 	source, err := library.Acks("dl_cubic_search")
 	require.NoError(t, err)
-	acks, _ := record(t, source, sender, func() { send(t, sender, receiver, 1_000_000) })
-	require.EqualValues(t, SourceControl, acks[0].Source)
+	records, _ := record(t, source, sender, func() { hosttest.Send(t, sender, receiver, 1_000_000) })
+	require.EqualValues(t, acks.FromControl, records[0].Source)
 	require.NoError(t, library.Release())
 	requireOffered(t, "dl_cubic_search", false)
 }
@@ -39,8 +42,8 @@ func TestALibraryRefusesTwoSetsOfOptions(t *testing.T) {
 	t.Cleanup(func() { _ = library.Release() })
 	require.NoError(t, library.Check("dl_hybla", nil))
 	require.NoError(t, library.Check("dl_hybla", map[string]any{"rtt0_ms": 25}), "the default, spelt out")
-	require.ErrorIs(t, library.Check("dl_hybla", map[string]any{"rtt0_ms": 50}), ErrUnavailable)
-	require.ErrorIs(t, library.Check("cubic", map[string]any{"beta": 1}), ErrUnavailable)
+	require.ErrorIs(t, library.Check("dl_hybla", map[string]any{"rtt0_ms": 50}), socket.ErrUnavailable)
+	require.ErrorIs(t, library.Check("cubic", map[string]any{"beta": 1}), socket.ErrUnavailable)
 }
 
 func TestControlsOfTheKernelAreRecordedByTheProbe(t *testing.T) {
@@ -49,9 +52,9 @@ func TestControlsOfTheKernelAreRecordedByTheProbe(t *testing.T) {
 	t.Cleanup(func() { _ = library.Release() })
 	source, err := library.Acks("cubic")
 	require.NoError(t, err)
-	sender, receiver := pair(t)
-	acks, _ := record(t, source, sender, func() { send(t, sender, receiver, 1_000_000) })
-	require.EqualValues(t, SourceProbe, acks[0].Source)
+	sender, receiver := hosttest.Connect(t)
+	records, _ := record(t, source, sender, func() { hosttest.Send(t, sender, receiver, 1_000_000) })
+	require.EqualValues(t, acks.FromProbe, records[0].Source)
 	require.NoError(t, library.Release())
 }
 
@@ -89,7 +92,7 @@ func TestAnAgentWithoutPrivilegeUsesAControlThatAnotherProgramHolds(t *testing.T
 
 func TestLoadingWithoutPrivilegeSaysSo(t *testing.T) {
 	output := unprivileged(t, holdControlEnv, "dl_cubic_nohs")
-	require.Contains(t, output, ErrNoPrivilege.Error())
+	require.Contains(t, output, bpf.ErrNoPrivilege.Error())
 	require.Contains(t, output, "CAP_BPF")
 	requireOffered(t, "dl_cubic_nohs", false)
 }

@@ -1,10 +1,11 @@
-package congestion
+package controls
 
 import (
 	"testing"
 	"time"
 
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/socket"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,12 +16,12 @@ func TestNoRecordIsLostOnAFastPath(t *testing.T) {
 	hosttest.Join(t, p.sender, p.receiver, []string{"10.77.0.1/24"}, []string{"10.77.0.2/24"})
 	loaded := load(t, "dl_cubic_nohs", nil)
 	sender, receiver := p.connect(t, "dl_cubic_nohs")
-	require.NoError(t, LimitPacing(sender, 1_000_000_000))
-	acks, tally := record(t, loaded, sender, func() { sendFor(sender, receiver, time.Second) })
+	require.NoError(t, socket.LimitPacing(sender, 1_000_000_000))
+	records, tally := record(t, loaded, sender, func() { sendFor(sender, receiver, time.Second) })
 	require.Zero(t, tally.Dropped)
-	require.EqualValues(t, tally.Acks, len(acks))
-	require.Greater(t, deliveredBps(acks, 0.2, 1), 500e6)
-	for i := 1; i < len(acks); i++ {
-		require.Equal(t, acks[i-1].Acks+1, acks[i].Acks, "numbers tell a gap")
+	require.EqualValues(t, tally.Acks, len(records))
+	require.Greater(t, deliveredBps(records, 0.2, 1), 500e6)
+	for i := 1; i < len(records); i++ {
+		require.Equal(t, records[i-1].Acks+1, records[i].Acks, "numbers tell a gap")
 	}
 }

@@ -1,4 +1,4 @@
-package congestion
+package socket
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 // ErrUnavailable means that this host cannot use a congestion control.
 var ErrUnavailable = errors.New("congestion control is unavailable")
 
-// Available lists the congestion controls that the kernel offers without loading anything.
-func Available() ([]string, error) {
+// AvailableControls lists the congestion controls that the kernel offers without loading anything.
+func AvailableControls() ([]string, error) {
 	content, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")
 	if err != nil {
 		return nil, fmt.Errorf("list congestion controls: %w", err)
@@ -26,9 +26,9 @@ func Available() ([]string, error) {
 	return names, nil
 }
 
-// Check tries a congestion control on a socket that is never connected. The kernel's list alone would not do: it
+// CheckControl tries a congestion control on a socket that is never connected. The kernel's list alone would not do: it
 // leaves out modules that load on demand, and names controls that this process may not use.
-func Check(name string) error {
+func CheckControl(name string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open a socket to try %s: %w", name, err)
@@ -41,15 +41,15 @@ func Check(name string) error {
 }
 
 func unavailable(name string, err error) error {
-	offered, _ := Available()
+	offered, _ := AvailableControls()
 	if errors.Is(err, unix.EPERM) {
 		return fmt.Errorf("%w: %q needs privilege on this host, or an entry in net.ipv4.tcp_allowed_congestion_control", ErrUnavailable, name)
 	}
 	return fmt.Errorf("%w: %q is not available on this host; it offers %s", ErrUnavailable, name, strings.Join(offered, ", "))
 }
 
-// Set selects the congestion control of a connection and returns what the kernel then uses.
-func Set(conn *net.TCPConn, name string) (actual string, err error) {
+// SetControl selects the congestion control of a connection and returns what the kernel then uses.
+func SetControl(conn *net.TCPConn, name string) (actual string, err error) {
 	err = control(conn, func(fd int) error {
 		if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
 			return unavailable(name, err)
@@ -59,7 +59,7 @@ func Set(conn *net.TCPConn, name string) (actual string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return Actual(conn)
+	return ActualControl(conn)
 }
 
 // StartPlain is the Control of a listener's configuration: its connections begin under Reno, whatever the host's
@@ -73,13 +73,22 @@ func StartPlain(_, _ string, raw syscall.RawConn) error {
 	return errors.Join(err, acted)
 }
 
-// Actual returns the congestion control that a connection uses.
-func Actual(conn *net.TCPConn) (actual string, err error) {
+// ActualControl returns the congestion control that a connection uses.
+func ActualControl(conn *net.TCPConn) (actual string, err error) {
 	err = control(conn, func(fd int) (err error) {
 		actual, err = unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
 		return err
 	})
 	return strings.TrimRight(actual, "\x00"), err
+}
+
+// Cookie is the kernel's unique number of a socket, by which its records are told apart.
+func Cookie(conn *net.TCPConn) (cookie uint64, err error) {
+	err = control(conn, func(fd int) (err error) {
+		cookie, err = unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+		return err
+	})
+	return cookie, err
 }
 
 // LimitPacing caps the rate at which the kernel sends, in bits per second.

@@ -1,21 +1,18 @@
-package congestion
+package acks
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/bits"
-	"net"
 	"os"
 	"time"
 	"unsafe"
 
-	"downlink/agents/internal/congestion/bpf"
+	"downlink/agents/internal/bpf"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
-	"golang.org/x/sys/unix"
 )
 
 // Ack is the state of a socket at one acknowledgement.
@@ -27,11 +24,11 @@ type Tally struct {
 	Dropped uint64 // records that the ring had no room for
 }
 
-// Source says which program wrote a record.
+// Which program wrote a record: its Source.
 const (
-	SourceControl = 1 // a control of ours, at the acknowledgement itself
-	SourceProbe   = 2 // the probe, just before the acknowledgement is processed; see settler
-	SourceTimer   = 3 // the probe, when the retransmission timer has marked losses and cut the windows
+	FromControl = 1 // a control of ours, at the acknowledgement itself
+	FromProbe   = 2 // the probe, just before the acknowledgement is processed; see settler
+	FromTimer   = 3 // the probe, when the retransmission timer has marked losses and cut the windows
 )
 
 const (
@@ -54,68 +51,14 @@ func RingBytes(rateBps int64) int {
 	return min(max(size, minRingBytes), maxRingBytes)
 }
 
-// Cookie is the kernel's unique number of a socket, by which its records are told apart.
-func Cookie(conn *net.TCPConn) (cookie uint64, err error) {
-	err = control(conn, func(fd int) (err error) {
-		cookie, err = unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
-		return err
-	})
-	return cookie, err
-}
-
-// AckSource is a loaded program that writes a record for every acknowledgement of watched sockets.
-type AckSource interface {
+// Source is a loaded program that writes a record for every acknowledgement of watched sockets.
+type Source interface {
 	// Watch starts the records of one socket into a ring of its own. ringBytes as from RingBytes.
-	Watch(cookie uint64, ringBytes int) (*AckReader, error)
+	Watch(cookie uint64, ringBytes int) (*Reader, error)
 }
 
-// Watch records the acknowledgements of a socket that uses this control.
-func (l *Loaded) Watch(cookie uint64, ringBytes int) (*AckReader, error) {
-	return watch(l.objects, cookie, ringBytes)
-}
-
-// Probe records acknowledgements of sockets under any control.
-type Probe struct {
-	objects *ebpf.Collection
-	links   []link.Link
-}
-
-// OpenProbe attaches the probe for as long as this process holds it.
-// Errors wrap ErrNotSupported or ErrNoPrivilege.
-func OpenProbe() (*Probe, error) {
-	probe := Control{Name: "the per-ACK probe", spec: bpf.LoadProbe}
-	objects, err := probe.open(nil)
-	if err != nil {
-		return nil, err
-	}
-	opened := &Probe{objects: objects}
-	for _, name := range []string{bpf.ProbeProgProbeTimer, bpf.ProbeProgProbeAck} {
-		attached, err := link.AttachTracing(link.TracingOptions{Program: objects.Programs[name]})
-		if err != nil {
-			return nil, errors.Join(probe.explain("attach", err), opened.Close())
-		}
-		opened.links = append(opened.links, attached)
-	}
-	return opened, nil
-}
-
-// Watch records the acknowledgements of a socket.
-func (p *Probe) Watch(cookie uint64, ringBytes int) (*AckReader, error) {
-	return watch(p.objects, cookie, ringBytes)
-}
-
-// Close detaches the probe.
-func (p *Probe) Close() error {
-	var errs []error
-	for _, attached := range p.links {
-		errs = append(errs, attached.Close())
-	}
-	p.objects.Close()
-	return errors.Join(errs...)
-}
-
-// AckReader yields the records of one socket.
-type AckReader struct {
+// Reader yields the records of one socket.
+type Reader struct {
 	cookie  uint64
 	ring    *ebpf.Map
 	reader  *ringbuf.Reader
@@ -123,7 +66,8 @@ type AckReader struct {
 	tallies *ebpf.Map
 }
 
-func watch(objects *ebpf.Collection, cookie uint64, ringBytes int) (*AckReader, error) {
+// Watch has a loaded program write the records of a socket into a ring of its own. ringBytes as from RingBytes.
+func Watch(objects *ebpf.Collection, cookie uint64, ringBytes int) (*Reader, error) {
 	ring, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, Name: "acks", MaxEntries: uint32(ringBytes)})
 	if err != nil {
 		return nil, fmt.Errorf("make a ring of %d bytes: %w", ringBytes, err)
@@ -132,7 +76,7 @@ func watch(objects *ebpf.Collection, cookie uint64, ringBytes int) (*AckReader, 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read a ring: %w", err), ring.Close())
 	}
-	r := &AckReader{
+	r := &Reader{
 		cookie: cookie, ring: ring, reader: reader,
 		rings: objects.Maps[bpf.ProbeMapRings], tallies: objects.Maps[bpf.ProbeMapTallies],
 	}
@@ -142,7 +86,7 @@ func watch(objects *ebpf.Collection, cookie uint64, ringBytes int) (*AckReader, 
 	return r, nil
 }
 
-func (r *AckReader) announce() error {
+func (r *Reader) announce() error {
 	if err := r.rings.Put(r.cookie, r.ring); err != nil {
 		return fmt.Errorf("watch socket %d: %w", r.cookie, err)
 	}
@@ -154,10 +98,10 @@ func (r *AckReader) announce() error {
 
 // Run hands over every record in order until ctx is done, and then what is still in the ring. The record is only
 // valid during the call.
-func (r *AckReader) Run(ctx context.Context, each func(*Ack)) error {
+func (r *Reader) Run(ctx context.Context, each func(*Ack)) error {
 	var settling settler
 	return r.drain(ctx, func(ack *Ack) {
-		if ack.Source == SourceControl {
+		if ack.Source == FromControl {
 			each(ack)
 		} else {
 			settling.settle(ack, each)
@@ -165,7 +109,7 @@ func (r *AckReader) Run(ctx context.Context, each func(*Ack)) error {
 	})
 }
 
-func (r *AckReader) drain(ctx context.Context, each func(*Ack)) error {
+func (r *Reader) drain(ctx context.Context, each func(*Ack)) error {
 	var record ringbuf.Record
 	r.reader.SetDeadline(time.Now().Add(drainInterval))
 	for isLast := false; ; {
@@ -187,7 +131,7 @@ func (r *AckReader) drain(ctx context.Context, each func(*Ack)) error {
 }
 
 // Tally reads the kernel's count of records; final once the socket is closed.
-func (r *AckReader) Tally() (Tally, error) {
+func (r *Reader) Tally() (Tally, error) {
 	var raw bpf.ProbeAckTally
 	if err := r.tallies.Lookup(r.cookie, &raw); err != nil {
 		return Tally{}, fmt.Errorf("count records of socket %d: %w", r.cookie, err)
@@ -196,7 +140,7 @@ func (r *AckReader) Tally() (Tally, error) {
 }
 
 // Close stops the records of the socket.
-func (r *AckReader) Close() error {
+func (r *Reader) Close() error {
 	for _, of := range []*ebpf.Map{r.rings, r.tallies} {
 		if err := of.Delete(r.cookie); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 			return fmt.Errorf("stop watching socket %d: %w", r.cookie, err)

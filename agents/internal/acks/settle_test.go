@@ -1,4 +1,4 @@
-package congestion
+package acks
 
 import (
 	"testing"
@@ -32,15 +32,15 @@ func TestASettledRecordJoinsWhatAnAcknowledgementMetWithWhatItDid(t *testing.T) 
 func TestWhatATimerChangedHasARowOfItsOwn(t *testing.T) {
 	const infinite = 0x7fffffff
 	settled := settleAll(
-		Ack{Acks: 1, Source: SourceProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, AckRttUs: noRTT},
-		Ack{Acks: 1, Source: SourceTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, AckRttUs: 50},
-		Ack{Acks: 2, Source: SourceProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, CaState: caLoss, AckRttUs: 50},
-		Ack{Acks: 3, Source: SourceProbe, TimeNs: 1100, CwndSegments: 2, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70},
+		Ack{Acks: 1, Source: FromProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, AckRttUs: noRTT},
+		Ack{Acks: 1, Source: FromTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, AckRttUs: 50},
+		Ack{Acks: 2, Source: FromProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, CaState: caLoss, AckRttUs: 50},
+		Ack{Acks: 3, Source: FromProbe, TimeNs: 1100, CwndSegments: 2, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70},
 	)
 	require.Len(t, settled, 3)
-	require.Equal(t, Ack{Acks: 1, Source: SourceProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50}, settled[0])
-	require.Equal(t, Ack{Acks: 1, Source: SourceTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, CaState: caLoss, AckRttUs: noRTT}, settled[1])
-	require.Equal(t, Ack{Acks: 2, Source: SourceProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70}, settled[2])
+	require.Equal(t, Ack{Acks: 1, Source: FromProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50}, settled[0])
+	require.Equal(t, Ack{Acks: 1, Source: FromTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, CaState: caLoss, AckRttUs: noRTT}, settled[1])
+	require.Equal(t, Ack{Acks: 2, Source: FromProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70}, settled[2])
 }
 
 func TestAnAcknowledgementThatDeliversNothingOrIsMissedHasNoSample(t *testing.T) {

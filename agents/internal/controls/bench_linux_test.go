@@ -1,4 +1,4 @@
-package congestion
+package controls
 
 import (
 	"context"
@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"downlink/agents/internal/acks"
 	"downlink/agents/internal/chunk"
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/tcpinfo"
 
 	"github.com/cilium/ebpf"
@@ -32,36 +34,36 @@ func BenchmarkRecords(b *testing.B) {
 	require.NoError(b, err)
 	defer func() { _ = statistics.Close() }()
 	for b.Loop() {
-		acks, dropped, readerNs := recordAtFullSpeed(b, p, loaded)
+		records, dropped, readerNs := recordAtFullSpeed(b, p, loaded)
 		info, err := loaded.objects.Programs["nohs_pkts_acked"].Stats()
 		require.NoError(b, err)
 		kernelNs := float64(info.Runtime.Nanoseconds()) / float64(info.RunCount)
 		b.ReportMetric(kernelNs, "kernel-ns/ack")
-		b.ReportMetric(readerNs/float64(acks), "reader-ns/ack")
+		b.ReportMetric(readerNs/float64(records), "reader-ns/ack")
 		b.ReportMetric(float64(dropped), "dropped")
-		b.ReportMetric((kernelNs+readerNs/float64(acks))*linkAcksPerS/1e7, "%core-at-144Mb/s")
+		b.ReportMetric((kernelNs+readerNs/float64(records))*linkAcksPerS/1e7, "%core-at-144Mb/s")
 	}
 }
 
-func recordAtFullSpeed(b *testing.B, p *path, loaded *Loaded) (acks int, dropped uint64, readerNs float64) {
+func recordAtFullSpeed(b *testing.B, p *path, loaded *Loaded) (records int, dropped uint64, readerNs float64) {
 	sender, receiver := p.connect(b, "dl_cubic_nohs")
-	require.NoError(b, LimitPacing(sender, 1_000_000_000))
-	cookie, err := Cookie(sender)
+	require.NoError(b, socket.LimitPacing(sender, 1_000_000_000))
+	cookie, err := socket.Cookie(sender)
 	require.NoError(b, err)
-	reader, err := loaded.Watch(cookie, RingBytes(1e9))
+	reader, err := loaded.Watch(cookie, acks.RingBytes(1e9))
 	require.NoError(b, err)
-	trace := tcpinfo.NewRecorder(AckNames, chunk.MaxSamples, func(block tcpinfo.Block) error {
+	trace := tcpinfo.NewRecorder(acks.Names, chunk.MaxSamples, func(block tcpinfo.Block) error {
 		_, err := chunk.Encode(chunk.Header{Format: chunk.Format, Samples: len(block.Columns[0]), Fields: block.Names}, block.Columns)
 		return err
 	})
-	var rows AckRows
+	var rows acks.Rows
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		before := threadCPU()
-		err := reader.Run(ctx, func(ack *Ack) {
-			acks++
+		err := reader.Run(ctx, func(ack *acks.Ack) {
+			records++
 			rows.Row(ack, trace.Row)
 			trace.Add()
 		})
@@ -75,7 +77,7 @@ func recordAtFullSpeed(b *testing.B, p *path, loaded *Loaded) (acks int, dropped
 	tally, err := reader.Tally()
 	require.NoError(b, err)
 	require.NoError(b, reader.Close())
-	return acks, tally.Dropped, readerNs
+	return records, tally.Dropped, readerNs
 }
 
 func threadCPU() int64 {

@@ -1,8 +1,10 @@
-package congestion
+package controls
 
 import (
 	"cmp"
 	"slices"
+
+	"downlink/agents/internal/acks"
 )
 
 // The detectors once more, written plainly over whole traces, as a judge of what runs in the kernel.
@@ -10,12 +12,12 @@ import (
 const never = ^uint32(0)
 
 // replayHSPP returns the phase after each record (1 slow start, 2 CSS, 3 done), by RFC 9406 section 4.2.
-func replayHSPP(acks []Ack) []int {
-	phase, windowEnd := 1, acks[0].SndNxt
+func replayHSPP(records []acks.Ack) []int {
+	phase, windowEnd := 1, records[0].SndNxt
 	last, current, baseline := never, never, never
 	samples, cssRounds := 0, 0
-	phases := make([]int, len(acks))
-	for i, ack := range acks {
+	phases := make([]int, len(records))
+	for i, ack := range records {
 		if int32(ack.SndUna-windowEnd) > 0 {
 			windowEnd, last, current, samples = ack.SndNxt, current, never, 0
 			if phase == 2 {
@@ -43,11 +45,11 @@ func replayHSPP(acks []Ack) []int {
 type bin struct{ acked, sent int64 }
 
 // replaySearch returns the record at which SEARCH ends slow start, -1 for none.
-func replaySearch(acks []Ack, version string) int {
+func replaySearch(records []acks.Ack, version string) int {
 	var bins []bin
 	var last bin // at the record before
 	var width, end int64
-	for i, ack := range acks {
+	for i, ack := range records {
 		now := int64(ack.TimeNs / 1000)
 		total := bin{int64(ack.AckedBytes), int64(ack.SentBytes)}
 		if ack.AckRttUs < 0 {
@@ -120,11 +122,11 @@ func searchExits(bins []bin, rtt, width int64, version string) bool {
 }
 
 // replayBest returns the record at which BEST decides and its threshold in segments, -1 for none.
-func replayBest(acks []Ack, mergeUs uint64) (int, uint32) {
+func replayBest(records []acks.Ack, mergeUs uint64) (int, uint32) {
 	var estimates []uint64
-	roundEnd, round := acks[0].SndNxt, 1
-	last, bunchEnd := acks[0], noAck
-	for i, ack := range acks[1:] {
+	roundEnd, round := records[0].SndNxt, 1
+	last, bunchEnd := records[0], noAck
+	for i, ack := range records[1:] {
 		if ack.AckRttUs < 0 {
 			continue
 		}
@@ -150,9 +152,9 @@ func replayBest(acks []Ack, mergeUs uint64) (int, uint32) {
 }
 
 // noAck stands for an acknowledgement that has not come.
-var noAck Ack
+var noAck acks.Ack
 
-func estimateMbps(ack, before Ack) uint64 {
+func estimateMbps(ack, before acks.Ack) uint64 {
 	us := ack.TimeNs/1000 - before.TimeNs/1000
 	if us == 0 {
 		return 0

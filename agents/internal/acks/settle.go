@@ -1,4 +1,4 @@
-package congestion
+package acks
 
 const (
 	noRTT  = -1 // no sample was taken
@@ -15,7 +15,7 @@ type settler struct {
 // settle hands over the record of the acknowledgement before next. The last one of a socket is never settled. What the
 // retransmission timer did is a record of its own.
 func (s *settler) settle(next *Ack, each func(*Ack)) {
-	isTimer := next.Source == SourceTimer
+	isTimer := next.Source == FromTimer
 	if s.isMet {
 		done := outcome(&s.met, next)
 		if isTimer {
@@ -46,7 +46,7 @@ func outcome(met, next *Ack) Ack {
 }
 
 func isOutcomeKnown(met, next *Ack) bool {
-	if next.Source == SourceTimer {
+	if next.Source == FromTimer {
 		return next.Acks == met.Acks
 	}
 	return next.Acks == met.Acks+1
