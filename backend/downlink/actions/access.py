@@ -10,8 +10,9 @@ from uuid import UUID
 from downlink.actions.passwords import check_strength, hash_password, is_password
 from downlink.actions.secrets import API_TOKEN, PREFIX_SHOWN, SESSION, SETUP, hash_secret, make_secret
 from downlink.actions.tries import counted
-from downlink.domain.access import COMMAND_LINE, SCOPES, Actor, Caller
+from downlink.domain.access import COMMAND_LINE, Actor, Caller
 from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
+from downlink.domain.permission import SCOPES, Role
 from downlink.settings import Settings
 from downlink.storage import access as rows
 from downlink.storage.tables import ApiToken, Session, User
@@ -119,7 +120,7 @@ def session_caller(unit: Unit, secret: str, now: datetime) -> Caller:
 
 
 def _caller(session: Session, user: User) -> Caller:
-    return Caller(user.username, "session", SCOPES, session.expires_at, session.id, user.id)
+    return Caller(user.username, "session", Role.ADMIN, SCOPES, session.expires_at, session.id, user.id)
 
 
 def token_caller(unit: Unit, secret: str, now: datetime) -> Caller:
@@ -127,7 +128,7 @@ def token_caller(unit: Unit, secret: str, now: datetime) -> Caller:
     if token is None or (token.expires_at is not None and token.expires_at <= now):
         raise DeniedError("token_wrong", "This API token is no longer valid; make a new one.")
     rows.touch_token(unit, token.id, now)
-    return Caller(token.name, "token", tuple(token.scopes), token.expires_at, token.id)
+    return Caller(token.name, "token", Role.ADMIN, tuple(token.scopes), token.expires_at, token.id)
 
 
 def make_token(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from downlink.domain.errors import DeniedError
 from downlink.storage import access as rows
-from downlink.storage.unit import UnitFactory
+from downlink.storage.unit import UnitFactory, lock
 
 WINDOW = timedelta(minutes=15)
 
@@ -20,6 +20,8 @@ def counted(units: UnitFactory, allowed: Mapping[str, int], now: datetime) -> It
     The try is on record before anything slow begins. Whatever is not a refusal (DeniedError) takes it off again.
     """
     with units() as unit:
+        for key in sorted(allowed):  # numbers must rise in the order of the commits
+            lock(unit, f"tries:{key}")
         tries = rows.add_tries(unit, list(allowed), now, WINDOW)
     with units() as unit:
         is_over = any(rows.count_tries(unit, key, now - WINDOW, tries[key]) > most for key, most in allowed.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
@@ -12,15 +13,14 @@ from downlink.actions.access import FAILURES_PER_ADDRESS
 from downlink.actions.tries import counted
 from downlink.api.cookies import check_origin, clear_session, cookie_name, set_session
 from downlink.api.deps import (
-    Admin,
     Config,
     Now,
     Reader,
     ReadUnit,
     UnitOfWork,
     Units,
-    Writer,
     address_of,
+    may,
     problems,
 )
 from downlink.api.schemas.access import (
@@ -37,6 +37,7 @@ from downlink.api.schemas.access import (
     TokenList,
 )
 from downlink.domain.access import Caller
+from downlink.domain.permission import Verb
 from downlink.storage import access as rows
 from downlink.storage.tables import Session as SessionRow
 from downlink.storage.tables import User
@@ -83,41 +84,53 @@ def session(caller: Reader) -> Session:
 
 
 @router.post("/password", status_code=204, responses=problems(401, 403, 429))
-def change_password(body: PasswordBody, caller: Writer, request: Request, units: Units, now: Now) -> None:
+def change_password(
+    body: PasswordBody,
+    caller: Annotated[Caller, may(Verb.CHANGE_ACCOUNT, is_own=True)],
+    request: Request,
+    units: Units,
+    now: Now,
+) -> None:
     """Change the own password; every other session of the account ends. Not for API tokens."""
     access.change_password(units, caller, body.current, body.password, address_of(request), now)
 
 
 @router.get("/sessions", responses=problems(401, 403))
-def list_sessions(caller: Admin, unit: ReadUnit, now: Now) -> SessionList:
+def list_sessions(caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: ReadUnit, now: Now) -> SessionList:
     """The browsers that are signed in, the newest first."""
     items = [_open_session(session, user, caller) for session, user in rows.list_sessions(unit, now)]
     return SessionList(items=items, total=len(items))
 
 
 @router.delete("/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404))
-def revoke_session(session_id: UUID, caller: Admin, unit: UnitOfWork, now: Now) -> None:
+def revoke_session(
+    session_id: UUID, caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: UnitOfWork, now: Now
+) -> None:
     """End a session; its next request is refused."""
     access.revoke_session(unit, session_id, now, actor=caller.actor)
 
 
-@router.get("/tokens", responses=problems(401, 403))
-def list_tokens(caller: Admin, unit: ReadUnit) -> TokenList:
+@router.get("/tokens", dependencies=[may(Verb.MANAGE_ACCESS)], responses=problems(401, 403))
+def list_tokens(unit: ReadUnit) -> TokenList:
     """Names, scopes and first characters; never the secrets."""
     tokens = [Token.model_validate(row) for row in rows.list_tokens(unit)]
     return TokenList(items=tokens, total=len(tokens))
 
 
 @router.post("/tokens", status_code=201, responses=problems(401, 403))
-def create_token(body: TokenBody, caller: Admin, unit: UnitOfWork, now: Now) -> TokenCreated:
+def create_token(
+    body: TokenBody, caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: UnitOfWork, now: Now
+) -> TokenCreated:
     """Make an API token, with no scope that the caller lacks; its secret is in this answer and nowhere else."""
-    caller.require(*body.scopes)
+    caller.require_scopes(*body.scopes)
     row, secret = access.make_token(unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.actor)
     return TokenCreated(**Token.model_validate(row).model_dump(), secret=secret)
 
 
 @router.delete("/tokens/{token_id}", status_code=204, responses=problems(401, 403, 404))
-def revoke_token(token_id: UUID, caller: Admin, unit: UnitOfWork, now: Now) -> None:
+def revoke_token(
+    token_id: UUID, caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: UnitOfWork, now: Now
+) -> None:
     """Revoke a token; its next request is refused."""
     access.revoke_token(unit, token_id, now, actor=caller.actor)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter
 
 from downlink.actions import agents
 from downlink.api import present
-from downlink.api.deps import Admin, Config, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, problems
+from downlink.api.deps import Config, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.schemas.agents import AgentList, Enrolment, EnrolmentBody
+from downlink.domain.access import Caller
 from downlink.domain.enrolment import install_commands, join_command, service_commands
+from downlink.domain.permission import Verb
 from downlink.storage import agents as rows
 
 router = APIRouter(tags=["agents"])
@@ -24,7 +27,13 @@ def list_agents(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, of
 
 
 @router.post("/agents/enrolments", status_code=201, responses=problems(401, 403, 409))
-def create_enrolment(body: EnrolmentBody, caller: Admin, unit: UnitOfWork, settings: Config, now: Now) -> Enrolment:
+def create_enrolment(
+    body: EnrolmentBody,
+    caller: Annotated[Caller, may(Verb.MANAGE_AGENTS)],
+    unit: UnitOfWork,
+    settings: Config,
+    now: Now,
+) -> Enrolment:
     """A single-use token, and what to type on the host that joins with it."""
     row, token = agents.create_enrolment(unit, body.name, body.expires_in_minutes, now, actor=caller.actor)
     return Enrolment(
@@ -38,6 +47,8 @@ def create_enrolment(body: EnrolmentBody, caller: Admin, unit: UnitOfWork, setti
 
 
 @router.delete("/agents/{agent_id}", status_code=204, responses=problems(401, 403, 404, 409))
-def revoke_agent(agent_id: UUID, caller: Admin, unit: UnitOfWork, now: Now) -> None:
+def revoke_agent(
+    agent_id: UUID, caller: Annotated[Caller, may(Verb.MANAGE_AGENTS)], unit: UnitOfWork, now: Now
+) -> None:
     """Revoke an agent's secret: its next call is refused, and it restores its host and stops."""
     agents.revoke_agent(unit, agent_id, now, actor=caller.actor)

@@ -40,6 +40,23 @@ from downlink.settings import Settings
 from downlink.storage.unit import open_units
 
 PREFIX = "/api/v1"
+PARTS = (
+    access,
+    agent_files,
+    agents,
+    links,
+    campaigns,
+    runs,
+    reports,
+    exits,
+    imports,
+    limits,
+    sweeps,
+    archives,
+    live,
+    agent_channel,
+    docs_page,
+)
 GZIP_FROM_BYTES = 1_000
 GZIP_LEVEL = 5
 PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/vnd.apache.parquet")  # event streams are among the defaults
@@ -84,24 +101,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
     app.state.newest = live.Newest()
-    for module in (
-        access,
-        agent_files,
-        agents,
-        links,
-        campaigns,
-        runs,
-        reports,
-        exits,
-        imports,
-        limits,
-        sweeps,
-        archives,
-        live,
-        agent_channel,
-    ):
+    for module in PARTS:
         app.include_router(module.router, prefix=PREFIX)
-    app.include_router(docs_page.router, prefix=PREFIX)
     app.include_router(health.router)
     add_problem_handlers(app)
     mount_dashboard(app, settings)

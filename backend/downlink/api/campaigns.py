@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from downlink.actions import campaigns
 from downlink.api import present
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.schemas.campaigns import (
     Campaign,
     CampaignBody,
@@ -19,6 +19,7 @@ from downlink.api.schemas.campaigns import (
     CampaignStateName,
     LaunchBody,
 )
+from downlink.domain.permission import Verb
 from downlink.storage import campaigns as rows
 
 router = APIRouter(tags=["campaigns"])
@@ -43,8 +44,8 @@ def list_campaigns(
     return CampaignList(items=[present.campaign(row) for row in found], total=total)
 
 
-@router.post("/campaigns", status_code=201, responses=problems(401, 403))
-def create_campaign(body: CampaignBody, caller: Writer, unit: UnitOfWork, now: Now) -> CampaignDetail:
+@router.post("/campaigns", status_code=201, dependencies=[may(Verb.CREATE_CAMPAIGN)], responses=problems(401, 403))
+def create_campaign(body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Save a draft; `launch` starts it."""
     created = campaigns.create_campaign(unit, body.source, body.campaign, now)
     return present.campaign_detail(rows.get_overview(unit, created.id))
@@ -55,37 +56,53 @@ def get_campaign(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignD
     return present.campaign_detail(rows.get_overview(unit, campaign_id))
 
 
-@router.delete("/campaigns/{campaign_id}", status_code=204, responses=problems(401, 403, 404, 409))
-def delete_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork) -> None:
+@router.delete(
+    "/campaigns/{campaign_id}",
+    status_code=204,
+    dependencies=[may(Verb.DELETE_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
+)
+def delete_campaign(campaign_id: UUID, unit: UnitOfWork) -> None:
     """Delete a draft or an ended campaign with its runs and traces."""
     campaigns.delete_campaign(unit, campaign_id)
 
 
-@router.post("/campaigns/{campaign_id}/launch", responses=problems(401, 403, 404, 409))
+@router.post(
+    "/campaigns/{campaign_id}/launch", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+)
 def launch_campaign(
-    campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now, body: LaunchBody | None = None
+    campaign_id: UUID,
+    unit: UnitOfWork,
+    now: Now,
+    body: LaunchBody | None = None,
 ) -> Campaign:
     """Plan its runs from now on and start. `plan_blocked` (409) has the conflicts that prevent it in `details`."""
     campaigns.launch_campaign(unit, campaign_id, now, even_if_offline=body is not None and body.even_if_offline)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
 
-@router.post("/campaigns/{campaign_id}/pause", responses=problems(401, 403, 404, 409))
-def pause_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+@router.post(
+    "/campaigns/{campaign_id}/pause", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+)
+def pause_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Start no further run; one under way continues to its end."""
     campaigns.pause_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
 
-@router.post("/campaigns/{campaign_id}/resume", responses=problems(401, 403, 404, 409))
-def resume_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+@router.post(
+    "/campaigns/{campaign_id}/resume", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+)
+def resume_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Go on; runs still planned are moved by the length of the pause."""
     campaigns.resume_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
 
-@router.post("/campaigns/{campaign_id}/cancel", responses=problems(401, 403, 404, 409))
-def cancel_campaign(campaign_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Campaign:
+@router.post(
+    "/campaigns/{campaign_id}/cancel", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+)
+def cancel_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Cancel every run that has not ended; hosts are restored."""
     campaigns.cancel_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))

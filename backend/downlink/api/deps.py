@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from downlink.api.cookies import check_origin, cookie_name
 from downlink.api.schemas.base import Problem
 from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
+from downlink.domain.permission import Verb
 from downlink.settings import Settings
 from downlink.storage.unit import Unit, UnitFactory
 
@@ -82,16 +84,20 @@ def find_caller(request: Request, units: Units, settings: Config, now: Now) -> C
     raise DeniedError("not_signed_in", "Sign in, or send an API token as `Authorization: Bearer dlk_…`.")
 
 
-def _reader(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
-    return caller.require("read")
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What a route asks of its caller. is_own: what it does, it does to the caller's own account alone."""
+
+    verb: Verb
+    is_own: bool = False
+
+    def __call__(self, caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
+        return caller.require(self.verb, is_owner=self.is_own)
 
 
-def _writer(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
-    return caller.require("write")
-
-
-def _admin(caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
-    return caller.require("admin")
+def may(verb: Verb, *, is_own: bool = False) -> Any:
+    """The dependency that lets only those callers in who may do this, by the table of domain/permission.py."""
+    return Depends(Permission(verb, is_own))
 
 
 def address_of(request: Request) -> str:
@@ -99,8 +105,7 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unix"
 
 
-Reader = Annotated[Caller, Depends(_reader)]
-Writer = Annotated[Caller, Depends(_writer)]
+Reader = Annotated[Caller, may(Verb.READ)]
 
 
 async def _stream_slot(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
@@ -116,7 +121,6 @@ async def _export_slot(request: Request, caller: Reader, settings: Config) -> As
 # A place that is held until the whole answer has left.
 StreamSlot = Depends(_stream_slot)
 ExportSlot = Depends(_export_slot)
-Admin = Annotated[Caller, Depends(_admin)]
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]
 

@@ -14,9 +14,10 @@ from starlette.datastructures import FormData, UploadFile
 from downlink.actions import imports
 from downlink.actions.imports import NamedFile, Target
 from downlink.api.body import read_form
-from downlink.api.deps import Now, Units, Writer, problems
+from downlink.api.deps import Now, Units, may, problems
 from downlink.api.schemas.imports import ImportAnswer, ImportFields
 from downlink.domain.errors import InvalidError
+from downlink.domain.permission import Verb
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter(tags=["campaigns"])
@@ -35,10 +36,11 @@ _FORM: dict[str, Any] = {
 @router.post(
     "/imports",
     status_code=201,
+    dependencies=[may(Verb.IMPORT)],
     responses=problems(401, 403, 404, 409, 413),
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
 )
-async def import_files(request: Request, caller: Writer, units: Units, now: Now) -> ImportAnswer:
+async def import_files(request: Request, units: Units, now: Now) -> ImportAnswer:
     """Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal."""
     form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
     try:

@@ -9,9 +9,10 @@ from fastapi import APIRouter, Query, Response
 
 from downlink.actions import reports, runs
 from downlink.api import present
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.runs import Run, RunList, RunSeries, RunStateName
+from downlink.domain.permission import Verb
 from downlink.storage import runs as rows
 
 router = APIRouter(tags=["runs"])
@@ -42,8 +43,8 @@ def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     return json_response(reports.run_series(unit, run_id))
 
 
-@router.post("/runs/{run_id}/cancel", responses=problems(401, 403, 404, 409))
-def cancel_run(run_id: UUID, caller: Writer, unit: UnitOfWork, now: Now) -> Run:
+@router.post("/runs/{run_id}/cancel", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409))
+def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     """Stop it; hosts are restored, then the run ends as cancelled."""
     runs.cancel_run(unit, run_id, now)
     return present.run(rows.get_run_details(unit, run_id))

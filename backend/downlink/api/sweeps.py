@@ -7,9 +7,10 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 
 from downlink.actions import sweeps
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, Writer, problems
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.sweeps import Sweep, SweepBody, SweepList, SweptDetector
+from downlink.domain.permission import Verb
 from downlink.storage import sweeps as rows
 
 router = APIRouter(tags=["sweeps"])
@@ -21,8 +22,13 @@ def list_sweep_parameters(caller: Reader) -> list[SweptDetector]:
     return [SweptDetector.model_validate(each) for each in sweeps.what_can_be_swept()]
 
 
-@router.post("/campaigns/{campaign_id}/sweeps", status_code=202, responses=problems(401, 403, 404, 409))
-def create_sweep(campaign_id: UUID, body: SweepBody, caller: Writer, unit: UnitOfWork, now: Now) -> Sweep:
+@router.post(
+    "/campaigns/{campaign_id}/sweeps",
+    status_code=202,
+    dependencies=[may(Verb.DERIVE)],
+    responses=problems(401, 403, 404, 409),
+)
+def create_sweep(campaign_id: UUID, body: SweepBody, unit: UnitOfWork, now: Now) -> Sweep:
     """Sweep over the complete runs there are. Up to 1,000 parameter sets; the workers share the traces."""
     return Sweep.model_validate(sweeps.create_sweep(unit, campaign_id, body.detector, body.version, body.grid, now))
 
@@ -40,7 +46,9 @@ def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     return json_response(sweeps.shown(unit, [rows.get_sweep(unit, sweep_id)])[0])
 
 
-@router.delete("/sweeps/{sweep_id}", status_code=204, responses=problems(401, 403, 404))
-def delete_sweep(sweep_id: UUID, caller: Writer, unit: UnitOfWork) -> None:
+@router.delete(
+    "/sweeps/{sweep_id}", status_code=204, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 404)
+)
+def delete_sweep(sweep_id: UUID, unit: UnitOfWork) -> None:
     """Delete it, also while it is under way; what its jobs still find is dropped."""
     rows.delete_sweep(unit, sweep_id)

@@ -8,9 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from downlink.domain.errors import DeniedError
-
-# admin: API tokens, sessions, joining and revoking agents. A session has all of them.
-SCOPES = ("read", "write", "admin")
+from downlink.domain.permission import TABLE, Role, Verb, is_allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +25,11 @@ COMMAND_LINE = Actor("command line", "command line")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. A session may do everything, a token what its scopes say. id: the session's or the token's."""
+    """Who asks. A session has all scopes, a token those that it was made with. id: the session's or the token's."""
 
     username: str
     kind: Literal["session", "token"]
+    role: Role
     scopes: tuple[str, ...]
     expires_at: datetime | None
     id: UUID
@@ -44,7 +43,14 @@ class Caller:
             else Actor("user", self.username, self.user_id)
         )
 
-    def require(self, *scopes: str) -> Caller:
+    def require(self, verb: Verb, *, is_owner: bool = False) -> Caller:
+        """DeniedError unless role and scopes allow this. is_owner: whether it is done to what is the caller's own."""
+        self.require_scopes(TABLE[verb].scope)
+        if not is_allowed(self.role, verb, is_owner=is_owner):
+            raise DeniedError("role_denied", f"This account may not do this: it has the role `{self.role}`.")
+        return self
+
+    def require_scopes(self, *scopes: str) -> Caller:
         """DeniedError unless this caller has all of these scopes."""
         for scope in scopes:
             if scope not in self.scopes:

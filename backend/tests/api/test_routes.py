@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import schemathesis
 from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from pydantic import SecretStr
@@ -16,7 +18,10 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 from starlette.routing import Route
 
-from downlink.api.app import create_app, openapi_document
+from downlink.api import health
+from downlink.api.app import PARTS, create_app, openapi_document
+from downlink.api.deps import Permission
+from downlink.domain.permission import SCOPES, TABLE, Scope, Verb
 from downlink.settings import Settings
 from tests.fixtures.lab import API, Lab
 
@@ -67,6 +72,54 @@ def test_strangers_read_nothing_and_readers_change_nothing(lab: Lab) -> None:
         if verb != "GET" and not path.endswith(("/preview", "/logout")):
             answer = lab.client.request(verb, fill(path), json={}, headers=reader)
             assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing"), (verb, path)
+
+
+def permissions(dependant: Dependant) -> list[Permission]:
+    """What a route asks of its caller, wherever in its dependencies that is declared."""
+    found = [dependant.call] if isinstance(dependant.call, Permission) else []
+    return [*found, *(each for inner in dependant.dependencies for each in permissions(inner))]
+
+
+def asked() -> dict[tuple[str, str], set[Permission]]:
+    """What each route of people asks for, by method and path."""
+    placed = [(API + route.path, route) for part in PARTS for route in part.router.routes]
+    placed += [(route.path, route) for route in health.router.routes]
+    return {
+        (verb, path): set(permissions(route.dependant))
+        for path, route in placed
+        if isinstance(route, APIRoute) and route.include_in_schema and path.startswith(f"{API}/")
+        for verb in route.methods
+        if not path.startswith(f"{API}/agent/") and (verb, path) not in OPEN
+    }
+
+
+def test_every_route_asks_for_a_permission_by_its_verb() -> None:
+    found = asked()
+    assert set(found) == set(routes(for_agents=False))
+    for place, permissions_asked in found.items():
+        verbs = {permission.verb for permission in permissions_asked}
+        assert verbs, place
+        assert len(verbs - {Verb.READ}) <= 1, place
+        assert {permission for permission in permissions_asked if permission.is_own} <= {
+            Permission(Verb.CHANGE_ACCOUNT, is_own=True)
+        }
+        if place[0] == "GET":
+            assert verbs <= {Verb.READ, Verb.MANAGE_ACCESS}, place
+    assert {permission.verb for all_asked in found.values() for permission in all_asked} == set(Verb)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_scope_opens_the_routes_of_its_verbs_and_no_other(lab: Lab, scope: Scope) -> None:
+    token = lab.call("POST", "/tokens", {"name": scope, "scopes": [scope]})["secret"]
+    for (verb, path), permissions_asked in asked().items():
+        if path.endswith(("/events", "/logout")):  # one is held open, the other would sign out
+            continue
+        answer = lab.client.request(verb, fill(path), json={}, headers={"Authorization": f"Bearer {token}"})
+        is_refused = answer.status_code == 403 and answer.json()["code"] == "scope_missing"
+        assert is_refused is any(TABLE[permission.verb].scope != scope for permission in permissions_asked), (
+            verb,
+            path,
+        )
 
 
 def test_api_tokens_do_not_open_the_agents_channel(lab: Lab) -> None:

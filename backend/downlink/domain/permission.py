@@ -1,0 +1,85 @@
+"""Who may do what, as one table: role by verb by owner, and the scope that an API token needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
+
+
+class Role(StrEnum):
+    """A viewer looks, an operator measures, an admin also decides who and what takes part."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+class Reach(StrEnum):
+    """How far a role's verb reaches."""
+
+    NONE = "none"
+    OWN = "own"
+    ANY = "any"
+
+
+class Verb(StrEnum):
+    """READ: all that is planned, measured and computed, previews and exports included. RUN: launch, pause, resume, cancel.
+
+    DERIVE: sweeps and re-analysis. MANAGE_AGENTS: join and revoke them. MANAGE_ACCESS: tokens and sessions.
+    """
+
+    READ = "read"
+    CREATE_CAMPAIGN = "create_campaign"
+    RUN_CAMPAIGN = "run_campaign"
+    DELETE_CAMPAIGN = "delete_campaign"
+    DERIVE = "derive"
+    IMPORT = "import"
+    CREATE_LINK = "create_link"
+    CHANGE_LINK = "change_link"
+    CHANGE_ACCOUNT = "change_account"
+    MANAGE_AGENTS = "manage_agents"
+    MANAGE_ACCESS = "manage_access"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which scope a token needs for a verb, and how far the verb reaches for each role."""
+
+    scope: Scope
+    viewer: Reach
+    operator: Reach
+    admin: Reach
+
+
+_NONE, _OWN, _ANY = Reach.NONE, Reach.OWN, Reach.ANY
+TABLE: Mapping[Verb, Rule] = {
+    #                           scope   viewer operator admin
+    Verb.READ:             Rule("read", _ANY, _ANY, _ANY),
+    Verb.CREATE_CAMPAIGN:  Rule("write", _NONE, _ANY, _ANY),
+    Verb.RUN_CAMPAIGN:     Rule("write", _NONE, _OWN, _ANY),
+    Verb.DELETE_CAMPAIGN:  Rule("write", _NONE, _OWN, _ANY),
+    Verb.DERIVE:           Rule("write", _NONE, _ANY, _ANY),
+    Verb.IMPORT:           Rule("write", _NONE, _ANY, _ANY),
+    Verb.CREATE_LINK:      Rule("write", _NONE, _ANY, _ANY),
+    Verb.CHANGE_LINK:      Rule("write", _NONE, _OWN, _ANY),
+    Verb.CHANGE_ACCOUNT:  Rule("write", _OWN, _OWN, _OWN),
+    Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _ANY),
+    Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _ANY),
+}  # fmt: skip
+
+
+def reach_of(role: Role, verb: Verb) -> Reach:
+    """How far the verb reaches for this role."""
+    rule = TABLE[verb]
+    return {Role.VIEWER: rule.viewer, Role.OPERATOR: rule.operator, Role.ADMIN: rule.admin}[role]
+
+
+def is_allowed(role: Role, verb: Verb, *, is_owner: bool) -> bool:
+    """is_owner: whether the thing is the caller's own. False where nobody owns it, so that doubt refuses."""
+    reach = reach_of(role, verb)
+    return reach is Reach.ANY or (reach is Reach.OWN and is_owner)
