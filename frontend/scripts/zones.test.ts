@@ -5,22 +5,22 @@ const importing = (file: string, target: string) => violations([[file, `import {
 
 describe('walls between rooms', () => {
   it.each([
-    ['features/runs/RunPage.tsx', '@/features/campaigns/queries'],
-    ['features/runs/RunPage.tsx', '../campaigns/queries'],
+    ['features/statistics/TestsPanel.tsx', '@/features/results/campaign/series'],
+    ['features/exits/campaign/ExitsTab.tsx', '../../plan/wording'],
     ['charts/Frame.tsx', '@/api/client'],
     ['lib/format.ts', '@/ui/Panel'],
-    ['ui/Panel.tsx', '../features/runs/RunPage'],
-    ['features/runs/RunPage.tsx', '@/app/router'],
-    ['features/runs/RunPage.tsx', '@/testing/network'],
+    ['ui/Panel.tsx', '../features/runs/RunsTab'],
+    ['features/runs/RunsTab.tsx', '@/app/pages/RunPage'],
+    ['features/runs/RunsTab.tsx', '@/testing/network'],
   ])('%s may not import %s', (file, target) => expect(importing(file, target)).toHaveLength(1))
 
   it.each([
-    ['features/runs/RunPage.tsx', './queries'],
-    ['features/campaigns/results/Readout.tsx', '../queries'],
-    ['app/router.tsx', '@/features/runs/search'],
-    ['features/runs/RunPage.test.tsx', '@/testing/network'],
+    ['features/runs/RunsTab.tsx', './queries'],
+    ['features/exits/sweeps/layout.ts', '../campaign/groups'],
+    ['app/pages/RunPage.tsx', '@/features/runs/queries'],
+    ['features/runs/runs.test.tsx', '@/testing/network'],
     ['ui/QueryPanel.tsx', '@/api/problem'],
-    ['features/runs/RunPage.tsx', '@mantine/core'],
+    ['features/runs/RunsTab.tsx', '@mantine/core'],
   ])('%s may import %s', (file, target) => expect(importing(file, target)).toEqual([]))
 
   it('sees lazy imports and re-exports', () => {

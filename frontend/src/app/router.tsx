@@ -8,11 +8,11 @@ import {
   type RouterHistory,
   redirect,
 } from '@tanstack/react-router'
-import { parseCampaignSearch } from '@/features/campaigns/search'
-import { parseRunSearch } from '@/features/runs/search'
 import { sessionQuery } from '@/features/session/queries'
 import { text } from '@/lib/search'
 import { BarePageError, NotFound, PageError } from './PageError'
+import { parseCampaignSearch } from './pages/campaignTabs'
+import { parseRunSearch } from './pages/runTabs'
 import { Shell } from './Shell'
 
 const root = createRootRouteWithContext<{ cache: QueryClient }>()({ component: Outlet, notFoundComponent: NotFound })
@@ -63,7 +63,7 @@ const campaigns = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns/new',
-  component: lazyRouteComponent(() => import('@/features/campaigns/NewCampaignPage'), 'NewCampaignPage'),
+  component: lazyRouteComponent(() => import('./pages/NewCampaignPage'), 'NewCampaignPage'),
 })
 
 const importFiles = createRoute({
@@ -77,14 +77,14 @@ const campaign = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns/$campaignId',
   validateSearch: parseCampaignSearch,
-  component: lazyRouteComponent(() => import('@/features/campaigns/CampaignPage'), 'CampaignPage'),
+  component: lazyRouteComponent(() => import('./pages/CampaignPage'), 'CampaignPage'),
 })
 
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$runId',
   validateSearch: parseRunSearch,
-  component: lazyRouteComponent(() => import('@/features/runs/RunPage'), 'RunPage'),
+  component: lazyRouteComponent(() => import('./pages/RunPage'), 'RunPage'),
 })
 
 const agents = createRoute({

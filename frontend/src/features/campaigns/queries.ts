@@ -3,8 +3,6 @@ import { API, api } from '@/api/client'
 import { toneOf } from '@/lib/states'
 
 const LIST = ['get', `${API}/campaigns`] as const
-/** As many runs as one answer holds; a campaign beyond it says so and points at runs.csv. */
-export const RUNS_SHOWN = 500
 const FALLBACK_POLL_MS = 15_000
 
 export const useCampaigns = () => api.useQuery('get', `${API}/campaigns`, { params: { query: { limit: 100 } } })
@@ -16,25 +14,6 @@ export const useCampaign = (campaign_id: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}`, path(campaign_id), {
     refetchInterval: (query) => (toneOf(query.state.data?.state ?? '') === 'active' ? FALLBACK_POLL_MS : false),
   })
-
-export const useRuns = (campaign_id: string) =>
-  api.useQuery('get', `${API}/campaigns/{campaign_id}/runs`, { params: { path: { campaign_id }, query: { limit: RUNS_SHOWN } } })
-
-export const useReport = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/report`, path(campaign_id))
-
-export const useCampaignExits = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/exits`, path(campaign_id))
-
-export const useStatistics = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/statistics`, path(campaign_id))
-
-export const useCampaignLimits = (campaign_id: string) => api.useQuery('get', `${API}/campaigns/{campaign_id}/limits`, path(campaign_id))
-
-/** The links' nominal rates and base RTTs, for reference lines. */
-export const useLinkFacts = () => api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
-
-export const usePreview = () => api.useMutation('post', `${API}/campaigns/preview`)
-
-/** What would be in the way of a saved draft's launch; live events about agents make it old. */
-export const useDraftPreview = (source: string) => api.useQuery('post', `${API}/campaigns/preview`, { body: { source } })
 
 function useRefreshing() {
   const cache = useQueryClient()

@@ -3,20 +3,13 @@ import { API, api } from '@/api/client'
 
 const at = (run_id: string) => ({ params: { path: { run_id } } })
 
+/** As many runs as one answer holds; a campaign beyond it says so and points at runs.csv. */
+export const RUNS_SHOWN = 500
+
+export const useRuns = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/runs`, { params: { path: { campaign_id }, query: { limit: RUNS_SHOWN } } })
+
 export const useRun = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}`, at(run_id))
-
-export const useRunSeries = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/series`, at(run_id))
-
-/** Verdicts with the curves between two times; the old curves stay while new ones come. */
-export const useRunExits = (run_id: string, span?: { from_s: number; to_s: number }) =>
-  api.useQuery(
-    'get',
-    `${API}/runs/{run_id}/exits`,
-    { params: { path: { run_id }, ...(span ? { query: span } : {}) } },
-    { placeholderData: (old) => (old?.run_id === run_id ? old : undefined) },
-  )
-
-export const useRunLimits = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/limits`, at(run_id))
 
 export function useCancelRun() {
   const cache = useQueryClient()

@@ -1,30 +1,18 @@
-import { amount, choice, oneOf } from '@/lib/search'
+import { oneOf, sortOf, text } from '@/lib/search'
+import { RUN_STATES } from '@/lib/states'
 
-export const RUN_TABS = ['charts', 'exits', 'limits', 'settings', 'events', 'traces'] as const
-
-/** What a run's page shows, as its address says it. Absent means the default. */
-export interface RunSearch {
-  tab?: (typeof RUN_TABS)[number] | undefined
-  /** Of the exits: the flow, the detectors, and the stretch of time; seconds after the flow's first data byte. */
-  flow?: number | undefined
-  detectors?: string[] | undefined
-  range?: 'all' | undefined
-  from_s?: number | undefined
-  to_s?: number | undefined
+/** Of a campaign's list of runs. */
+export interface RunsSearch {
+  state?: (typeof RUN_STATES)[number] | undefined
+  condition?: string | undefined
+  sort?: string | undefined
 }
 
-export function parseRunSearch(search: Record<string, unknown>): RunSearch {
+export function parseRunsSearch(search: Record<string, unknown>): RunsSearch {
+  const sort = text(search.sort)
   return {
-    tab: oneOf(search.tab, RUN_TABS),
-    flow: amount(search.flow),
-    detectors: choice(search.detectors),
-    range: oneOf(search.range, ['all']),
-    from_s: amount(search.from_s),
-    to_s: amount(search.to_s),
+    state: oneOf(search.state, RUN_STATES),
+    condition: text(search.condition),
+    sort: sortOf(sort).length > 0 ? sort : undefined,
   }
-}
-
-/** Whether a change is one that Back undoes: another stretch of time. */
-export function isZoom(change: Partial<RunSearch>): boolean {
-  return 'from_s' in change || 'to_s' in change || 'range' in change
 }

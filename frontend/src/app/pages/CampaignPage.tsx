@@ -1,0 +1,96 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { CampaignDetail } from '@/api/types'
+import { CampaignActions } from '@/features/campaigns/CampaignActions'
+import { DownloadsTab } from '@/features/campaigns/DownloadsTab'
+import { OriginTag } from '@/features/campaigns/OriginTag'
+import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
+import { useCampaign } from '@/features/campaigns/queries'
+import { ExitsTab } from '@/features/exits/campaign/ExitsTab'
+import { LimitsTab } from '@/features/limits/campaign/LimitsTab'
+import { DraftConflicts } from '@/features/plan/Conflicts'
+import { PlanTab } from '@/features/plan/PlanTab'
+import { stopText } from '@/features/plan/wording'
+import { ResultsTab } from '@/features/results/campaign/ResultsTab'
+import { NowRunning } from '@/features/runs/NowRunning'
+import { RunsTab } from '@/features/runs/RunsTab'
+import { StatisticsTab } from '@/features/statistics/StatisticsTab'
+import { plural } from '@/lib/format'
+import { campaignState } from '@/lib/states'
+import { PageHeader } from '@/ui/PageHeader'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { StateBadge } from '@/ui/StateBadge'
+import { CAMPAIGN_TABS, type CampaignSearch } from './campaignTabs'
+import { PageTabs } from './PageTabs'
+import type { Contents } from './tabs'
+
+const route = getRouteApi('/shell/campaigns/$campaignId')
+
+const CONTENTS: Contents<typeof CAMPAIGN_TABS, { campaign: CampaignDetail }> = {
+  results: ResultsTab,
+  exits: ExitsTab,
+  statistics: StatisticsTab,
+  limits: LimitsTab,
+  runs: RunsTab,
+  plan: PlanTab,
+  downloads: DownloadsTab,
+}
+
+export function CampaignPage() {
+  const { campaignId } = route.useParams()
+  const campaign = useCampaign(campaignId)
+  return (
+    <QueryPanel query={campaign} skeletonRows={12}>
+      {(data) => <Content campaign={data} />}
+    </QueryPanel>
+  )
+}
+
+function Content({ campaign }: { campaign: CampaignDetail }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = (next: CampaignSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false })
+  const tab = search.tab ?? (campaign.state === 'draft' ? 'plan' : 'results')
+  return (
+    <>
+      <PageHeader
+        trail={<Link to="/campaigns">Campaigns</Link>}
+        title={campaign.name}
+        badges={
+          <>
+            <StateBadge {...campaignState(campaign)} />
+            <OriginTag campaign={campaign} />
+          </>
+        }
+        description={<Subtitle campaign={campaign} />}
+        actions={<CampaignActions campaign={campaign} />}
+      />
+      <ProgressPanel campaign={campaign}>{campaign.state === 'running' ? <NowRunning campaign={campaign} /> : null}</ProgressPanel>
+      {campaign.state === 'draft' ? <DraftConflicts source={campaign.source} /> : null}
+      <PageTabs
+        tabs={CAMPAIGN_TABS}
+        contents={CONTENTS}
+        subject={{ campaign }}
+        {...{ tab, search }}
+        onTab={(next) => change({ tab: next })}
+        onSearch={change}
+      />
+    </>
+  )
+}
+
+function Subtitle({ campaign }: { campaign: CampaignDetail }) {
+  const { spec } = campaign
+  if (campaign.origin === 'imported') return `${plural(campaign.runs_total, 'run')} from files of other tools`
+  const facts = [
+    `Link ${spec.links.join(', ')}`,
+    plural(spec.conditions.length, 'condition'),
+    spec.timetable.cycles ? plural(spec.timetable.cycles, 'cycle') : `${spec.timetable.duration_h} h`,
+    stopText(spec),
+  ]
+  return (
+    <>
+      <div>{facts.join(' · ')}</div>
+      {spec.notes ? <div>{spec.notes}</div> : null}
+    </>
+  )
+}

@@ -1,0 +1,154 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Run } from '@/api/types'
+import { ExitsTab } from '@/features/exits/run/ExitsTab'
+import { isZoom } from '@/features/exits/search'
+import { LimitsTab } from '@/features/limits/run/LimitsTab'
+import { ChartsTab } from '@/features/results/run/ChartsTab'
+import { EventsTab } from '@/features/runs/EventsTab'
+import { FlowsPanel } from '@/features/runs/FlowsPanel'
+import { useCancelRun, useRun } from '@/features/runs/queries'
+import { SettingsTab } from '@/features/runs/SettingsTab'
+import { SourcePanel } from '@/features/runs/SourcePanel'
+import { TimesPanel } from '@/features/runs/TimesPanel'
+import { TracesTab } from '@/features/runs/TracesTab'
+import { formatBytes } from '@/lib/format'
+import { runStateText, toneOf, UNDER_WAY } from '@/lib/states'
+import { ConfirmButton } from '@/ui/ConfirmButton'
+import { PageHeader } from '@/ui/PageHeader'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { StateBadge } from '@/ui/StateBadge'
+import { PageTabs } from './PageTabs'
+import { RUN_TABS, type RunSearch } from './runTabs'
+import type { Contents } from './tabs'
+
+const route = getRouteApi('/shell/runs/$runId')
+
+const CONTENTS: Contents<typeof RUN_TABS, { run: Run }> = {
+  charts: ChartsTab,
+  exits: ExitsTab,
+  limits: LimitsTab,
+  settings: SettingsTab,
+  events: EventsTab,
+  traces: TracesTab,
+}
+
+export function RunPage() {
+  const { runId } = route.useParams()
+  const run = useRun(runId)
+  return (
+    <QueryPanel query={run} skeletonRows={12}>
+      {(data) => <Content run={data} />}
+    </QueryPanel>
+  )
+}
+
+function Content({ run }: { run: Run }) {
+  const search = route.useSearch()
+  const { tab = 'charts' } = search
+  const navigate = route.useNavigate()
+  const change = (next: RunSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: !isZoom(next), resetScroll: false })
+  return (
+    <>
+      <PageHeader
+        trail={
+          <>
+            <Link to="/campaigns">Campaigns</Link>
+            {' / '}
+            <Link to="/campaigns/$campaignId" params={{ campaignId: run.campaign_id }} search={{ tab: 'runs' }}>
+              {run.campaign_name}
+            </Link>
+          </>
+        }
+        title={`${run.condition}, cycle ${run.cycle}`}
+        badges={<StateBadge state={run.state} label={runStateText(run)} />}
+        description={
+          run.import_source
+            ? 'Imported'
+            : `Link ${run.link} · attempt ${run.attempt} · run ${run.position} of ${run.runs_in_cycle} in its cycle`
+        }
+        actions={
+          <>
+            {UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
+            <Neighbours run={run} tab={search.tab} />
+          </>
+        }
+      />
+      <Stack gap="lg">
+        <Outcome run={run} />
+        {run.import_source ? <SourcePanel source={run.import_source} /> : null}
+        <TimesPanel run={run} />
+        <FlowsPanel run={run} />
+        <PageTabs
+          tabs={RUN_TABS}
+          contents={CONTENTS}
+          subject={{ run }}
+          {...{ tab, search }}
+          onTab={(next) => void navigate({ search: { tab: next }, replace: true, resetScroll: false })}
+          onSearch={change}
+        />
+      </Stack>
+    </>
+  )
+}
+
+/** To the runs before and after it in the plan's order, on the same tab. */
+function Neighbours({ run, tab }: { run: Run; tab: RunSearch['tab'] }) {
+  const steps = [
+    ['← Previous run', run.previous_run_id],
+    ['Next run →', run.next_run_id],
+  ] as const
+  return (
+    <Group component="nav" gap="xs" aria-label="Runs of the campaign">
+      {steps.map(([label, runId]) =>
+        runId ? (
+          <Button
+            key={label}
+            size="xs"
+            variant="default"
+            renderRoot={(props) => <Link to="/runs/$runId" params={{ runId }} search={tab ? { tab } : {}} {...props} />}
+          >
+            {label}
+          </Button>
+        ) : null,
+      )}
+    </Group>
+  )
+}
+
+/** Why a run ended as it did, or how far it is. */
+function Outcome({ run }: { run: Run }) {
+  if (run.reason) {
+    return (
+      <Alert color={toneOf(run.state) === 'bad' ? 'red' : 'yellow'} variant="light" title={run.detail ?? run.reason}>
+        <Text size="xs" c="dimmed">
+          {run.reason}
+        </Text>
+      </Alert>
+    )
+  }
+  if (run.state === 'running' && run.live) {
+    return (
+      <Alert color="signal" variant="light" title={`Running: ${Math.floor(run.live.elapsed_s)} s, ${formatBytes(run.live.bytes)} so far`}>
+        <Text size="sm">Charts appear when the traces are uploaded: no telemetry crosses the link while it is measured.</Text>
+      </Alert>
+    )
+  }
+  return null
+}
+
+function CancelRun({ run }: { run: Run }) {
+  const cancel = useCancelRun()
+  return (
+    <ConfirmButton
+      variant="default"
+      question="Cancel this run?"
+      consequence="The transfer is stopped and the hosts are put back as they were. The run stays in the list as cancelled."
+      isPending={cancel.isPending}
+      error={cancel.error}
+      onConfirm={(close) => cancel.mutate({ params: { path: { run_id: run.id } } }, { onSuccess: close })}
+    >
+      Cancel run
+    </ConfirmButton>
+  )
+}

@@ -1,0 +1,14 @@
+import { parseRunExitsSearch } from '@/features/exits/search'
+import { nothing, parseSearchOf, type SearchOf } from './tabs'
+
+export const RUN_TABS = {
+  charts: { title: 'Charts', parseSearch: nothing },
+  exits: { title: 'Slow-start exits', parseSearch: parseRunExitsSearch },
+  limits: { title: 'Limits', parseSearch: nothing },
+  settings: { title: 'Settings and hosts', parseSearch: nothing },
+  events: { title: 'Events', parseSearch: nothing },
+  traces: { title: 'Traces', parseSearch: nothing },
+} as const
+
+export type RunSearch = SearchOf<typeof RUN_TABS>
+export const parseRunSearch = parseSearchOf(RUN_TABS)

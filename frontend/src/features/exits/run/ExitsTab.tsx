@@ -1,0 +1,92 @@
+import { Alert, SegmentedControl, Stack } from '@mantine/core'
+import type { FlowExits, Run, RunExits } from '@/api/types'
+import { UNDER_WAY } from '@/lib/states'
+import { Empty } from '@/ui/Empty'
+import { Panel } from '@/ui/Panel'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { useRunExits } from '../queries'
+import type { RunExitsSearch } from '../search'
+import { CurvesPanel } from './CurvesPanel'
+import { PairsPanel } from './PairsPanel'
+import { SlowStartPanel } from './SlowStartPanel'
+import { VerdictsPanel } from './VerdictsPanel'
+
+interface ExitsTabProps {
+  run: Run
+  search: RunExitsSearch
+  onSearch: (change: RunExitsSearch) => void
+}
+
+/** When slow start ended, when it should have, and what each detector would have done. */
+export function ExitsTab({ run, search, onSearch }: ExitsTabProps) {
+  const exits = useRunExits(run.id)
+  return (
+    <QueryPanel query={exits} skeletonRows={10} empty={({ flows }) => (flows.length === 0 ? <NotYet run={run} /> : null)}>
+      {(data) => <Flows exits={data} isImported={run.import_source != null} search={search} onSearch={onSearch} />}
+    </QueryPanel>
+  )
+}
+
+function NotYet({ run }: { run: Run }) {
+  const isToCome = run.state === 'planned' || UNDER_WAY.includes(run.state)
+  return (
+    <Panel>
+      <Empty title="No flow has been judged">
+        {isToCome
+          ? 'Detectors are replayed over the traces once the run has ended and they are uploaded. This page then fills by itself.'
+          : 'The run ended without a sealed trace of a sender; its reason is above. Another attempt or cycle of this condition may have one.'}
+      </Empty>
+    </Panel>
+  )
+}
+
+interface FlowsProps extends Omit<ExitsTabProps, 'run'> {
+  exits: RunExits
+  isImported: boolean
+}
+
+function Flows({ exits, isImported, search, onSearch }: FlowsProps) {
+  const flow = exits.flows.find((one) => one.flow === search.flow) ?? exits.flows[0]
+  if (!flow) return null
+  return (
+    <Stack gap="lg">
+      {exits.flows.length > 1 ? (
+        <SegmentedControl
+          aria-label="Flow"
+          style={{ alignSelf: 'flex-start' }}
+          value={String(flow.flow)}
+          onChange={(value) => onSearch({ flow: Number(value), from_s: undefined, to_s: undefined })}
+          data={exits.flows.map((one) => ({ value: String(one.flow), label: `Flow ${one.flow}: ${one.cc ?? 'unknown'}` }))}
+        />
+      ) : null}
+      {flow.refusal ? <Refused flow={flow} /> : <Judged runId={exits.run_id} {...{ flow, isImported, search, onSearch }} />}
+    </Stack>
+  )
+}
+
+function Refused({ flow }: { flow: FlowExits }) {
+  return (
+    <Alert color="yellow" variant="light" title={`The trace of flow ${flow.flow} could not be judged: ${flow.refusal}`}>
+      The run counts all the same, with its series and metrics. The Traces tab has the samples as they were taken.
+    </Alert>
+  )
+}
+
+interface JudgedProps {
+  runId: string
+  flow: FlowExits
+  isImported: boolean
+  search: RunExitsSearch
+  onSearch: (change: RunExitsSearch) => void
+}
+
+function Judged({ runId, flow, isImported, search, onSearch }: JudgedProps) {
+  return (
+    <>
+      <SlowStartPanel flow={flow} isImported={isImported} />
+      <CurvesPanel runId={runId} flow={flow} search={search} onSearch={onSearch} />
+      <VerdictsPanel flow={flow} />
+      <PairsPanel flow={flow} isImported={isImported} />
+    </>
+  )
+}

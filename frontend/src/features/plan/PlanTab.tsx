@@ -1,0 +1,109 @@
+import { Stack, Table, Text } from '@mantine/core'
+import type { CampaignDetail, Condition } from '@/api/types'
+import { formatBytes } from '@/lib/format'
+import { stopOf } from '@/lib/stop'
+import { formatDuration, formatMoment } from '@/lib/time'
+import { Facts } from '@/ui/Facts'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import classes from './plan.module.css'
+import { samplingText, timetableText } from './wording'
+
+/** What was asked for: timetable, conditions with their settings, and the file itself. */
+export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
+  const { spec, estimate } = campaign
+  if (campaign.origin === 'imported') return <Source campaign={campaign} title="Files" description="SHA-256 and name of each." />
+  return (
+    <Stack gap="lg">
+      <Panel title="Timetable and limits">
+        <Facts
+          items={[
+            ['Links', spec.links.join(', ')],
+            ['Timetable', timetableText(spec)],
+            ['Runs', estimate.runs.toLocaleString('en-GB')],
+            ['Estimated duration', formatDuration(estimate.duration_s)],
+            ['Estimated volume', formatBytes(estimate.bytes)],
+            ['Volume limit', spec.limits.bytes ? formatBytes(spec.limits.bytes) : 'none'],
+            ['Tries per run', spec.limits.attempts],
+            ['Phases', `start-up first ${spec.phases.startup_s} s, steady state last ${spec.phases.steady_s} s`],
+            ['Senders record', samplingText(spec)],
+            ['Created', formatMoment(campaign.created_at)],
+            ['Launched', formatMoment(campaign.launched_at)],
+          ]}
+        />
+      </Panel>
+      <Panel title="Conditions" isFlush>
+        <ConditionsTable conditions={spec.conditions} />
+      </Panel>
+      <Source campaign={campaign} title="Campaign file" description="As it was given." />
+    </Stack>
+  )
+}
+
+function Source({ campaign, title, description }: { campaign: CampaignDetail; title: string; description: string }) {
+  return (
+    <Panel title={title} description={description}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (WCAG 2.1.1) */}
+      <pre className={classes.code} tabIndex={0}>
+        {campaign.source}
+      </pre>
+    </Panel>
+  )
+}
+
+export function ConditionsTable({ conditions }: { conditions: Condition[] }) {
+  return (
+    <ScrollTable label="Conditions">
+      <Table.Thead>
+        <Table.Tr>
+          {['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings'].map((head) => (
+            <Table.Th key={head} scope="col">
+              {head}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {conditions.map((condition) => (
+          <Table.Tr key={condition.name} style={{ verticalAlign: 'top' }}>
+            <Table.Th scope="row">{condition.name}</Table.Th>
+            <Table.Td>
+              {condition.flows.map((flow) => (
+                <div key={`${flow.cc} ${flow.sender} ${flow.start_s}`} style={{ whiteSpace: 'nowrap' }}>
+                  {flow.cc} from sender {flow.sender}
+                  {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
+                  {Object.keys(flow.options).length > 0 ? ` (${JSON.stringify(flow.options)})` : ''}
+                </div>
+              ))}
+            </Table.Td>
+            <Table.Td style={{ whiteSpace: 'nowrap' }}>{stopOf(condition.stop)}</Table.Td>
+            <Table.Td>
+              <Settings settings={condition.sender} />
+            </Table.Td>
+            <Table.Td>
+              <Settings settings={condition.receiver} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </ScrollTable>
+  )
+}
+
+function Settings({ settings }: { settings: Record<string, string> }) {
+  const entries = Object.entries(settings)
+  if (entries.length === 0) {
+    return (
+      <Text span size="sm" c="dimmed">
+        as they are
+      </Text>
+    )
+  }
+  return entries.map(([name, value]) => (
+    <div key={name} style={{ whiteSpace: 'nowrap' }}>
+      <code>
+        {name} = {value}
+      </code>
+    </div>
+  ))
+}

@@ -1,0 +1,98 @@
+import { Table, Text } from '@mantine/core'
+import type { CampaignPreview } from '@/api/types'
+import { formatBytes } from '@/lib/format'
+import { formatDuration } from '@/lib/time'
+import { Facts } from '@/ui/Facts'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { Conflicts } from './Conflicts'
+import { ConditionsTable } from './PlanTab'
+import { PlanTimeline } from './PlanTimeline'
+import { samplingText, stopText, timetableText } from './wording'
+
+const RUNS_LISTED = 60
+
+interface PreviewPanelProps {
+  preview: CampaignPreview
+  isCurrent: boolean
+  /** What the plan's sampling means for what is judged later. */
+  note: string | null
+}
+
+/** What the file would do: conflicts first, then size, timeline, conditions, runs. */
+export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
+  const { campaign, conflicts, estimate, runs } = preview
+  return (
+    <div style={{ display: 'contents' }} aria-busy={!isCurrent}>
+      <Conflicts conflicts={conflicts} />
+      <Panel title={campaign.name}>
+        <Facts
+          items={[
+            ['Runs', estimate.runs.toLocaleString('en-GB')],
+            ['Duration', formatDuration(estimate.duration_s)],
+            ['Volume, at most about', formatBytes(estimate.bytes)],
+            ['Stop', stopText(campaign)],
+            ['Timetable', timetableText(campaign)],
+            ['Links', campaign.links.join(', ')],
+            ['Senders record', samplingText(campaign)],
+          ]}
+        />
+        <Text size="sm" c="dimmed" mt="sm">
+          {note}
+        </Text>
+      </Panel>
+      {runs.length > 0 ? <Timeline preview={preview} /> : null}
+      <Panel title="Conditions" isFlush>
+        <ConditionsTable conditions={campaign.conditions} />
+      </Panel>
+      {runs.length > 0 ? <PlannedRuns preview={preview} /> : null}
+    </div>
+  )
+}
+
+function Timeline({ preview: { campaign, estimate, runs } }: { preview: CampaignPreview }) {
+  return (
+    <Panel title="Timeline">
+      <PlanTimeline runs={runs} conditions={campaign.conditions.map(({ name }) => name)} />
+      {estimate.runs > runs.length ? (
+        <Text size="sm" c="dimmed">
+          The first {runs.length} of {estimate.runs.toLocaleString('en-GB')} runs.
+        </Text>
+      ) : null}
+    </Panel>
+  )
+}
+
+function PlannedRuns({ preview: { estimate, runs } }: { preview: CampaignPreview }) {
+  return (
+    <Panel title="Planned runs" isFlush>
+      <ScrollTable label="Planned runs">
+        <Table.Thead>
+          <Table.Tr>
+            {['After', 'Link', 'Cycle', 'Condition', 'Holds the link'].map((head) => (
+              <Table.Th key={head} scope="col">
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {runs.slice(0, RUNS_LISTED).map((run) => (
+            <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
+              <Table.Td>{formatDuration(run.due_s)}</Table.Td>
+              <Table.Td>{run.link}</Table.Td>
+              <Table.Td>{run.cycle}</Table.Td>
+              <Table.Td>{run.condition}</Table.Td>
+              <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </ScrollTable>
+      {estimate.runs > RUNS_LISTED ? (
+        <Text size="sm" c="dimmed" p="md">
+          The first {RUNS_LISTED} of {estimate.runs.toLocaleString('en-GB')} runs.
+        </Text>
+      ) : null}
+    </Panel>
+  )
+}

@@ -1,0 +1,6 @@
+import { API, api } from '@/api/client'
+
+export const usePreview = () => api.useMutation('post', `${API}/campaigns/preview`)
+
+/** What would be in the way of a saved draft's launch; live events about agents make it old. */
+export const useDraftPreview = (source: string) => api.useQuery('post', `${API}/campaigns/preview`, { body: { source } })

@@ -1,0 +1,23 @@
+import type { CampaignSpec } from '@/api/types'
+import { stopOf } from '@/lib/stop'
+import { formatDuration } from '@/lib/time'
+
+/** "35 s per run", or that conditions differ. */
+export function stopText(spec: CampaignSpec): string {
+  const all = new Set(spec.conditions.map(({ stop }) => stopOf(stop)))
+  const [first] = all
+  return all.size === 1 && first ? `${first} per run` : 'stop rule by condition'
+}
+
+/** "3 cycles, interleaved" or "24 h, one run every 6 min 45 s, shuffled with seed 7". */
+export function timetableText({ timetable }: Pick<CampaignSpec, 'timetable'>): string {
+  const { cycles, duration_h, every_s, pause_s, order, seed } = timetable
+  const extent = cycles
+    ? `${cycles} ${cycles === 1 ? 'cycle' : 'cycles'}${pause_s > 0 ? `, ${formatDuration(pause_s)} between them` : ''}`
+    : `${duration_h} h, one run every ${formatDuration(every_s)}`
+  return `${extent}, ${order === 'shuffled' ? `shuffled with seed ${seed}` : 'interleaved'}`
+}
+
+export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {
+  return sampling === 'per_ack' ? 'every ACK, where the sender can' : 'polled'
+}

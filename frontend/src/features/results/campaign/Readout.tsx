@@ -1,0 +1,84 @@
+import type { PhaseName } from '@/api/types'
+import type { Window } from '@/charts/BandChart'
+import { readingAt } from '@/charts/bands'
+import { useCursor } from '@/charts/cursor'
+import { Swatch } from '@/charts/Swatch'
+import { formatEstimate, NO_VALUE } from '@/lib/format'
+import { PHASE_TITLES, STACKED } from '@/lib/quantities'
+import { Estimate } from '@/ui/Estimate'
+import classes from './results.module.css'
+import { bandSeries, type LabelledGroup } from './series'
+
+interface ReadoutProps {
+  groups: LabelledGroup[]
+  hidden: readonly string[]
+  onToggle: (label: string) => void
+  windows: readonly Window[]
+  /** Whose means are shown while there is no cursor. */
+  phase: PhaseName
+}
+
+/** Legend and readout in one: every series with its values at the cursor, or its phase means when there is none. */
+export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutProps) {
+  const x = useCursor()
+  const window = x === null ? undefined : windows.find((one) => x >= one.from && x < one.to)
+  return (
+    <div className={classes.readout}>
+      {/* Roles are said aloud: on narrow screens these elements are no table boxes, and browsers then drop their roles. */}
+      <table role="table" aria-label="Series and their values at the cursor">
+        <thead role="rowgroup">
+          <tr role="row">
+            <th scope="col" role="columnheader" className={classes.readoutWhen}>
+              {x === null ? `Mean, ${PHASE_TITLES[phase].toLowerCase()}` : `At ${x} s`}
+              {window ? <span className={classes.readoutPhase}> {window.label}</span> : null}
+            </th>
+            <th scope="col" role="columnheader">
+              n
+            </th>
+            {STACKED.map((quantity) => (
+              <th key={quantity.name} scope="col" role="columnheader">
+                {quantity.title} <small>{quantity.unit.split(' ')[0]}</small>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {groups.map((one) => {
+            const isHidden = hidden.includes(one.label)
+            return (
+              <tr key={one.label} role="row" data-hidden={isHidden || undefined}>
+                <th scope="row" role="rowheader">
+                  <button type="button" className={classes.toggle} aria-pressed={!isHidden} onClick={() => onToggle(one.label)}>
+                    <Swatch style={one.style} />
+                    <span>{one.label}</span>
+                  </button>
+                </th>
+                <Values one={one} x={x} phase={phase} />
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase: PhaseName }) {
+  const readings = STACKED.map((quantity) => {
+    const series = bandSeries([one], quantity.name)[0]
+    return x === null || !series ? one.group.metrics[phase][quantity.name] : readingAt(series, x)
+  })
+  const n = readings[0]?.n
+  return (
+    <>
+      <td role="cell" data-label="n">
+        {n ?? NO_VALUE}
+      </td>
+      {STACKED.map((quantity, index) => (
+        <td key={quantity.name} role="cell" data-label={`${quantity.title}, ${quantity.unit.split(' ')[0]}`}>
+          <Estimate text={formatEstimate(readings[index], quantity.factor)} />
+        </td>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,124 @@
+import { Anchor, Select, Stack, Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { CampaignDetail, Report } from '@/api/types'
+import { plural } from '@/lib/format'
+import { formatMoment } from '@/lib/time'
+import { Empty } from '@/ui/Empty'
+import { Panel } from '@/ui/Panel'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { useLinkFacts, useReport } from '../queries'
+import { ComparisonsPanel } from './ComparisonsPanel'
+import { FairnessPanel } from './FairnessPanel'
+import { MetricsPanel } from './MetricsPanel'
+import { ObjectTimesPanel } from './ObjectTimesPanel'
+import { StackPanel } from './StackPanel'
+import { SummaryPanel } from './SummaryPanel'
+import type { ResultsSearch } from './search'
+import { commonEnd, labelGroups } from './series'
+
+interface ResultsTabProps {
+  campaign: CampaignDetail
+  search: ResultsSearch
+  onSearch: (change: ResultsSearch) => void
+}
+
+export function ResultsTab({ campaign, search, onSearch }: ResultsTabProps) {
+  const report = useReport(campaign.id)
+  return (
+    <QueryPanel
+      query={report}
+      skeletonRows={10}
+      emptyCodes={{ report_not_ready: <NotYet campaign={campaign} /> }}
+      empty={({ groups }) => (groups.length === 0 ? <NotYet campaign={campaign} /> : null)}
+    >
+      {(data) => <Results campaign={campaign} report={data} search={search} onSearch={onSearch} />}
+    </QueryPanel>
+  )
+}
+
+function NotYet({ campaign }: { campaign: CampaignDetail }) {
+  const says: Record<string, string> = {
+    draft: 'Launch the campaign; the first results appear when its first cycle has ended.',
+    running: 'The first results appear when the first cycle has ended. The runs under way are on the Runs tab.',
+    paused: 'The campaign is paused. Resume it; results appear when its first cycle has ended.',
+  }
+  return (
+    <Panel>
+      <Empty title="No results yet">
+        {says[campaign.state] ?? 'No run of this campaign was complete. The Runs tab says why, run by run.'}
+      </Empty>
+    </Panel>
+  )
+}
+
+function Results({ campaign, report, search, onSearch }: ResultsTabProps & { report: Report }) {
+  const links = useLinkFacts()
+  const names = useMemo(() => [...new Set(report.groups.map((group) => group.link))], [report.groups])
+  const name = names.find((candidate) => candidate === search.link) ?? names[0] ?? ''
+  const groups = useMemo(() => labelGroups(report.groups, name), [report.groups, name])
+  const phase = search.phase ?? 'startup'
+  const { failed, missed } = campaign.counts
+  return (
+    <Stack gap="lg">
+      {names.length > 1 ? (
+        <Select
+          label="Link"
+          w={240}
+          data={names}
+          value={name}
+          allowDeselect={false}
+          onChange={(value) => onSearch({ link: value ?? undefined })}
+        />
+      ) : null}
+      {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} /> : null}
+      <SummaryPanel groups={groups} />
+      <StackPanel
+        report={report}
+        groups={groups}
+        link={links.data?.items.find((link) => link.name === name)}
+        end_s={commonEnd(campaign.spec)}
+        search={search}
+        onSearch={onSearch}
+      />
+      <MetricsPanel
+        groups={groups}
+        phases={report.phases}
+        phase={phase}
+        onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
+      />
+      <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} {...{ groups, phase }} />
+      <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
+      <ObjectTimesPanel groups={groups} hasBands={search.band !== 'off'} />
+      <Text size="xs" c="dimmed">
+        Computed {formatMoment(report.computed_at)} by analysis version {report.analysis_version}
+        {currency(report)}
+      </Text>
+    </Stack>
+  )
+}
+
+function currency({ is_current, is_outdated }: Report): string {
+  if (is_outdated) return ', an older one than this version has. “downlink analyse” on the server makes it anew.'
+  return is_current ? '.' : '; newer runs are being added.'
+}
+
+/** Runs that are not in the means, said where the means are read. */
+function LeftOut({ failed, missed }: { failed: number; missed: number }) {
+  const navigate = useNavigate({ from: '/campaigns/$campaignId' })
+  const onShow = () =>
+    void navigate({
+      search: (old) => ({ ...old, tab: 'runs', state: failed > 0 ? 'failed' : 'missed' }),
+      replace: true,
+      resetScroll: false,
+    })
+  const parts = [failed ? plural(failed, 'failed run') : null, missed ? plural(missed, 'missed run') : null].filter(Boolean)
+  return (
+    <Text size="sm">
+      {parts.join(' and ')} {failed + missed === 1 ? 'is' : 'are'} not in these means.{' '}
+      <Anchor component="button" type="button" size="sm" onClick={onShow} inherit>
+        See why
+      </Anchor>
+    </Text>
+  )
+}

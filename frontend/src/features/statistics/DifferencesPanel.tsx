@@ -1,0 +1,69 @@
+import { Table } from '@mantine/core'
+import type { Comparison } from '@/api/types'
+import { ForestChart, type ForestRow, forestHeight } from '@/charts/ForestChart'
+import { Frame } from '@/charts/Frame'
+import { intervalText, readingText } from '@/lib/comparisons'
+import { formatSigned } from '@/lib/format'
+import { PHASE_TITLES } from '@/lib/quantities'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { differenceText, forestRows, type Place, pairName, powerSentence } from './evidence'
+import classes from './statistics.module.css'
+
+/** The paired differences of one metric with what the cycles so far can show. */
+export function DifferencesPanel({ place, shown }: { place: Place; shown: readonly Comparison[] }) {
+  const { metric, phase } = place
+  const rows = forestRows(shown, metric.factor)
+  return (
+    <Panel
+      title={`${metric.title}, ${PHASE_TITLES[phase].toLowerCase()}: difference to ${shown[0]?.baseline ?? 'the first condition'}`}
+      description="Mean of the differences within cycles. Thick: 95 % paired-t interval. Thin below it: bootstrap interval."
+      isFlush
+    >
+      <Frame
+        title="Difference"
+        unit={metric.unit}
+        height={forestHeight(rows.length)}
+        table={() => <Numbers rows={rows} unit={metric.unit} />}
+      >
+        {(width) => <ForestChart rows={rows} width={width} />}
+      </Frame>
+      <ul className={classes.sentences}>
+        {shown.map((one) => (
+          <li key={one.condition}>
+            <strong>
+              {pairName(one)}: {differenceText(one.difference, metric)}, {readingText(one)}.
+            </strong>{' '}
+            {powerSentence(one, metric)}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function Numbers({ rows, unit }: { rows: readonly ForestRow[]; unit: string }) {
+  return (
+    <ScrollTable label={`Differences, ${unit}`}>
+      <Table.Thead>
+        <Table.Tr>
+          {['Compared', `Difference, ${unit}`, '95 % interval', 'Bootstrap'].map((head) => (
+            <Table.Th key={head} scope="col">
+              {head}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={row.label}>
+            <Table.Th scope="row">{row.label}</Table.Th>
+            <Table.Td>{formatSigned(row.mean)}</Table.Td>
+            <Table.Td>{intervalText(row.low, row.high, 1)}</Table.Td>
+            <Table.Td>{intervalText(row.bootstrap_low, row.bootstrap_high, 1)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </ScrollTable>
+  )
+}

@@ -1,0 +1,4 @@
+import { API, api } from '@/api/client'
+
+export const useStatistics = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/statistics`, { params: { path: { campaign_id } } })

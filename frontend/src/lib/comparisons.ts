@@ -1,0 +1,36 @@
+import { formatNumber, formatSigned, NO_VALUE } from './format'
+
+/** What a comparison has to say for itself, in the API's words. */
+interface Comparison {
+  condition: string
+  reading: 'higher' | 'lower' | 'no_difference' | 'too_few' | 'exploratory'
+  cycles_higher: number
+  cycles_lower: number
+  cycles_for_test: number | null
+  difference: { n: number }
+}
+
+export function intervalText(low: number | null, high: number | null, factor: number): string {
+  return low === null || high === null ? NO_VALUE : `${formatSigned(low * factor)} to ${formatSigned(high * factor)}`
+}
+
+/** "9.6 ×", the condition's mean over the baseline's. */
+export const ratioText = (ratio: number | null) => (ratio === null ? NO_VALUE : `${formatNumber(ratio)} ×`)
+
+/** "higher in all 3 cycles", "lower in 7 of 10 cycles". */
+function cyclesText({ cycles_higher: higher, cycles_lower: lower, difference: { n } }: Comparison): string {
+  const most = Math.max(higher, lower)
+  if (most === 0) return `equal in all ${n} cycles`
+  return `${higher >= lower ? 'higher' : 'lower'} in ${most === n ? `all ${n}` : `${most} of ${n}`} cycles`
+}
+
+/** Whether a test shows a difference. */
+export const isShown = ({ reading }: Pick<Comparison, 'reading'>) => reading === 'higher' || reading === 'lower'
+
+/** What may be said of a comparison, in the same words wherever it is shown. */
+export function readingText(one: Comparison): string {
+  if (isShown(one)) return `${one.condition} ${one.reading}`
+  if (one.reading === 'no_difference') return 'no difference shown'
+  if (one.difference.n < 2) return 'needs two cycles or more'
+  return one.reading === 'too_few' ? `${cyclesText(one)}; a test needs ${one.cycles_for_test ?? 'more'}` : `${cyclesText(one)}, not tested`
+}
