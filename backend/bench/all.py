@@ -76,7 +76,8 @@ def python_bench(module: str) -> Bench:
 BENCHES = [
     go_bench("trial", "AgainstIperf3"),
     go_bench("netlab", "."),
-    go_bench("congestion", "Records"),
+    go_bench("controls", "Records"),
+    go_bench("agent", "Upload"),
     python_bench("ingest_bench"),
     python_bench("report_bench"),
     python_bench("exits_bench"),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +44,8 @@ type Agent struct {
 	// end was delivered must not begin them again.
 	ended  map[protocol.RunRef]struct{}
 	stalls []stall
+	// sendsSingly: the server takes one chunk a request.
+	sendsSingly atomic.Bool
 	// backoff paces the tries of a chunk.
 	backoff func() *uplink.Backoff
 }

@@ -64,14 +64,11 @@ func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
 func (a *Agent) upload(ctx context.Context, ref protocol.RunRef, progress *upload) {
 	keys := a.spool.Keys(ref.RunID, ref.Attempt)
 	progress.total.Store(int64(len(keys)))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(uplink.ChunksInFlight)
-	for _, key := range keys {
-		group.Go(func() error {
-			return a.uploadOne(ctx, key, progress)
-		})
+	left, err := a.uploadBundles(ctx, ref, keys, progress)
+	if err == nil {
+		err = a.uploadSingly(ctx, left, progress)
 	}
-	if err := group.Wait(); err != nil {
+	if err != nil {
 		a.log.Error("an upload ended early; what is left stays in the spool", "run_id", ref.RunID, "error", err)
 		return
 	}
@@ -81,6 +78,15 @@ func (a *Agent) upload(ctx context.Context, ref protocol.RunRef, progress *uploa
 	}
 	head := protocol.EventHead{Kind: protocol.KindUploaded, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}}
 	a.keep(ref, protocol.Uploaded{EventHead: head})
+}
+
+func (a *Agent) uploadSingly(ctx context.Context, keys []spool.Key, progress *upload) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(uplink.UploadsInFlight)
+	for _, key := range keys {
+		group.Go(func() error { return a.uploadOne(ctx, key, progress) })
+	}
+	return group.Wait()
 }
 
 // noteStall makes the agent free for runs: a proxy that lets no chunk pass must not keep it, and its link, for ever.
@@ -150,28 +156,42 @@ func (a *Agent) noteTrouble(key spool.Key, tries int, err error, progress *uploa
 	a.log.Error("a chunk does not get through; it is tried again", "run_id", key.RunID, "chunk", key, "tries", tries, "error", err)
 }
 
-// offer makes one try.
-func (a *Agent) offer(ctx context.Context, key spool.Key) error {
+// take reads a chunk from the spool. It returns none, and no error, where there is nothing to send any more.
+func (a *Agent) take(key spool.Key) ([]byte, error) {
 	body, err := a.spool.Get(key)
 	switch {
 	case errors.Is(err, spool.ErrCorrupt):
 		a.log.Error("a chunk is damaged and was set aside", "chunk", key, "error", err)
-		return nil
+		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
 		a.log.Error("a chunk is gone from the spool; somebody has removed its file", "chunk", key)
-		return a.spool.Remove(key)
-	case err != nil:
+		return nil, a.spool.Remove(key)
+	}
+	return body, err
+}
+
+// offer makes one try.
+func (a *Agent) offer(ctx context.Context, key spool.Key) error {
+	body, err := a.take(key)
+	if err != nil || body == nil {
 		return err
 	}
-	err = a.client.PutChunk(ctx, uplink.Chunk{
-		RunRef: protocol.RunRef{RunID: key.RunID, Attempt: key.Attempt}, Flow: key.Flow, End: key.End, Sequence: key.Sequence, Body: body,
-	})
-	if isRefused(err) {
-		a.log.Error("the server refused a chunk; it was set aside", "chunk", key, "error", err)
+	return a.settle(key, a.client.PutChunk(ctx, onTheWay(key, body)))
+}
+
+func onTheWay(key spool.Key, body []byte) uplink.Chunk {
+	ref := protocol.RunRef{RunID: key.RunID, Attempt: key.Attempt}
+	return uplink.Chunk{RunRef: ref, Flow: key.Flow, End: key.End, Sequence: key.Sequence, Body: body}
+}
+
+// settle forgets a chunk that the server has, or will never take, and returns whatever else was answered.
+func (a *Agent) settle(key spool.Key, answer error) error {
+	if isRefused(answer) {
+		a.log.Error("the server refused a chunk; it was set aside", "chunk", key, "error", answer)
 		return a.spool.Quarantine(key)
 	}
-	if err != nil {
-		return err
+	if answer != nil {
+		return answer
 	}
 	return a.spool.Remove(key)
 }

@@ -30,17 +30,25 @@ type collector struct {
 	URL    string
 	order  protocol.Order
 	refuse func(sequence string, w http.ResponseWriter) bool
+	// judge answers a chunk of a bundle that is not just stored; nil: the server takes no bundles.
+	judge func(answer *protocol.ChunkAnswer)
+	// refuseBundle may answer a request in its place; nil: it never does.
+	refuseBundle func(number int, w http.ResponseWriter) bool
 
-	mu       sync.Mutex
-	polls    []protocol.PollRequest
-	puts     map[string]int
+	mu    sync.Mutex
+	polls []protocol.PollRequest
+	puts  map[string]int
+	// bundles are how many chunks each request with several held.
+	bundles  []int
 	stored   map[string]string
 	uploaded bool
+	// orderedAt is when the first order was given, storedAt when the latest chunk was stored.
+	orderedAt, storedAt time.Time
 	// signIns is how many polls a captive portal still answers.
 	signIns int
 }
 
-func newCollector(t *testing.T) *collector {
+func newCollector(t testing.TB) *collector {
 	t.Helper()
 	c := &collector{
 		order: &protocol.Upload{RunRef: protocol.RunRef{RunID: runID, Attempt: 1}}, puts: map[string]int{}, stored: map[string]string{},
@@ -50,6 +58,7 @@ func newCollector(t *testing.T) *collector {
 	mux.HandleFunc("POST /api/v1/agent/poll", c.poll)
 	mux.HandleFunc("POST /api/v1/agent/runs/{run}/events", c.event)
 	mux.HandleFunc("PUT /api/v1/agent/runs/{run}/traces/1/sender/{sequence}", c.put)
+	mux.HandleFunc("POST /api/v1/agent/runs/{run}/chunks", c.bundle)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	c.URL = server.URL
@@ -69,6 +78,9 @@ func (c *collector) poll(w http.ResponseWriter, r *http.Request) {
 	answer := protocol.PollResponse{ServerNow: protocol.Moment{Time: time.Now()}}
 	if len(request.Spool) > 0 {
 		answer.Order = c.order
+		if c.orderedAt.IsZero() {
+			c.orderedAt = time.Now()
+		}
 	}
 	reply(w, answer)
 }
@@ -91,13 +103,13 @@ func (c *collector) put(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Lock()
 	_, known := c.stored[sequence]
-	c.stored[sequence] = string(body)
+	c.stored[sequence], c.storedAt = string(body), time.Now()
 	c.mu.Unlock()
 	isNew := !known
 	reply(w, protocol.ChunkReply{Stored: &isNew})
 }
 
-func (c *collector) await(t *testing.T, what string, holds func() bool) {
+func (c *collector) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		c.mu.Lock()
@@ -128,7 +140,7 @@ func (c *collector) requireAll(t *testing.T, chunks int) {
 }
 
 // holding is an agent's state folder with chunks in its spool.
-func holding(t *testing.T, server string, chunks int) config.Config {
+func holding(t testing.TB, server string, chunks int) config.Config {
 	t.Helper()
 	c := config.Default()
 	c.Server, c.Name, c.StateDir, c.LockDir, c.DataHost = server, "a", t.TempDir(), t.TempDir(), "127.0.0.1"
@@ -146,7 +158,7 @@ func chunkPath(c config.Config, sequence int) string {
 }
 
 // serving runs an agent until the returned function is called; meanwhile is called once it has opened its folders.
-func serving(t *testing.T, c config.Config, meanwhile ...func(*agent.Agent)) (stop func()) {
+func serving(t testing.TB, c config.Config, meanwhile ...func(*agent.Agent)) (stop func()) {
 	t.Helper()
 	a, err := agent.New(c, agent.Parts{
 		Version: "test", Log: slog.New(slog.DiscardHandler), Identity: config.Identity{AgentID: "a", Secret: "s"},

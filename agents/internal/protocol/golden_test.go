@@ -18,6 +18,7 @@ const goldenDir = "../../../docs/protocol"
 // targets names the Go type of every golden message; a file without one fails the test.
 var targets = map[string]func() any{
 	"chunk_header.json":           func() any { return &chunk.Header{} },
+	"chunks_answer.json":          func() any { return &protocol.ChunksReply{} },
 	"event_failed.json":           func() any { return &protocol.Failed{} },
 	"event_finished.json":         func() any { return &protocol.Finished{} },
 	"event_ready.json":            func() any { return &protocol.Ready{} },

@@ -179,6 +179,31 @@ type ChunkReply struct {
 	Stored *bool `json:"stored"`
 }
 
+// ChunkHead is the line before each chunk of a bundle.
+type ChunkHead struct {
+	Flow     int    `json:"flow"`
+	End      string `json:"end"`
+	Sequence int    `json:"sequence"`
+	SHA256   string `json:"sha256"`
+	Size     int    `json:"size"`
+}
+
+// ChunksReply answers a bundle: one answer for each chunk, in the order of the request.
+type ChunksReply struct {
+	Chunks []ChunkAnswer `json:"chunks"`
+}
+
+// ChunkAnswer is what the upload of this chunk alone would have been answered. Code and Message say why it was refused.
+type ChunkAnswer struct {
+	Flow     int    `json:"flow"`
+	End      string `json:"end"`
+	Sequence int    `json:"sequence"`
+	Status   int    `json:"status"`
+	Stored   *bool  `json:"stored,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Message  string `json:"message,omitempty"`
+}
+
 // Problem is the error shape of the API.
 type Problem struct {
 	Code    string `json:"code"`

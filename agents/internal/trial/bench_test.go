@@ -107,15 +107,14 @@ func BenchmarkAgainstIperf3(b *testing.B) {
 func report(ours, theirs []share) {
 	goodput := func(s share) float64 { return s.goodputBps }
 	cost := share.cpuPerGbit
-	tell("transfer goodput against iperf3", medianOf(ours, goodput)/medianOf(theirs, goodput), "ratio",
-		fmt.Sprintf("%.2f against %.2f Gb/s, sampled at 200 and 100 Hz; at least 0.95", medianOf(ours, goodput)/1e9, medianOf(theirs, goodput)/1e9))
-	tell("transfer CPU against iperf3", medianOf(ours, cost)/medianOf(theirs, cost), "ratio",
-		fmt.Sprintf("%.3f against %.3f CPU s per Gbit, both ends; at most 1.2", medianOf(ours, cost), medianOf(theirs, cost)))
-}
-
-// tell prints one line of the table that all of the project's benchmarks share.
-func tell(name string, value float64, unit, remark string) {
-	fmt.Printf("\n{\"name\": %q, \"value\": %g, \"unit\": %q, \"remark\": %q}\n", name, value, unit, remark)
+	hosttest.Row{
+		Name: "transfer goodput against iperf3", Value: medianOf(ours, goodput) / medianOf(theirs, goodput), Unit: "ratio", Goal: ">= 0.95",
+		Remark: fmt.Sprintf("%.2f against %.2f Gb/s, sampled at 200 and 100 Hz", medianOf(ours, goodput)/1e9, medianOf(theirs, goodput)/1e9),
+	}.Print()
+	hosttest.Row{
+		Name: "transfer CPU against iperf3", Value: medianOf(ours, cost) / medianOf(theirs, cost), Unit: "ratio", Goal: "<= 1.2",
+		Remark: fmt.Sprintf("%.3f against %.3f CPU s per Gbit, both ends", medianOf(ours, cost), medianOf(theirs, cost)),
+	}.Print()
 }
 
 func medianOf(shares []share, of func(share) float64) float64 {

@@ -3,10 +3,8 @@ package uplink
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,12 +25,7 @@ const (
 	replyLimit = 4 << 20
 	// replyTimeout is the patience beyond what a call may take by itself: proxies, slow links, busy servers.
 	replyTimeout = 30 * time.Second
-	// slowestBps is what is left to one of ChunksInFlight on a return channel of 150 kb/s.
-	slowestBps = 150e3 / ChunksInFlight
 )
-
-// ChunksInFlight is how many chunks are uploaded at a time: one by one, each would cost a round trip of its own.
-const ChunksInFlight = 4
 
 // codeRevoked is the server's word for a secret that it does not know.
 const codeRevoked = "agent_unknown"
@@ -91,7 +84,7 @@ func NewClient(server, secret, caFile string) (*Client, error) {
 		return nil, fmt.Errorf("read server address: %w", err)
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: ChunksInFlight + 2, IdleConnTimeout: time.Minute,
+		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: UploadsInFlight + 2, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: replyTimeout,
 	}
 	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}}
@@ -159,33 +152,6 @@ func (c *Client) Poll(ctx context.Context, request protocol.PollRequest) (protoc
 func (c *Client) PostEvent(ctx context.Context, runID string, body []byte) error {
 	path := "/api/v1/agent/runs/" + url.PathEscape(runID) + "/events"
 	return c.call(ctx, http.MethodPost, path, body, nil, nil, replyTimeout)
-}
-
-// Chunk is one chunk on its way.
-type Chunk struct {
-	protocol.RunRef
-	Flow     int
-	End      string
-	Sequence int
-	Body     []byte
-}
-
-// PutChunk uploads one chunk; when it is already stored that is success too.
-func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
-	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d", url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(chunk.End), chunk.Sequence)
-	digest := sha256.Sum256(chunk.Body)
-	headers := map[string]string{
-		"Content-Type":     "application/zstd",
-		"X-Content-SHA256": hex.EncodeToString(digest[:]),
-		"X-Attempt":        strconv.Itoa(chunk.Attempt),
-	}
-	patience := replyTimeout + time.Duration(float64(len(chunk.Body))*8/slowestBps*float64(time.Second))
-	var reply protocol.ChunkReply
-	err := c.call(ctx, http.MethodPut, path, chunk.Body, headers, &reply, patience)
-	if err == nil && reply.Stored == nil {
-		err = &StatusError{Status: http.StatusOK}
-	}
-	return err
 }
 
 // Hush closes the connections that are not in use: even an idle one sends probes.
