@@ -14,10 +14,10 @@ import structlog
 from downlink.actions import runs
 from downlink.actions.planning import add_planned_run
 from downlink.codec.campaign_file import parse_campaign
+from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
 from downlink.domain.agent import AgentStatus, is_present
 from downlink.domain.campaign import Campaign
-from downlink.domain.campaign_reading import campaign_from_dict
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError

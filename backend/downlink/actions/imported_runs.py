@@ -13,10 +13,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from downlink.actions import runs
+from downlink.codec.campaign_shape import CC_NAME
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule
-from downlink.domain.campaign_reading import CC_NAME
 from downlink.domain.run import Reason, RunState
 from downlink.domain.sample import End
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
@@ -19,6 +19,7 @@ from downlink.api.schemas.campaigns import (
     CampaignStateName,
     LaunchBody,
 )
+from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.permission import Verb
 from downlink.storage import campaigns as rows
 
@@ -29,6 +30,12 @@ router = APIRouter(tags=["campaigns"])
 def preview_campaign(body: CampaignBody, caller: Reader, unit: ReadUnit, now: Now) -> CampaignPreview:
     """Parse and plan; nothing is saved."""
     return present.preview(campaigns.preview(unit, body.source, body.campaign, now))
+
+
+@router.get("/campaigns/schema", responses=problems(401, 403))
+def get_campaign_schema(caller: Reader) -> dict[str, Any]:
+    """The JSON Schema of a campaign file: keys, ranges, defaults and help, for editors and forms."""
+    return campaign_schema()
 
 
 @router.get("/campaigns", responses=problems(401))

@@ -53,6 +53,12 @@ def list_campaigns(as_json: AsJson = False) -> None:
     )
 
 
+@app.command("schema")
+def show_schema() -> None:
+    """The JSON Schema of a campaign file, for editors that complete and check."""
+    print_json(connect().get("/campaigns/schema"))
+
+
 @app.command("show")
 def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
     """One campaign."""

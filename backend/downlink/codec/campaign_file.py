@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
+from downlink.codec.campaign_reading import campaign_error, find_campaign
 from downlink.domain.campaign import Campaign
-from downlink.domain.campaign_reading import campaign_error, read_campaign
 from downlink.domain.errors import InvalidError
-from downlink.domain.reading import is_storable
+from downlink.domain.text import is_storable
 
 MAX_TEXT_BYTES = 256 * 2**10
 MAX_DEPTH = 20
@@ -28,11 +28,12 @@ def parse_campaign(text: str) -> Campaign:
     if len(text.encode()) > MAX_TEXT_BYTES:
         raise _refusal(f"A campaign file holds at most {MAX_TEXT_BYTES // 1024} KiB.")
     data, lines = _load(text)
-    campaign, problems = read_campaign(data)
-    if campaign is None:
-        found = [{"place": each.place, "line": _line(lines, each.place), "message": each.message} for each in problems]
-        raise campaign_error(found)
-    return campaign
+    found = find_campaign(data)
+    if isinstance(found, Campaign):
+        return found
+    raise campaign_error(
+        [{"place": each.place, "line": _line(lines, each.place), "message": each.message} for each in found]
+    )
 
 
 def _refusal(message: str, line: int | None = None, place: str = "") -> InvalidError:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import Campaign, Limits, Order, StopRule, Timetable
-from downlink.domain.campaign_reading import campaign_from_dict
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import ControlOption, HostControls
 from downlink.domain.link import Link, Orbit

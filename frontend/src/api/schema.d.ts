@@ -368,6 +368,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Schema
+         * @description The JSON Schema of a campaign file: keys, ranges, defaults and help, for editors and forms.
+         */
+        get: operations["get_campaign_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns": {
         parameters: {
             query?: never;
@@ -1155,10 +1175,353 @@ export interface components {
             source?: string | null;
             /**
              * Campaign
-             * @description The campaign file as an object
+             * @description The campaign file as an object; `GET /campaigns/schema` is the same as JSON Schema
              */
             campaign?: {
-                [key: string]: unknown;
+                /** @description Shown everywhere */
+                name: string;
+                /**
+                 * @description For people
+                 * @default
+                 */
+                notes: string;
+                /** @description Names of links, in order */
+                links: string[];
+                /** @description Of every condition that has none of its own */
+                stop?: {
+                    /** @description Seconds from the first data byte */
+                    seconds?: number | null;
+                    /** @description Bytes that each flow writes */
+                    bytes?: number | null;
+                } | null;
+                /**
+                 * PhasesPart
+                 * @description Start-up is the first seconds of a run, steady state its last. What is not named fits into the shortest run.
+                 * @default {}
+                 */
+                phases: {
+                    /** @description Seconds at the start */
+                    startup_s?: number | null;
+                    /** @description Seconds at the end */
+                    steady_s?: number | null;
+                };
+                /**
+                 * TimetablePart
+                 * @description Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`.
+                 */
+                timetable: {
+                    /** @description How often each condition runs */
+                    cycles?: number | null;
+                    /** @description Seconds between cycles; 0 by default */
+                    pause_s?: number | null;
+                    /** @description Hours in all */
+                    duration_h?: number | null;
+                    /** @description Seconds from the start of a run to that of the next on the same link */
+                    every_s?: number | null;
+                    /**
+                     * Order
+                     * @description Of the conditions in a cycle: as listed, or drawn anew
+                     * @default interleaved
+                     * @enum {string}
+                     */
+                    order: "interleaved" | "shuffled";
+                    /**
+                     * @description Decides the order that is drawn
+                     * @default 1
+                     */
+                    seed: number;
+                };
+                /**
+                 * LimitsPart
+                 * @description When to give up.
+                 * @default {
+                 *       "attempts": 2
+                 *     }
+                 */
+                limits: {
+                    /**
+                     * @description Tries per run
+                     * @default 2
+                     */
+                    attempts: number;
+                    /** @description The campaign's data volume */
+                    bytes?: number | null;
+                };
+                /**
+                 * Sampling
+                 * @description How senders record a flow
+                 * @default polled
+                 * @enum {string}
+                 */
+                sampling: "polled" | "per_ack";
+                /**
+                 * @description What is tested
+                 * @default [
+                 *       "startup.throughput_bps",
+                 *       "steady.throughput_bps"
+                 *     ]
+                 */
+                primary_metrics: ("startup.throughput_bps" | "startup.goodput_bps" | "startup.rtt_ms" | "startup.rwnd_bytes" | "startup.cwnd_bytes" | "startup.retransmission_percent" | "startup.in_flight_bytes" | "startup.utilisation_ratio" | "steady.throughput_bps" | "steady.goodput_bps" | "steady.rtt_ms" | "steady.rwnd_bytes" | "steady.cwnd_bytes" | "steady.retransmission_percent" | "steady.in_flight_bytes" | "steady.utilisation_ratio" | "overall.throughput_bps" | "overall.goodput_bps" | "overall.rtt_ms" | "overall.rwnd_bytes" | "overall.cwnd_bytes" | "overall.retransmission_percent" | "overall.in_flight_bytes" | "overall.utilisation_ratio" | "time_to_steady_s" | "time_to_level_s")[];
+                /**
+                 * DefaultsPart
+                 * @description What is merged under every condition.
+                 */
+                defaults?: {
+                    /**
+                     * SettingsPart
+                     * @description Settings of every sending host
+                     */
+                    sender?: {
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_rmem"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_wmem"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_moderate_rcvbuf"?: string | number;
+                        /** @description 1 only (namespace) */
+                        "net.ipv4.tcp_no_metrics_save"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_slow_start_after_idle"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_window_scaling"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_sack"?: string | number;
+                        /** @description a whole number from 0 to 2 (namespace) */
+                        "net.ipv4.tcp_timestamps"?: string | number;
+                        /** @description a whole number from 0 to 5 (namespace) */
+                        "net.ipv4.tcp_ecn"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (host) */
+                        "net.ipv4.tcp_mem"?: string | number;
+                        /** @description a whole number from 2304 to 2147483647 (host) */
+                        "net.core.rmem_max"?: string | number;
+                        /** @description a whole number from 4608 to 2147483647 (host) */
+                        "net.core.wmem_max"?: string | number;
+                        /** @description a name of a queueing discipline (host) */
+                        "net.core.default_qdisc"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.hystart"?: string | number;
+                        /** @description a whole number from 0 to 3 (host) */
+                        "tcp_cubic.hystart_detect"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_low_window"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_ack_delta_us"?: string | number;
+                        /** @description a whole number from 1 to 1023 (host) */
+                        "tcp_cubic.beta"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.fast_convergence"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.tcp_friendliness"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.initial_ssthresh"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initcwnd"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initrwnd"?: string | number;
+                    };
+                    /**
+                     * SettingsPart
+                     * @description Settings of the receiver
+                     */
+                    receiver?: {
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_rmem"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_wmem"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_moderate_rcvbuf"?: string | number;
+                        /** @description 1 only (namespace) */
+                        "net.ipv4.tcp_no_metrics_save"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_slow_start_after_idle"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_window_scaling"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_sack"?: string | number;
+                        /** @description a whole number from 0 to 2 (namespace) */
+                        "net.ipv4.tcp_timestamps"?: string | number;
+                        /** @description a whole number from 0 to 5 (namespace) */
+                        "net.ipv4.tcp_ecn"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (host) */
+                        "net.ipv4.tcp_mem"?: string | number;
+                        /** @description a whole number from 2304 to 2147483647 (host) */
+                        "net.core.rmem_max"?: string | number;
+                        /** @description a whole number from 4608 to 2147483647 (host) */
+                        "net.core.wmem_max"?: string | number;
+                        /** @description a name of a queueing discipline (host) */
+                        "net.core.default_qdisc"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.hystart"?: string | number;
+                        /** @description a whole number from 0 to 3 (host) */
+                        "tcp_cubic.hystart_detect"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_low_window"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_ack_delta_us"?: string | number;
+                        /** @description a whole number from 1 to 1023 (host) */
+                        "tcp_cubic.beta"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.fast_convergence"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.tcp_friendliness"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.initial_ssthresh"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initcwnd"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initrwnd"?: string | number;
+                    };
+                };
+                /** @description What is compared */
+                conditions: {
+                    /**
+                     * SettingsPart
+                     * @description Settings of every sending host
+                     */
+                    sender?: {
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_rmem"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_wmem"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_moderate_rcvbuf"?: string | number;
+                        /** @description 1 only (namespace) */
+                        "net.ipv4.tcp_no_metrics_save"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_slow_start_after_idle"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_window_scaling"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_sack"?: string | number;
+                        /** @description a whole number from 0 to 2 (namespace) */
+                        "net.ipv4.tcp_timestamps"?: string | number;
+                        /** @description a whole number from 0 to 5 (namespace) */
+                        "net.ipv4.tcp_ecn"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (host) */
+                        "net.ipv4.tcp_mem"?: string | number;
+                        /** @description a whole number from 2304 to 2147483647 (host) */
+                        "net.core.rmem_max"?: string | number;
+                        /** @description a whole number from 4608 to 2147483647 (host) */
+                        "net.core.wmem_max"?: string | number;
+                        /** @description a name of a queueing discipline (host) */
+                        "net.core.default_qdisc"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.hystart"?: string | number;
+                        /** @description a whole number from 0 to 3 (host) */
+                        "tcp_cubic.hystart_detect"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_low_window"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_ack_delta_us"?: string | number;
+                        /** @description a whole number from 1 to 1023 (host) */
+                        "tcp_cubic.beta"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.fast_convergence"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.tcp_friendliness"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.initial_ssthresh"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initcwnd"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initrwnd"?: string | number;
+                    };
+                    /**
+                     * SettingsPart
+                     * @description Settings of the receiver
+                     */
+                    receiver?: {
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_rmem"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (namespace) */
+                        "net.ipv4.tcp_wmem"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_moderate_rcvbuf"?: string | number;
+                        /** @description 1 only (namespace) */
+                        "net.ipv4.tcp_no_metrics_save"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_slow_start_after_idle"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_window_scaling"?: string | number;
+                        /** @description a whole number from 0 to 1 (namespace) */
+                        "net.ipv4.tcp_sack"?: string | number;
+                        /** @description a whole number from 0 to 2 (namespace) */
+                        "net.ipv4.tcp_timestamps"?: string | number;
+                        /** @description a whole number from 0 to 5 (namespace) */
+                        "net.ipv4.tcp_ecn"?: string | number;
+                        /** @description three whole numbers of at least 4096, rising: least, start, most (host) */
+                        "net.ipv4.tcp_mem"?: string | number;
+                        /** @description a whole number from 2304 to 2147483647 (host) */
+                        "net.core.rmem_max"?: string | number;
+                        /** @description a whole number from 4608 to 2147483647 (host) */
+                        "net.core.wmem_max"?: string | number;
+                        /** @description a name of a queueing discipline (host) */
+                        "net.core.default_qdisc"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.hystart"?: string | number;
+                        /** @description a whole number from 0 to 3 (host) */
+                        "tcp_cubic.hystart_detect"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_low_window"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.hystart_ack_delta_us"?: string | number;
+                        /** @description a whole number from 1 to 1023 (host) */
+                        "tcp_cubic.beta"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.fast_convergence"?: string | number;
+                        /** @description a whole number from 0 to 1 (host) */
+                        "tcp_cubic.tcp_friendliness"?: string | number;
+                        /** @description a whole number from 0 to 2147483647 (host) */
+                        "tcp_cubic.initial_ssthresh"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initcwnd"?: string | number;
+                        /** @description a whole number from 1 to 65535 (route) */
+                        "route.initrwnd"?: string | number;
+                    };
+                    /** @description Its own name in this file */
+                    name: string;
+                    /** @description Instead of the stop rule at the top */
+                    stop?: {
+                        /** @description Seconds from the first data byte */
+                        seconds?: number | null;
+                        /** @description Bytes that each flow writes */
+                        bytes?: number | null;
+                    } | null;
+                    /**
+                     * @description One Cubic flow of the first sender by default
+                     * @default [
+                     *       {
+                     *         "cc": "cubic",
+                     *         "sender": 1,
+                     *         "start_s": 0,
+                     *         "options": {}
+                     *       }
+                     *     ]
+                     */
+                    flows: {
+                        /**
+                         * @description Congestion control
+                         * @default cubic
+                         */
+                        cc: string;
+                        /**
+                         * @description Which of the link's senders
+                         * @default 1
+                         */
+                        sender: number;
+                        /**
+                         * @description Seconds after the start of the run
+                         * @default 0
+                         */
+                        start_s: number;
+                        /** @description Options of the control, by name */
+                        options?: {
+                            [key: string]: string | number | boolean;
+                        };
+                        /** @description The fastest rate of the sender, bit/s */
+                        pacing_rate_bps?: number | null;
+                    }[];
+                }[];
             } | null;
         };
         /** CampaignDetail */
@@ -5230,6 +5593,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignPreview"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_campaign_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description The request cannot be read */

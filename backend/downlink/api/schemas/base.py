@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
-from downlink.domain.reading import is_storable
+from downlink.domain.text import is_storable
 
 
 def storable(text: str) -> str:

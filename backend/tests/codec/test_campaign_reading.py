@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import FlowPlan, Limits, Order, Phases, Sampling, StopRule, Timetable
-from downlink.domain.campaign_reading import campaign_from_dict
 from downlink.domain.errors import InvalidError
 
 SMALL: dict[str, Any] = {

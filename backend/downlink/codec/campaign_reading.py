@@ -1,0 +1,166 @@
+"""From plain data to a checked campaign. What is wrong is said all at once, each with its place.
+
+The sentences follow from the JSON Schema of the place, so that a range is written down once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, shown
+from downlink.domain.campaign import Campaign
+from downlink.domain.errors import InvalidError
+
+Loc = Sequence[int | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong and where: `conditions[1].flows[0].cc`, or an empty place for the whole."""
+
+    place: str
+    message: str
+
+
+def campaign_from_dict(data: Any) -> Campaign:
+    """The campaign that data (a campaign file, parsed) describes.
+
+    Raises InvalidError `campaign_invalid`; its details hold `problems`, a list of {place, message}.
+    """
+    found = find_campaign(data)
+    if isinstance(found, Campaign):
+        return found
+    raise campaign_error([{"place": problem.place, "message": problem.message} for problem in found])
+
+
+def campaign_error(problems: list[dict[str, Any]]) -> InvalidError:
+    """One error for all the problems: {place, message} and where known `line`."""
+    first = problems[0]
+    line = f"line {first['line']}: " if first.get("line") else ""
+    place = f"{first['place']}: " if first["place"] else ""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return InvalidError("campaign_invalid", f"{line}{place}{first['message']}{more}", {"problems": problems})
+
+
+def find_campaign(data: Any) -> Campaign | list[Problem]:
+    """The campaign, or everything that is wrong with it."""
+    if not isinstance(data, Mapping):
+        return [Problem("", "A campaign must be a mapping of keys to values.")]
+    problems = list(_repeated(data))
+    try:
+        file = CampaignFile.model_validate(data)
+    except ValidationError as refused:
+        return [*map(_problem, refused.errors(include_url=False)), *problems]
+    problems += _broken_rules(file)
+    return problems or file.to_domain()
+
+
+def _repeated(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """What appears twice in a list whose parts must differ. Whatever else may be wrong with them."""
+    conditions = data.get("conditions")
+    names = [part.get("name") if isinstance(part, Mapping) else None for part in _list(conditions)]
+    for index, name in _again(names):
+        message = f"{name!r} is the name of an earlier condition; each needs its own."
+        yield Problem(f"conditions[{index}].name", message)
+    for key in ("links", "primary_metrics"):
+        for index, name in _again(_list(data.get(key))):
+            yield Problem(f"{key}[{index}]", f"{name!r} appears twice.")
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _again(names: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    for index, name in enumerate(names):
+        if isinstance(name, str) and name in names[:index]:
+            yield index, name
+
+
+def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
+    """What no key can know by itself."""
+    for number, condition in enumerate(file.conditions):
+        stop = condition.stop or file.stop
+        if stop is None:
+            yield Problem(f"conditions[{number}].stop", "is required here, or once for all conditions at the top.")
+            continue
+        for index, flow in enumerate(condition.flows):
+            if stop.seconds is not None and flow.start_s >= stop.seconds:
+                place = f"conditions[{number}].flows[{index}].start_s"
+                yield Problem(place, f"must be below the {stop.seconds:g} s after which the run stops.")
+    runs = file.timetable.to_domain().runs_per_link(len(file.conditions)) * len(file.links)
+    if runs > MAX_RUNS:
+        yield Problem("timetable", f"makes {runs} runs; a campaign holds at most {MAX_RUNS}.")
+
+
+def _problem(error: ErrorDetails) -> Problem:
+    loc = [part for part in error["loc"] if part != "[key]"]
+    context = error.get("ctx", {})
+    if error["type"] == "at_key":
+        return Problem(_place([*loc, context["key"]]), context["message"])
+    if error["type"] == "extra_forbidden":
+        return Problem(_place(loc), f"unknown key. Allowed here: {', '.join(_node(loc[:-1])['properties'])}.")
+    node = _node(loc)
+    if error["type"] == "missing":
+        return Problem(_place(loc), _required(node))
+    own = str(context.get("error", ""))
+    return Problem(_place(loc), own if own.endswith(".") else f"must be {_wanted(node)}, not {shown(error['input'])}.")
+
+
+def _place(loc: Loc) -> str:
+    place = ""
+    for part in loc:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
+    return place
+
+
+def _required(node: Mapping[str, Any]) -> str:
+    says = node.get("description", "")
+    return f"is required: {says[0].lower()}{says[1:]}." if says else "is required."
+
+
+@cache
+def _schema() -> Mapping[str, Any]:
+    return campaign_schema()
+
+
+def _node(loc: Loc) -> Mapping[str, Any]:
+    """The schema of a place."""
+    node = _schema()
+    for part in loc:
+        inner = node["items"] if isinstance(part, int) else node.get("properties", {}).get(part)
+        node = _resolved(inner or node.get("additionalProperties") or {})
+    return node
+
+
+def _resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a reference points to, or the first of several shapes, with its own description."""
+    if "anyOf" in node:
+        node = {**node["anyOf"][0], **{key: value for key, value in node.items() if key == "description"}}
+    if "$ref" in node:
+        return {**_schema()["$defs"][node["$ref"].rpartition("/")[2]], **node}
+    return node
+
+
+def _wanted(node: Mapping[str, Any]) -> str:
+    """What a place takes, in words."""
+    if "enum" in node:
+        return f"one of {', '.join(node['enum'])}"
+    if "pattern" in node:
+        return f"a text of the form {node['pattern'].strip('^$')}"
+    words = _WORDS.get(str(node.get("type")), "a mapping of keys to values")
+    return words.format_map({"minLength": 0, "maxLength": 200, **node})
+
+
+_WORDS = {
+    "integer": "a whole number from {minimum} to {maximum}",
+    "number": "a number from {minimum:g} to {maximum:g}",
+    "array": "a list of {minItems} to {maxItems}",
+    "string": "a text of {minLength} to {maxLength} characters",
+}

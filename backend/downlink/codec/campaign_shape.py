@@ -1,0 +1,312 @@
+"""The campaign file, declared once: what its keys are, what they may hold, and the campaign that follows from them.
+
+The JSON Schema, the reference in docs/campaign-file.md and the refusals' sentences are all derived from these models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticCustomError
+
+from downlink.domain import campaign as domain
+from downlink.domain.campaign import LEAST_PHASE_S, Campaign, Order, Sampling, Scalar
+from downlink.domain.link import MAX_SENDERS
+from downlink.domain.metric import DEFAULT_PRIMARY, PRIMARY_NAMES
+from downlink.domain.setting import Setting, settings
+from downlink.domain.text import is_storable
+
+MAX_CONDITIONS = 64
+MAX_LINKS = 64
+MAX_FLOWS = 16
+MAX_PRIMARY = 10
+MAX_RUNS = 100_000
+MAX_SECONDS = 86_400.0
+MAX_BYTES = 10**13
+MAX_RATE_BPS = 10**12
+MAX_OPTION = 2**63
+# TCP_CA_NAME_MAX is 16 with the closing zero.
+CC_NAME = r"[A-Za-z0-9_-]{1,15}"
+
+
+def _whole(value: Any) -> Any:
+    """1e9 is a whole number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _storable(text: str) -> str:
+    if not is_storable(text):
+        raise ValueError("not storable")
+    return text
+
+
+def _option(value: Any) -> Scalar:
+    if not isinstance(value, (str, int, float, bool)) or not is_storable(str(value)):
+        raise ValueError("must be a name with a text, a number, true or false.")
+    if isinstance(value, (int, float)) and not abs(value) < MAX_OPTION:
+        raise ValueError("must be a finite number, below 2^63.")
+    return value
+
+
+def _primary(name: str) -> str:
+    if name not in PRIMARY_NAMES:
+        raise ValueError("not a metric")
+    return name
+
+
+def _setting_value(setting: Setting) -> Any:
+    def accept(value: Any) -> str:
+        text = "" if isinstance(value, bool) else " ".join(str(value).split())
+        if not setting.accepts(text):
+            raise ValueError(f"must be {setting.allowed}, not {shown(value)}.")
+        return text
+
+    schema = {"type": ["string", "integer"], "description": f"{setting.allowed} ({setting.scope})"}
+    return Annotated[str | None, PlainValidator(accept), WithJsonSchema(schema)]
+
+
+def shown(value: Any) -> str:
+    """A value as a refusal shows it: short, and never a whole structure."""
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, int) and abs(value) >= 10**30:  # Python refuses to spell the largest
+        return "a number beyond all measure"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def at(key: str, message: str) -> PydanticCustomError:
+    """A problem of a mapping that one of its keys is to blame for."""
+    return PydanticCustomError("at_key", "{message}", {"key": key, "message": message})
+
+
+WHOLE = BeforeValidator(_whole)
+STORABLE = AfterValidator(_storable)
+PhaseSeconds = Annotated[float, Field(strict=True, ge=LEAST_PHASE_S, le=MAX_SECONDS)]
+LaterSeconds = Annotated[float, Field(strict=True, ge=0, le=MAX_SECONDS)]
+Option = Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+Name = Annotated[str, Field(strict=True, min_length=1, max_length=200), STORABLE]
+
+
+class _Untitled(GenerateJsonSchema):
+    """Names of keys are their titles."""
+
+    def field_title_should_be_set(self, _schema: Any) -> bool:
+        return False
+
+
+class Part(BaseModel):
+    """A mapping of the file. A key without a value counts as absent, any other key as a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_empty(cls, data: Any) -> Any:
+        return {key: value for key, value in data.items() if value is not None} if isinstance(data, Mapping) else data
+
+
+class StopPart(Part):
+    """When the flows of a run stop: after `seconds`, or when each has written `bytes`."""
+
+    seconds: Annotated[float, Field(strict=True, ge=1, le=MAX_SECONDS)] | None = Field(
+        default=None, description="Seconds from the first data byte"
+    )
+    bytes: Annotated[int, Field(strict=True, ge=1, le=MAX_BYTES), WHOLE] | None = Field(
+        default=None, description="Bytes that each flow writes"
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> StopPart:
+        if (self.seconds is None) == (self.bytes is None):
+            raise ValueError("needs one of seconds and bytes, and not both.")
+        return self
+
+    def to_domain(self) -> domain.StopRule:
+        return domain.StopRule(self.seconds, self.bytes)
+
+
+class PhasesPart(Part):
+    """Start-up is the first seconds of a run, steady state its last. What is not named fits into the shortest run."""
+
+    startup_s: PhaseSeconds | None = Field(default=None, description="Seconds at the start")
+    steady_s: PhaseSeconds | None = Field(default=None, description="Seconds at the end")
+
+
+class TimetablePart(Part):
+    """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`."""
+
+    cycles: Annotated[int, Field(strict=True, ge=1, le=MAX_RUNS), WHOLE] | None = Field(
+        default=None, description="How often each condition runs"
+    )
+    pause_s: LaterSeconds | None = Field(default=None, description="Seconds between cycles; 0 by default")
+    duration_h: Annotated[float, Field(strict=True, ge=0.001, le=24 * 366)] | None = Field(
+        default=None, description="Hours in all"
+    )
+    every_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] | None = Field(
+        default=None, description="Seconds from the start of a run to that of the next on the same link"
+    )
+    order: Order = Field(
+        default=Order.INTERLEAVED, description="Of the conditions in a cycle: as listed, or drawn anew"
+    )
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1), WHOLE] = Field(
+        default=1, description="Decides the order that is drawn"
+    )
+
+    @model_validator(mode="after")
+    def _is_one_way(self) -> TimetablePart:
+        if self.cycles is not None:
+            for key in ("duration_h", "every_s"):
+                self._refuse(key, "does not go with cycles: give either cycles, or duration_h with every_s.")
+        elif self.duration_h is None or self.every_s is None:
+            raise ValueError("needs cycles, or duration_h with every_s.")
+        else:
+            self._refuse("pause_s", "does not go with duration_h: every_s sets the spacing.")
+            if self.every_s > self.duration_h * 3600:
+                raise at("every_s", f"must not be longer than the duration, {self.duration_h * 3600:g} s.")
+        return self
+
+    def _refuse(self, key: str, message: str) -> None:
+        if getattr(self, key) is not None:
+            raise at(key, message)
+
+    def to_domain(self) -> domain.Timetable:
+        return domain.Timetable(
+            self.cycles, self.duration_h, self.every_s, self.pause_s or 0.0, order=self.order, seed=self.seed
+        )
+
+
+class LimitsPart(Part):
+    """When to give up."""
+
+    attempts: Annotated[int, Field(strict=True, ge=1, le=10), WHOLE] = Field(
+        default=domain.Limits.attempts, description="Tries per run"
+    )
+    bytes: Annotated[int, Field(strict=True, ge=1, le=10**18), WHOLE] | None = Field(
+        default=None, description="The campaign's data volume"
+    )
+
+    def to_domain(self) -> domain.Limits:
+        return domain.Limits(self.attempts, self.bytes)
+
+
+class FlowPart(Part):
+    """One flow of a condition."""
+
+    cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] = Field(
+        default=domain.FlowPlan.cc, description="Congestion control"
+    )
+    sender: Annotated[int, Field(strict=True, ge=1, le=MAX_SENDERS), WHOLE] = Field(
+        default=1, description="Which of the link's senders"
+    )
+    start_s: LaterSeconds = Field(default=0.0, description="Seconds after the start of the run")
+    options: dict[
+        Annotated[str, STORABLE],
+        Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})],
+    ] = Field(default_factory=dict, description="Options of the control, by name")
+    pacing_rate_bps: Annotated[int, Field(strict=True, ge=8, le=MAX_RATE_BPS), WHOLE] | None = Field(
+        default=None, description="The fastest rate of the sender, bit/s"
+    )
+
+    def to_domain(self) -> domain.FlowPlan:
+        return domain.FlowPlan(self.cc, self.sender, self.start_s, dict(self.options), self.pacing_rate_bps)
+
+
+_FIELDS: dict[str, Any] = {
+    name.replace(".", "_"): (_setting_value(setting), Field(None, alias=name)) for name, setting in settings().items()
+}
+SettingsPart = create_model("SettingsPart", __base__=Part, __doc__="Settings of a host, by name.", **_FIELDS)
+
+
+def _values(part: Part) -> dict[str, str]:
+    return part.model_dump(by_alias=True, exclude_none=True)
+
+
+class DefaultsPart(Part):
+    """What is merged under every condition."""
+
+    sender: SettingsPart = Field(default_factory=SettingsPart, description="Settings of every sending host")  # type: ignore[valid-type]
+    receiver: SettingsPart = Field(default_factory=SettingsPart, description="Settings of the receiver")  # type: ignore[valid-type]
+
+
+class ConditionPart(DefaultsPart):
+    """One combination of settings, which each cycle runs once."""
+
+    name: Name = Field(description="Its own name in this file")
+    stop: StopPart | None = Field(default=None, description="Instead of the stop rule at the top")
+    flows: Annotated[list[FlowPart], Field(min_length=1, max_length=MAX_FLOWS)] = Field(
+        default=[FlowPart()], description="One Cubic flow of the first sender by default"
+    )
+
+    def to_domain(self, defaults: DefaultsPart, stop: StopPart) -> domain.Condition:
+        return domain.Condition(
+            name=self.name,
+            sender=_values(defaults.sender) | _values(self.sender),
+            receiver=_values(defaults.receiver) | _values(self.receiver),
+            flows=tuple(flow.to_domain() for flow in self.flows),
+            stop=(self.stop or stop).to_domain(),
+        )
+
+
+class CampaignFile(Part):
+    """A campaign: on which links, under which conditions, how often, and what it asks about."""
+
+    name: Name = Field(description="Shown everywhere")
+    notes: Annotated[str, Field(strict=True, max_length=10_000), STORABLE] = Field(default="", description="For people")
+    links: Annotated[
+        list[Annotated[str, Field(strict=True, min_length=1), STORABLE]], Field(min_length=1, max_length=MAX_LINKS)
+    ] = Field(description="Names of links, in order")
+    stop: StopPart | None = Field(default=None, description="Of every condition that has none of its own")
+    phases: PhasesPart = Field(default=PhasesPart())
+    timetable: TimetablePart
+    limits: LimitsPart = Field(default=LimitsPart())
+    sampling: Sampling = Field(default=Sampling.POLLED, description="How senders record a flow")
+    primary_metrics: Annotated[
+        list[Annotated[str, AfterValidator(_primary), WithJsonSchema({"type": "string", "enum": list(PRIMARY_NAMES)})]],
+        Field(min_length=1, max_length=MAX_PRIMARY),
+    ] = Field(default=list(DEFAULT_PRIMARY), description="What is tested")
+    defaults: DefaultsPart = Field(default_factory=DefaultsPart)
+    conditions: Annotated[list[ConditionPart], Field(min_length=1, max_length=MAX_CONDITIONS)] = Field(
+        description="What is compared"
+    )
+
+    def to_domain(self) -> Campaign:
+        stop = self.stop or StopPart(seconds=1)  # which no condition uses when it is not given
+        conditions = tuple(part.to_domain(self.defaults, stop) for part in self.conditions)
+        known_s = [each.stop.seconds for each in conditions if each.stop.seconds is not None]
+        named = self.phases.model_dump(exclude_none=True)
+        return Campaign(
+            name=self.name,
+            notes=self.notes,
+            links=tuple(self.links),
+            phases=domain.Phases.fitting(min(known_s), **named) if known_s else domain.Phases(**named),
+            timetable=self.timetable.to_domain(),
+            limits=self.limits.to_domain(),
+            conditions=conditions,
+            sampling=self.sampling,
+            primary_metrics=tuple(self.primary_metrics),
+        )
+
+
+def campaign_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a campaign file."""
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        **CampaignFile.model_json_schema(schema_generator=_Untitled),
+        "title": "Downlink campaign file",
+    }

@@ -1,0 +1,88 @@
+"""Writes the reference of docs/campaign-file.md anew: every key of a campaign file, from its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from downlink.codec.campaign_shape import campaign_schema
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "campaign-file.md"
+BEGIN, END = "<!-- keys -->\n", "<!-- end of keys -->"
+COMMAND = ".venv/bin/python backend/tools/campaign_reference.py"
+
+
+def reference() -> str:
+    """The table of all keys, as Markdown. The settings of a host are one row: settings.csv has them."""
+    schema = campaign_schema()
+    rows = "\n".join(
+        f"| `{key}` | {takes} | {default} | {says} |" for key, takes, default, says in _keys(schema, schema)
+    )
+    return f"| key | takes | default | meaning |\n|---|---|---|---|\n{rows}\n"
+
+
+def page() -> str:
+    """The page with the reference as it must be."""
+    text = PAGE.read_text()
+    before, _, rest = text.partition(BEGIN)
+    return before + BEGIN + reference() + END + rest.partition(END)[2]
+
+
+def _keys(schema: Mapping[str, Any], node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, str, str]]:
+    for key, raw in node["properties"].items():
+        inner = _resolved(schema, raw)
+        place = f"{path}.{key}".strip(".")
+        items = _resolved(schema, inner.get("items", {}))
+        is_settings = "net.ipv4.tcp_rmem" in inner.get("properties", {})
+        default = "required" if key in node.get("required", ()) else _default(raw)
+        takes = "settings by name ([settings.csv](settings.csv))" if is_settings else _takes(inner, items)
+        yield (
+            place,
+            takes,
+            default,
+            str(raw.get("description", inner.get("description", ""))).rstrip("."),
+        )
+        if not is_settings and "properties" in inner:
+            yield from _keys(schema, inner, place)
+        if "properties" in items:
+            yield from _keys(schema, items, f"{place}[]")
+
+
+def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "anyOf" in node:
+        node = {**node["anyOf"][0], **{key: value for key, value in node.items() if key != "anyOf"}}
+    return {**schema["$defs"][node["$ref"].rpartition("/")[2]], **node} if "$ref" in node else node
+
+
+def _default(node: Mapping[str, Any]) -> str:
+    value = node.get("default")
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return f"`[{', '.join(value)}]`"
+    return "" if value in (None, "") or isinstance(value, (dict, list)) else f"`{_number(value)}`"
+
+
+def _number(value: Any) -> str:
+    return f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _takes(node: Mapping[str, Any], items: Mapping[str, Any]) -> str:
+    if "enum" in node:
+        return ", ".join(f"`{each}`" for each in node["enum"])
+    match node.get("type"):
+        case "integer" | "number":
+            kind = "whole number" if node["type"] == "integer" else "number"
+            return f"{kind}, {_number(node['minimum'])} to {_number(node['maximum'])}"
+        case "array":
+            return (
+                f"list of {node['minItems']} to {node['maxItems']} {'mappings' if 'properties' in items else 'texts'}"
+            )
+        case "string" if "pattern" in node:
+            return f"text of the form `{node['pattern'].strip('^$')}`"
+        case "string":
+            return f"text, at most {node.get('maxLength', 200)} characters"
+    return "mapping"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
