@@ -75,7 +75,11 @@ def load_all(lab: Lab) -> Iterator[tuple[str, str]]:
         "four.flent": flent_file(),
         **{f"acks-{seed}.csv": ack_csv_file(seed) for seed in (7, 8, 9)},
     }
-    files |= {each.name: each.read_bytes() for each in sorted((TESTS / "importers" / "data").iterdir()) if "md" not in each.name}
+    files |= {
+        each.name: each.read_bytes()
+        for each in sorted((TESTS / "importers" / "data").iterdir())
+        if "md" not in each.name
+    }
     sent = [("files", (name, content)) for name, content in files.items()]
     campaign = lab.call("POST", "/imports", files=sent)["campaign_id"]
     while lab.work():
@@ -132,7 +136,7 @@ def study_chunks(chunks: Chunks, source: str, run_id: str, flow: int, number: in
         columns = parquet_to_columns((TESTS / "data" / "exits" / f"{ACK_TRACES[number // 5 % 5]}.parquet").read_bytes())
         size = len(columns["elapsed_us"])
         pieces = [{name: each[at : at + 5_000] for name, each in columns.items()} for at in range(0, size, 5_000)]
-        sender = [place for place, _ in own if place["end"] == "sender"][0]
+        sender = next(place for place, _ in own if place["end"] == "sender")
         own = [each for each in own if each[0]["end"] != "sender"]
         own += [
             ({**sender, "sequence": at, "samples": len(each["elapsed_us"])}, columns_to_parquet(each))
@@ -143,7 +147,12 @@ def study_chunks(chunks: Chunks, source: str, run_id: str, flow: int, number: in
     member = "traces/{}/{}-{}-{}.parquet"
     return [
         (
-            {**place, "run_id": run_id, "flow": flow, "member": member.format(run_id, flow, place["end"], place["sequence"])},
+            {
+                **place,
+                "run_id": run_id,
+                "flow": flow,
+                "member": member.format(run_id, flow, place["end"], place["sequence"]),
+            },
             content,
         )
         for place, content in own

@@ -12,15 +12,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from downlink.actions.exits import judge_run
-from downlink.actions.limits import limit_run
+from downlink.actions.analyse import judge
+from downlink.actions.archived_seconds import gather, spread
+from downlink.actions.reports import keep_answers
 from downlink.analysis.exits.capacity import Basis
 from downlink.codec.collector import Collector
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.run import FINAL, Reason, RunState
-from downlink.storage import campaigns, runs
+from downlink.judges import JUDGES
+from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.archive import (
     ARCHIVED,
+    SECONDS,
     Key,
     StoredChunk,
     has_campaign,
@@ -30,11 +33,13 @@ from downlink.storage.archive import (
     read_page,
 )
 from downlink.storage.unit import Unit, UnitFactory
+from downlink.traces import open_run
 
 FORMAT = "dl-archive/1"
 MAX_MEMBER_BYTES = 256 * 2**20
 ENDED = ("complete", "cancelled")
 ROWS_A_READ = 2_000
+ARRAYS_A_READ = 20
 CHUNKS_A_READ = 4
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same campaign makes the same bytes
 
@@ -97,18 +102,25 @@ class _Writer:
 
     def _rows(self) -> Iterator[bytes]:
         """Table name to rows, as one JSON object."""
-        for number, table in enumerate(ARCHIVED):
-            yield f"{', ' if number else '{'}{json.dumps(table.__tablename__)}: [".encode()
-            after: Key | None = None
-            while True:
-                with self.units(is_read_only=True) as unit:
-                    page, last = read_page(unit, table, self.campaign_id, after, ROWS_A_READ)
-                if last is None:
-                    break
-                yield (", " if after else "").encode() + ", ".join(map(json.dumps, page)).encode()
-                after = last
+        for number, member in enumerate(ARCHIVED):
+            yield f"{', ' if number else '{'}{json.dumps(member)}: [".encode()
+            is_first = True
+            for page in self._pages(member):
+                if page:
+                    yield (b"" if is_first else b", ") + ", ".join(map(json.dumps, page)).encode()
+                    is_first = False
             yield b"]"
         yield b"}"
+
+    def _pages(self, member: str) -> Iterator[list[dict[str, Any]]]:
+        after: Key | None = None
+        limit = ARRAYS_A_READ if member in SECONDS else ROWS_A_READ
+        while True:
+            with self.units(is_read_only=True) as unit:
+                page, after = read_page(unit, member, self.campaign_id, after, limit)
+            if after is None:
+                return
+            yield spread(member, page)
 
     def _chunks(self) -> Iterator[StoredChunk]:
         after: Key | None = None
@@ -135,16 +147,22 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
             if has_campaign(unit, identity):
                 return identity, False
             rows = json.loads(_read(archive, "rows.json"))
-            insert_rows(unit, {**rows, **_recorded(rows)})
+            insert_rows(unit, gather({**rows, **_recorded(rows)}))
             for place in json.loads(_read(archive, "chunks.json")):
                 insert_chunk(unit, _stored(place, _read(archive, place["member"])))
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
         raise InvalidError("archive_invalid", f"This is not a campaign archive of format {FORMAT}: {error}.") from error
-    for table, judge in (("exits", judge_run), ("limits", limit_run)):
-        if table not in rows:  # written before these were judged
-            for run in rows["runs"]:
-                judge(unit, UUID(run["id"]))
+    _judge_missing(unit, rows)
+    keep_answers(unit, identity, reports.complete_runs_seen(unit, identity))
     return identity, True
+
+
+def _judge_missing(unit: Unit, rows: dict[str, list[dict[str, Any]]]) -> None:
+    """An archive may be older than some of the judges."""
+    missing = [each for each in JUDGES if each.name not in rows]
+    for row in rows["runs"] if missing else ():
+        opened = open_run(unit, runs.get_run(unit, UUID(row["id"])))
+        judged.replace(unit, [opened.run.id], judge(opened, missing))
 
 
 def _recorded(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:

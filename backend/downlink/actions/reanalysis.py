@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from downlink.actions import analyse
+from downlink.actions.analyse import judge, store
 from downlink.actions.reports import refresh_report
+from downlink.judges import COLUMNS
 from downlink.storage import campaigns
 from downlink.storage import runs as run_rows
 from downlink.storage.unit import Unit
+from downlink.traces import open_run
 
 
 def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
@@ -20,7 +22,8 @@ def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
     campaigns.find_campaign(unit, campaign_id)
     analysed = [row.run for row in run_rows.all_runs(unit, campaign_id) if row.run.analysis_version is not None]
     for run in analysed:
-        analyse.compute(unit, run)
+        opened = open_run(unit, run, COLUMNS)
+        store(unit, [(opened, judge(opened))])
     campaigns.want_report(unit, campaign_id)
     unit.session.expire_all()
     refresh_report(unit, campaign_id, now)

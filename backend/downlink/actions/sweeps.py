@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from downlink.actions.exits import first_byte_us, link_rate, sender_columns
-from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.sensitivity import (
     SWEEPABLE,
@@ -26,6 +24,7 @@ from downlink.storage import sweeps as rows
 from downlink.storage.events import add_event
 from downlink.storage.tables import Sweep, SweepPart
 from downlink.storage.unit import Unit
+from downlink.traces import open_flow
 
 Row = dict[str, Any]
 Grid = Mapping[str, Sequence[float]]
@@ -144,9 +143,8 @@ def _tell(unit: Unit, asked: Sweep, now: datetime) -> None:
 
 def _outcomes(unit: Unit, part: SweepPart, asked: Sweep) -> list[Outcome]:
     flow = next(each for each in runs.flows_of(unit, part.run_id) if each.flow == part.flow)
-    trace = flow_trace(sender_columns(unit, part.run_id, part.flow), flow.cc, first_byte_us(flow))
-    rate = link_rate(unit, runs.get_run(unit, part.run_id))
-    return sweep(trace, parameter_sets(asked.detector, asked.version, asked.grid), rate)
+    trace = open_flow(unit, runs.get_run(unit, part.run_id), flow)
+    return sweep(trace.acks, parameter_sets(asked.detector, asked.version, asked.grid), trace.rate)
 
 
 def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[Row]:

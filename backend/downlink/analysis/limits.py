@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.binning import BIN_US, Floats, Ints
+from downlink.analysis.series import USED_FIELDS as SERIES_FIELDS
 from downlink.analysis.series import Columns, sender_bins, sender_series
+from downlink.domain.metric import LIMITS
 
-LIMITS = ("congestion_window", "receive_window", "send_buffer", "application")
 PAGE_BYTES = 4096
 NOT_MEASURED_US = 2**32 - 1  # tcpi_min_rtt before the first sample
+USED_FIELDS = (
+    *SERIES_FIELDS, "busy_us", "rwnd_limited_us", "sndbuf_limited_us", "notsent_bytes", "min_rtt_us",
+)  # fmt: skip
 HEADROOM = 2.5
 """Buffer per bandwidth-delay product: the kernel offers about half of a buffer as window, and a quarter is room to grow.
 Paper 000 comes to the same factor."""

@@ -7,10 +7,11 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.actions import exits
 from downlink.api.deps import Reader, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.exits import CampaignExits, RunExits
+from downlink.views.exits import run_exits
+from downlink.views.reports import kept_answer
 
 router = APIRouter(tags=["exits"])
 Second = Annotated[
@@ -25,10 +26,10 @@ def get_run_exits(
     run_id: UUID, caller: Reader, unit: ReadUnit, from_s: Second = 0.0, to_s: LastSecond = None, points: Points = 1_000
 ) -> Response:
     """Every detector's verdict on every judged flow, and the curves behind them."""
-    return json_response(exits.run_exits(unit, run_id, from_s, to_s, points))
+    return json_response(run_exits(unit, run_id, from_s, to_s, points))
 
 
 @router.get("/campaigns/{campaign_id}/exits", response_model=CampaignExits, responses=problems(401, 404))
 def get_campaign_exits(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """Table I, exit times and shares over the complete runs."""
-    return json_response(exits.campaign_exits(unit, campaign_id))
+    return json_response(kept_answer(unit, campaign_id, "exits"))

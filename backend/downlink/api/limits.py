@@ -6,10 +6,11 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 
-from downlink.actions import limits
 from downlink.api.deps import Reader, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.limits import CampaignLimits, RunLimits
+from downlink.views.limits import run_limits
+from downlink.views.reports import kept_answer
 
 router = APIRouter(tags=["limits"])
 
@@ -17,10 +18,10 @@ router = APIRouter(tags=["limits"])
 @router.get("/runs/{run_id}/limits", response_model=RunLimits, responses=problems(401, 404))
 def get_run_limits(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """Whether congestion window, receive window, send buffer or application held each flow, second by second."""
-    return json_response(limits.run_limits(unit, run_id))
+    return json_response(run_limits(unit, run_id))
 
 
 @router.get("/campaigns/{campaign_id}/limits", response_model=CampaignLimits, responses=problems(401, 404))
 def get_campaign_limits(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """The same as shares over the complete runs, and the buffers to set for each link."""
-    return json_response(limits.campaign_limits(unit, campaign_id))
+    return json_response(kept_answer(unit, campaign_id, "limits"))

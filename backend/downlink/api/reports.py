@@ -8,11 +8,11 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.actions import exports, reports
 from downlink.api.deps import ExportSlot, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.statistics import CampaignStatistics
+from downlink.views import reports, tables, traces
 
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
@@ -39,27 +39,27 @@ def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
 @router.get("/campaigns/{campaign_id}/statistics", response_model=CampaignStatistics, responses=problems(401, 404))
 def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """What the cycles can show, whether distributions differ, which values stand out; over the complete runs."""
-    return json_response(reports.campaign_statistics(unit, campaign_id))
+    return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
 
 
 @router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
-def export_campaign(campaign_id: UUID, table: exports.TableName, caller: Reader, units: Units) -> StreamingResponse:
+def export_campaign(campaign_id: UUID, table: tables.TableName, caller: Reader, units: Units) -> StreamingResponse:
     """One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
     fairness, comparisons, or the values that stand out.
 
     The tables of runs include failed and missed ones.
     """
-    name, chunks = exports.campaign_csv(units, campaign_id, table)
+    name, chunks = tables.campaign_csv(units, campaign_id, table)
     return download(chunks, f"{name}-{table}.csv", CSV)
 
 
 @router.get("/runs/{run_id}/traces/{flow}/{end}.parquet", response_class=StreamingResponse, **_file(PARQUET))
 def export_trace_parquet(run_id: UUID, flow: FlowNumber, end: End, caller: Reader, units: Units) -> StreamingResponse:
     """A sealed trace, every sample of it."""
-    return download(exports.trace_parquet(units, run_id, flow, end), f"{run_id}-{flow}-{end}.parquet", PARQUET)
+    return download(traces.trace_parquet(units, run_id, flow, end), f"{run_id}-{flow}-{end}.parquet", PARQUET)
 
 
 @router.get("/runs/{run_id}/traces/{flow}/{end}.csv", response_class=StreamingResponse, **_file(CSV))
 def export_trace_csv(run_id: UUID, flow: FlowNumber, end: End, caller: Reader, units: Units) -> StreamingResponse:
     """A sealed trace, every sample of it."""
-    return download(exports.trace_csv(units, run_id, flow, end), f"{run_id}-{flow}-{end}.csv", CSV)
+    return download(traces.trace_csv(units, run_id, flow, end), f"{run_id}-{flow}-{end}.csv", CSV)

@@ -7,13 +7,14 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.actions import reports, runs
+from downlink.actions import runs
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.runs import Run, RunList, RunSeries, RunStateName
 from downlink.domain.permission import Verb
 from downlink.storage import runs as rows
+from downlink.views.reports import run_series
 
 router = APIRouter(tags=["runs"])
 
@@ -40,7 +41,7 @@ def get_run(run_id: UUID, caller: Reader, unit: ReadUnit) -> Run:
 @router.get("/runs/{run_id}/series", response_model=RunSeries, responses=problems(401, 404))
 def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """Its flows' one-second series."""
-    return json_response(reports.run_series(unit, run_id))
+    return json_response(run_series(unit, run_id))
 
 
 @router.post("/runs/{run_id}/cancel", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409))

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from downlink.codec.collector import Collector
 from downlink.domain.errors import InvalidError
 
-Columns = dict[str, NDArray[np.int64]]
+Ints = NDArray[np.int64]
+Columns = dict[str, Ints]
 
 
 def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
@@ -23,10 +24,11 @@ def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def parquet_to_columns(data: bytes) -> Columns:
-    """All columns. Raises InvalidError `parquet_invalid` for bytes that are not such a file."""
+def parquet_to_columns(data: bytes, names: Sequence[str] | None = None) -> Columns:
+    """All columns, or those that are named. Raises InvalidError `parquet_invalid` for bytes that are not such a file."""
     try:
-        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+        columns = None if names is None else list(names)
+        table = pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
     return {name: table.column(name).to_numpy() for name in table.column_names}
@@ -39,9 +41,14 @@ def join_columns(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def trace_columns(chunks: Sequence[bytes]) -> Columns:
-    """The columns of a whole trace from its Parquet chunks in their order."""
-    return join_columns([parquet_to_columns(chunk) for chunk in chunks])
+def trace_columns(chunks: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
+    """The columns of a whole trace, or those that are named, from its Parquet chunks in their order."""
+    return join_columns([parquet_to_columns(chunk, names) for chunk in chunks])
+
+
+def field_names(chunk: bytes) -> tuple[str, ...]:
+    """The columns that a chunk has, in their order."""
+    return tuple(pq.read_schema(pa.BufferReader(chunk)).names)
 
 
 def join_parquet(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,26 +1,57 @@
-"""What is computed of a flow, by name, and which of it a campaign asks about."""
+"""What is computed of a flow, read from the one list of it (`quantities.csv`), and which of it a campaign asks about."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One computed quantity.
+
+    kind: rate, gauge, ratio, time, or share (of a second, for which one limit held the flow). level: where it begins: each
+    second, a phase, or a whole run. average: how longer spans follow from it: `mean of seconds` (of a gauge, the mean over the
+    time of its seconds), `ratio of sums` (of what was counted) or `median` over runs. most: the end of its range, None if open.
+    """
+
+    name: str
+    unit: str
+    title: str
+    kind: str
+    level: str
+    average: str
+    most: float | None
+
+
+def _quantity(row: Mapping[str, str]) -> Quantity:
+    return Quantity(**{**row, "most": float(row["most"]) if row["most"] else None})  # type: ignore[arg-type]
+
+
+def _listed() -> tuple[Quantity, ...]:
+    text = resources.files(__package__).joinpath("quantities.csv").read_text(encoding="utf-8")
+    return tuple(map(_quantity, csv.DictReader(text.splitlines())))
+
+
+LISTED = _listed()
+"""Every quantity, in the order of the list."""
 PHASES = ("startup", "steady", "overall")
-QUANTITIES = (
-    "throughput_bps",
-    "goodput_bps",
-    "rtt_ms",
-    "rwnd_bytes",
-    "cwnd_bytes",
-    "retransmission_percent",
-    "in_flight_bytes",
-)
-METRICS = (*QUANTITIES, "utilisation_ratio")
-STEADY_TIMES = ("time_to_steady_s", "time_to_level_s")
+QUANTITIES = tuple(each.name for each in LISTED if each.level == "second" and each.kind != "share")
+"""Those of each second."""
+METRICS = (*QUANTITIES, *(each.name for each in LISTED if each.level == "phase"))
+"""Those of each phase."""
+STEADY_TIMES = tuple(each.name for each in LISTED if each.kind == "time")
 """Until throughput stays near the flow's own steady state, and near a level that is the same for every run."""
+LIMITS = tuple(each.name for each in LISTED if each.kind == "share")
+"""What can hold a flow back."""
 
 PRIMARY_NAMES = (*(f"{phase}.{metric}" for phase in PHASES for metric in METRICS), *STEADY_TIMES)
 DEFAULT_PRIMARY = ("startup.throughput_bps", "steady.throughput_bps")
 
 LEAST = 0.0
-MOST = {"retransmission_percent": 100.0}
+MOST = {each.name: each.most for each in LISTED if each.most is not None and each.kind != "share"}
 """No metric is below zero; these have an end above too."""
 
 

@@ -19,14 +19,21 @@ from downlink.storage.unit import Unit
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
-# In the order of their foreign keys.
-ARCHIVED: tuple[type[tables.Table], ...] = (
-    tables.Campaign, tables.Run, tables.RunFlow, tables.RunHost, tables.Trace,
-    tables.SeriesBin, tables.Metric, tables.SlowStart, tables.Exit, tables.FlowLimit, tables.LimitBin,
-    tables.Event, tables.Report,
-)  # fmt: skip
-# Secrets, and numbers that the database gives.
-LEFT_OUT = {("run_flows", "ticket"), ("events", "id"), ("events", "xact")}
+# Member to table, in the order of their foreign keys.
+ARCHIVED: Mapping[str, type[tables.Table]] = {
+    **{
+        table.__tablename__: table
+        for table in (tables.Campaign, tables.Run, tables.RunFlow, tables.RunHost, tables.Trace)
+    },
+    "series": tables.StoredSeries,
+    **{table.__tablename__: table for table in (tables.Metric, tables.SlowStart, tables.Exit, tables.FlowLimit)},
+    "limit_bins": tables.FlowLimit,
+    **{table.__tablename__: table for table in (tables.Event, tables.Report)},
+}
+# A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.
+SECONDS = {"series": ("run_id", "flow", "quantities", "packed"), "limit_bins": ("run_id", "flow", "seconds")}
+# Secrets, numbers that the database gives, and what has a member of its own.
+LEFT_OUT = {("run_flows", "ticket"), ("events", "id"), ("events", "xact"), ("limits", "seconds")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +59,23 @@ def has_campaign(unit: Unit, campaign_id: UUID) -> bool:
 
 
 def read_page(
-    unit: Unit, table: type[tables.Table], campaign_id: UUID, after: Key | None, limit: int
+    unit: Unit, member: str, campaign_id: UUID, after: Key | None, limit: int
 ) -> tuple[list[Row], Key | None]:
     """Up to limit rows of a campaign as JSON-able values, those behind the key `after`; and the last one's key, None for none.
 
-    Live progress is left out of the events.
+    Live progress is left out of the events. Bytes of `SECONDS` are not JSON yet.
     """
+    table = ARCHIVED[member]
     runs = select(tables.Run.id).where(tables.Run.campaign_id == campaign_id)
     key = list(table.__table__.primary_key)
-    columns = _columns(table)
+    columns = _columns(member)
+    convert = _to_plain if member in SECONDS else _to_json
     query = select(*key, *columns).where(_belongs(table, campaign_id, runs))
     if after is not None:
         query = query.where(tuple_(*key) > tuple_(*after))
     found = unit.session.execute(query.order_by(*key).limit(limit)).all()
     names = [column.name for column in columns]
-    rows = [dict(zip(names, map(_to_json, row[len(key) :]), strict=True)) for row in found]
+    rows = [dict(zip(names, map(convert, row[len(key) :]), strict=True)) for row in found]
     return rows, tuple(found[-1][: len(key)]) if found else None
 
 
@@ -80,13 +89,17 @@ def _belongs(table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -
 
 
 def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
-    """Put rows of read_rows back. Raises InvalidError `archive_invalid` for tables or columns that this version does not have."""
-    unknown = set(rows) - {table.__tablename__ for table in ARCHIVED}
-    if unknown:
+    """Put rows of read_page back, seconds as arrays.
+
+    Raises InvalidError `archive_invalid` for tables or columns that this version does not have.
+    """
+    if unknown := set(rows) - set(ARCHIVED):
         raise _unfit(f"unknown tables {', '.join(sorted(unknown))}")
-    for table in ARCHIVED:
-        columns = {column.name: column for column in _columns(table)}
-        values = [_from_json_row(table.__tablename__, columns, row) for row in rows.get(table.__tablename__, ())]
+    for member, table in ARCHIVED.items():
+        columns = {column.name: column for column in table.__table__.columns if (member, column.name) not in LEFT_OUT}
+        if member in ("series", "limits"):
+            columns = dict(table.__table__.columns.items())
+        values = [_from_json_row(member, columns, row) for row in rows.get(member, ())]
         if values:
             unit.session.execute(insert(table), values)
 
@@ -108,18 +121,21 @@ def insert_chunk(unit: Unit, chunk: StoredChunk) -> None:
     unit.session.execute(insert(tables.Chunk).values(**values))
 
 
-def _columns(table: type[tables.Table]) -> list[KeyedColumnElement[Any]]:
-    return [column for column in table.__table__.columns if (table.__tablename__, column.name) not in LEFT_OUT]
+def _columns(member: str) -> list[KeyedColumnElement[Any]]:
+    columns = ARCHIVED[member].__table__.columns
+    if member in SECONDS:
+        return [columns[name] for name in SECONDS[member]]
+    return [column for column in columns if (member, column.name) not in LEFT_OUT]
 
 
 def _to_json(value: Any) -> Any:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else _to_plain(value)
+
+
+def _to_plain(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return value
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _from_json_row(table: str, columns: Mapping[str, KeyedColumnElement[Any]], row: Row) -> Row:
@@ -139,7 +155,7 @@ def _from_json(column: KeyedColumnElement[Any], value: Any) -> Any:
         return UUID(value)
     if isinstance(column.type, DateTime):
         return datetime.fromisoformat(value)
-    if isinstance(column.type, LargeBinary):
+    if isinstance(column.type, LargeBinary) and isinstance(value, str):
         return base64.b64decode(value, validate=True)
     return value
 

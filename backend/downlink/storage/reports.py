@@ -1,48 +1,17 @@
-"""What analysis made of traces: series, metrics, reports."""
+"""Reports, and the flows that they are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from downlink.storage.tables import Metric, Report, Run, RunFlow, SeriesBin
+from downlink.domain.run import RunState
+from downlink.storage.tables import Report, ReportAnswer, Run, RunFlow
 from downlink.storage.unit import Unit
-
-SERIES_COLUMNS = (
-    "throughput_bps", "goodput_bps", "rtt_ms", "rwnd_bytes", "cwnd_bytes", "retransmission_percent", "in_flight_bytes",
-)  # fmt: skip
-METRIC_COLUMNS = (*SERIES_COLUMNS, "utilisation_ratio")
-
-
-def replace_series(unit: Unit, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Set a run's one-second bins; each row has flow, bin_s and the series columns."""
-    unit.session.execute(delete(SeriesBin).where(SeriesBin.run_id == run_id))
-    if rows:
-        unit.session.execute(insert(SeriesBin), [{"run_id": run_id, **row} for row in rows])
-
-
-def replace_metrics(unit: Unit, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Set a run's phase means; each row has flow, phase and the metric columns."""
-    unit.session.execute(delete(Metric).where(Metric.run_id == run_id))
-    if rows:
-        unit.session.execute(insert(Metric), [{"run_id": run_id, **row} for row in rows])
-
-
-def series_rows(unit: Unit, run_ids: Iterable[UUID]) -> Sequence[Any]:
-    """(run_id, flow, bin_s, *SERIES_COLUMNS) in this order, sorted by run, flow and bin."""
-    columns = [getattr(SeriesBin, name) for name in ("run_id", "flow", "bin_s", *SERIES_COLUMNS)]
-    query = select(*columns).where(SeriesBin.run_id.in_(list(run_ids)))
-    return unit.session.execute(query.order_by(SeriesBin.run_id, SeriesBin.flow, SeriesBin.bin_s)).all()
-
-
-def metric_rows(unit: Unit, run_ids: Iterable[UUID]) -> Sequence[Metric]:
-    query = select(Metric).where(Metric.run_id.in_(list(run_ids)))
-    return unit.session.scalars(query.order_by(Metric.run_id, Metric.flow, Metric.phase)).all()
 
 
 def flow_rows(unit: Unit, campaign_id: UUID) -> Sequence[tuple[Run, RunFlow]]:
@@ -67,3 +36,34 @@ def store_report(
     unit.session.execute(
         fresh.on_conflict_do_update(index_elements=["campaign_id"], set_=row, where=Report.version <= version)
     )
+
+
+def report_version(unit: Unit, campaign_id: UUID) -> int:
+    """Of the stored report; 0 without any."""
+    return unit.session.scalar(select(Report.version).where(Report.campaign_id == campaign_id)) or 0
+
+
+def complete_runs_seen(unit: Unit, campaign_id: UUID) -> str:
+    """How many runs are complete, and when the last of them ended: it changes whenever an answer over them might."""
+    query = select(func.count(), func.max(Run.state_at)).where(Run.campaign_id == campaign_id)
+    count, latest = unit.session.execute(query.where(Run.state == RunState.COMPLETE)).one()
+    return f"{count} {latest and latest.isoformat()}"
+
+
+def store_answer(unit: Unit, campaign_id: UUID, name: str, version: int, seen: str, body: bytes) -> None:
+    """Put it in the place of an older one. seen: as of `complete_runs_seen`, empty for what is made of the report alone."""
+    row = {"version": version, "seen": seen, "body": body}
+    fresh = upsert(ReportAnswer).values(campaign_id=campaign_id, name=name, **row)
+    key = ["campaign_id", "name"]
+    unit.session.execute(
+        fresh.on_conflict_do_update(index_elements=key, set_=row, where=ReportAnswer.version <= version)
+    )
+
+
+def find_answer(unit: Unit, campaign_id: UUID, name: str, analysis_version: str) -> bytes | None:
+    """The stored answer that goes with the report, where this analysis made it and no run has ended since."""
+    query = select(ReportAnswer.body).join(Report, Report.campaign_id == ReportAnswer.campaign_id)
+    query = query.where(ReportAnswer.campaign_id == campaign_id, ReportAnswer.name == name)
+    query = query.where(ReportAnswer.version == Report.version, Report.analysis_version == analysis_version)
+    seen = complete_runs_seen(unit, campaign_id)
+    return unit.session.scalar(query.where(or_(ReportAnswer.seen == "", ReportAnswer.seen == seen)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import pytest
 from alembic import command
 from sqlalchemy import create_engine, inspect, make_url, text
 
+from downlink.codec.series import unpack_series
+from downlink.domain.metric import LIMITS, QUANTITIES
 from downlink.storage.migrate import alembic_config
 
 BEFORE_PLACES, PLACES = "a4c90e27b61d", "b93d61f8a27c"
@@ -21,6 +24,30 @@ IMPORTED_RUN = """
     VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', 'imported', 'c' || :position, 1, :position, 1, 0,
             'complete', now(), now(), '{}', 0, 0, 0, false, '{}')
 """
+
+
+BEFORE_ARRAYS, ARRAYS = "d3b86f1e52a9", "f2a74c9d0b16"
+CAMPAIGN = """
+    INSERT INTO campaigns (id, name, notes, state, source, spec, estimate, created_at, report_wanted)
+    VALUES ('00000000-0000-0000-0000-000000000001', 'old', '', 'complete', '', '{}', '{}', now(), 0)
+"""
+RUN = """
+    INSERT INTO runs (id, campaign_id, link, condition, cycle, position, attempt, tries, state, state_at, due_at, stop,
+                      deadline_s, expected_s, base_rtt_ms, is_host_wide)
+    VALUES ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000001', 'geo', 'on', 1, 1, 1, 0,
+            'complete', now(), now(), '{}', 0, 0, 0, false)
+"""
+SECONDS = {
+    "series": [
+        {"flow": 1, "bin_s": 0, "throughput_bps": 1.1, "goodput_bps": 0.0, "rtt_ms": None, "in_flight_bytes": 1e300},
+        {"flow": 1, "bin_s": 1, "throughput_bps": 0.1, "goodput_bps": None, "rtt_ms": 3.5, "in_flight_bytes": 2.0},
+        {"flow": 2, "bin_s": 0, "throughput_bps": 7.0, "goodput_bps": 8.0, "rtt_ms": 9.0, "in_flight_bytes": 10.0},
+    ],
+    "limit_bins": [
+        {"flow": 1, "bin_s": 0, "congestion_window": 0.25, "receive_window": 0.5, "send_buffer": None, "application": 0.0},
+        {"flow": 1, "bin_s": 1, "congestion_window": 1.0, "receive_window": 0.0, "send_buffer": 0.0, "application": 0.0},
+    ],
+}
 
 
 def test_tables_and_migrations_agree(database_url: str) -> None:
@@ -63,4 +90,34 @@ def test_places_of_imported_runs_move_though_each_is_unique(other_url: str) -> N
         (command.upgrade if revision == PLACES else command.downgrade)(config, revision)
         with engine.connect() as connection:
             assert connection.execute(text("SELECT position FROM runs ORDER BY position")).scalars().all() == places
+    engine.dispose()
+
+
+def test_seconds_become_arrays_and_back_without_a_changed_bit(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_ARRAYS)
+    with engine.begin() as connection:
+        for statement in (CAMPAIGN, RUN):
+            connection.execute(text(statement))
+        for flow in (1, 2):
+            connection.execute(text("INSERT INTO limits (run_id, flow) SELECT id, :flow FROM runs"), {"flow": flow})
+        for table, rows in SECONDS.items():
+            for row in rows:
+                names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+                connection.execute(text(f"INSERT INTO {table} (run_id, {names}) SELECT id, {values} FROM runs"), row)  # noqa: S608
+    command.upgrade(config, ARRAYS)
+    with engine.connect() as connection:
+        first, second = connection.execute(text("SELECT quantities, bins, packed FROM flow_series ORDER BY flow")).all()
+        assert (first.quantities, first.bins, second.bins) == (list(QUANTITIES), 2, 1)
+        values = dict(zip(QUANTITIES, unpack_series(first.packed, QUANTITIES, QUANTITIES).tolist(), strict=True))
+        assert (values["throughput_bps"], values["in_flight_bytes"]) == ([1.1, 0.1], [1e300, 2.0])
+        assert (values["goodput_bps"][0], math.isnan(values["goodput_bps"][1])) == (0.0, True)
+        seconds = connection.execute(text("SELECT seconds FROM limits ORDER BY flow")).scalars().all()
+        assert unpack_series(seconds[0], LIMITS, LIMITS)[:2].tolist() == [[0.25, 1.0], [0.5, 0.0]]
+        assert seconds[1] == b""
+    command.downgrade(config, BEFORE_ARRAYS)
+    with engine.connect() as connection:
+        for table, rows in SECONDS.items():
+            found = connection.execute(text(f"SELECT * FROM {table} ORDER BY flow, bin_s")).mappings().all()  # noqa: S608
+            assert [{name: row[name] for name in rows[0]} for row in found] == rows
     engine.dispose()

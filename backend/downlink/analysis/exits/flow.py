@@ -16,7 +16,7 @@ from downlink.analysis.exits.outcomes import Timing, timing_of
 from downlink.analysis.exits.panel import judge_all
 from downlink.analysis.exits.rounds import not_by_ack
 from downlink.analysis.exits.sliding import CAPACITY_NORM, ExitTimes, Search10, exit_times, sliding_curves
-from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, NO_RTT, AckTrace, trace_from_fields
+from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, NO_RTT, USED_FIELDS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict
 from downlink.analysis.intervals import plain
 from downlink.domain.errors import InvalidError
@@ -57,9 +57,10 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
         raise InvalidError(
             "trace_invalid", "There is no sender's trace of this flow, without which no exit can be seen."
         )
-    held = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
+    held = {name: np.asarray(columns[name], dtype=np.int64) for name in USED_FIELDS if name in columns}
     is_after = held["elapsed_us"] >= first_byte_us
-    held = {name: column[is_after] for name, column in held.items()}
+    if not is_after.all():
+        held = {name: column[is_after] for name, column in held.items()}
     is_per_ack = "ack_rtt_us" in held
     if not is_per_ack and "rtt_us" in held:
         # A poll says 0 before the kernel has measured.

@@ -16,6 +16,12 @@ Ints = NDArray[np.int64]
 NO_RTT = -1
 INFINITE_SSTHRESH_SEGMENTS = 2_147_483_647
 INITIAL_WINDOW_SEGMENTS = 10
+USED_FIELDS = (
+    "elapsed_us", "snd_mss_bytes", "acked_bytes", "delivered_segments", "app_bytes", "ack_rtt_us", "rtt_us", "snd_nxt_bytes",
+    "sent_bytes", "retransmitted_bytes", "lost_total_segments", "lost_segments", "total_retrans_segments", "cwnd_segments",
+    "ssthresh_segments", "pacing_rate_bps", "delivery_rate_app_limited", "min_rtt_us",
+)  # fmt: skip
+"""All that `trace_from_fields` looks at."""
 
 
 @dataclass(frozen=True, kw_only=True)

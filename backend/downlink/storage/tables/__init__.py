@@ -4,7 +4,7 @@ from downlink.storage.tables.access import ApiToken, Audit, LoginFailure, Sessio
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
-from downlink.storage.tables.results import Exit, FlowLimit, LimitBin, Metric, Report, SeriesBin, SlowStart
+from downlink.storage.tables.results import Exit, FlowLimit, Metric, Report, ReportAnswer, SlowStart, StoredSeries
 from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, lease_slots
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
@@ -23,18 +23,18 @@ __all__ = [
     "Heartbeat",
     "Json",
     "Lease",
-    "LimitBin",
     "Link",
     "LoginFailure",
     "Metric",
     "Report",
+    "ReportAnswer",
     "Run",
     "RunFlow",
     "RunHost",
-    "SeriesBin",
     "Session",
     "SetupToken",
     "SlowStart",
+    "StoredSeries",
     "Sweep",
     "SweepPart",
     "Table",

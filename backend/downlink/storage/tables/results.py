@@ -11,9 +11,28 @@ from sqlalchemy.orm import Mapped, mapped_column
 from downlink.storage.tables.base import Json, Table
 
 
-class Quantities:
-    """What is measured of a flow, over a second or a phase."""
+class StoredSeries(Table):
+    """One-second bins of one flow.
 
+    packed: a row for each of `quantities`, each of `bins` big-endian doubles (PostgreSQL's own float8send), NaN where missing.
+    """
+
+    __tablename__ = "flow_series"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    bins: Mapped[int]
+    quantities: Mapped[list[str]]
+    packed: Mapped[bytes]
+
+
+class Metric(Table):
+    """A flow's means over one phase."""
+
+    __tablename__ = "metrics"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    phase: Mapped[str] = mapped_column(primary_key=True)
+    utilisation_ratio: Mapped[float | None]
     throughput_bps: Mapped[float | None]
     goodput_bps: Mapped[float | None]
     rtt_ms: Mapped[float | None]
@@ -23,27 +42,11 @@ class Quantities:
     in_flight_bytes: Mapped[float | None]
 
 
-class SeriesBin(Quantities, Table):
-    """One second of one flow. A missing value is NULL, never zero."""
-
-    __tablename__ = "series"
-    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
-    flow: Mapped[int] = mapped_column(primary_key=True)
-    bin_s: Mapped[int] = mapped_column(primary_key=True)
-
-
-class Metric(Quantities, Table):
-    """A flow's means over one phase."""
-
-    __tablename__ = "metrics"
-    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
-    flow: Mapped[int] = mapped_column(primary_key=True)
-    phase: Mapped[str] = mapped_column(primary_key=True)
-    utilisation_ratio: Mapped[float | None]
-
-
 class FlowLimit(Table):
-    """What held one flow, as shares of its time, and the buffers advised for its path; NULL where its kernel does not say."""
+    """What held one flow, as shares of its time, and the buffers advised for its path; NULL where its kernel does not say.
+
+    seconds: the same shares of each second, packed as a series, in the order of the columns.
+    """
 
     __tablename__ = "limits"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -55,19 +58,7 @@ class FlowLimit(Table):
     bdp_bytes: Mapped[int | None]
     is_lower_bound: Mapped[bool | None]
     max_bytes: Mapped[int | None]
-
-
-class LimitBin(Table):
-    """One second of one flow: the share of it for which each limit held."""
-
-    __tablename__ = "limit_bins"
-    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
-    flow: Mapped[int] = mapped_column(primary_key=True)
-    bin_s: Mapped[int] = mapped_column(primary_key=True)
-    congestion_window: Mapped[float | None]
-    receive_window: Mapped[float | None]
-    send_buffer: Mapped[float | None]
-    application: Mapped[float | None]
+    seconds: Mapped[bytes]
 
 
 class SlowStart(Table):
@@ -124,4 +115,15 @@ class Report(Table):
     version: Mapped[int]
     analysis_version: Mapped[str]
     computed_at: Mapped[datetime]
+    body: Mapped[bytes]
+
+
+class ReportAnswer(Table):
+    """An answer that was made with the report of this version, as it is sent. seen: the complete runs that it is made of."""
+
+    __tablename__ = "report_answers"
+    campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int]
+    seen: Mapped[str]
     body: Mapped[bytes]

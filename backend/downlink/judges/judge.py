@@ -1,0 +1,38 @@
+"""The shape of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from downlink.codec.tables import Cell
+from downlink.storage.judged import Found
+from downlink.storage.tables import RunFlow, Table
+from downlink.traces import RunTrace
+
+Row = dict[str, Any]
+"""As a table takes it, without its run_id."""
+Rows = Mapping[type[Table], Sequence[Row]]
+Cells = Iterator[Sequence[Cell]]
+Own = Mapping[type[Table], Sequence[Any]]
+"""What is stored of one flow, by table."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """name: of its CSV. tables: where its rows are. columns: of a sender's trace. find: the rows of a run.
+
+    header, cells: its CSV behind the run's own columns; a flow of which nothing is stored has a line too.
+    """
+
+    name: str
+    tables: tuple[type[Table], ...]
+    columns: tuple[str, ...]
+    find: Callable[[RunTrace], Rows]
+    header: tuple[str, ...]
+    cells: Callable[[RunFlow, Own], Cells]
+
+    def found(self, run: RunTrace) -> Found:
+        rows = self.find(run)
+        return {table: [{"run_id": run.run.id, **row} for row in rows[table]] for table in self.tables}

@@ -1,0 +1,151 @@
+"""A run's sealed traces, opened to be judged: columns by name, read and decoded once, and only when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from downlink.analysis.exits.capacity import LinkRate
+from downlink.analysis.exits.flow import flow_trace
+from downlink.analysis.exits.trace import AckTrace
+from downlink.analysis.imported import counted_from_zero, imported_series
+from downlink.analysis.series import FlowSeries, sender_series
+from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
+from downlink.domain.campaign import Phases
+from downlink.domain.sample import End
+from downlink.storage import campaigns, runs, traces
+from downlink.storage.tables import Run, RunFlow
+from downlink.storage.unit import Unit
+
+
+class LazyColumns(Mapping[str, Ints]):
+    """One trace by column; empty when there is none. `together` are decoded at once with the first of them, others one by one."""
+
+    def __init__(self, read: Callable[[], list[bytes]], together: Collection[str] | None) -> None:
+        self._read = read
+        self._together = together
+        self._decoded: Columns = {}
+
+    @cached_property
+    def _chunks(self) -> list[bytes]:
+        return self._read()
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return field_names(self._chunks[0]) if self._chunks else ()
+
+    def __getitem__(self, name: str) -> Ints:
+        if name not in self._decoded:
+            if name not in self._names:
+                raise KeyError(name)
+            group = self._names if self._together is None else [each for each in self._names if each in self._together]
+            is_first = name in group and name not in self._decoded
+            self._decoded.update(trace_columns(self._chunks, group if is_first else [name]))
+        return self._decoded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+
+@dataclass(frozen=True)
+class FlowTrace:
+    """One flow of a run with its samples at both ends. rate: of the link, where the flow had it to itself and it is known."""
+
+    run: Run
+    flow: RunFlow
+    sender: Mapping[str, Ints]
+    receiver: Mapping[str, Ints]
+    rate: LinkRate | None
+
+    @property
+    def is_imported(self) -> bool:
+        return self.run.import_source is not None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there is something to judge: a byte was sent, and the sender's trace is there. Of an imported flow one end is enough."""
+        return self.is_imported or (self._outcome.get("first_byte_us") is not None and bool(self.sender))
+
+    @property
+    def first_byte_us(self) -> int:
+        """The first data byte on the clock of the sender's samples."""
+        return int(self._outcome.get("first_byte_us") or 0)
+
+    @property
+    def last_byte_us(self) -> int | None:
+        return self._outcome.get("last_byte_us")
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long the flow was to send by its run's stop rule; None where bytes decide."""
+        seconds = self.run.stop.get("seconds")
+        return None if seconds is None else float(seconds - self.flow.start_s)
+
+    @property
+    def _outcome(self) -> dict[str, int | None]:
+        return self.flow.sender_outcome or {}
+
+    @cached_property
+    def counted(self) -> Mapping[str, Ints]:
+        """The sender's samples; of an imported flow from time 0 on."""
+        return counted_from_zero(self.sender) if self.is_imported else self.sender
+
+    @cached_property
+    def series(self) -> FlowSeries:
+        if self.is_imported:
+            return imported_series(self.sender, self.receiver)
+        return sender_series(self.sender, self.first_byte_us, self.duration_s, self.last_byte_us)
+
+    @cached_property
+    def acks(self) -> AckTrace:
+        """What detectors are replayed over. InvalidError `trace_invalid` where the trace does not allow that."""
+        return flow_trace(self.sender, self.flow.cc, self.first_byte_us)
+
+
+@dataclass(frozen=True)
+class RunTrace:
+    """All flows of a run, and the phases of its campaign."""
+
+    run: Run
+    phases: Phases
+    flows: Sequence[FlowTrace]
+
+    @cached_property
+    def judged(self) -> Sequence[FlowTrace]:
+        return [each for each in self.flows if each.is_judged]
+
+
+def open_run(unit: Unit, run: Run, together: Collection[str] | None = None) -> RunTrace:
+    """together: the sender's columns that will be asked for; all of them unless named."""
+    flows = runs.flows_of(unit, run.id)
+    phases = Phases(**campaigns.find_campaign(unit, run.campaign_id).spec["phases"])
+    return RunTrace(run, phases, [_open(unit, run, flow, len(flows), together) for flow in flows])
+
+
+def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
+    return _open(unit, run, flow, len(runs.flows_of(unit, run.id)), None)
+
+
+def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:
+    sender, receiver = (
+        LazyColumns(partial(_chunks, unit, run, flow, end), together if end is End.SENDER else None) for end in End
+    )
+    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows))
+
+
+def _chunks(unit: Unit, run: Run, flow: RunFlow, end: End) -> list[bytes]:
+    return list(traces.sealed_chunks(unit, run.id, flow.flow, end))
+
+
+def _link_rate(run: Run, flows: int) -> LinkRate | None:
+    """The rate that a run's flow had to itself; None where nobody knows it, or where several flows shared it."""
+    if run.nominal_rate_bps is None or flows > 1:
+        return None
+    return LinkRate(run.nominal_rate_bps, is_emulated=bool(run.is_emulated))

@@ -1,0 +1,146 @@
+"""A campaign's tables to take away, piece by piece. Short reads: no connection waits while a reader takes what it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+from uuid import UUID
+
+from downlink.codec.tables import Cell, csv_pieces
+from downlink.domain.metric import QUANTITIES, STEADY_TIMES
+from downlink.judges import JUDGES, Cells, Judge, Own
+from downlink.storage import campaigns, judged, runs
+from downlink.storage.tables import Run
+from downlink.storage.unit import Unit, UnitFactory
+from downlink.views.reports import campaign_statistics, report_members
+
+TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers"]
+Rows = Callable[[Unit, UUID], Cells]
+RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
+STATISTICS = ("mean", "low", "high", "sd", "n")
+COMPARED = ("link", "flow", "phase", "metric", "condition", "baseline")
+WEIGHED = (
+    "ratio", "bootstrap_low", "bootstrap_high", "cycles_higher", "cycles_lower", "reading", "is_primary", "family",
+    "cycles_for_test", "level_p", "ks_distance", "shape_p", "detectable_difference", "cycles_needed", "cycles_missing",
+)  # fmt: skip
+EVENT_TIMES = ("median", "low", "high", "n", "not_within", "within_s")
+OUTLIER = ("run_id", "link", "condition", "cycle", "flow", "phase", "metric", "value", "median")
+
+
+def campaign_csv(units: UnitFactory, campaign_id: UUID, table: TableName) -> tuple[str, Iterator[bytes]]:
+    """The campaign's name and the table as pieces of CSV. NotFoundError before the first piece, never within."""
+    header, rows = (_BY_RUN if table in _BY_RUN else _AT_ONCE)[table]
+    with units(is_read_only=True) as unit:
+        name = campaigns.find_campaign(unit, campaign_id).name
+    found = _by_run(units, campaign_id, rows) if table in _BY_RUN else _at_once(units, campaign_id, rows)
+    return name, (piece.encode() for piece in csv_pieces(header, found))
+
+
+def _at_once(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
+    """What is made of a report: it is in memory as a whole anyway."""
+    with units(is_read_only=True) as unit:
+        found = list(rows(unit, campaign_id))
+    yield from found
+
+
+def _by_run(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
+    """A transaction and a list for each run, in the order of the plan."""
+    with units(is_read_only=True) as unit:
+        ids = runs.run_ids(unit, campaign_id)
+    for run_id in ids:
+        with units(is_read_only=True) as unit:
+            found = list(rows(unit, run_id))
+        yield from found
+
+
+def _run_cells(run: Run) -> tuple[Cell, ...]:
+    return (str(run.id), run.link, run.condition, run.cycle, run.position, run.attempt, run.state, run.reason)
+
+
+def _runs(unit: Unit, run_id: UUID) -> Cells:
+    for row in runs.run_rows(unit, [run_id]):
+        run = row.run
+        moments = (run.due_at, run.start_at, run.ended_at)
+        yield (*_run_cells(run), run.detail, *moments, row.throughput_bps, row.goodput_bps, run.analysis_version)
+
+
+def _summary(unit: Unit, campaign_id: UUID) -> Cells:
+    """Means and 95 % intervals over runs: per phase, then per second. Empty until there is a report."""
+    for group in (report_members(unit, campaign_id) or {"groups": ()})["groups"]:
+        own = (group["link"], group["condition"], group["flow"], group["cc"], group["runs"])
+        for phase, metrics in group["metrics"].items():
+            for metric, value in metrics.items():
+                yield (*own, phase, None, metric, *(value[key] for key in STATISTICS), None, None, None)
+        for name in STEADY_TIMES:
+            median, low, high, n, *censored = (group[name][key] for key in EVENT_TIMES)
+            yield (*own, "overall", None, name, None, low, high, None, n, median, *censored)
+        yield from _seconds(own, group["series"])
+
+
+def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Cells:
+    for metric in QUANTITIES:
+        band = series[metric]
+        for bin_s, mean, low, high, n in zip(
+            series["bin_s"], band["mean"], band["low"], band["high"], band["n"], strict=True
+        ):
+            yield (*own, None, bin_s, metric, mean, low, high, None, n, None, None, None)
+
+
+def _fairness(unit: Unit, campaign_id: UUID) -> Cells:
+    """How flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
+    for found in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
+        own = (found[name] for name in ("link", "condition", "flows", "phase"))
+        jain, difference = ([found[name][key] for key in STATISTICS] for name in ("jain", "difference_bps"))
+        yield (*own, found["jain_of_means"], *jain, *difference)
+
+
+def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
+    """Every condition against the baseline, for every metric of every flow."""
+    for found in campaign_statistics(unit, campaign_id).comparisons:
+        difference = found["difference"]
+        own = (found[name] for name in COMPARED)
+        yield (*own, *(difference[key] for key in STATISTICS), *(found[name] for name in WEIGHED))
+
+
+def _outliers(unit: Unit, campaign_id: UUID) -> Cells:
+    """Values to look at; they stay in every statistic."""
+    for found in campaign_statistics(unit, campaign_id).outliers:
+        yield tuple(found[name] for name in OUTLIER)
+
+
+def _judged(judge: Judge) -> Rows:
+    """A judge's lines of every flow of a run."""
+
+    def lines(unit: Unit, run_id: UUID) -> Cells:
+        run = runs.get_run(unit, run_id)
+        stored: Own = {table: judged.rows(unit, table, [run_id]) for table in judge.tables}
+        for flow in runs.flows_of(unit, run_id):
+            own = {table: [row for row in rows if row.flow == flow.flow] for table, rows in stored.items()}
+            for cells in judge.cells(flow, own):
+                yield (*_run_cells(run), flow.flow, *cells)
+
+    return lines
+
+
+_RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version")
+_FAIRNESS = (
+    *("link", "condition", "flows", "phase", "jain_of_means"),
+    *(f"jain_{name}" for name in STATISTICS),
+    *(f"difference_{name}{'' if name == 'n' else '_bps'}" for name in STATISTICS),
+)
+_SUMMARY = (
+    *("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric"),
+    *(*STATISTICS, "median", "not_within", "within_s"),
+)
+_BY_RUN: dict[str, tuple[Sequence[str], Rows]] = {
+    "runs": ((*RUN_COLUMNS, *_RUN_TABLE), _runs),
+    **{judge.name: ((*RUN_COLUMNS, "flow", *judge.header), _judged(judge)) for judge in JUDGES},
+}
+"""Their rows are made of one run."""
+_AT_ONCE: dict[str, tuple[Sequence[str], Rows]] = {
+    "fairness": (_FAIRNESS, _fairness),
+    "statistics": ((*COMPARED, *(f"difference_{name}" for name in STATISTICS), *WEIGHED), _statistics),
+    "outliers": (OUTLIER, _outliers),
+    "summary": (_SUMMARY, _summary),
+}
+"""Theirs are made of a campaign's report."""
