@@ -98,9 +98,7 @@ def pair(lab: Lab) -> list[ScriptedAgent]:
 def assert_exactly_once(lab: Lab, campaign: str, runs: int) -> None:
     assert [run["state"] for run in lab.runs(campaign)] == ["complete"] * runs
     with lab.units() as unit:
-        double = unit.session.execute(
-            text("SELECT run_id, flow, bins FROM flow_series WHERE bins <> 5")
-        ).all()
+        double = unit.session.execute(text("SELECT run_id, flow, bins FROM flow_series WHERE bins <> 5")).all()
         assert double == []  # five seconds each, once
         assert unit.session.execute(text("SELECT count(*) FROM leases")).scalar_one() == 0
 

@@ -44,8 +44,22 @@ SECONDS = {
         {"flow": 2, "bin_s": 0, "throughput_bps": 7.0, "goodput_bps": 8.0, "rtt_ms": 9.0, "in_flight_bytes": 10.0},
     ],
     "limit_bins": [
-        {"flow": 1, "bin_s": 0, "congestion_window": 0.25, "receive_window": 0.5, "send_buffer": None, "application": 0.0},
-        {"flow": 1, "bin_s": 1, "congestion_window": 1.0, "receive_window": 0.0, "send_buffer": 0.0, "application": 0.0},
+        {
+            "flow": 1,
+            "bin_s": 0,
+            "congestion_window": 0.25,
+            "receive_window": 0.5,
+            "send_buffer": None,
+            "application": 0.0,
+        },
+        {
+            "flow": 1,
+            "bin_s": 1,
+            "congestion_window": 1.0,
+            "receive_window": 0.0,
+            "send_buffer": 0.0,
+            "application": 0.0,
+        },
     ],
 }
 
