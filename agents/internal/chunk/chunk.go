@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -40,16 +41,28 @@ func Encode(header Header, columns [][]int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode chunk header: %w", err)
 	}
-	plain := make([]byte, 0, len(line)+1+8*len(columns)*header.Samples)
-	plain = append(append(plain, line...), '\n')
-	for _, column := range columns {
-		plain = appendDeltas(plain, column)
-	}
 	encoder, err := compressor()
 	if err != nil {
 		return nil, fmt.Errorf("start compressor: %w", err)
 	}
-	return encoder.EncodeAll(plain, nil), nil
+	plain := borrow()
+	defer unpacked.Put(plain)
+	*plain = append(append((*plain)[:0], line...), '\n')
+	*plain = slices.Grow(*plain, 8*len(columns)*header.Samples)
+	for _, column := range columns {
+		*plain = appendDeltas(*plain, column)
+	}
+	return encoder.EncodeAll(*plain, make([]byte, 0, len(*plain)/8)), nil
+}
+
+// unpacked are the columns of chunks before they are packed, a megabyte each, to be used again.
+var unpacked sync.Pool
+
+func borrow() *[]byte {
+	if plain, ok := unpacked.Get().(*[]byte); ok {
+		return plain
+	}
+	return new([]byte)
 }
 
 // compressor is one for all chunks: a new one allocates 20 MB before it has packed a byte. Flows take turns at it.
@@ -71,9 +84,10 @@ func check(header Header, columns [][]int64) error {
 }
 
 func appendDeltas(out []byte, column []int64) []byte {
-	previous := int64(0)
-	for _, value := range column {
-		out = binary.LittleEndian.AppendUint64(out, uint64(value-previous)) // wrapping is the format
+	at, previous := len(out), int64(0)
+	out = append(out, make([]byte, 8*len(column))...)
+	for i, value := range column {
+		binary.LittleEndian.PutUint64(out[at+8*i:], uint64(value-previous)) // wrapping is the format
 		previous = value
 	}
 	return out
