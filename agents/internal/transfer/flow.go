@@ -32,7 +32,7 @@ type Stop struct {
 	Bytes int64
 }
 
-// Hooks are what others do at a flow's connection.
+// Hooks are what others do at a flow's TCP connection.
 type Hooks struct {
 	// Open is called before the first byte; an error ends the flow.
 	Open func(conn *net.TCPConn) error
@@ -75,26 +75,36 @@ func (l Limits) drainLimit() time.Duration { return 2*time.Second + 10*l.BaseRTT
 // DialLimit is how long a receiver tries to connect; it leaves room for four SYN retransmissions besides the round trips.
 func (l Limits) DialLimit() time.Duration { return 15*time.Second + 4*l.BaseRTT }
 
-// connection is the state that both loops share.
+// connection is the TCP connection of a flow, with the state that both loops share.
 type connection struct {
-	conn     *net.TCPConn
+	hooks    Hooks
 	limits   Limits
 	appBytes *atomic.Int64
 	result   Result
 	// stillFor tells how long nothing has moved.
 	stillFor func() time.Duration
+
+	conn *net.TCPConn // nil until there is one
+	// release gives the context up that would reset the connection.
+	release func() bool
 }
 
-func newConnection(conn *net.TCPConn, limits Limits, appBytes *atomic.Int64) *connection {
-	return &connection{conn: conn, limits: limits, appBytes: appBytes, result: Result{
-		Connected: time.Now(), Local: conn.LocalAddr().String(), Peer: conn.RemoteAddr().String(),
-	}}
+// take makes conn the flow's own. A cancelled context ends every call on it at once, and the peer's too: the connection is
+// reset, and what is queued for it is thrown away.
+func (c *connection) take(ctx context.Context, conn *net.TCPConn) {
+	c.conn = conn
+	c.result = Result{Connected: time.Now(), Local: conn.LocalAddr().String(), Peer: conn.RemoteAddr().String()}
+	c.release = context.AfterFunc(ctx, func() { c.reset() })
 }
 
-// closeOnAbort makes a cancelled context end every call on the connection at once, and the peer's too: the
-// connection is reset, and what is queued for it is thrown away. The returned function must be called.
-func (c *connection) closeOnAbort(ctx context.Context) (release func() bool) {
-	return context.AfterFunc(ctx, func() { c.reset() })
+// Sample lets the hook record the connection.
+func (c *connection) Sample(ctx context.Context) { c.hooks.Sample(ctx, c.conn) }
+
+func (c *connection) close() {
+	if c.conn != nil {
+		c.release()
+		_ = c.conn.Close()
+	}
 }
 
 func (c *connection) reset() {
@@ -145,17 +155,6 @@ func (c *connection) endByError(ctx context.Context, err error) {
 	default:
 		c.end(EndedLinkLost, err.Error())
 	}
-}
-
-// sampling runs the Sample hook until stop is called; stop returns when the hook has.
-func sampling(ctx context.Context, hooks Hooks, conn *net.TCPConn) (cancel func(), wait func()) {
-	sampleCtx, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		hooks.Sample(sampleCtx, conn)
-	}()
-	return stop, func() { stop(); <-done }
 }
 
 // waitUntil returns early when the context ends.

@@ -27,7 +27,7 @@ func TestAMalformedTicketIsShownToNobody(t *testing.T) {
 	for _, text := range notTickets {
 		plan := receivePlan(port, transfer.Stop{Bytes: 1})
 		plan.Ticket = text
-		_, err := transfer.Receive(t.Context(), plan, quiet)
+		_, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 		require.ErrorIs(t, err, transfer.ErrNoConnection)
 		require.ErrorContains(t, err, "no valid ticket", "%q", text)
 	}
@@ -40,7 +40,7 @@ func TestThisHostsOwnServicesAreNotDialled(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "::1", "::ffff:127.0.0.1", "0.0.0.0", "224.0.0.1"} {
 		plan := receivePlan(port, transfer.Stop{Bytes: 1})
 		plan.Address, plan.MayBeLoopback = net.JoinHostPort(host, number), false
-		_, err := transfer.Receive(t.Context(), plan, quiet)
+		_, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 		require.ErrorContains(t, err, "not an address of another host", host)
 	}
 }
@@ -57,7 +57,7 @@ func TestACrowdOfSilentStrangersDoesNotKeepTheReceiverOut(t *testing.T) {
 	sent := serve(t, port, 1, sendPlan(transfer.Stop{Bytes: 1e6}))
 	plan := receivePlan(port, transfer.Stop{Bytes: 1e6})
 	plan.Limits = limits(lineSilence / 2)
-	result, err := transfer.Receive(t.Context(), plan, quiet)
+	result, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedStopRule, result.Ended)
 	require.Equal(t, transfer.EndedStopRule, (<-sent).Ended)
@@ -94,7 +94,7 @@ func TestABudgetBreaksAReceiverOffAfterOneByteTooMany(t *testing.T) {
 	sent := serve(t, port, 1, sendPlan(transfer.Stop{After: time.Minute}))
 	plan := receivePlan(port, transfer.Stop{After: time.Minute})
 	plan.Budget = transfer.NewBudget(most)
-	result, err := transfer.Receive(t.Context(), plan, quiet)
+	result, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedAborted, result.Ended)
 	require.Equal(t, int64(most+1), plan.AppBytes.Load())
@@ -107,7 +107,7 @@ func TestABudgetLetsAnObjectOfItsOwnSizePass(t *testing.T) {
 	send, receive := sendPlan(transfer.Stop{Bytes: most}), receivePlan(port, transfer.Stop{Bytes: most})
 	send.Budget, receive.Budget = transfer.NewBudget(most), transfer.NewBudget(most)
 	sent := serve(t, port, 1, send)
-	result, err := transfer.Receive(t.Context(), receive, quiet)
+	result, err := transfer.Carry(t.Context(), transfer.NewReceiver(receive, quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedStopRule, result.Ended)
 	require.Equal(t, transfer.EndedStopRule, (<-sent).Ended)
@@ -123,13 +123,13 @@ func TestABudgetIsSharedByFlowsInBothDirections(t *testing.T) {
 	receive := receivePlan(port, transfer.Stop{Bytes: 1e6})
 	receive.Budget = budget
 	sent := serve(t, port, 1, first)
-	_, err := transfer.Receive(t.Context(), receive, quiet)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(receive, quiet))
 	require.NoError(t, err)
 	<-sent
 	sent = serve(t, port, 2, second)
 	other := receivePlan(port, transfer.Stop{After: time.Minute})
 	other.Ticket = otherSecret
-	_, err = transfer.Receive(t.Context(), other, quiet)
+	_, err = transfer.Carry(t.Context(), transfer.NewReceiver(other, quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedAborted, (<-sent).Ended)
 	require.Equal(t, int64(1e6), second.AppBytes.Load(), "a million were sent and a million received before")

@@ -30,40 +30,54 @@ type ReceivePlan struct {
 	Budget *Budget
 }
 
-// ErrNoConnection means that a receiver got no connection, or not a byte over it.
+// ErrNoConnection means that an end got no connection, or a receiver not a byte over it.
 var ErrNoConnection = errors.New("no data connection")
 
 // earlyRatio is the part of the agreed duration after which a sender's close is taken for the stop rule: delay that
 // varies lets the last byte come a little less than the duration after the first one.
 const earlyRatio = 0.9
 
-// Receive dials the data port at its moment, shows the ticket, and reads until the sender closes.
-// It returns ErrNoConnection when no data came at all; everything later is told by the result.
-func Receive(ctx context.Context, plan ReceivePlan, hooks Hooks) (Result, error) {
-	conn, err := dial(ctx, plan)
-	if err != nil {
-		return Result{}, err
-	}
-	r := &receiving{connection: newConnection(conn, plan.Limits, plan.AppBytes), plan: plan}
-	r.stillFor = r.sinceLastByte
-	defer func() { _ = conn.Close() }()
-	release := r.closeOnAbort(ctx)
-	defer release()
-	if err := r.open(hooks); err != nil {
-		return Result{}, fmt.Errorf("%w to %s: %w", ErrNoConnection, plan.Address, err)
-	}
-	_, waitForSamples := sampling(ctx, hooks, conn)
-	r.read(ctx)
-	waitForSamples()
-	if r.result.FirstByte.IsZero() && r.result.Ended != EndedAborted {
-		return r.result, fmt.Errorf("%w: %s accepted the connection and sent nothing (%s); it may not know the ticket", ErrNoConnection, plan.Address, r.result.Ended)
-	}
-	return r.result, nil
+// Receiver is the end of a flow that dials the data port over TCP at its moment, shows the ticket, and reads until the
+// sender closes.
+type Receiver struct {
+	connection
+	plan ReceivePlan
+	// missed says why no data came.
+	missed error
 }
 
-type receiving struct {
-	*connection
-	plan ReceivePlan
+// NewReceiver returns a receiver that has done nothing yet.
+func NewReceiver(plan ReceivePlan, hooks Hooks) *Receiver {
+	r := &Receiver{connection: connection{hooks: hooks, limits: plan.Limits, appBytes: plan.AppBytes}, plan: plan}
+	r.stillFor = r.sinceLastByte
+	return r
+}
+
+// Open dials and shows the ticket.
+func (r *Receiver) Open(ctx context.Context) error {
+	conn, err := dial(ctx, r.plan)
+	if err == nil {
+		r.take(ctx, conn)
+		if err = r.present(); err != nil {
+			err = fmt.Errorf("%w to %s: %w", ErrNoConnection, r.plan.Address, err)
+		}
+	}
+	r.missed = err
+	return err
+}
+
+// Run reads until the sender closes.
+func (r *Receiver) Run(ctx context.Context, _ func()) {
+	r.read(ctx)
+	if r.result.FirstByte.IsZero() && r.result.Ended != EndedAborted {
+		r.missed = fmt.Errorf("%w: %s accepted the connection and sent nothing (%s); it may not know the ticket", ErrNoConnection, r.plan.Address, r.result.Ended)
+	}
+}
+
+// Close ends the connection. It returns ErrNoConnection when no data came at all; everything later is told by the result.
+func (r *Receiver) Close() (Result, error) {
+	r.close()
+	return r.result, r.missed
 }
 
 func dial(ctx context.Context, plan ReceivePlan) (*net.TCPConn, error) {
@@ -106,8 +120,8 @@ func (p ReceivePlan) refuseLoopback(_, address string, _ syscall.RawConn) error 
 	return nil
 }
 
-func (r *receiving) open(hooks Hooks) error {
-	if err := hooks.Open(r.conn); err != nil {
+func (r *Receiver) present() error {
+	if err := r.hooks.Open(r.conn); err != nil {
 		return err
 	}
 	if err := r.conn.SetDeadline(r.plan.Limits.Deadline); err != nil {
@@ -117,7 +131,7 @@ func (r *receiving) open(hooks Hooks) error {
 	return err
 }
 
-func (r *receiving) read(ctx context.Context) {
+func (r *Receiver) read(ctx context.Context) {
 	buffer := make([]byte, bufferBytes)
 	for {
 		n, err := r.conn.Read(buffer[:r.plan.Budget.room(len(buffer))])
@@ -137,7 +151,7 @@ func (r *receiving) read(ctx context.Context) {
 	}
 }
 
-func (r *receiving) endBy(ctx context.Context, err error) {
+func (r *Receiver) endBy(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) && r.isComplete():
 		r.end(EndedStopRule, "")
@@ -151,7 +165,7 @@ func (r *receiving) endBy(ctx context.Context, err error) {
 }
 
 // isComplete tells whether the stop rule explains the end.
-func (r *receiving) isComplete() bool {
+func (r *Receiver) isComplete() bool {
 	if r.plan.Stop.Bytes > 0 {
 		return r.appBytes.Load() >= r.plan.Stop.Bytes
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"sync/atomic"
 	"time"
@@ -37,8 +36,13 @@ const leastWriteBytes = 2 << 10
 
 // SendPlan is one flow at its sender.
 type SendPlan struct {
-	Stop   Stop
-	Limits Limits
+	// Port is where the receiver comes to, with the ticket of the flow of this number.
+	Port *Port
+	Flow int
+	// Patience is how long after Begin to wait for it.
+	Patience time.Duration
+	Stop     Stop
+	Limits   Limits
 	// Begin is the earliest moment of the first byte.
 	Begin time.Time
 	// AppBytes counts what was written.
@@ -49,48 +53,69 @@ type SendPlan struct {
 	UnsentBytes int
 }
 
-// Send writes data until the stop rule, shuts its side down, and waits for the receiver to close.
+// Sender is the end of a flow that writes data over TCP until the stop rule, shuts its side down, and waits for the
+// receiver to close.
 //
 // After a stop by time the samples end at the stop moment: what drains afterwards is no part of the measurement, and
 // a receiver that has not got all of it within the drain limit is cut off. After a stop by bytes the object counts as
 // a whole, so samples go on and the wait lasts until the receiver has everything or the deadline comes.
-func Send(ctx context.Context, conn *net.TCPConn, plan SendPlan, hooks Hooks) Result {
-	s := &sending{connection: newConnection(conn, plan.Limits, plan.AppBytes), plan: plan}
-	s.stillFor = func() time.Duration { return hooks.Silence(conn) }
-	defer func() { _ = conn.Close() }()
-	release := s.closeOnAbort(ctx)
-	defer release()
-	if err := s.open(ctx, hooks); err != nil {
-		s.endByError(ctx, err)
-		s.reset()
-		return s.result
-	}
-	endSamples, waitForSamples := sampling(ctx, hooks, conn)
-	defer waitForSamples()
-	if s.write(ctx) {
-		if plan.Stop.After > 0 {
-			endSamples()
-		}
-		s.drain(ctx)
-	}
-	waitForSamples()
-	return s.result
-}
-
-type sending struct {
-	*connection
+type Sender struct {
+	connection
 	plan SendPlan
+	// missed says why there is no connection.
+	missed error
 }
 
-func (s *sending) open(ctx context.Context, hooks Hooks) error {
-	if err := hooks.Open(s.conn); err != nil {
+// NewSender returns a sender that has done nothing yet.
+func NewSender(plan SendPlan, hooks Hooks) *Sender {
+	s := &Sender{connection: connection{hooks: hooks, limits: plan.Limits, appBytes: plan.AppBytes}, plan: plan}
+	s.stillFor = func() time.Duration { return hooks.Silence(s.conn) }
+	return s
+}
+
+// Open waits for the receiver, sets its connection up, and waits for the flow's beginning.
+func (s *Sender) Open(ctx context.Context) error {
+	patience, cancel := context.WithDeadline(ctx, s.plan.Begin.Add(s.plan.Patience))
+	defer cancel()
+	conn, err := s.plan.Port.Accept(patience, s.plan.Flow)
+	if err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("%w: no receiver came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, s.plan.Patience)
+		}
+		s.missed = err
 		return err
 	}
-	return waitUntil(ctx, s.plan.Begin)
+	s.take(ctx, conn)
+	err = s.hooks.Open(conn)
+	if err == nil {
+		err = waitUntil(ctx, s.plan.Begin)
+	}
+	if err != nil {
+		s.endByError(ctx, err)
+		s.reset()
+	}
+	return err
+}
+
+// Run writes until the flow has ended.
+func (s *Sender) Run(ctx context.Context, endSamples func()) {
+	if !s.write(ctx) {
+		return
+	}
+	if s.plan.Stop.After > 0 {
+		endSamples()
+	}
+	s.drain(ctx)
+}
+
+// Close ends the connection.
+func (s *Sender) Close() (Result, error) {
+	s.close()
+	return s.result, s.missed
 }
 
 // write sends until the stop rule holds; false means that the flow ended otherwise.
-func (s *sending) write(ctx context.Context) bool {
+func (s *Sender) write(ctx context.Context) bool {
 	s.result.FirstByte = time.Now()
 	stopAt := s.limits.Deadline
 	if s.plan.Stop.After > 0 {
@@ -103,7 +128,7 @@ func (s *sending) write(ctx context.Context) bool {
 	return s.pump(ctx)
 }
 
-func (s *sending) pump(ctx context.Context) bool {
+func (s *Sender) pump(ctx context.Context) bool {
 	// A write returns when all of it has found room.
 	buffer := incompressible()[:min(max(s.plan.UnsentBytes/16, leastWriteBytes), bufferBytes)]
 	for {
@@ -135,7 +160,7 @@ func (s *sending) pump(ctx context.Context) bool {
 }
 
 // stopByTime ends the writing at the stop moment or at the deadline, whichever the write was waiting for.
-func (s *sending) stopByTime() bool {
+func (s *Sender) stopByTime() bool {
 	isStopRule := s.plan.Stop.After > 0 && !time.Now().Before(s.result.FirstByte.Add(s.plan.Stop.After))
 	if isStopRule && !s.isStalled() {
 		s.end(EndedStopRule, "")
@@ -147,7 +172,7 @@ func (s *sending) stopByTime() bool {
 }
 
 // drain waits for the receiver's close, which says that it has everything.
-func (s *sending) drain(ctx context.Context) {
+func (s *Sender) drain(ctx context.Context) {
 	limit := s.limits.Deadline
 	if s.plan.Stop.After > 0 {
 		limit = earlier(limit, time.Now().Add(s.limits.drainLimit()))

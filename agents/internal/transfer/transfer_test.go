@@ -52,13 +52,16 @@ func ask(t *testing.T, port *transfer.Port, line string) int64 {
 // serve sends over whatever connection shows a ticket, as a run's sender does.
 func serve(t *testing.T, port *transfer.Port, flow int, plan transfer.SendPlan) <-chan transfer.Result {
 	t.Helper()
+	return serveUntil(t.Context(), port, flow, plan, quiet)
+}
+
+func serveUntil(ctx context.Context, port *transfer.Port, flow int, plan transfer.SendPlan, hooks transfer.Hooks) <-chan transfer.Result {
+	plan.Port, plan.Flow, plan.Patience = port, flow, time.Minute
 	results := make(chan transfer.Result, 1)
 	go func() {
-		conn, err := port.Accept(t.Context(), flow)
-		if err != nil {
-			return
+		if result, err := transfer.Carry(ctx, transfer.NewSender(plan, hooks)); err == nil {
+			results <- result
 		}
-		results <- transfer.Send(t.Context(), conn, plan, quiet)
 	}()
 	return results
 }
@@ -101,7 +104,7 @@ func TestThePortSendsNothingWithoutAValidTicket(t *testing.T) {
 func TestATicketWorksOnce(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	sent := serve(t, port, 1, sendPlan(transfer.Stop{Bytes: 1e6}))
-	result, err := transfer.Receive(t.Context(), receivePlan(port, transfer.Stop{Bytes: 1e6}), quiet)
+	result, err := transfer.Carry(t.Context(), transfer.NewReceiver(receivePlan(port, transfer.Stop{Bytes: 1e6}), quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedStopRule, result.Ended)
 	require.Equal(t, transfer.EndedStopRule, (<-sent).Ended)
@@ -159,7 +162,7 @@ func TestAStopByBytesSendsExactlyThose(t *testing.T) {
 	plan := sendPlan(transfer.Stop{Bytes: 3_000_001})
 	sent := serve(t, port, 1, plan)
 	receive := receivePlan(port, plan.Stop)
-	_, err := transfer.Receive(t.Context(), receive, quiet)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(receive, quiet))
 	require.NoError(t, err)
 	<-sent
 	require.Equal(t, int64(3_000_001), plan.AppBytes.Load())
@@ -172,7 +175,7 @@ func TestAStopByTimeCountsFromTheFirstByte(t *testing.T) {
 	plan.Begin = time.Now().Add(100 * time.Millisecond)
 	sent := serve(t, port, 1, plan)
 	receive := receivePlan(port, plan.Stop)
-	result, err := transfer.Receive(t.Context(), receive, quiet)
+	result, err := transfer.Carry(t.Context(), transfer.NewReceiver(receive, quiet))
 	require.NoError(t, err)
 	sender := <-sent
 	require.Equal(t, transfer.EndedStopRule, result.Ended)
@@ -185,14 +188,8 @@ func TestAnAbortEndsBothEndsAtOnce(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	reason := errors.New("cancelled by its owner")
 	ctx, abort := context.WithCancelCause(t.Context())
-	sent := make(chan transfer.Result, 1)
 	plan := sendPlan(transfer.Stop{After: time.Minute})
-	go func() {
-		conn, err := port.Accept(ctx, 1)
-		if err == nil {
-			sent <- transfer.Send(ctx, conn, plan, quiet)
-		}
-	}()
+	sent := serveUntil(ctx, port, 1, plan, quiet)
 	receive := receivePlan(port, plan.Stop)
 	receive.AppBytes = new(atomic.Int64)
 	go func() {
@@ -201,7 +198,7 @@ func TestAnAbortEndsBothEndsAtOnce(t *testing.T) {
 		}
 		abort(reason)
 	}()
-	result, err := transfer.Receive(t.Context(), receive, quiet)
+	result, err := transfer.Carry(t.Context(), transfer.NewReceiver(receive, quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedPeerClosed, result.Ended)
 	sender := <-sent
@@ -228,14 +225,8 @@ func TestASilentReceiverMeansALostLink(t *testing.T) {
 	silent := quiet
 	silent.Silence = func(*net.TCPConn) time.Duration { return time.Minute }
 	plan := sendPlan(transfer.Stop{After: 50 * time.Millisecond})
-	sent := make(chan transfer.Result, 1)
-	go func() {
-		conn, err := port.Accept(t.Context(), 1)
-		if err == nil {
-			sent <- transfer.Send(t.Context(), conn, plan, silent)
-		}
-	}()
-	_, err := transfer.Receive(t.Context(), receivePlan(port, plan.Stop), quiet)
+	sent := serveUntil(t.Context(), port, 1, plan, silent)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(receivePlan(port, plan.Stop), quiet))
 	require.NoError(t, err)
 	result := <-sent
 	require.Equal(t, transfer.EndedLinkLost, result.Ended)
@@ -247,7 +238,7 @@ func TestAnObjectThatDoesNotGetThroughEndsAtTheDeadline(t *testing.T) {
 	plan := sendPlan(transfer.Stop{Bytes: 1e12})
 	plan.Limits = limits(200 * time.Millisecond)
 	sent := serve(t, port, 1, plan)
-	_, err := transfer.Receive(t.Context(), receivePlan(port, plan.Stop), quiet)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(receivePlan(port, plan.Stop), quiet))
 	require.NoError(t, err)
 	require.Equal(t, transfer.EndedDeadline, (<-sent).Ended)
 }
@@ -257,7 +248,7 @@ func TestThePolicysBytesBreakAFlowOff(t *testing.T) {
 	plan := sendPlan(transfer.Stop{After: time.Minute})
 	plan.Budget = transfer.NewBudget(1e6)
 	sent := serve(t, port, 1, plan)
-	_, err := transfer.Receive(t.Context(), receivePlan(port, plan.Stop), quiet)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(receivePlan(port, plan.Stop), quiet))
 	require.NoError(t, err)
 	result := <-sent
 	require.Equal(t, transfer.EndedAborted, result.Ended)
@@ -268,7 +259,7 @@ func TestAReceiverWithoutASenderSaysSo(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	plan := receivePlan(port, transfer.Stop{Bytes: 1})
 	require.NoError(t, port.Close())
-	_, err := transfer.Receive(t.Context(), plan, quiet)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 	require.ErrorIs(t, err, transfer.ErrNoConnection)
 }
 
@@ -276,7 +267,7 @@ func TestAReceiverWithAWrongTicketSaysSo(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	plan := receivePlan(port, transfer.Stop{Bytes: 1})
 	plan.Ticket = otherSecret
-	_, err := transfer.Receive(t.Context(), plan, quiet)
+	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 	require.ErrorIs(t, err, transfer.ErrNoConnection)
 	require.ErrorContains(t, err, "ticket")
 }

@@ -96,18 +96,7 @@ type flowRun struct {
 func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string) (protocol.Outcome, error) {
 	defer f.unwatch()
 	f.before = countHystart()
-	begin := f.trial.zero.Add(seconds(f.flow.StartS))
-	hooks := transfer.Hooks{Open: f.open, Sample: f.sample, Silence: silence}
-	var result transfer.Result
-	var err error
-	if f.flow.Role == protocol.RoleSender {
-		result, err = f.send(ctx, port, begin, hooks)
-	} else {
-		result, err = transfer.Receive(ctx, transfer.ReceivePlan{
-			Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: begin,
-			AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
-		}, hooks)
-	}
+	result, err := transfer.Carry(ctx, f.carrier(port, peer))
 	switch {
 	case ctx.Err() != nil:
 		return protocol.Outcome{}, context.Cause(ctx)
@@ -125,21 +114,20 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 	return f.outcome(result), checkTrace(f.flow.Flow, f.stats, interval(f.trial.order, f.flow.Role), result)
 }
 
-func (f *flowRun) send(ctx context.Context, port *transfer.Port, begin time.Time, hooks transfer.Hooks) (transfer.Result, error) {
-	limits := f.trial.limits()
-	waitCtx, cancel := context.WithDeadline(ctx, begin.Add(limits.DialLimit()+connectSlack))
-	defer cancel()
-	conn, err := port.Accept(waitCtx, f.flow.Flow)
-	if err != nil && ctx.Err() == nil {
-		return transfer.Result{}, fail(protocol.ReasonConnectFailed, "%s: no receiver came with the ticket within %s; check that this host's data port can be reached", describe(f.flow), limits.DialLimit()+connectSlack)
+// carrier is this end of the flow over its transport.
+func (f *flowRun) carrier(port *transfer.Port, peer string) transfer.Carrier {
+	limits, begin := f.trial.limits(), f.trial.zero.Add(seconds(f.flow.StartS))
+	hooks := transfer.Hooks{Open: f.open, Sample: f.sample, Silence: silence}
+	if f.flow.Role == protocol.RoleSender {
+		return transfer.NewSender(transfer.SendPlan{
+			Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
+			Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.PacingRateBps),
+		}, hooks)
 	}
-	if err != nil {
-		return transfer.Result{}, err
-	}
-	return transfer.Send(ctx, conn, transfer.SendPlan{
-		Stop: f.trial.stop(f.flow), Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget,
-		UnsentBytes: transfer.UnsentBytes(f.flow.PacingRateBps),
-	}, hooks), nil
+	return transfer.NewReceiver(transfer.ReceivePlan{
+		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: limits, DialAt: begin,
+		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
+	}, hooks)
 }
 
 // silence is none when it cannot be read: the connection's own error tells more then.
