@@ -18,6 +18,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkRecords(b *testing.B) {
 		readerNs, packingNs := float64(cost.readerNs)/records, float64(packing.ns)/records
 		hosttest.Row{
 			Name: "a record per ACK at 12,400 ACKs/s", Value: (kernelNs + readerNs + packingNs) * busyAcksPerS / 1e7, Unit: "% of a core", Goal: "<= 2",
-			Remark: fmt.Sprintf("ns per ACK: kernel %.0f, reader %.0f, packing %.0f; a full link of 144 Mb/s has 6,000", kernelNs, readerNs, packingNs),
+			Remark: fmt.Sprintf("ns per ACK: kernel %.0f, reader %.0f, packing %.0f, of %.0f ACKs/s; a full link of 144 Mb/s has 6,000", kernelNs, readerNs, packingNs, records/2),
 		}.Print()
 	}
 }
@@ -71,11 +72,19 @@ func BenchmarkRecordsOnAStallingDisk(b *testing.B) {
 	})
 }
 
-// fastPath is two namespaces joined directly.
+// fastPath is two namespaces joined directly. Packets travel by twos, so that the receiver acknowledges as many times as
+// over a wire: by default one packet of 64 KB would have one acknowledgement.
 func fastPath(t testing.TB) *path {
 	t.Helper()
 	p := &path{sender: hosttest.NewNamespace(t), receiver: hosttest.NewNamespace(t)}
 	hosttest.Join(t, p.sender, p.receiver, []string{"10.77.0.1/24"}, []string{"10.77.0.2/24"})
+	p.sender.Do(t, func() {
+		data, err := netlink.LinkByName("data")
+		require.NoError(t, err)
+		require.NoError(t, netlink.LinkSetGSOMaxSegs(data, 2))
+		grantBuffers(t)
+	})
+	p.receiver.Do(t, func() { grantBuffers(t) })
 	return p
 }
 

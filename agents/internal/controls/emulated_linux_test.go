@@ -75,6 +75,12 @@ func configure(t *testing.T, address string) {
 	require.NoError(t, netlink.AddrAdd(link, parsed))
 	require.NoError(t, netlink.LinkSetTxQLen(link, 10_000))
 	require.NoError(t, netlink.LinkSetUp(link))
+	grantBuffers(t)
+}
+
+// grantBuffers lets connections of the thread's namespace begin with large windows.
+func grantBuffers(t testing.TB) {
+	t.Helper()
 	require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_rmem", []byte("4096 6000000 60000000"), 0))
 	require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_wmem", []byte("4096 6000000 60000000"), 0))
 	require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/tcp_no_metrics_save", []byte("1"), 0))

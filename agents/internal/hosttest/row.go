@@ -3,6 +3,7 @@ package hosttest
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 )
 
 // Row is a row of the table of `make bench`. Goal is a bound such as "<= 3", empty without one.
@@ -16,9 +17,10 @@ type Row struct {
 
 // Print writes the row as backend/bench/all.py reads it.
 func (r Row) Print() {
-	line, err := json.Marshal(r)
-	if err != nil {
+	fmt.Println() // after what `go test` says of the benchmark that runs
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(r); err != nil {
 		panic(err) // a benchmark that has measured NaN
 	}
-	fmt.Printf("\n%s\n", line)
 }
