@@ -47,11 +47,19 @@ class OrderFacts:
     sampling: Sampling = Sampling.POLLED
 
 
-def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], now: datetime) -> None:
-    """Note a poll: status, progress, host facts. said: detail, progress, spool, host as the agent sent them."""
+def is_noted(agent: Agent, report: AgentReport, detail: str | None) -> bool:
+    """Whether the agent's row says what its poll said."""
+    return (agent.status, agent.run_id, agent.detail) == (report.status, report.run_id, detail)
+
+
+def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], now: datetime) -> bool:
+    """Note a poll: status, progress, host facts; whether the agent is in a run.
+
+    said: detail, progress, spool, host as the agent sent them.
+    """
     if said["host"] is not None:
         agent.host, agent.boot_id = said["host"], said["host"]["boot_id"]
-    if (agent.status, agent.run_id, agent.detail) != (report.status, report.run_id, said["detail"]):
+    if not is_noted(agent, report, said["detail"]):
         data = {"agent": agent.name, "agent_status": report.status, "detail": said["detail"]}
         add_event(unit, now, "agent", data)
     agent.status, agent.run_id, agent.detail = report.status, report.run_id, said["detail"]
@@ -59,6 +67,7 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
     found = locked_run(unit, agent)
     if found:
         _hear_of_run(unit, *found, report, said, now)
+    return found is not None
 
 
 def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:

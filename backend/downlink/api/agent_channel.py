@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from datetime import datetime
 from typing import Annotated
@@ -12,12 +11,13 @@ from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from downlink.actions import agent_events, agents, channel, chunks
-from downlink.actions.channel import OrderFacts
 from downlink.actions.chunks import Place
 from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
 from downlink.api.body import read_bounded
 from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
+from downlink.api.resting import Heard, Resting
+from downlink.api.waiting import Waiting, agent_subject
 from downlink.codec.chunk import MAX_PACKED_BYTES
 from downlink.domain.agent import AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError
@@ -26,7 +26,6 @@ from downlink.protocol.messages import AnyEvent, ChunkStored, JoinRequest, JoinR
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter(prefix="/agent", tags=["agent channel"])
-HOLD_STEP_S = 0.2
 JOIN_FAILURES = 30
 """Per address and quarter of an hour; many hosts may join from behind one."""
 
@@ -53,26 +52,37 @@ def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinRes
 @router.post("/poll", responses=problems(401))
 async def poll(body: PollRequest, request: Request, secret: Secret, units: Units, clock: Clock) -> PollResponse:
     """Heartbeat, and the one thing to do next; held for up to `wait_s` until there is one."""
+    waiting: Waiting = request.app.state.waiting
+    resting: Resting = request.app.state.resting
     until = time.monotonic() + body.wait_s
-    answer = await run_in_threadpool(_hear, units, secret, body, clock())
-    while answer is None and time.monotonic() < until and not request.app.state.is_stopping:
-        await asyncio.sleep(HOLD_STEP_S)
-        if await request.is_disconnected():
+    heard = resting.find(secret, body, clock())
+    if heard is None:
+        mark, now = waiting.mark(), clock()
+        heard = await run_in_threadpool(_hear, units, secret, body, now, mark)
+        if heard.is_free:
+            resting.note(secret, body, heard, now)
+    while heard.order is None and await waiting.wait(agent_subject(heard.name), heard.mark, until - time.monotonic()):
+        if request.app.state.is_stopping or await request.is_disconnected():
             break
-        answer = await run_in_threadpool(_next, units, secret, body, clock())
-    return PollResponse(server_now=clock(), order=order_message(answer) if answer else None)
+        heard = await run_in_threadpool(_look, units, secret, body, clock(), waiting.mark())
+    return PollResponse(server_now=clock(), order=order_message(heard.order) if heard.order else None)
 
 
-def _hear(units: UnitFactory, secret: str, body: PollRequest, now: datetime) -> OrderFacts | None:
+def _hear(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mark: int) -> Heard:
     with units() as unit:
         agent = agents.authenticate(unit, secret, is_locked=True)
-        channel.hear(unit, agent, _report(body), body.model_dump(mode="json"), now)
-        return channel.next_order(unit, agent, _report(body), now)
+        has_run = channel.hear(unit, agent, _report(body), body.model_dump(mode="json"), now)
+        order = channel.next_order(unit, agent, _report(body), now)
+        return Heard(agent.name, mark, order, is_free=not has_run and order is None)
 
 
-def _next(units: UnitFactory, secret: str, body: PollRequest, now: datetime) -> OrderFacts | None:
+def _look(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mark: int) -> Heard:
+    """What there is now for an agent whose poll is held. It is heard once more where the database has other words of it."""
     with units() as unit:
-        return channel.next_order(unit, agents.authenticate(unit, secret), _report(body), now)
+        agent = agents.authenticate(unit, secret)
+        if channel.is_noted(agent, _report(body), body.detail):
+            return Heard(agent.name, mark, channel.next_order(unit, agent, _report(body), now))
+    return _hear(units, secret, body, now, mark)
 
 
 def _report(body: PollRequest) -> AgentReport:

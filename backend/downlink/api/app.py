@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -35,7 +36,9 @@ from downlink.api.headers import SecurityHeaders
 from downlink.api.intake import Intake
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
+from downlink.api.resting import Resting
 from downlink.api.slots import Slots
+from downlink.api.waiting import Waiting
 from downlink.settings import Settings
 from downlink.storage.unit import open_units
 
@@ -80,8 +83,17 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        state = app.state
+        tasks = [
+            asyncio.create_task(state.waiting.follow(state.units)),
+            asyncio.create_task(state.resting.write(state.units, state.clock)),
+        ]
         yield
-        app.state.units.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await state.resting.write_once(state.units, state.clock())
+        state.units.close()
 
     app = Application(
         title="Downlink",
@@ -100,7 +112,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.is_stopping = False
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
-    app.state.newest = live.Newest()
+    app.state.waiting = Waiting()
+    app.state.resting = Resting(app.state.waiting)
+    app.state.newest = live.Newest(app.state.waiting)
     for module in PARTS:
         app.include_router(module.router, prefix=PREFIX)
     app.include_router(health.router)

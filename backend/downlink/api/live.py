@@ -15,13 +15,17 @@ from starlette.concurrency import run_in_threadpool
 
 from downlink.api.deps import Clock, Config, Reader, StreamSlot, Units, find_caller, problems
 from downlink.api.schemas.live import LiveEvent
+from downlink.api.waiting import LOG, Waiting
 from downlink.domain.errors import DeniedError, UnavailableError
 from downlink.storage import events
 from downlink.storage.events import Cursor, Entry
 from downlink.storage.unit import Unit, UnitFactory
 
 router = APIRouter(tags=["live"])
-POLL_S = 0.25
+GAP_S = 0.1
+"""Between two looks at the log's end, however much is written."""
+LOOK_S = 25.0
+"""After so long it is looked at without a notice."""
 PING_S = 15
 RIGHT_S = 5.0
 BATCH = 200
@@ -61,19 +65,31 @@ async def stream_events(
 
 
 class Newest:
-    """Where the log ends, asked for once per POLL_S however many streams want to know."""
+    """Where the log ends: asked for when something was committed to it, however many streams want to know.
 
-    def __init__(self) -> None:
+    An older transaction that is still under way hides what was committed after it: until it ends, `pause_s` is short.
+    """
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
         self._lock = asyncio.Lock()
+        self._mark = -1
         self._asked_at = 0.0
         self._place = Cursor()
+        self.pause_s = LOOK_S
 
     async def place(self, units: UnitFactory) -> Cursor:
         async with self._lock:
-            if time.monotonic() - self._asked_at >= POLL_S:
-                self._place = await _read(units, events.newest)
-                self._asked_at = time.monotonic()
+            if not self._is_fresh():
+                await asyncio.sleep(self._asked_at + GAP_S - time.monotonic())
+                self._mark, self._asked_at = self._waiting.mark(), time.monotonic()
+                self._place, is_whole = await _read(units, events.newest)
+                self.pause_s = LOOK_S if is_whole else GAP_S
         return self._place
+
+    def _is_fresh(self) -> bool:
+        is_old = time.monotonic() - self._asked_at >= self.pause_s
+        return not is_old and not self._waiting.is_woken(LOG, self._mark)
 
 
 class _Feed:
@@ -97,15 +113,17 @@ class _Feed:
         yield self._event("hello")
         if is_ahead:
             yield self._event("refetch")
+        waiting: Waiting = self._app.state.waiting
         checked_at = time.monotonic()
         while not self._app.state.is_stopping:
+            mark = waiting.mark()
             if time.monotonic() - checked_at >= RIGHT_S:
                 if not await self._has_right():
                     return
                 checked_at = time.monotonic()
             for event in await self._next():
                 yield event
-            await asyncio.sleep(POLL_S)
+            await waiting.wait(LOG, mark, min(RIGHT_S, self._app.state.newest.pause_s))
 
     async def _next(self) -> list[ServerSentEvent]:
         """What has come since; nothing while the database is away."""

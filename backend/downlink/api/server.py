@@ -39,6 +39,8 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % BEAT_TICKS == 0 and (self._mark is None or self._mark.done()):
             self._mark = asyncio.create_task(run_in_threadpool(self._mark_api))
+        if self.should_exit:
+            self._application.state.waiting.wake_all()
         return await super().on_tick(counter)
 
     def _mark_api(self) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from downlink.storage.tables import Agent, Link
 from downlink.storage.unit import Unit
@@ -29,6 +30,20 @@ def find_by_name(unit: Unit, name: str) -> Agent | None:
 def find_by_secret(unit: Unit, secret_hash: bytes, *, is_locked: bool = False) -> Agent | None:
     query = select(Agent).where(Agent.secret_hash == secret_hash, Agent.revoked_at.is_(None))
     return unit.session.scalar(query.with_for_update() if is_locked else query)
+
+
+_SEEN = """
+    WITH seen AS (
+        SELECT agents.id, said.at FROM unnest(CAST(:names AS text[]), CAST(:moments AS timestamptz[])) AS said (name, at)
+        JOIN agents USING (name) ORDER BY agents.id FOR UPDATE OF agents SKIP LOCKED
+    )
+    UPDATE agents SET last_seen_at = greatest(last_seen_at, seen.at) FROM seen WHERE agents.id = seen.id
+"""  # those whose row is held are just being heard
+
+
+def note_seen(unit: Unit, seen: Mapping[str, datetime]) -> None:
+    """When each of these agents was seen last."""
+    unit.session.execute(text(_SEEN), {"names": list(seen), "moments": list(seen.values())})
 
 
 def agents_by_name(unit: Unit, names: Iterable[str]) -> dict[str, Agent]:

@@ -28,6 +28,10 @@ _NEWEST = """
     SELECT xact::text, id FROM events WHERE kind <> 'host' AND xact < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY events.xact DESC, id DESC LIMIT 1
 """
+_IS_HIDDEN = """
+    SELECT coalesce((SELECT xact FROM events WHERE kind <> 'host' ORDER BY events.xact DESC, id DESC LIMIT 1)
+        >= pg_snapshot_xmin(pg_current_snapshot()), false)
+"""
 _HORIZON = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
 
 
@@ -74,10 +78,11 @@ def horizon(unit: Unit) -> Cursor:
     return Cursor(int(unit.session.execute(text(_HORIZON)).scalar_one()))
 
 
-def newest(unit: Unit) -> Cursor:
-    """The place of the last event that can be read."""
+def newest(unit: Unit) -> tuple[Cursor, bool]:
+    """The place of the last event that can be read, and whether no committed one is hidden by an older transaction."""
+    is_hidden = unit.session.execute(text(_IS_HIDDEN)).scalar_one()
     row = unit.session.execute(text(_NEWEST)).one_or_none()
-    return Cursor(int(row[0]), row[1]) if row else Cursor()
+    return Cursor(int(row[0]), row[1]) if row else Cursor(), not is_hidden
 
 
 def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> list[Entry]:
