@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from downlink.actions import agents, runs
-from downlink.codec.chunk import Columns, decode_chunk
+from downlink.codec.chunk import Columns, decode_chunk, read_header
 from downlink.codec.parquet import columns_to_parquet, trace_columns
-from downlink.domain.errors import ConflictError, InvalidError
+from downlink.domain.errors import ConflictError, DownlinkError, InvalidError
+from downlink.domain.run import Reason, RunState, Verdict
 from downlink.domain.sample import TIME_FIELD, End
 from downlink.storage import runs as rows
 from downlink.storage import traces, uploads
 from downlink.storage.tables import Chunk, Run, RunFlow
+from downlink.storage.traces import Address
 from downlink.storage.unit import Unit
 from downlink.storage.uploads import Upload
 
@@ -34,17 +36,32 @@ class Place:
     end: End
     sequence: int
 
+    @property
+    def address(self) -> Address:
+        """Within its run."""
+        return (self.flow, self.end.value, self.sequence)
 
-def check_chunk(body: bytes, sha256_hex: str, place: Place) -> tuple[bytes, int]:
-    """Digest and number of samples of a sound chunk. InvalidError says what is wrong. No database is touched."""
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A chunk that is what was sent, and belongs where it was sent to; its columns are checked when its trace is sealed."""
+
+    place: Place
+    content: bytes
+    digest: bytes
+    samples: int
+
+
+def check_chunk(body: bytes, sha256_hex: str, place: Place) -> Checked:
+    """InvalidError says what is wrong. No database is touched."""
     digest = hashlib.sha256(body)
     if digest.hexdigest() != sha256_hex.lower():
-        raise InvalidError("chunk_damaged", "The chunk's SHA-256 is not the one of X-Content-SHA256; send it again.")
-    header, _ = decode_chunk(body)
+        raise InvalidError("chunk_damaged", "The chunk's SHA-256 is not the one that was sent with it; send it again.")
+    header = read_header(body)
     said = Place(UUID(header.run_id), header.attempt, header.flow, header.end, header.sequence)
     if said != place:
         raise InvalidError("chunk_misplaced", f"The chunk says it is {said}, its address says {place}.")
-    return digest.digest(), header.samples
+    return Checked(place, body, digest.digest(), header.samples)
 
 
 def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> str:
@@ -58,46 +75,80 @@ def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> str:
     return agent.name
 
 
-def accept_chunk(unit: Unit, agent: str, place: Place, body: bytes, digest: bytes, samples: int, now: datetime) -> bool:
-    """Store a known agent's checked chunk; False when it is already stored.
+def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: datetime) -> list[bool | DownlinkError]:
+    """Store a known agent's checked chunks of one attempt; for each whether it is new: False when it is already stored.
 
-    ConflictError when the run is not this agent's, does not want chunks now, or holds another content in this place.
+    In the place of a refused one is the error: ConflictError when the run is not this agent's, does not want chunks now, or
+    holds another content there; InvalidError when it was not announced, or is too much. The others are stored all the same.
     """
-    found = uploads.find_upload(unit, place.run_id, place.flow, place.end, agent)
+    ends = {(chunk.place.flow, chunk.place.end) for chunk in chunks}
+    run_id = chunks[0].place.run_id
+    found = {end: uploads.find_upload(unit, run_id, *end, agent) for end in sorted(ends)}
+    refused: list[DownlinkError | None] = []
+    wanted: list[Checked] = []
+    size = 0
+    for chunk in chunks:
+        upload = found[chunk.place.flow, chunk.place.end]
+        refused.append(_refusal(upload, agent, chunk, size))
+        if refused[-1] is None and upload and upload.is_wanted:
+            wanted.append(chunk)
+            size += len(chunk.content)
+    new = traces.store_chunks(unit, [_row(chunk, now) for chunk in wanted])
+    if new:
+        stored_bytes = sum(len(chunk.content) for chunk in wanted if chunk.place.address in new)
+        uploads.note_stored(unit, run_id, agent, stored_bytes, now)
+    there = (
+        {}
+        if len(new) == len(chunks)
+        else traces.stored_digests(unit, run_id, [chunk.place.address for chunk in chunks])
+    )
+    return [
+        refusal or _is_new(chunk, new, there, found[chunk.place.flow, chunk.place.end])
+        for chunk, refusal in zip(chunks, refused, strict=True)
+    ]
+
+
+def _refusal(found: Upload | None, agent: str, chunk: Checked, size: int) -> DownlinkError | None:
+    """Why a chunk is not for this run, whatever is stored of it. size: of those before it that are to be stored with it."""
+    place = chunk.place
     if found is None or found.attempt != place.attempt:
-        raise ConflictError(
+        return ConflictError(
             "not_your_run",
             f"{agent} is not the {place.end} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
         )
-    _refuse_surplus(found, place, len(body))
-    row = Chunk(
-        run_id=place.run_id, flow=place.flow, end=place.end.value, sequence=place.sequence,
-        sha256=digest, samples=samples, packed=body, parquet=None, stored_at=now,
-    )  # fmt: skip
-    if not found.is_wanted:
-        return _repeat(unit, row, found)
-    if not traces.store_chunk(unit, row):
-        return False
-    uploads.note_stored(unit, place.run_id, agent, len(body), now)
-    return True
-
-
-def _repeat(unit: Unit, row: Chunk, found: Upload) -> bool:
-    """A late repeat of a stored chunk is fine; a new chunk is not."""
-    if traces.stored_digest(unit, row) == row.sha256:
-        return False
-    raise ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
-
-
-def _refuse_surplus(found: Upload, place: Place, size: int) -> None:
     if place.sequence >= found.chunks:
-        raise InvalidError(
+        return InvalidError(
             "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` announced {found.chunks} chunks."
         )
-    if found.stored_bytes + size > MOST_BYTES:
-        raise InvalidError(
-            "quota_used", f"An agent may store {MOST_BYTES} bytes of one run, packed; {found.stored_bytes} are stored."
+    stored = found.stored_bytes + size
+    if stored + len(chunk.content) > MOST_BYTES:
+        return InvalidError(
+            "quota_used", f"An agent may store {MOST_BYTES} bytes of one run, packed; {stored} are stored."
         )
+    return None
+
+
+def _is_new(
+    chunk: Checked, new: set[Address], there: Mapping[Address, bytes], found: Upload | None
+) -> bool | DownlinkError:
+    """True the first time that a newly stored address is asked for; a repeat of what is stored is fine, anything else is not."""
+    if chunk.place.address in new:
+        new.remove(chunk.place.address)
+        return True
+    if there.get(chunk.place.address) == chunk.digest:
+        return False
+    if found and not found.is_wanted:
+        return ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
+    where = f"Chunk {chunk.place.sequence} of flow {chunk.place.flow}, {chunk.place.end}"
+    return ConflictError("chunk_differs", f"{where}, is already stored with different content.")
+
+
+def _row(chunk: Checked, now: datetime) -> Chunk:
+    place = chunk.place
+    return Chunk(
+        run_id=place.run_id, flow=place.flow, end=place.end.value, sequence=place.sequence,
+        sha256=chunk.digest, samples=chunk.samples, packed=chunk.content, parquet=None, stored_at=now,
+    )  # fmt: skip
 
 
 def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
@@ -113,25 +164,42 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
 
 
 def _seal_trace(unit: Unit, run: Run, flow: RunFlow, end: End, there: Sequence[int], now: datetime) -> None:
-    """Chunks that do not continue the trace are dropped and count as missing. What was sealed before stays as it is."""
+    """Chunks that cannot be read, or do not continue the trace, are dropped and count as missing; the run says so.
+
+    What was sealed before stays as it is.
+    """
     outcome = getattr(flow, f"{end}_outcome")
     announced = outcome["chunks"] if outcome else 0
     if not announced and not there:
         return
     last: Columns | None = None
-    bad: set[int] = set()
+    bad: dict[int, str] = {}
     for sequence, packed, parquet in traces.chunks_of(unit, run.id, flow.flow, end.value):
-        columns = trace_columns([parquet]) if packed is None and parquet else decode_chunk(packed or b"")[1]
-        if packed is not None and last is not None and not _continues(last, columns):
-            bad.add(sequence)
-            traces.drop_chunk(unit, run.id, flow.flow, end.value, sequence)
+        if packed is None:
+            last = trace_columns([parquet]) if parquet else last
             continue
-        if packed is not None:
-            traces.seal_chunk(unit, run.id, flow.flow, end.value, sequence, columns_to_parquet(columns))
-        last = columns
-    good = set(there) - bad
+        try:
+            last = _next_columns(packed, last)
+        except InvalidError as error:
+            bad[sequence] = error.message
+            traces.drop_chunk(unit, run.id, flow.flow, end.value, sequence)
+        else:
+            traces.seal_chunk(unit, run.id, flow.flow, end.value, sequence, columns_to_parquet(last))
+    good = set(there) - set(bad)
     missing = sorted(set(range(announced)) - good)
     traces.add_trace(unit, run.id, flow.flow, end.value, missing, len(good), now)
+    if bad:
+        sequence, why = next(iter(bad.items()))
+        detail = f"{len(bad)} of flow {flow.flow}'s chunks at the {end} cannot be used; the first is {sequence}: {why}"
+        runs.condemn(unit, run, Verdict(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail))
+
+
+def _next_columns(packed: bytes, last: Columns | None) -> Columns:
+    """What a chunk holds. InvalidError when it cannot be read, or does not continue the trace."""
+    _, columns = decode_chunk(packed)
+    if last is not None and not _continues(last, columns):
+        raise InvalidError("chunk_invalid", "its fields are others than before, or its time goes back.")
+    return columns
 
 
 def _continues(before: Columns, after: Columns) -> bool:

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
+from fastapi import APIRouter, Body, Depends, Header, Path, Request
 from starlette.concurrency import run_in_threadpool
 
 from downlink.actions import agent_events, agents, channel, chunks
-from downlink.actions.chunks import Place
+from downlink.actions.chunks import Checked, Place
 from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
 from downlink.api.body import read_bounded
 from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
+from downlink.api.problems import status_of
 from downlink.api.resting import Heard, Resting
 from downlink.api.waiting import Waiting, agent_subject
+from downlink.codec.bundle import MAX_BYTES as MAX_BUNDLE_BYTES
+from downlink.codec.bundle import Bundled, split_bundle
 from downlink.codec.chunk import MAX_PACKED_BYTES
 from downlink.domain.agent import AgentReport, AgentStatus
-from downlink.domain.errors import DeniedError
+from downlink.domain.errors import DeniedError, DownlinkError, InvalidError
 from downlink.domain.sample import End
-from downlink.protocol.messages import AnyEvent, ChunkStored, JoinRequest, JoinResponse, PollRequest, PollResponse
+from downlink.protocol.messages import (
+    AnyEvent,
+    ChunkAnswer,
+    ChunksAnswer,
+    ChunkStored,
+    JoinRequest,
+    JoinResponse,
+    PollRequest,
+    PollResponse,
+)
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter(prefix="/agent", tags=["agent channel"])
@@ -97,15 +110,17 @@ def accept_event(run_id: UUID, body: Annotated[AnyEvent, Body()], secret: Secret
     agent_events.accept_event(unit, agent, run_id, body.model_dump(mode="json"), now)
 
 
+BINARY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+Attempt = Annotated[int, Header(ge=1, le=1000)]
+
+
 @router.put(
-    "/runs/{run_id}/traces/{flow}/{end}/{sequence}",
-    responses=problems(401, 409, 413, 507),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
+    "/runs/{run_id}/traces/{flow}/{end}/{sequence}", responses=problems(401, 409, 413, 507), openapi_extra=BINARY
 )
 async def put_chunk(
     run_id: UUID,
@@ -113,18 +128,30 @@ async def put_chunk(
     end: End,
     sequence: Annotated[int, Path(ge=0, le=1_000_000)],
     request: Request,
-    response: Response,
     secret: Secret,
     units: Units,
     now: Now,
     x_content_sha256: Annotated[str, Header(pattern=r"^[0-9a-fA-F]{64}$")],
-    x_attempt: Annotated[int, Header(ge=1, le=1000)],
+    x_attempt: Attempt,
 ) -> ChunkStored:
     """Store one chunk; the same content again is a no-op."""
     agent = await run_in_threadpool(_hear_upload, units, secret, run_id, now)
     body = await read_bounded(request, MAX_PACKED_BYTES)
-    place = Place(run_id, x_attempt, flow, end, sequence)
-    return ChunkStored(stored=await run_in_threadpool(_store, units, agent, place, body, x_content_sha256, now))
+    chunk = Bundled(flow, end, sequence, x_content_sha256, body)
+    (answer,) = await run_in_threadpool(_store, units, agent, run_id, x_attempt, [chunk], now)
+    if isinstance(answer, DownlinkError):
+        raise answer
+    return ChunkStored(stored=answer)
+
+
+@router.post("/runs/{run_id}/chunks", responses=problems(401, 413, 507), openapi_extra=BINARY)
+async def post_chunks(
+    run_id: UUID, request: Request, secret: Secret, units: Units, now: Now, x_attempt: Attempt
+) -> ChunksAnswer:
+    """Store several chunks in one transaction; the answer says of each what its PUT would have said."""
+    agent = await run_in_threadpool(_hear_upload, units, secret, run_id, now)
+    body = await read_bounded(request, MAX_BUNDLE_BYTES)
+    return await run_in_threadpool(_store_bundle, units, agent, run_id, x_attempt, body, now)
 
 
 def _hear_upload(units: UnitFactory, secret: str, run_id: UUID, now: datetime) -> str:
@@ -133,7 +160,37 @@ def _hear_upload(units: UnitFactory, secret: str, run_id: UUID, now: datetime) -
         return chunks.hear_upload(unit, secret, run_id, now)
 
 
-def _store(units: UnitFactory, agent: str, place: Place, body: bytes, sha256_hex: str, now: datetime) -> bool:
-    digest, samples = chunks.check_chunk(body, sha256_hex, place)
+def _store(
+    units: UnitFactory, agent: str, run_id: UUID, attempt: int, bundle: Sequence[Bundled], now: datetime
+) -> list[bool | DownlinkError]:
+    checked = [_check(run_id, attempt, chunk) for chunk in bundle]
+    sound = [each for each in checked if isinstance(each, Checked)]
+    if not sound:
+        return [each for each in checked if isinstance(each, DownlinkError)]
     with units() as unit:
-        return chunks.accept_chunk(unit, agent, place, body, digest, samples, now)
+        answers = iter(chunks.accept_chunks(unit, agent, sound, now))
+    return [next(answers) if isinstance(each, Checked) else each for each in checked]
+
+
+def _check(run_id: UUID, attempt: int, chunk: Bundled) -> Checked | DownlinkError:
+    place = Place(run_id, attempt, chunk.flow, chunk.end, chunk.sequence)
+    try:
+        return chunks.check_chunk(chunk.content, chunk.sha256, place)
+    except InvalidError as error:
+        return error
+
+
+def _store_bundle(
+    units: UnitFactory, agent: str, run_id: UUID, attempt: int, body: bytes, now: datetime
+) -> ChunksAnswer:
+    bundle = split_bundle(body)
+    answers = _store(units, agent, run_id, attempt, bundle, now)
+    return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in zip(bundle, answers, strict=True)])
+
+
+def _chunk_answer(chunk: Bundled, answer: bool | DownlinkError) -> ChunkAnswer:
+    if isinstance(answer, bool):
+        said: dict[str, Any] = {"status": 200, "stored": answer}
+    else:
+        said = {"status": status_of(answer), "code": answer.code, "message": answer.message}
+    return ChunkAnswer(flow=chunk.flow, end=chunk.end.value, sequence=chunk.sequence, **said)

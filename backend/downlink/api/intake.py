@@ -17,7 +17,9 @@ MAX_HELD_BYTES = 64 * 2**20
 TOO_SLOW = "The body did not come in time; send it again."
 CLOSE = {"Connection": "close"}  # uvicorn would go on reading a body that nobody wants
 # These read their bodies piece by piece themselves, after the caller is known, up to limits of their own (api/body.py).
-STREAMED = re.compile(r"POST /api/v1/imports|PUT /api/v1/agent/runs/[^/]+/traces/.+")
+STREAMED = re.compile(
+    r"POST /api/v1/imports|PUT /api/v1/agent/runs/[^/]+/traces/.+|POST /api/v1/agent/runs/[^/]+/chunks"
+)
 
 
 class Intake:

@@ -60,12 +60,17 @@ class _AsciiResponse(JSONResponse):
         return json.dumps(content).encode()
 
 
+def status_of(error: DownlinkError) -> int:
+    """The HTTP status that fits."""
+    return _BY_CODE.get(error.code) or next(code for kind, code in _STATUS.items() if isinstance(error, kind))
+
+
 def add_problem_handlers(app: FastAPI) -> None:
     """Register a handler for each kind of error, the last for whatever is left."""
 
     @app.exception_handler(DownlinkError)
     async def expected(_request: Request, error: DownlinkError) -> JSONResponse:
-        status = _BY_CODE.get(error.code) or next(code for kind, code in _STATUS.items() if isinstance(error, kind))
+        status = status_of(error)
         return problem(status, error.code, error.message, error.details, _headers(status, error))
 
     @app.exception_handler(RequestValidationError)

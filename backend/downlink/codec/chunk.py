@@ -20,6 +20,7 @@ MAX_PACKED_BYTES = 4 * 2**20
 MAX_UNPACKED_BYTES = 32 * 2**20
 MAX_SAMPLES = 5_000
 MAX_HEADER_BYTES = 64 * 2**10
+HEAD_BYTES = 4 * 2**10  # most headers are shorter
 MAX_ATTEMPT = 1_000
 MAX_FLOW = 1_000
 MAX_SEQUENCE = 1_000_000
@@ -46,11 +47,27 @@ def decode_chunk(packed: bytes) -> tuple[ChunkHeader, Columns]:
     Never unpacks more than MAX_UNPACKED_BYTES. Raises InvalidError `chunk_invalid` that names what is wrong.
     """
     unpacked = _unpack(packed)
-    end = unpacked.find(b"\n", 0, MAX_HEADER_BYTES)
-    if end < 0:
-        raise _invalid(f"no header line within the first {MAX_HEADER_BYTES} bytes")
-    header = _header(unpacked[:end])
+    header, end = _header_of(unpacked)
     return header, _columns(header, memoryview(unpacked)[end + 1 :])
+
+
+def read_header(packed: bytes) -> ChunkHeader:
+    """What a chunk says of itself, and no more of it unpacked than that.
+
+    Raises InvalidError `chunk_invalid` where header or announced size are wrong; the columns are decode_chunk's to check.
+    """
+    announced = _announced_bytes(packed)
+    try:
+        reader = _decompressor().stream_reader(packed)
+        head = b""
+        while b"\n" not in head and len(head) < MAX_HEADER_BYTES and (piece := reader.read(HEAD_BYTES)):
+            head += piece
+    except zstandard.ZstdError as error:
+        raise _invalid(f"not a zstd frame ({error})") from error
+    header, end = _header_of(head)
+    if announced > 0:
+        _check_size(header, announced - end - 1)
+    return header
 
 
 def encode_chunk(header: ChunkHeader, columns: Mapping[str, NDArray[np.int64]]) -> bytes:
@@ -67,17 +84,36 @@ def _invalid(what: str) -> InvalidError:
 
 
 def _unpack(packed: bytes) -> bytes:
+    _announced_bytes(packed)
+    try:
+        return _decompressor().decompress(packed, max_output_size=MAX_UNPACKED_BYTES, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise _invalid(f"not one whole zstd frame of at most {MAX_UNPACKED_BYTES} bytes ({error})") from error
+
+
+def _announced_bytes(packed: bytes) -> int:
+    """The size that the frame announces, not above 0 when it announces none: it would overrule max_output_size."""
     if len(packed) > MAX_PACKED_BYTES:
         raise _invalid(f"{len(packed)} bytes packed, at most {MAX_PACKED_BYTES} are allowed")
     try:
-        # A size announced in the frame overrules max_output_size, so that it is checked first.
-        announced = zstandard.frame_content_size(packed)
-        if announced > MAX_UNPACKED_BYTES:
-            raise _invalid(f"{announced} bytes unpacked, at most {MAX_UNPACKED_BYTES} are allowed")
-        decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_UNPACKED_BYTES)
-        return decompressor.decompress(packed, max_output_size=MAX_UNPACKED_BYTES, allow_extra_data=False)
+        announced = int(zstandard.frame_content_size(packed))
     except zstandard.ZstdError as error:
         raise _invalid(f"not one whole zstd frame of at most {MAX_UNPACKED_BYTES} bytes ({error})") from error
+    if announced > MAX_UNPACKED_BYTES:
+        raise _invalid(f"{announced} bytes unpacked, at most {MAX_UNPACKED_BYTES} are allowed")
+    return announced
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor(max_window_size=MAX_UNPACKED_BYTES)
+
+
+def _header_of(unpacked: bytes) -> tuple[ChunkHeader, int]:
+    """The header, and where its line ends."""
+    end = unpacked.find(b"\n", 0, MAX_HEADER_BYTES)
+    if end < 0:
+        raise _invalid(f"no header line within the first {MAX_HEADER_BYTES} bytes")
+    return _header(unpacked[:end]), end
 
 
 def _header(line: bytes) -> ChunkHeader:
@@ -130,9 +166,7 @@ def _fields(names: Any, end: End) -> tuple[str, ...]:
 
 
 def _columns(header: ChunkHeader, body: memoryview) -> Columns:
-    expected = len(header.fields) * header.samples * 8
-    if len(body) != expected:
-        raise _invalid(f"{len(body)} bytes of columns where {expected} are announced")
+    _check_size(header, len(body))
     deltas = np.frombuffer(body, dtype="<i8").reshape(len(header.fields), header.samples)
     # numpy adds int64 with wrap-around: the inverse of the writer's wrapping differences.
     values = np.cumsum(deltas, axis=1, dtype=np.int64)
@@ -140,3 +174,9 @@ def _columns(header: ChunkHeader, body: memoryview) -> Columns:
     if elapsed_us[0] < 0 or not np.all(elapsed_us[1:] > elapsed_us[:-1]):
         raise _invalid(f"{TIME_FIELD} must not be negative and must rise from sample to sample")
     return dict(zip(header.fields, values, strict=True))
+
+
+def _check_size(header: ChunkHeader, size: int) -> None:
+    expected = len(header.fields) * header.samples * 8
+    if size != expected:
+        raise _invalid(f"{size} bytes of columns where {expected} are announced")

@@ -300,3 +300,19 @@ AnyEvent = Annotated[ReadyEvent | FailedEvent | FinishedEvent | RestoredEvent | 
 
 class ChunkStored(Message):
     stored: bool
+
+
+class ChunkAnswer(Message):
+    """status: what the PUT of this chunk would have answered; `stored` with 200, else `code` and `message`."""
+
+    flow: int
+    end: End
+    sequence: int
+    status: int
+    stored: Annotated[bool | None, Field(exclude_if=lambda stored: stored is None)] = None
+    code: Annotated[str | None, Field(exclude_if=lambda code: code is None)] = None
+    message: Annotated[str | None, Field(exclude_if=lambda message: message is None)] = None
+
+
+class ChunksAnswer(Message):
+    chunks: list[ChunkAnswer]

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from downlink.domain.errors import ConflictError
 from downlink.storage.tables import Chunk, Trace
 from downlink.storage.unit import Unit
 
+Address = tuple[int, str, int]
+"""Flow, end and sequence of a chunk, within its run."""
 FETCHED_CHUNKS = 4  # at once: one may have 4 MiB, and takes several times that on its way
 
 
-def store_chunk(unit: Unit, chunk: Chunk) -> bool:
-    """Store it; False when it is already stored. ConflictError when other content has its address."""
-    row = {column.key: getattr(chunk, column.key) for column in Chunk.__table__.columns}
-    stored = insert(Chunk).values(row).on_conflict_do_nothing().returning(Chunk.sequence)
-    if unit.session.execute(stored).scalar_one_or_none() is not None:
-        return True
-    if stored_digest(unit, chunk) != chunk.sha256:
-        raise ConflictError(
-            "chunk_differs",
-            f"Chunk {chunk.sequence} of flow {chunk.flow}, {chunk.end}, is already stored with different content.",
-        )
-    return False
+_STORE = """
+    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, packed, stored_at)
+    SELECT :run_id, new.*, :stored_at FROM unnest(
+        CAST(:flow AS bigint[]), CAST(:end AS text[]), CAST(:sequence AS bigint[]), CAST(:sha256 AS bytea[]),
+        CAST(:samples AS bigint[]), CAST(:packed AS bytea[])
+    ) AS new ON CONFLICT DO NOTHING RETURNING flow, "end", sequence
+"""  # one statement for any number of them
+_DIGESTS = """
+    SELECT flow, "end", sequence, sha256 FROM chunks JOIN unnest(
+        CAST(:flow AS bigint[]), CAST(:end AS text[]), CAST(:sequence AS bigint[])
+    ) AS wanted (flow, "end", sequence) USING (flow, "end", sequence) WHERE run_id = :run_id
+"""
 
 
-def stored_digest(unit: Unit, chunk: Chunk) -> bytes | None:
-    """The SHA-256 of what is stored at this chunk's address."""
-    place = (
-        Chunk.run_id == chunk.run_id,
-        Chunk.flow == chunk.flow,
-        Chunk.end == chunk.end,
-        Chunk.sequence == chunk.sequence,
-    )
-    return unit.session.scalar(select(Chunk.sha256).where(*place))
+def store_chunks(unit: Unit, chunks: Sequence[Chunk]) -> set[Address]:
+    """Store one run's chunks; the addresses of those that were not there yet. What is there stays as it is."""
+    if not chunks:
+        return set()
+    names = ("flow", "end", "sequence", "sha256", "samples", "packed")
+    values = {name: [getattr(chunk, name) for chunk in chunks] for name in names}
+    first = {"run_id": chunks[0].run_id, "stored_at": chunks[0].stored_at}
+    return {(flow, end, sequence) for flow, end, sequence in unit.session.execute(text(_STORE), {**first, **values})}
+
+
+def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> dict[Address, bytes]:
+    """The SHA-256 of what is stored at these addresses."""
+    columns = dict(zip(("flow", "end", "sequence"), map(list, zip(*addresses, strict=True)), strict=True))
+    found = unit.session.execute(text(_DIGESTS), {"run_id": run_id, **columns})
+    return {(flow, end, sequence): digest for flow, end, sequence, digest in found}
 
 
 def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
