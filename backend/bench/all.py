@@ -78,6 +78,7 @@ BENCHES = [
     go_bench("netlab", "."),
     go_bench("controls", "Records"),
     go_bench("agent", "Upload"),
+    python_bench("polls_bench"),
     python_bench("ingest_bench"),
     python_bench("report_bench"),
     python_bench("exits_bench"),

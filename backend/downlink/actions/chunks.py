@@ -95,8 +95,10 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
             size += len(chunk.content)
     new = traces.store_chunks(unit, [_row(chunk, now) for chunk in wanted])
     if new:
-        stored_bytes = sum(len(chunk.content) for chunk in wanted if chunk.place.address in new)
-        uploads.note_stored(unit, run_id, agent, stored_bytes, now)
+        sizes = {
+            chunk.place.address: len(chunk.content) for chunk in reversed(wanted)
+        }  # of two at one address the first
+        uploads.note_stored(unit, run_id, agent, sum(sizes[address] for address in new), now)
     there = (
         {}
         if len(new) == len(chunks)

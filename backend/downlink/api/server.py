@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import socket
 from types import FrameType
 from typing import Any
@@ -93,6 +94,8 @@ def connection_class(stalled_s: float) -> type[H11Protocol]:
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT."""
     configure_logs(settings)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection for each agent that holds a poll
     app = create_app(settings)
     if settings.metrics_port:
         start_http_server(settings.metrics_port, settings.metrics_host, app.state.figures.registry)
