@@ -983,6 +983,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agent/runs/{run_id}/chunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Chunks
+         * @description Store several chunks in one transaction; the answer says of each what its PUT would have said.
+         */
+        post: operations["post_chunks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/service": {
         parameters: {
             query?: never;
@@ -1702,10 +1722,38 @@ export interface components {
             /** Least Rtt Us */
             least_rtt_us: number;
         };
+        /**
+         * ChunkAnswer
+         * @description status: what the PUT of this chunk would have answered; `stored` with 200, else `code` and `message`.
+         */
+        ChunkAnswer: {
+            /** Flow */
+            flow: number;
+            /**
+             * End
+             * @enum {string}
+             */
+            end: "sender" | "receiver";
+            /** Sequence */
+            sequence: number;
+            /** Status */
+            status: number;
+            /** Stored */
+            stored?: boolean | null;
+            /** Code */
+            code?: string | null;
+            /** Message */
+            message?: string | null;
+        };
         /** ChunkStored */
         ChunkStored: {
             /** Stored */
             stored: boolean;
+        };
+        /** ChunksAnswer */
+        ChunksAnswer: {
+            /** Chunks */
+            chunks: components["schemas"]["ChunkAnswer"][];
         };
         /**
          * CommonMeans
@@ -8170,6 +8218,88 @@ export interface operations {
             };
             /** @description Its state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part is away; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No room */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_chunks: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-attempt": number;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunksAnswer"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

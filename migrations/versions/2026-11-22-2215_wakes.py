@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "e7a41c9d0b35"
-down_revision = "d3b86f1e52a9"
+down_revision = "f2a74c9d0b16"
 branch_labels = None
 depends_on = None
 
