@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import runs, sweeps
+from downlink.actions import reanalysis, runs, sweeps
 from downlink.actions.campaigns import complete_campaign
 from downlink.domain.agent import AgentStatus, is_free, is_online
 from downlink.domain.errors import UnavailableError
@@ -19,6 +19,7 @@ from downlink.storage import agents, campaigns, heartbeats, leases, retention
 from downlink.storage import runs as rows
 from downlink.storage.leases import Claim
 from downlink.storage.links import LINK_RESOURCE
+from downlink.storage.reanalysis import JOB as REANALYSE
 from downlink.storage.tables import Agent, Campaign, Run, RunHost
 from downlink.storage.unit import Unit, UnitFactory, try_lock
 
@@ -169,7 +170,10 @@ def _state_of(host: RunHost, agent: Agent | None, now: datetime) -> str | None:
 def resend_lost(unit: Unit, now: datetime) -> None:
     """Send the jobs that are due and were lost or never sent; end a run whose job fails again and again."""
     for run in rows.lost_jobs(unit, now, RESEND):
-        if run.tries >= MAX_TRIES:
+        if run.tries >= MAX_TRIES and run.needs == REANALYSE:
+            log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, and say by which version
+            reanalysis.done(unit, [run])
+        elif run.tries >= MAX_TRIES:
             state = RunState(run.verdict) if run.verdict else RunState.INCOMPLETE
             detail = f"Its samples are stored, but `{run.needs}` failed {MAX_TRIES} times; the worker's log says why."
             runs.finish(unit, run, state, now, run.reason or Reason.INTERNAL, run.detail or detail)

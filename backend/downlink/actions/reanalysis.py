@@ -1,30 +1,76 @@
-"""A campaign's numbers computed anew from its sealed traces, by the analysis of this version."""
+"""A campaign's numbers computed anew from its sealed traces, by the analysis of this version. How a run ended stays as it is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from downlink.actions.analyse import judge, store
 from downlink.actions.reports import refresh_report
+from downlink.analysis import ANALYSIS_VERSION
+from downlink.domain.errors import ConflictError
 from downlink.judges import COLUMNS
-from downlink.storage import campaigns
+from downlink.storage import campaigns, reanalysis
 from downlink.storage import runs as run_rows
+from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 from downlink.traces import open_run
 
+LANES = 4
+"""Jobs of one campaign that are sent at a time: more would make the jobs of runs wait behind them."""
+RUNS_A_JOB = 8
+
+
+def order_reanalysis(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Ask for it; several workers share the runs. ConflictError where no run has been analysed."""
+    campaigns.find_campaign(unit, campaign_id)
+    if not reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION).runs:
+        raise ConflictError("nothing_analysed", "No run of this campaign has been analysed yet.")
+    reanalysis.want(unit, campaign_id, LANES, now)
+
+
+def reanalyse(unit: Unit, run_id: UUID, _now: datetime) -> None:
+    """Judge some waiting runs anew, this one first, and send the next job; after the last one the report. Safe to run twice.
+
+    A run that failed before is judged alone, so that it holds up no other.
+    """
+    run = run_rows.get_run(unit, run_id)
+    taken = reanalysis.take(unit, run_id, run.campaign_id, RUNS_A_JOB if run.tries < 2 else 1)
+    if taken:
+        _judge(unit, taken)
+        done(unit, taken)
+
+
+def done(unit: Unit, runs: Sequence[Run]) -> None:
+    """Locked runs of one campaign do not wait any more: others do, or the report is wanted."""
+    for run in runs:
+        run.needs, run.needs_sent_at = None, None
+    unit.session.flush()
+    campaign_id = runs[0].campaign_id
+    # The lock orders jobs that end together: the last one sees that it is.
+    campaigns.find_campaign(unit, campaign_id, is_locked=True)
+    if reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION).waiting:
+        for run_id in reanalysis.waiting_ids(unit, campaign_id, 1):
+            unit.enqueue(reanalysis.JOB, run_id)
+    else:
+        campaigns.want_report(unit, campaign_id)
+        unit.enqueue("report", campaign_id)
+
 
 def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
-    """Series, metrics, exits, limits and the report of every run that has been analysed; how many those are.
-
-    How a run ended stays as it is.
-    """
+    """All of it here and now, without a worker; how many runs that are."""
     campaigns.find_campaign(unit, campaign_id)
     analysed = [row.run for row in run_rows.all_runs(unit, campaign_id) if row.run.analysis_version is not None]
-    for run in analysed:
-        opened = open_run(unit, run, COLUMNS)
-        store(unit, [(opened, judge(opened))])
+    for at in range(0, len(analysed), RUNS_A_JOB):
+        _judge(unit, analysed[at : at + RUNS_A_JOB])
     campaigns.want_report(unit, campaign_id)
     unit.session.expire_all()
     refresh_report(unit, campaign_id, now)
     return len(analysed)
+
+
+def _judge(unit: Unit, runs: Sequence[Run]) -> None:
+    opened = [open_run(unit, run, COLUMNS) for run in runs]
+    if opened:
+        store(unit, [(each, judge(each)) for each in opened])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +92,7 @@ class SecondBins:
 
     def mean(self, gauge: Ints | None) -> Floats:
         """The mean over the time of each bin that holds a sample: a state lasts until the next sample, for 2 s at most."""
-        return self._mean(self.time_us, gauge)
+        return self._mean(self._holding, gauge)
 
     def mean_bytes(self, segments: Ints | None, mss_bytes: Size) -> Floats:
         return self.mean(None if segments is None or mss_bytes is None else segments * mss_bytes)
@@ -101,22 +102,50 @@ class SecondBins:
         if gauge is None:
             return self.mean(None)
         is_measured = gauge > 0
-        return self._mean(self.time_us[is_measured], gauge[is_measured])
+        if is_measured.all():
+            return self.mean(gauge)
+        measured = gauge[is_measured]
+        return self._mean(_Holding.of(self.time_us[is_measured], self.edges_us) if len(measured) else None, measured)
 
-    def _mean(self, time_us: Ints, gauge: Ints | None) -> Floats:
+    @cached_property
+    def _holding(self) -> _Holding | None:
+        return _Holding.of(self.time_us, self.edges_us) if len(self.time_us) else None
+
+    def _mean(self, holding: _Holding | None, gauge: Ints | None) -> Floats:
         means = np.full(self.is_missing.shape, np.nan)
-        if gauge is None or not len(gauge) or not self.count:
+        if gauge is None or holding is None or not self.count:
             return means
-        has_sample = np.diff(np.searchsorted(time_us, self.edges_us)) > 0
-        held_us = np.minimum(np.diff(time_us, append=time_us[-1] + MAX_GAP_US), MAX_GAP_US)
-        weight, integral = (
-            np.concatenate([[0.0], np.cumsum(each)]) for each in (held_us, held_us * gauge.astype(float))
-        )
-        last = np.maximum(np.searchsorted(time_us, self.edges_us, side="right") - 1, 0)
-        within_us = np.clip(self.edges_us - time_us[last], 0, held_us[last])
-        spans_us, sums = np.diff(weight[last] + within_us), np.diff(integral[last] + within_us * gauge[last])
-        np.divide(sums, spans_us, out=means, where=has_sample & (spans_us > 0))
+        last, within_us = holding.last, holding.within_us
+        integral = np.concatenate([[0.0], np.cumsum(holding.held_us * gauge.astype(float))])
+        sums = np.diff(integral[last] + within_us * gauge[last])
+        np.divide(sums, holding.spans_us, out=means, where=holding.is_there)
         return means
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """For how long each sample holds, the same for every gauge.
+
+    last: the sample that holds at each edge, within_us: for how long it has. spans_us: of each bin, the time with a state.
+    is_there: bins with a sample and a state.
+    """
+
+    held_us: Ints
+    last: NDArray[np.intp]
+    within_us: Ints
+    spans_us: Floats
+    is_there: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, time_us: Ints, edges_us: Ints) -> _Holding:
+        """time_us: of one sample at least."""
+        has_sample = np.diff(np.searchsorted(time_us, edges_us)) > 0
+        held_us = np.minimum(np.diff(time_us, append=time_us[-1] + MAX_GAP_US), MAX_GAP_US)
+        weight = np.concatenate([[0.0], np.cumsum(held_us)])
+        last = np.maximum(np.searchsorted(time_us, edges_us, side="right") - 1, 0)
+        within_us = np.clip(edges_us - time_us[last], 0, held_us[last])
+        spans_us = np.diff(weight[last] + within_us)
+        return cls(held_us, last, within_us, spans_us, has_sample & (spans_us > 0))
 
 
 def _edges(first_byte_us: int, end_us: int) -> Ints:

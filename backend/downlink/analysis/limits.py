@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from downlink.analysis.binning import BIN_US, Floats, Ints
 from downlink.analysis.series import USED_FIELDS as SERIES_FIELDS
-from downlink.analysis.series import Columns, sender_bins, sender_series
+from downlink.analysis.series import Columns, sender_bins, sender_throughput_bps
 from downlink.domain.metric import LIMITS
 
 PAGE_BYTES = 4096
@@ -67,7 +67,7 @@ def judge_limits(
 ) -> FlowLimits:
     """Limits and advice from a sender's trace, in the bins of the flow's series. 0 b/s stands for a rate that nobody knows."""
     limits = sender_limits(columns, first_byte_us, duration_s)
-    throughput_bps = sender_series(columns, first_byte_us, duration_s).column("throughput_bps")
+    throughput_bps = sender_throughput_bps(columns, sender_bins(columns, first_byte_us, duration_s))
     return FlowLimits(limits, advise_buffers(throughput_bps, least_rtt_ms(columns), limits, nominal_rate_bps))
 
 

@@ -61,11 +61,9 @@ def sender_series(
     """
     bins = sender_bins(columns, first_byte_us, duration_s, last_byte_us)
     mss_bytes = _size(columns.get("snd_mss_bytes"))
-    delivered = columns.get("delivered_segments")
-    is_from_acks = delivered is None or mss_bytes is None
-    acked = bins.rise(columns.get("acked_bytes"))
-    sent, again = (bins.rise(columns.get(name)) for name in ("sent_bytes", "retransmitted_bytes"))
-    counted = np.stack([acked if is_from_acks else bins.rise(delivered, mss_bytes), acked, sent, again])
+    is_from_acks = columns.get("delivered_segments") is None or mss_bytes is None
+    acked, sent, again = (bins.rise(columns.get(name)) for name in ("acked_bytes", "sent_bytes", "retransmitted_bytes"))
+    counted = np.stack([acked if is_from_acks else _delivered(columns, bins, mss_bytes), acked, sent, again])
     rows = {
         # The RTT samples themselves where every ACK is on record; a poll has the kernel's smoothed value alone.
         "rtt_ms": bins.mean_of_positive(columns.get(ACK_FIELD, columns.get("rtt_us"))) / 1e3,
@@ -74,6 +72,23 @@ def sender_series(
         "in_flight_bytes": bins.mean_bytes(columns.get("unacked_segments"), mss_bytes),
     }
     return _series(bins, counted, rows, is_from_acks=is_from_acks)
+
+
+def sender_throughput_bps(columns: Columns, bins: SecondBins) -> Floats:
+    """The throughput of `sender_series` alone."""
+    mss_bytes = _size(columns.get("snd_mss_bytes"))
+    is_from_acks = columns.get("delivered_segments") is None or mss_bytes is None
+    carried = bins.rise(columns.get("acked_bytes")) if is_from_acks else _delivered(columns, bins, mss_bytes)
+    return _rate_bps(carried, bins)
+
+
+def _delivered(columns: Columns, bins: SecondBins, mss_bytes: Size) -> Floats:
+    return bins.rise(columns.get("delivered_segments"), mss_bytes)
+
+
+def _rate_bps(carried_bytes: Floats, bins: SecondBins) -> Floats:
+    rate: Floats = 8 * bins.shown(carried_bytes) / bins.length_s
+    return rate
 
 
 def sender_bins(
@@ -109,10 +124,11 @@ def written_series(columns: Columns, first_byte_us: int) -> FlowSeries:
 def _series(
     bins: SecondBins, counted: Floats, gauges: Mapping[str, Floats], *, is_from_acks: bool = False
 ) -> FlowSeries:
-    delivered, acked, sent, again = (bins.shown(each) for each in counted)
+    delivered, acked, sent, again = counted
+    sent, again = bins.shown(sent), bins.shown(again)
     rows = {
-        "throughput_bps": 8 * delivered / bins.length_s,
-        "goodput_bps": 8 * acked / bins.length_s,
+        "throughput_bps": _rate_bps(delivered, bins),
+        "goodput_bps": _rate_bps(acked, bins),
         "retransmission_percent": 100 * divide(again, sent),
         **gauges,
     }

@@ -205,6 +205,19 @@ def sweep(
         print_cells(swept)
 
 
+@app.command()
+def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
+    """Compute a campaign's numbers anew from its sealed traces, with the server's version of the analysis; wait for its report."""
+    from downlink.cli.reanalysis import follow_reanalysis
+
+    client = connect()
+    found = follow_reanalysis(client, campaign_id(client, campaign))
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{found['runs']} runs are analysed by version {found['analysis_version']}.")
+
+
 def _change(campaign: str, verb: str, done: str, body: dict[str, Any] | None = None) -> None:
     client = connect()
     identity = campaign_id(client, campaign)

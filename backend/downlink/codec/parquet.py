@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -24,31 +25,35 @@ def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def parquet_to_columns(data: bytes, names: Sequence[str] | None = None) -> Columns:
-    """All columns, or those that are named. Raises InvalidError `parquet_invalid` for bytes that are not such a file."""
-    try:
-        columns = None if names is None else list(names)
-        table = pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
-    return {name: table.column(name).to_numpy() for name in table.column_names}
-
-
-def join_columns(parts: Sequence[Columns]) -> Columns:
-    """The parts one after the other. All must have the same columns; no parts make no columns."""
-    if not parts:
-        return {}
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def parquet_to_columns(data: bytes) -> Columns:
+    """All columns. Raises InvalidError `parquet_invalid` for bytes that are not such a file."""
+    return trace_columns([data])
 
 
 def trace_columns(chunks: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
-    """The columns of a whole trace, or those that are named, from its Parquet chunks in their order."""
-    return join_columns([parquet_to_columns(chunk, names) for chunk in chunks])
+    """The columns of a whole trace, or those that are named, from its Parquet chunks in their order.
+
+    Raises InvalidError `parquet_invalid` for bytes that are not such chunks.
+    """
+    wanted = None if names is None else list(names)
+    with _refusing():
+        tables = [pq.ParquetFile(pa.BufferReader(chunk)).read(wanted, use_threads=False) for chunk in chunks]
+        whole = pa.concat_tables(tables) if tables else pa.table({})
+        return {name: whole.column(name).to_numpy() for name in wanted or whole.column_names}
 
 
 def field_names(chunk: bytes) -> tuple[str, ...]:
-    """The columns that a chunk has, in their order."""
-    return tuple(pq.read_schema(pa.BufferReader(chunk)).names)
+    """The columns that a chunk has, in their order. InvalidError `parquet_invalid` for bytes that are not one."""
+    with _refusing():
+        return tuple(pq.read_schema(pa.BufferReader(chunk)).names)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
 
 
 def join_parquet(chunks: Iterable[bytes]) -> Iterator[bytes]:

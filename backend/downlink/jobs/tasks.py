@@ -11,8 +11,9 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, chunks, reports, runs, sweeps
+from downlink.actions import analyse, chunks, reanalysis, reports, runs, sweeps
 from downlink.domain.errors import NotFoundError, UnavailableError
+from downlink.storage.reanalysis import JOB as REANALYSE
 from downlink.storage.unit import Unit, UnitFactory
 
 PREFIX = "downlink."
@@ -23,9 +24,10 @@ ACTIONS: dict[str, Action] = {
     "seal": chunks.seal,
     "analyse": analyse.analyse_run,
     "report": reports.refresh_report,
+    REANALYSE: reanalysis.reanalyse,
     sweeps.JOB: sweeps.sweep_part,
 }
-RUN_JOBS = frozenset({"seal", "analyse"})
+RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})
 log = structlog.get_logger()
 
 

@@ -67,7 +67,7 @@ class BinSpan:
 
 def hook_rows(trace: AckTrace) -> Ints:
     """The rows that reach a detector: those with an RTT sample."""
-    return np.flatnonzero(trace.rtt_us >= 0)
+    return trace.hooked_rows
 
 
 def too_coarse(trace: AckTrace, clock: BinClock) -> str | None:

@@ -72,9 +72,10 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
 
 def judge_flow(trace: AckTrace, rate: LinkRate | None = None) -> FlowExits:
     """Every detector on the trace, the capacity point and paper 002's times. rate: see `capacity_point`."""
-    times = None if _why_no_curves(trace) else exit_times(trace, sliding_curves(trace))
+    curves = None if _why_no_curves(trace) else sliding_curves(trace)
+    times = None if curves is None else exit_times(trace, curves)
     return FlowExits(
-        tuple(judge_all(trace)),
+        tuple(judge_all(trace, curves)),
         capacity_point(trace, rate),
         times,
         trace.loss_us,

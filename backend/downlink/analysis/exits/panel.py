@@ -9,16 +9,19 @@ from downlink.analysis.exits.hystart import DELAY, TRAIN, HyStart, Kernel, judge
 from downlink.analysis.exits.hystartpp import judge_hystartpp
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.search import judge_search_31, judge_search_40
-from downlink.analysis.exits.sliding import judge_search_10
+from downlink.analysis.exits.sliding import SlidingCurves, judge_search_10
 from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.exits.verdict import Verdict
 
 
-def judge_all(trace: AckTrace) -> Iterator[Verdict]:
-    """What happened first, then what each detector would have decided. Every detector says something."""
+def judge_all(trace: AckTrace, curves: SlidingCurves | None = None) -> Iterator[Verdict]:
+    """What happened first, then what each detector would have decided. Every detector says something.
+
+    curves: SEARCH 1.0's, where they are known already.
+    """
     yield judge_observed_exit(trace)
     yield judge_first_loss(trace)
-    yield judge_search_10(trace)
+    yield judge_search_10(trace, curves=curves)
     yield judge_search_31(trace)
     yield judge_search_40(trace)
     for kernel in (Kernel.V6, Kernel.V5_10, Kernel.UP_TO_5_4):

@@ -63,6 +63,11 @@ class AckTrace:
         return tuple(field.name for field in fields(self) if getattr(self, field.name) is None)
 
     @cached_property
+    def hooked_rows(self) -> Ints:
+        """The rows with an RTT sample."""
+        return np.flatnonzero(self.rtt_us >= 0)
+
+    @cached_property
     def spacing_us(self) -> int:
         """Median time between rows."""
         return int(np.median(np.diff(self.time_us))) if self.rows > 1 else 0
@@ -71,9 +76,8 @@ class AckTrace:
     def least_rtt_us(self) -> int | None:
         """The kernel's own minimum where it is on record, else the smallest sample; None without any."""
         for column in (self.min_rtt_us, self.rtt_us):
-            known = () if column is None else column[column > 0]
-            if len(known):
-                return int(min(known))
+            if column is not None and len(known := column[column > 0]):
+                return int(known.min())
         return None
 
     @cached_property

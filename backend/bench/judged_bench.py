@@ -1,0 +1,153 @@
+"""A study of 344 runs whose both ends hold 77,000 samples each: re-analysis by order, the report, and the answers stored with it.
+
+The real stack does it: api, conductor, two worker processes, PostgreSQL. The traces are the recorded example's, made eleven times
+as long; all runs have the same ones.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import text
+
+from downlink.actions.archive import load_archive
+from downlink.codec.parquet import Columns, columns_to_parquet
+from downlink.domain.sample import FieldKind, fields
+from downlink.stack.launcher import running
+from downlink.storage import campaigns
+from downlink.storage.unit import Unit, open_units
+from downlink.views.reports import build
+from tests.fixtures.recorded import ARCHIVE, recorded_columns, recorded_rows
+
+RUNS, TIMES, CHUNK, ROUNDS = 344, 11, 5_000, 5
+ENDS = ("sender", "receiver")
+SECONDS, RATE_HZ, QUANTITIES = 125, 100, 14  # what the peer of the report adds up, as in report_bench
+LIMIT_S, LIMIT_MS = 6, 20
+PREPARE = """
+    DELETE FROM runs WHERE id <> :run;
+    UPDATE runs SET stop = '{"seconds": 128}', cycle = 1, condition = 'HyStart on', position = 2;
+    DELETE FROM chunks;
+"""
+ADD = """
+    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
+    VALUES (:run, 1, :end, :sequence, '', :samples, :parquet, now())
+"""
+COPIES = (
+    "CREATE TEMP TABLE ids AS SELECT gen_random_uuid() AS id, n FROM generate_series(2, :runs) n",
+    """INSERT INTO runs SELECT (jsonb_populate_record(runs, jsonb_build_object('id', ids.id, 'cycle', n / 2 + 1, 'position', 1 + n % 2,
+       'condition', CASE WHEN n % 2 = 1 THEN 'HyStart on' ELSE 'HyStart off' END))).* FROM runs, ids""",
+    *(
+        f"INSERT INTO {table} SELECT (jsonb_populate_record({table}, jsonb_build_object('run_id', ids.id))).* FROM {table}, ids"  # noqa: S608
+        for table in ("run_flows", "traces")
+    ),
+    """INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
+       SELECT ids.id, flow, "end", sequence, sha256, samples, parquet, stored_at FROM chunks, ids""",
+)
+
+
+def longer(columns: Columns) -> Columns:
+    """The same course again and again: time and counters go on."""
+    return {name: _longer(name, values) for name, values in columns.items()}
+
+
+def _longer(name: str, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    if fields()[name].kind is FieldKind.GAUGE:
+        return np.tile(values, TIMES)
+    step = int(values[-1] - values[0]) + max(int(values[1] - values[0]), 1)
+    whole = np.concatenate([values + number * step for number in range(TIMES)])
+    return whole // 3 if name == "elapsed_us" else whole  # 128 s
+
+
+def fill(unit: Unit) -> tuple[UUID, int]:
+    """The study's campaign, and its samples."""
+    campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
+    run = recorded_rows()["runs"][0]["id"]
+    for statement in PREPARE.strip().split(";\n"):
+        unit.session.execute(
+            text(statement.replace('"seconds":', '"seconds"\\:')), {"run": run} if ":run" in statement else {}
+        )
+    samples = 0
+    for end in ENDS:
+        columns = longer(recorded_columns(run, end))
+        if end == "receiver":
+            columns = {name: np.repeat(each, 2) for name, each in columns.items()}
+            columns["elapsed_us"] += np.arange(len(columns["elapsed_us"])) % 2
+        samples += len(columns["elapsed_us"])
+        for sequence, start in enumerate(range(0, len(columns["elapsed_us"]), CHUNK)):
+            piece = {name: each[start : start + CHUNK] for name, each in columns.items()}
+            row = {"run": run, "end": end, "sequence": sequence, "samples": len(piece["elapsed_us"])}
+            unit.session.execute(text(ADD), {**row, "parquet": columns_to_parquet(piece)})
+    for statement in COPIES:
+        unit.session.execute(text(statement), {"runs": RUNS} if ":runs" in statement else {})
+    return campaign, samples * RUNS
+
+
+def reanalysis_s(api: httpx.Client, campaign: UUID) -> float:
+    """From the order to the report."""
+    path = f"/campaigns/{campaign}/reanalysis"
+    began = time.perf_counter()
+    found = api.post(path).raise_for_status().json()
+    while found["state"] == "running":
+        time.sleep(0.02)
+        found = api.get(path).raise_for_status().json()
+    assert (found["runs"], found["outdated"]) == (RUNS, 0), found
+    return time.perf_counter() - began
+
+
+def median_s(work: Callable[[], object]) -> float:
+    return statistics.median(timed(work, ROUNDS))
+
+
+def timed(work: Callable[[], object], rounds: int) -> list[float]:
+    times = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return times
+
+
+def tell(name: str, value: float, unit: str, **others: object) -> None:
+    print(json.dumps({"name": name, "value": round(value, 4), "unit": unit, **others}), flush=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder, running(Path(folder), None) as stack:
+        units = open_units(stack.env["DOWNLINK_DATABASE_URL"], 2)
+        with units() as unit:
+            campaign, samples = fill(unit)
+        with units() as unit:
+            unit.session.execute(text("ANALYZE"))
+        headers = {"Authorization": f"Bearer {stack.token}"}
+        api = httpx.Client(base_url=f"{stack.address}/api/v1", headers=headers, trust_env=False, timeout=60)
+        remark = f"{samples / 1e6:.0f} M samples, {RUNS} runs x 2 ends, two workers, report included"
+        reanalysis_s(api, campaign)  # the workers' first jobs import what they need
+        tell("re-analysis", reanalysis_s(api, campaign), "s", goal=f"<= {LIMIT_S}", remark=remark)
+        plain = np.ones(RUNS * SECONDS * RATE_HZ * QUANTITIES, np.int64)
+        plain_s = median_s(plain.sum)
+
+        def report() -> None:
+            with units(is_read_only=True) as unit:
+                build(unit, campaigns.find_campaign(unit, campaign))
+
+        remark = f"database included, against a numpy sum over both ends' columns at {RATE_HZ} Hz, {plain.nbytes / 1e6:.0f} MB"
+        tell("report from stored series", median_s(report), "s", peer=plain_s, goal="<= 0.3", remark=remark)
+        for name in ("statistics", "exits", "limits"):
+            times = timed(lambda name=name: api.get(f"/campaigns/{campaign}/{name}").raise_for_status(), 50)
+            p95_ms = 1e3 * sorted(times)[47]
+            tell(f"GET {name}, p95", p95_ms, "ms", goal=f"<= {LIMIT_MS}", remark=f"{RUNS} runs, 50 requests")
+        units.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

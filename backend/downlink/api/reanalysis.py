@@ -1,0 +1,46 @@
+"""A campaign's numbers computed anew."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from downlink.actions.reanalysis import order_reanalysis
+from downlink.api.deps import Now, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.schemas.base import Shape
+from downlink.domain.permission import Verb
+from downlink.views.reanalysis import campaign_reanalysis
+
+router = APIRouter(tags=["reports"])
+
+
+class Reanalysis(Shape):
+    """How far it is."""
+
+    campaign_id: UUID
+    analysis_version: str = Field(description="The server's own, by which the runs are judged")
+    state: Literal["running", "idle"] = Field(description="running until every run is done and the report is made")
+    runs: int = Field(description="Analysed runs of the campaign")
+    done: int
+    outdated: int = Field(description="Runs whose numbers were last computed by another version")
+
+
+@router.get("/campaigns/{campaign_id}/reanalysis", responses=problems(401, 404))
+def get_reanalysis(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Reanalysis:
+    """Whether numbers are being computed anew, and how many are of another version of the analysis."""
+    return Reanalysis.model_validate(campaign_reanalysis(unit, campaign_id))
+
+
+@router.post(
+    "/campaigns/{campaign_id}/reanalysis",
+    status_code=202,
+    dependencies=[may(Verb.DERIVE)],
+    responses=problems(401, 403, 404, 409),
+)
+def start_reanalysis(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Reanalysis:
+    """Compute the numbers of every analysed run anew from its sealed traces, then the report. How runs ended stays as it is."""
+    order_reanalysis(unit, campaign_id, now)
+    return Reanalysis.model_validate(campaign_reanalysis(unit, campaign_id))
