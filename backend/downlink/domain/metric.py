@@ -15,6 +15,7 @@ class Quantity:
     kind: rate, gauge, ratio, time, or share (of a second, for which one limit held the flow). level: where it begins: each
     second, a phase, or a whole run. average: how longer spans follow from it: `mean of seconds` (of a gauge, the mean over the
     time of its seconds), `ratio of sums` (of what was counted) or `median` over runs. most: the end of its range, None if open.
+    shown_unit, shown_factor: what people read, and how many of it are one `unit`.
     """
 
     name: str
@@ -24,10 +25,13 @@ class Quantity:
     level: str
     average: str
     most: float | None
+    shown_unit: str
+    shown_factor: float
 
 
 def _quantity(row: Mapping[str, str]) -> Quantity:
-    return Quantity(**{**row, "most": float(row["most"]) if row["most"] else None})  # type: ignore[arg-type]
+    numbers = {"most": float(row["most"]) if row["most"] else None, "shown_factor": float(row["shown_factor"])}
+    return Quantity(**{**row, **numbers})  # type: ignore[arg-type]
 
 
 def _listed() -> tuple[Quantity, ...]:

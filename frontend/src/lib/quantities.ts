@@ -1,4 +1,4 @@
-import { MB_PER_BYTE, MBPS_PER_BPS } from './units'
+import { QUANTITIES } from './quantities.gen'
 
 /** A quantity of a flow as pages write it: the API's name, and what its values are shown as. */
 interface Shown {
@@ -12,25 +12,14 @@ interface Shown {
   isSparse?: boolean
 }
 
-/** The one list of what pages show of flows: titles and units are written nowhere else. */
-const LIST = {
-  throughput_bps: { title: 'Throughput', unit: 'Mb/s', factor: MBPS_PER_BPS },
-  utilisation_ratio: { title: 'Utilisation', unit: '% of nominal rate', factor: 100 },
-  goodput_bps: { title: 'Goodput', unit: 'Mb/s', factor: MBPS_PER_BPS },
-  rtt_ms: { title: 'RTT', unit: 'ms', factor: 1 },
-  rwnd_bytes: { title: 'Receive window', unit: 'MB', factor: MB_PER_BYTE },
-  cwnd_bytes: { title: 'Congestion window', unit: 'MB', factor: MB_PER_BYTE },
-  in_flight_bytes: { title: 'In flight', unit: 'MB', factor: MB_PER_BYTE },
-  retransmission_percent: { title: 'Retransmissions', unit: '% of sent bytes', factor: 1, limit: 100, isSparse: true },
-  time_to_steady_s: { title: 'Time to steady state', unit: 's', factor: 1 },
-  time_to_level_s: { title: 'Time to common level', unit: 's', factor: 1 },
-} as const satisfies Record<string, Shown>
+/** Most seconds have none. */
+const SPARSE: ReadonlySet<string> = new Set(['retransmission_percent'])
 
-type Name = keyof typeof LIST
+type Name = keyof typeof QUANTITIES
 export type Quantity<Of extends string = Name> = Shown & { name: Of }
 
 function pick<Of extends Name>(...names: Of[]): readonly Quantity<Of>[] {
-  return names.map((name) => ({ name, ...LIST[name] }))
+  return names.map((name) => ({ name, ...QUANTITIES[name], isSparse: SPARSE.has(name) }))
 }
 
 /** What a campaign's charts stack, from the top down, as in the papers' plots. */
