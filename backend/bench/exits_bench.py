@@ -14,8 +14,8 @@ from downlink.analysis.exits.best import judge_best
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.hystartpp import judge_hystartpp
 from downlink.analysis.exits.search import Search31, Search40, judge_search_31, judge_search_40
-from downlink.analysis.exits.sensitivity import Parameters, grid, sweep
 from downlink.analysis.exits.sliding import judge_search_10
+from downlink.analysis.exits.sweep import Parameters, grid, sweep
 from downlink.analysis.exits.trace import AckTrace, trace_from_fields
 
 ACKS = 700_000

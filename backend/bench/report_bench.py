@@ -18,6 +18,7 @@ from downlink.analysis.phases import run_metrics
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.series import FlowSeries, receiver_series, sender_series
 from downlink.domain.campaign import Phases
+from downlink.domain.metric import DEFAULT_PRIMARY
 
 Columns = dict[str, NDArray[np.int64]]
 RUNS, SECONDS, RATE_HZ, ROUNDS = 344, 125, 100, 5
@@ -63,7 +64,10 @@ def report_of(series: Sequence[FlowSeries], objects: Sequence[NDArray[np.float64
         FlowRecord(str(index), "geo", CONDITIONS[index % 2], index // 2, 1, "cubic", one.values, metrics_of(one), times)
         for index, (one, times) in enumerate(zip(series, objects, strict=True))
     ]
-    build_report(flows, conditions=CONDITIONS, phases=Phases(), seed=1).to_dict()
+    rates = {"geo": 144e6}
+    build_report(
+        flows, conditions=CONDITIONS, phases=Phases(), primary=DEFAULT_PRIMARY, nominal_rate_bps=rates, seed=1
+    ).to_dict()
 
 
 def metrics_of(one: FlowSeries) -> NDArray[np.float64]:

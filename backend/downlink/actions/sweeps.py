@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.analysis.exits.outcomes import Timing
-from downlink.analysis.exits.sensitivity import (
+from downlink.analysis.exits.sweep import (
     SWEEPABLE,
     Outcome,
     combinations,

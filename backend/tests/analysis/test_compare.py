@@ -134,3 +134,19 @@ def test_where_nothing_can_be_said_nothing_is_flagged(values: list[float]) -> No
 @given(st.lists(st.integers(-1000, 1000), min_size=3, max_size=20), st.integers(-1000, 1000))
 def test_flags_do_not_depend_on_where_zero_lies(values: list[int], shift: int) -> None:
     assert (flag_outliers(values) == flag_outliers(np.array(values) + shift)).all()
+
+
+@pytest.mark.parametrize("n", [15, 40, 172])
+def test_drawn_signs_are_scipys(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for shift in (0.0, 0.15, 0.5):
+        differences = rng.normal(shift, 1, n)
+        found = stats.permutation_test(
+            (differences,),
+            lambda each, axis: np.mean(each, axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=2**14,
+            rng=np.random.default_rng(3),
+        )
+        assert sign_flip_p(differences, 3) == found.pvalue

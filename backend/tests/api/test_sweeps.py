@@ -12,7 +12,7 @@ from downlink.actions import sweeps
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.search import Search31
-from downlink.analysis.exits.sensitivity import rates, sweep
+from downlink.analysis.exits.sweep import rates, sweep
 from downlink.api.schemas.sweeps import Sweep
 from downlink.codec.parquet import parquet_to_columns
 from downlink.storage.tables import Chunk, Event, SweepPart

@@ -3270,7 +3270,7 @@ export interface components {
             is_current: boolean;
             /**
              * Is Outdated
-             * @description Made by an older analysis; `downlink analyse` makes it anew
+             * @description Made by an older analysis; `downlink campaigns reanalyse` makes it anew
              */
             is_outdated: boolean;
             phases: components["schemas"]["Phases"];

@@ -14,7 +14,8 @@ from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.panel import judge_all
 from downlink.analysis.exits.search import Search31, Search40, judge_search_31, judge_search_40
-from downlink.analysis.exits.sensitivity import (
+from downlink.analysis.exits.sliding import exit_times, judge_search_10, sliding_curves
+from downlink.analysis.exits.sweep import (
     SWEEPABLE,
     combinations,
     grid,
@@ -23,7 +24,6 @@ from downlink.analysis.exits.sensitivity import (
     sweep,
     until_loss,
 )
-from downlink.analysis.exits.sliding import exit_times, judge_search_10, sliding_curves
 from downlink.analysis.exits.swept import sweepable
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict

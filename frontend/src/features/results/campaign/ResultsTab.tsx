@@ -99,7 +99,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
 }
 
 function currency({ is_current, is_outdated }: Report): string {
-  if (is_outdated) return ', an older one than this version has. “downlink analyse” on the server makes it anew.'
+  if (is_outdated) return ', an older one than this version has. “downlink campaigns reanalyse” makes it anew.'
   return is_current ? '.' : '; newer runs are being added.'
 }
 
