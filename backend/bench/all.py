@@ -76,7 +76,7 @@ def python_bench(module: str) -> Bench:
 BENCHES = [
     go_bench("trial", "AgainstIperf3"),
     go_bench("netlab", "."),
-    go_bench("controls", "Records"),
+    go_bench("controls", "Records|Best"),
     go_bench("agent", "Upload"),
     python_bench("polls_bench"),
     python_bench("ingest_bench"),

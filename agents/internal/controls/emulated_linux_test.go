@@ -26,7 +26,7 @@ type path struct {
 
 // newPath joins two namespaces by TUN devices and the emulator's own pump, whose thread a busy host does not hold up.
 // Data flows down, acknowledgements up.
-func newPath(t *testing.T, rateBps float64, rtt time.Duration, queueBytes int, change func(*emulate.Profile)) *path {
+func newPath(t testing.TB, rateBps float64, rtt time.Duration, queueBytes int, change func(*emulate.Profile)) *path {
 	t.Helper()
 	profile := emulate.Profile{Name: "test", Seed: 1}
 	profile.Down = emulate.Direction{Rate: emulate.Rate{ConstantBps: rateBps}, Queue: emulate.Queue{LimitBytes: queueBytes}}
@@ -39,7 +39,7 @@ func newPath(t *testing.T, rateBps float64, rtt time.Duration, queueBytes int, c
 }
 
 // joinPath takes less of the machine where packets need not leave one by one.
-func joinPath(t *testing.T, profile emulate.Profile, isSpaced bool) *path {
+func joinPath(t testing.TB, profile emulate.Profile, isSpaced bool) *path {
 	t.Helper()
 	p := &path{sender: hosttest.NewNamespace(t), receiver: hosttest.NewNamespace(t), address: "10.77.0.2:5000"}
 	atSender := openTun(t, p.sender, "10.77.0.1/24")
@@ -50,7 +50,7 @@ func joinPath(t *testing.T, profile emulate.Profile, isSpaced bool) *path {
 	return p
 }
 
-func openTun(t *testing.T, ns *hosttest.Namespace, address string) (fd int) {
+func openTun(t testing.TB, ns *hosttest.Namespace, address string) (fd int) {
 	t.Helper()
 	ns.Do(t, func() {
 		var err error
@@ -66,7 +66,7 @@ func openTun(t *testing.T, ns *hosttest.Namespace, address string) (fd int) {
 	return fd
 }
 
-func configure(t *testing.T, address string) {
+func configure(t testing.TB, address string) {
 	t.Helper()
 	link, err := netlink.LinkByName("data")
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func (p *path) connect(t testing.TB, control string) (sender, receiver *net.TCPC
 }
 
 // run sends for a time and returns the sender's records.
-func (p *path) run(t *testing.T, source acks.Source, control string, lasts time.Duration) []acks.Ack {
+func (p *path) run(t testing.TB, source acks.Source, control string, lasts time.Duration) []acks.Ack {
 	t.Helper()
 	sender, receiver := p.connect(t, control)
 	records, tally := record(t, source, sender, func() { sendFor(sender, receiver, lasts) })

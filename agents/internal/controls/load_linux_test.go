@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 }
 
 // load waits while another agent on this kernel, or the end of one, holds the name with other options.
-func load(t *testing.T, name string, options map[string]any) (loaded *Loaded) {
+func load(t testing.TB, name string, options map[string]any) (loaded *Loaded) {
 	t.Helper()
 	hosttest.NeedRoot(t)
 	var err error
@@ -73,7 +73,7 @@ func requireOffered(t *testing.T, name string, offered bool) {
 }
 
 // record collects the records of a socket while act runs.
-func record(t *testing.T, source acks.Source, conn *net.TCPConn, act func()) ([]acks.Ack, acks.Tally) {
+func record(t testing.TB, source acks.Source, conn *net.TCPConn, act func()) ([]acks.Ack, acks.Tally) {
 	t.Helper()
 	cookie, err := socket.Cookie(conn)
 	require.NoError(t, err)

@@ -18,10 +18,10 @@ func TestTheCourseOfALinkDoesNotDependOnItsTraffic(t *testing.T) {
 			probes = append(probes, arrival{quiet + time.Duration(i)*50*ms, 1500})
 		}
 		before := every(busy, int(quiet/busy)-100, 1500)
-		for _, line := range []func(Link) *Line{func(l Link) *Line { return l.Down }, func(l Link) *Line { return l.Up }} {
-			profile := mustLoad(t, name)
-			after := simulate(t, line(New(profile, 5)), append(before, probes...))
-			alone := simulate(t, line(New(profile, 5)), probes)
+		profile := mustLoad(t, name)
+		for way := range New(profile, 5) {
+			after := simulate(t, New(profile, 5)[way].Line, append(before, probes...))
+			alone := simulate(t, New(profile, 5)[way].Line, probes)
 			for i := range alone {
 				alone[i].index += len(before)
 			}

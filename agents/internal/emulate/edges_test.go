@@ -98,7 +98,7 @@ func TestAProfileLosesWhatItSays(t *testing.T) {
 		profile := sound()
 		profile.Down.Rate.ConstantBps = 1e9
 		change(&profile)
-		return packets - len(delivered(simulate(t, New(profile, 3).Down, every(ms, packets, 100))))
+		return packets - len(delivered(simulate(t, down(profile, 3), every(ms, packets, 100))))
 	}
 	require.InDelta(t, 500, lost(func(p *Profile) { p.Down.Loss.IndependentRatio = 0.5 }, 1000), 70)
 	require.Zero(t, lost(func(*Profile) {}, 1000))
@@ -233,11 +233,10 @@ func TestDirectionsAndNodesDrawFromStreamsOfTheirOwn(t *testing.T) {
 		}
 		return lost
 	}
-	first, again, other := New(profile, 1), New(profile, 1), New(profile, 2)
-	down := fates(first.Down)
-	require.Equal(t, down, fates(again.Down), "same seed, same fate")
-	require.NotEqual(t, down, fates(first.Up), "the ways differ")
-	require.NotEqual(t, down, fates(other.Down), "seeds differ")
+	first := fates(down(profile, 1))
+	require.Equal(t, first, fates(down(profile, 1)), "same seed, same fate")
+	require.NotEqual(t, first, fates(New(profile, 1).Line(Receiver, Gateway)), "the ways differ")
+	require.NotEqual(t, first, fates(down(profile, 2)), "seeds differ")
 	s := seeds{1, 0}
 	require.NotEqual(t, s.next().Uint64(), s.next().Uint64(), "nodes differ")
 }

@@ -5,17 +5,6 @@ import (
 	"time"
 )
 
-// Link is the two lines of a profile.
-type Link struct {
-	Down, Up *Line
-}
-
-// New builds the nodes of a profile. The same profile and seed give the same link; each node draws from a stream of its
-// own, so that packets of one direction do not touch the fate of the other's.
-func New(profile Profile, seed uint64) Link {
-	return Link{Down: profile.Down.line(seeds{seed, 0}), Up: profile.Up.line(seeds{seed, 1 << 32})}
-}
-
 // seeds hands out independent random streams of one seed.
 type seeds struct{ seed, stream uint64 }
 

@@ -5,11 +5,12 @@ import "time"
 // IdleRtts sends probes of sizeBytes over a fresh link of a profile in virtual time, one at a time, spaced as given.
 // It returns the RTT of each probe that came back, in order.
 func IdleRtts(profile Profile, seed uint64, n int, spacing time.Duration, sizeBytes int) (rtts []time.Duration) {
-	link := New(profile, seed)
+	network := New(profile, seed)
+	down, up := network.Line(Gateway, Receiver), network.Line(Receiver, Gateway)
 	for i := range n {
 		sent := time.Duration(i) * spacing
-		if there, ok := through(link.Down, sent, sizeBytes); ok {
-			if back, ok := through(link.Up, there, sizeBytes); ok {
+		if there, ok := through(down, sent, sizeBytes); ok {
+			if back, ok := through(up, there, sizeBytes); ok {
 				rtts = append(rtts, back-sent)
 			}
 		}
@@ -28,7 +29,7 @@ func through(line *Line, at time.Duration, sizeBytes int) (left time.Duration, i
 // Predict says when each of packets of one size, which enter a fresh line of a profile's way down at the given times,
 // would reach the receiver; Never if it is lost. Times ascend.
 func Predict(profile Profile, seed uint64, sent []time.Duration, sizeBytes int) []time.Duration {
-	line := New(profile, seed).Down
+	line := New(profile, seed).Line(Gateway, Receiver)
 	packets := make([]Packet, len(sent))
 	for i, at := range sent {
 		packets[i].SizeBytes = sizeBytes

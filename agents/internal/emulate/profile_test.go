@@ -64,7 +64,7 @@ func TestEveryProfileReachesItsNominalRateUnderLoad(t *testing.T) {
 		profile := mustLoad(t, name)
 		const seconds = 60
 		spacing := time.Duration(1500 * 8 / profile.Facts.NominalRateBps * float64(time.Second))
-		line := New(profile, 1).Down
+		line := down(profile, 1)
 		fates := delivered(simulate(t, line, every(spacing, int(seconds*time.Second/spacing), 1500)))
 		peak := peakBps(fates)
 		require.LessOrEqual(t, peak, 1.001*profile.Facts.NominalRateBps, name)

@@ -88,3 +88,16 @@ func mustLoad(t testing.TB, name string) Profile {
 	require.NoError(t, err)
 	return profile
 }
+
+// down is the line to the receiver of a new network.
+func down(profile Profile, seed uint64) *Line { return New(profile, seed).Line(Gateway, Receiver) }
+
+func TestANetworkKnowsItsWaysAndNoOthers(t *testing.T) {
+	network := New(sound(), 1)
+	require.NotSame(t, network.Line(Gateway, Receiver), network.Line(Receiver, Gateway))
+	for _, way := range network {
+		require.Same(t, way.Line, network.Line(way.From, way.To))
+	}
+	require.Nil(t, network.Line(Gateway, Gateway))
+	require.Nil(t, network.Line(Receiver, "hop"))
+}

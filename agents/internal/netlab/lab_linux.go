@@ -140,7 +140,8 @@ func (l *Lab) startPump(spaces namespaces) error {
 	if err := inside(spaces[0], func() error { return routeAllVia("data", near, near6) }); err != nil {
 		return err
 	}
-	if l.pump, err = startPump(l.options.Profile, l.options.Seed, leavesOneByOne(l.options.Profile), gatewayTun, receiverTun); err != nil {
+	network, devices := emulate.New(l.options.Profile, l.options.Seed), ports{emulate.Gateway: gatewayTun, emulate.Receiver: receiverTun}
+	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices); err != nil {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)
@@ -151,7 +152,9 @@ func (l *Lab) startPump(spaces namespaces) error {
 func (l *Lab) Ended() <-chan struct{} { return l.pump.ended }
 
 // Counts returns what the link did so far, towards the receiver and back.
-func (l *Lab) Counts() (down, up emulate.Counts) { return l.pump.Counts() }
+func (l *Lab) Counts() (down, up emulate.Counts) {
+	return l.pump.Counts(emulate.Gateway, emulate.Receiver), l.pump.Counts(emulate.Receiver, emulate.Gateway)
+}
 
 // Hosts tells how to reach each host, by its name.
 func (l *Lab) Hosts() map[string]HostInfo {

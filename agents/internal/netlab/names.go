@@ -11,11 +11,13 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+
+	"downlink/agents/internal/emulate"
 )
 
 const (
 	// Receiver is the host behind the terminal. Senders are called sender-1, sender-2, …
-	Receiver = "receiver"
+	Receiver = emulate.Receiver
 
 	maxSenders = 32
 	// indexes bounds how many links can be up at once in one namespace.

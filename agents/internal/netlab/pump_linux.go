@@ -32,9 +32,9 @@ const (
 	packetRoom = 2048
 )
 
-// pump carries packets between two TUN devices through the lines of a link. It is the only clock of the emulation.
+// pump carries packets between TUN devices along the ways of a network. It is the only clock of the emulation.
 type pump struct {
-	down, up   direction
+	ways       []way
 	isSpaced   bool // packets leave one by one
 	stop       int  // eventfd
 	free       []*emulate.Packet
@@ -47,10 +47,13 @@ type pump struct {
 	err        error
 }
 
-// direction is one way: read from one device, through a line, written to the other.
-type direction struct {
+// ports are the devices of a network's places, by name.
+type ports map[string]tun
+
+// way is read from one place's device, through its line, and written to another's.
+type way struct {
+	emulate.Way
 	from, to tun
-	line     *emulate.Line
 	wake     time.Duration
 	counts   emulate.Counts // as of the last round; the line itself is the pump thread's own
 }
@@ -58,17 +61,14 @@ type direction struct {
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
 // startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
-func startPump(profile emulate.Profile, seed uint64, isSpaced bool, gateway, receiver tun) (*pump, error) {
+func startPump(network emulate.Network, isSpaced bool, devices ports) (*pump, error) {
 	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's stop event: %w", err)
 	}
-	link := emulate.New(profile, seed)
-	p := &pump{
-		down:     direction{from: gateway, to: receiver, line: link.Down, wake: emulate.Never},
-		up:       direction{from: receiver, to: gateway, line: link.Up, wake: emulate.Never},
-		isSpaced: isSpaced,
-		stop:     stop, started: time.Now(), ended: make(chan struct{}),
+	p := &pump{isSpaced: isSpaced, stop: stop, started: time.Now(), ended: make(chan struct{})}
+	for _, w := range network {
+		p.ways = append(p.ways, way{Way: w, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
 	}
 	go func() {
 		defer close(p.ended)
@@ -80,7 +80,8 @@ func startPump(profile emulate.Profile, seed uint64, isSpaced bool, gateway, rec
 // Carry lets an emulated link carry packets between two TUN devices, which are read without blocking, until stop is
 // called. It is for tests of what runs over a link without the rest of a lab.
 func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (stop func() error, err error) {
-	p, err := startPump(profile, profile.Seed, isSpaced, tun{gatewayFd}, tun{receiverFd})
+	devices := ports{emulate.Gateway: {gatewayFd}, emulate.Receiver: {receiverFd}}
+	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices)
 	if err != nil {
 		return nil, err
 	}
@@ -95,28 +96,32 @@ func (p *pump) Stop() error {
 	return p.err
 }
 
-// Counts returns what both lines did so far.
-func (p *pump) Counts() (down, up emulate.Counts) {
+// Counts returns what the line between two places did so far.
+func (p *pump) Counts(from, to string) (counts emulate.Counts) {
 	p.countsLock.Lock()
 	defer p.countsLock.Unlock()
-	return p.down.counts, p.up.counts
+	for i := range p.ways {
+		if w := &p.ways[i]; w.From == from && w.To == to {
+			counts = w.counts
+		}
+	}
+	return counts
 }
 
 func (p *pump) run() error {
 	runtime.LockOSThread()
 	p.thread.Store(int32(unix.Gettid()))
 	budget := budget{isNeeded: preferThread()}
-	fds := []unix.PollFd{
-		{Fd: int32(p.down.from.fd), Events: unix.POLLIN},
-		{Fd: int32(p.up.from.fd), Events: unix.POLLIN},
-		{Fd: int32(p.stop), Events: unix.POLLIN},
+	fds := make([]unix.PollFd, 0, len(p.ways)+1)
+	for i := range p.ways {
+		fds = append(fds, unix.PollFd{Fd: int32(p.ways[i].from.fd), Events: unix.POLLIN})
 	}
-	for fds[2].Revents == 0 {
-		if err := p.round(&p.down, fds[0].Revents != 0); err != nil {
-			return err
-		}
-		if err := p.round(&p.up, fds[1].Revents != 0); err != nil {
-			return err
+	fds = append(fds, unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
+	for stopped := &fds[len(p.ways)]; stopped.Revents == 0; {
+		for i := range p.ways {
+			if err := p.round(&p.ways[i], fds[i].Revents != 0); err != nil {
+				return err
+			}
 		}
 		if err := p.wait(fds); err != nil {
 			return err
@@ -133,16 +138,16 @@ func preferThread() (isPreferred bool) {
 	return unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0) == nil
 }
 
-// round lets out what is due in one direction, and takes in a batch of what has arrived.
-func (p *pump) round(d *direction, hasArrivals bool) error {
-	p.step(d, nil)
+// round lets out what is due on one way, and takes in a batch of what has arrived.
+func (p *pump) round(w *way, hasArrivals bool) error {
+	p.step(w, nil)
 	if hasArrivals {
-		if err := p.takeIn(d); err != nil {
+		if err := p.takeIn(w); err != nil {
 			return err
 		}
 	}
 	p.countsLock.Lock()
-	d.counts = d.line.Counts()
+	w.counts = w.Line.Counts()
 	p.countsLock.Unlock()
 	return nil
 }
@@ -150,7 +155,11 @@ func (p *pump) round(d *direction, hasArrivals bool) error {
 // wait sleeps until a packet arrives, one is due, or the pump is stopped. Without anything due it sleeps for ever.
 func (p *pump) wait(fds []unix.PollFd) error {
 	var timeout *unix.Timespec
-	if wake := min(p.down.wake, p.up.wake); wake != emulate.Never {
+	wake := emulate.Never
+	for i := range p.ways {
+		wake = min(wake, p.ways[i].wake)
+	}
+	if wake != emulate.Never {
 		spec := unix.NsecToTimespec(p.sleep(wake - p.now()).Nanoseconds())
 		timeout = &spec
 	}
@@ -195,10 +204,10 @@ func clearEvents(fds []unix.PollFd) {
 func (p *pump) now() time.Duration { return time.Since(p.started) }
 
 // takeIn reads up to a batch of packets into the line.
-func (p *pump) takeIn(d *direction) error {
+func (p *pump) takeIn(w *way) error {
 	for range readBatch {
 		packet := p.fresh()
-		n, err := unix.Read(d.from.fd, packet.Data[:packetRoom])
+		n, err := unix.Read(w.from.fd, packet.Data[:packetRoom])
 		if err != nil {
 			p.free = append(p.free, packet)
 			if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
@@ -207,17 +216,17 @@ func (p *pump) takeIn(d *direction) error {
 			return fmt.Errorf("read from a TUN device: %w", err)
 		}
 		packet.Data, packet.SizeBytes = packet.Data[:n], n
-		p.step(d, packet)
+		p.step(w, packet)
 	}
 	return nil
 }
 
 // step moves a line up to the present and writes what left it.
-func (p *pump) step(d *direction, in *emulate.Packet) {
-	p.out, d.wake = d.line.Step(p.now(), in, p.out[:0])
+func (p *pump) step(w *way, in *emulate.Packet) {
+	p.out, w.wake = w.Line.Step(p.now(), in, p.out[:0])
 	for _, packet := range p.out {
 		if packet.Lost == emulate.NotLost {
-			if _, err := unix.Write(d.to.fd, packet.Data); err != nil {
+			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
 				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
 			}
 		}
