@@ -125,7 +125,7 @@ class RunTrace:
 def open_run(unit: Unit, run: Run, together: Collection[str] | None = None) -> RunTrace:
     """together: the sender's columns that will be asked for; all of them unless named."""
     flows = runs.flows_of(unit, run.id)
-    phases = Phases(**campaigns.find_campaign(unit, run.campaign_id).spec["phases"])
+    phases = campaigns.campaign_of(campaigns.find_campaign(unit, run.campaign_id)).phases
     return RunTrace(run, phases, [_open(unit, run, flow, len(flows), together) for flow in flows])
 
 

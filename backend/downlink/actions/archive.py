@@ -17,6 +17,7 @@ from downlink.actions.archived_seconds import gather, spread
 from downlink.actions.reports import keep_answers
 from downlink.analysis.exits.capacity import Basis
 from downlink.codec.collector import Collector
+from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.run import FINAL, Reason, RunState
 from downlink.judges import JUDGES
@@ -37,7 +38,6 @@ from downlink.traces import open_run
 
 FORMAT = "dl-archive/1"
 MAX_MEMBER_BYTES = 256 * 2**20
-ENDED = ("complete", "cancelled")
 ROWS_A_READ = 2_000
 ARRAYS_A_READ = 20
 CHUNKS_A_READ = 4
@@ -186,7 +186,11 @@ def _emulated_links(rows: dict[str, list[dict[str, Any]]]) -> set[str]:
 def _recorded_campaign(row: dict[str, Any]) -> dict[str, Any]:
     """What was imported from files is so everywhere; anything else was recorded elsewhere."""
     origin = "imported" if row.get("origin") == "imported" else "recorded"
-    ended = {} if row["state"] in ENDED else {"state": "cancelled", "ended_at": row["ended_at"] or row["created_at"]}
+    ended = (
+        {}
+        if row["state"] in ENDED
+        else {"state": CampaignState.CANCELLED.value, "ended_at": row["ended_at"] or row["created_at"]}
+    )
     known = {key: value for key, value in row.items() if key != "is_recorded"}  # older archives say both
     return {**known, "origin": origin, **ended}
 

@@ -12,12 +12,13 @@ import orjson
 import structlog
 
 from downlink.actions import runs
-from downlink.actions.planning import add_planned_run
+from downlink.actions.run_rows import add_planned_run
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
 from downlink.domain.agent import AgentStatus, is_present
 from downlink.domain.campaign import Campaign
+from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
@@ -30,7 +31,6 @@ from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
 
-ENDED = ("complete", "cancelled")
 log = structlog.get_logger()
 
 
@@ -56,7 +56,7 @@ def create_campaign(
     row = tables.Campaign(
         name=made.campaign.name,
         notes=made.campaign.notes,
-        state="draft",
+        state=CampaignState.DRAFT,
         source=source if source is not None else orjson.dumps(campaign, option=orjson.OPT_INDENT_2).decode(),
         spec=made.campaign.to_dict(),
         estimate=asdict(made.plan.estimate),
@@ -64,13 +64,13 @@ def create_campaign(
         report_wanted=0,
     )
     rows.add_campaign(unit, row)
-    add_event(unit, now, "campaign", {"campaign_state": "draft"}, row.id)
+    add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
     return row
 
 
 def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state not in ("draft", *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
+    if row.state not in (CampaignState.DRAFT, *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
         raise ConflictError("campaign_under_way", _under_way(row))
     rows.delete_campaign(unit, campaign_id)
 
@@ -86,8 +86,8 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
 
     even_if_offline: the launcher knows that agents which are away now will be back in time.
     """
-    row = _in_state(unit, campaign_id, "draft")
-    campaign = campaign_from_dict(row.spec)
+    row = _in_state(unit, campaign_id, CampaignState.DRAFT)
+    campaign = rows.campaign_of(row)
     known = links.domain_links(unit, campaign.links)
     plan = _plan(unit, campaign, now, known)
     blocking = plan.blocking(even_if_offline=even_if_offline)
@@ -98,38 +98,38 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     for planned in plan.runs:
         add_planned_run(unit, row.id, conditions[planned.condition], known[planned.link], planned, now)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
-    _set_state(unit, row, "running", now)
+    _set_state(unit, row, CampaignState.RUNNING, now)
 
 
 def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    row = _in_state(unit, campaign_id, "running")
+    row = _in_state(unit, campaign_id, CampaignState.RUNNING)
     row.paused_at = now
-    _set_state(unit, row, "paused", now)
+    _set_state(unit, row, CampaignState.PAUSED, now)
 
 
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Go on; what is still planned moves by the length of the pause."""
     planned = run_rows.planned_runs(unit, campaign_id)  # runs before their campaign: everyone locks in this order
-    row = _in_state(unit, campaign_id, "paused")
+    row = _in_state(unit, campaign_id, CampaignState.PAUSED)
     pause = now - (row.paused_at or now)
     for run in planned:
         run.due_at += pause
     row.paused_at, row.resumed_at = None, now
-    _set_state(unit, row, "running", now)
+    _set_state(unit, row, CampaignState.RUNNING, now)
 
 
 def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Every run that has not ended is stopped; runs whose samples are in are still analysed."""
     row = rows.find_campaign(unit, campaign_id)
-    if row.state not in ("running", "paused"):
+    if row.state not in UNDER_WAY:
         raise ConflictError(
             "campaign_state", f"This campaign is {row.state}; only one that is running or paused can be cancelled."
         )
     # Runs first, campaign after: the order in which every run that ends takes its locks.
     unfinished = run_rows.unfinished_runs(unit, campaign_id)
-    row = _in_state(unit, campaign_id, "running", "paused")
+    row = _in_state(unit, campaign_id, CampaignState.RUNNING, CampaignState.PAUSED)
     row.ended_at = now
-    _set_state(unit, row, "cancelled", now)
+    _set_state(unit, row, CampaignState.CANCELLED, now)
     for run in unfinished:
         runs.stop(unit, run, now)
 
@@ -137,13 +137,13 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """End a campaign all of whose runs have ended; it must be called with their report, so that who sees the end sees all."""
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state in ("running", "paused") and run_rows.unfinished_in_campaign(unit, row.id) == 0:
+    if row.state in UNDER_WAY and run_rows.unfinished_in_campaign(unit, row.id) == 0:
         row.ended_at = now
-        _set_state(unit, row, "complete", now)
+        _set_state(unit, row, CampaignState.COMPLETE, now)
         log.info("campaign_complete", campaign_id=str(row.id))
 
 
-def _in_state(unit: Unit, campaign_id: UUID, *states: str) -> tables.Campaign:
+def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.Campaign:
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
     if row.state not in states:
         raise ConflictError(
@@ -152,7 +152,9 @@ def _in_state(unit: Unit, campaign_id: UUID, *states: str) -> tables.Campaign:
     return row
 
 
-def _set_state(unit: Unit, row: tables.Campaign, state: str, now: datetime) -> None:
+def _set_state(unit: Unit, row: tables.Campaign, state: CampaignState, now: datetime) -> None:
+    if not may_follow(CampaignState(row.state), state):
+        raise ConflictError("campaign_state", f"A {row.state} campaign cannot become {state}.")
     row.state = state
     add_event(unit, now, "campaign", {"campaign_state": state}, row.id)
 

@@ -25,6 +25,7 @@ from downlink.domain.run import ACTIVE, LATEST_START_S, HostPhase, Reason, RunSt
 from downlink.storage import runs as rows
 from downlink.storage import uploads
 from downlink.storage.agents import agents_by_name
+from downlink.storage.campaigns import campaign_of
 from downlink.storage.events import add_event
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -171,9 +172,8 @@ def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
 
 
 def _sampling(unit: Unit, run: Run) -> Sampling:
-    """Campaigns from before there was a choice are polled."""
     campaign = unit.session.get(Campaign, run.campaign_id)
-    return Sampling(campaign.spec.get("sampling", Sampling.POLLED)) if campaign else Sampling.POLLED
+    return campaign_of(campaign).sampling if campaign else Sampling.POLLED
 
 
 def _data_hosts(unit: Unit, names: Iterable[str]) -> dict[str, str]:

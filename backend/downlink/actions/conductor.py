@@ -111,14 +111,14 @@ def _not_before(unit: Unit, run: Run) -> datetime:
     before = rows.end_of_earlier_cycles(unit, run)
     if before is None:
         return run.due_at
-    pause_s = campaigns.find_campaign(unit, run.campaign_id).spec["timetable"].get("pause_s") or 0
+    pause_s = campaigns.campaign_of(campaigns.find_campaign(unit, run.campaign_id)).timetable.pause_s
     return max(run.due_at, before + timedelta(seconds=pause_s))
 
 
 def _miss(unit: Unit, run: Run, held: set[str], since: datetime, now: datetime) -> bool:
     """End a run whose time has gone by, or that the campaign's data volume no longer allows."""
     campaign = campaigns.find_campaign(unit, run.campaign_id)
-    limit = campaign.spec["limits"].get("bytes")
+    limit = campaigns.campaign_of(campaign).limits.bytes
     if limit is not None and rows.bytes_used(unit, campaign.id) >= limit:
         detail = f"The campaign's data volume of {limit} bytes is used up."
         runs.finish(unit, run, RunState.MISSED, now, Reason.POLICY_REFUSED, detail)
@@ -133,7 +133,7 @@ def _miss(unit: Unit, run: Run, held: set[str], since: datetime, now: datetime) 
 
 def _latest(unit: Unit, run: Run, campaign: Campaign, since: datetime) -> datetime:
     """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour with a server."""
-    every_s = campaign.spec["timetable"].get("every_s")
+    every_s = campaigns.campaign_of(campaign).timetable.every_s
     if every_s:
         return run.due_at + timedelta(seconds=every_s)
     if rows.is_link_busy(unit, run):

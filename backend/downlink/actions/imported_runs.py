@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from downlink.actions import runs
+from downlink.actions.run_rows import add_run
 from downlink.codec.campaign_shape import CC_NAME
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import columns_to_parquet
@@ -22,7 +23,7 @@ from downlink.domain.sample import End
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
 from downlink.storage import traces
 from downlink.storage.events import add_event
-from downlink.storage.tables import Chunk, Run, RunFlow
+from downlink.storage.tables import Chunk
 from downlink.storage.unit import Unit
 
 LINK = "imported"
@@ -127,9 +128,7 @@ def add_imported_run(
     unit: Unit, campaign_id: UUID, file: SealedFile, condition: str, cycle: int, position: int, now: datetime
 ) -> UUID:
     """The file's run with everything it holds, wanting analysis."""
-    run = _run(campaign_id, file, condition, cycle, position, now)
-    unit.session.add(run)
-    unit.session.add_all(_flows(run.id, file))
+    run = add_run(unit, _run(campaign_id, file, condition, cycle, position, now), _flows(file))
     unit.session.flush()
     for trace in file.traces:
         _store(unit, run.id, trace, now)
@@ -139,33 +138,32 @@ def add_imported_run(
     return run.id
 
 
-def _run(campaign_id: UUID, file: SealedFile, condition: str, cycle: int, position: int, now: datetime) -> Run:
+def _run(
+    campaign_id: UUID, file: SealedFile, condition: str, cycle: int, position: int, now: datetime
+) -> dict[str, Any]:
     """Nothing was asked of it: no stop rule and no deadline, and what the link could carry is not known."""
     started_at = file.started_at
-    return Run(
-        id=uuid4(),
-        campaign_id=campaign_id,
-        link=LINK,
-        condition=condition,
-        cycle=cycle,
-        position=position,
-        attempt=1,
-        tries=0,
-        state=RunState.UPLOADING,
-        state_at=now,
-        due_at=started_at or now,
-        start_at=started_at,
-        ended_at=started_at and started_at + timedelta(seconds=file.duration_s),
-        released_at=now,
-        stop={},
-        deadline_s=0,
-        expected_s=file.duration_s,
-        base_rtt_ms=0,
-        nominal_rate_bps=None,
-        is_host_wide=False,
-        import_source=_source(file),
+    return {
+        "campaign_id": campaign_id,
+        "link": LINK,
+        "condition": condition,
+        "cycle": cycle,
+        "position": position,
+        "state": RunState.UPLOADING,
+        "state_at": now,
+        "due_at": started_at or now,
+        "start_at": started_at,
+        "ended_at": started_at and started_at + timedelta(seconds=file.duration_s),
+        "released_at": now,
+        "stop": {},
+        "deadline_s": 0,
+        "expected_s": file.duration_s,
+        "base_rtt_ms": 0,
+        "nominal_rate_bps": None,
+        "is_host_wide": False,
+        "import_source": _source(file),
         **_verdict(file),
-    )
+    }
 
 
 def _source(file: SealedFile) -> dict[str, Any]:
@@ -180,21 +178,20 @@ def _verdict(file: SealedFile) -> dict[str, Any]:
     return {"verdict": RunState.FAILED, "reason": Reason.TEST_FAILED, "detail": f"{file.failure}."}
 
 
-def _flows(run_id: UUID, file: SealedFile) -> Iterator[RunFlow]:
+def _flows(file: SealedFile) -> Iterator[dict[str, Any]]:
     outcomes = {(trace.flow, trace.end): trace.outcome for trace in file.traces}
     starts_s = {trace.flow: trace.start_s for trace in file.traces}
     for number, control in file.controls.items():
-        yield RunFlow(
-            run_id=run_id,
-            flow=number,
-            sender=file.source,
-            receiver=file.source,
-            asked_cc=control or UNKNOWN,
-            cc_options={},
-            start_s=starts_s[number],
-            sender_outcome=outcomes.get((number, End.SENDER)),
-            receiver_outcome=outcomes.get((number, End.RECEIVER)),
-        )
+        yield {
+            "flow": number,
+            "sender": file.source,
+            "receiver": file.source,
+            "asked_cc": control or UNKNOWN,
+            "cc_options": {},
+            "start_s": starts_s[number],
+            "sender_outcome": outcomes.get((number, End.SENDER)),
+            "receiver_outcome": outcomes.get((number, End.RECEIVER)),
+        }
 
 
 def _store(unit: Unit, run_id: UUID, trace: SealedTrace, now: datetime) -> None:

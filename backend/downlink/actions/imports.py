@@ -5,14 +5,15 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from math import floor
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from uuid import UUID
 
 from downlink.actions.imported_runs import LINK, SealedFile, add_imported_run, seal_file
-from downlink.domain.campaign import Campaign, Limits, Phases, Timetable
+from downlink.domain.campaign import Campaign, Condition, Limits, Phases, Timetable
+from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.plan import Estimate
 from downlink.importers.files import traces_in
@@ -159,7 +160,7 @@ def _new_campaign(unit: Unit, name: str, phases: Phases, now: datetime) -> table
     campaign = tables.Campaign(
         name=name,
         notes="",
-        state="complete",
+        state=CampaignState.COMPLETE,
         origin="imported",
         source="",
         spec=spec.to_dict(),
@@ -169,7 +170,7 @@ def _new_campaign(unit: Unit, name: str, phases: Phases, now: datetime) -> table
         report_wanted=0,
     )
     campaigns.add_campaign(unit, campaign)
-    add_event(unit, now, "campaign", {"campaign_state": "complete"}, campaign.id)
+    add_event(unit, now, "campaign", {"campaign_state": CampaignState.COMPLETE}, campaign.id)
     return campaign
 
 
@@ -182,26 +183,27 @@ def _add(
     now: datetime,
 ) -> list[ImportedRun]:
     """A run for each file, in their order: the nth file of a condition is its cycle n."""
-    conditions = {each["name"]: each for each in campaign.spec["conditions"]}
+    conditions = {each.name: each for each in campaigns.campaign_of(campaign).conditions}
     added = []
     for file in files:
         own = file.condition(condition)
-        conditions.setdefault(own.name, own.to_dict())
+        conditions.setdefault(own.name, own)
         cycles[own.name] += 1
         place = (own.name, cycles[own.name], list(conditions).index(own.name) + 1)
         run_id = add_imported_run(unit, campaign.id, file, *place, now)
         told = (file.name, file.source, file.sha256, len(file.controls), own.name, file.failure)
         added.append(ImportedRun(run_id, *told))
-    _describe(campaign, list(conditions.values()), max(cycles.values()), files)
+    _describe(campaign, tuple(conditions.values()), max(cycles.values()), files)
     return added
 
 
 def _describe(
-    campaign: tables.Campaign, conditions: list[dict[str, Any]], cycles: int, files: Sequence[SealedFile]
+    campaign: tables.Campaign, conditions: tuple[Condition, ...], cycles: int, files: Sequence[SealedFile]
 ) -> None:
     """Keep the campaign's account of itself in step with its runs."""
-    timetable = {**campaign.spec["timetable"], "cycles": cycles}
-    campaign.spec = {**campaign.spec, "conditions": conditions, "timetable": timetable}
+    spec = campaigns.campaign_of(campaign)
+    spec = replace(spec, conditions=conditions, timetable=replace(spec.timetable, cycles=cycles))
+    campaign.spec = spec.to_dict()
     campaign.source += "".join(f"{file.sha256}  {file.name}\n" for file in files)
     estimate = campaign.estimate
     campaign.estimate = {

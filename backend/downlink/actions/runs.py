@@ -7,20 +7,17 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions.secrets import TICKET, make_secret
+from downlink.actions.run_rows import add_attempt
+from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
 from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, decide
 from downlink.domain.run import FINAL, HostPhase, Reason, RunState, Verdict, is_retried, may_follow
 from downlink.storage import campaigns, leases
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event
-from downlink.storage.tables import Run, RunFlow, RunHost
+from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 
-PLANNED_COLUMNS = (
-    "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
-    "nominal_rate_bps", "is_emulated", "is_host_wide",
-)  # fmt: skip
 # Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
 BUSY_PAUSE = timedelta(seconds=60)
 CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
@@ -120,8 +117,8 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
     set_state(unit, run, state, now, is_late=is_late)
     # The lock orders runs that end together: the last one sees that it closes the cycle.
     campaign = campaigns.find_campaign(unit, run.campaign_id, is_locked=True)
-    attempts = campaign.spec["limits"]["attempts"]
-    if not is_late and campaign.state != "cancelled" and is_retried(state, reason, run.attempt, attempts):
+    attempts = campaigns.campaign_of(campaign).limits.attempts
+    if not is_late and campaign.state != CampaignState.CANCELLED and is_retried(state, reason, run.attempt, attempts):
         retry(unit, run, now)
     unit.session.flush()
     close(unit, run)
@@ -139,26 +136,11 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
 
 
 def retry(unit: Unit, run: Run, now: datetime) -> Run:
-    """Plan the same place once more; the run that failed stays as it is."""
-    again = Run(
-        **{key: getattr(run, key) for key in PLANNED_COLUMNS},
-        attempt=run.attempt + 1,
-        state=RunState.PLANNED,
-        state_at=now,
-        tries=0,
-    )
+    """Plan the same place once more."""
+    again = add_attempt(unit, run, now)
     if run.reason == Reason.HOST_BUSY:
         again.due_at = now + BUSY_PAUSE
-    unit.session.add(again)
     unit.session.flush()
-    for flow in rows.flows_of(unit, run.id):
-        asked = ("flow", "sender", "receiver", "asked_cc", "cc_options", "start_s", "pacing_rate_bps")
-        unit.session.add(
-            RunFlow(run_id=again.id, ticket=make_secret(TICKET), **{key: getattr(flow, key) for key in asked})
-        )
-    for host in rows.hosts_of(unit, run.id):
-        asked_host = {"agent": host.agent, "roles": host.roles, "settings_asked": host.settings_asked}
-        unit.session.add(RunHost(run_id=again.id, phase=HostPhase.ASSIGNED, differences=[], **asked_host))
     detail = f"Tried again (attempt {again.attempt})."
     add_event(unit, now, "run", {"run_state": RunState.PLANNED, "detail": detail}, again.campaign_id, again.id)
     return again

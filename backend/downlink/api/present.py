@@ -13,8 +13,9 @@ from downlink.api.schemas import campaigns as campaign_shapes
 from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
 from downlink.domain.agent import AgentStatus, is_present
+from downlink.domain.campaign_state import CampaignState
 from downlink.domain.sample import End
-from downlink.storage.campaigns import Overview
+from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
 
@@ -44,7 +45,7 @@ def campaign_detail(overview: Overview) -> campaign_shapes.CampaignDetail:
 
 
 def _campaign(overview: Overview) -> dict[str, Any]:
-    row = overview.campaign
+    row, spec = overview.campaign, campaign_of(overview.campaign)
     return {
         **{
             key: getattr(row, key)
@@ -60,13 +61,13 @@ def _campaign(overview: Overview) -> dict[str, Any]:
                 "ended_at",
             )
         },
-        "links": row.spec["links"],
-        "conditions": [condition["name"] for condition in row.spec["conditions"]],
+        "links": spec.links,
+        "conditions": [condition.name for condition in spec.conditions],
         # A draft has no runs yet: its plan says how many there will be.
         "runs_total": overview.places or row.estimate["runs"],
         "runs_ended": overview.places_ended,
         "counts": overview.counts,
-        "next_due_at": overview.next_due_at if row.state == "running" else None,
+        "next_due_at": overview.next_due_at if row.state == CampaignState.RUNNING else None,
         "report_at": overview.report_at,
     }
 

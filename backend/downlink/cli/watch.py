@@ -9,12 +9,12 @@ from typing import Any
 
 from downlink.cli.client import Client
 from downlink.cli.output import megabits, say
+from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import UnavailableError
+from downlink.domain.run import ACTIVE, RunState
 
 PERIOD_S = 1.0
 PATIENCE_S = 120.0  # how long the server may be away: a restart is no reason to stop following
-ENDED = ("complete", "cancelled")
-ACTIVE = ("leased", "preparing", "running", "restoring", "uploading")
 
 State = tuple[dict[str, Any], list[dict[str, Any]]]
 Report = Callable[[], None]
@@ -53,7 +53,9 @@ def follow(client: Client, campaign: str, is_plain: bool = False, check: Report 
 
 def all_complete(campaign: dict[str, Any]) -> bool:
     """Whether every planned place ended in a complete run (a failed attempt that was made good does not count against it)."""
-    return bool(campaign["state"] == "complete" and campaign["counts"]["complete"] == campaign["runs_total"])
+    return bool(
+        campaign["state"] == CampaignState.COMPLETE and campaign["counts"][RunState.COMPLETE] == campaign["runs_total"]
+    )
 
 
 def describe(run: dict[str, Any]) -> str:
@@ -62,9 +64,9 @@ def describe(run: dict[str, Any]) -> str:
     if run["attempt"] > 1:
         head += f", attempt {run['attempt']}"
     live = run["live"]
-    if run["state"] == "running" and live and live["elapsed_s"] > 0:
+    if run["state"] == RunState.RUNNING and live and live["elapsed_s"] > 0:
         return f"{head}: {live['elapsed_s']:.0f} s, {megabits(live['bytes'] * 8 / live['elapsed_s'])}"
-    if run["state"] == "complete":
+    if run["state"] == RunState.COMPLETE:
         return f"{head}: complete, {megabits(run['throughput_bps']) or 'being analysed'}"
     return f"{head}: {run['state']}" + (f" ({run['reason']}): {run['detail']}" if run["reason"] else "")
 
@@ -94,7 +96,7 @@ def _bar(source: Iterator[State]) -> Iterator[State]:
         seen: dict[str, str] = {}
         for campaign, runs in source:
             for run in runs:
-                if run["state"] not in ("planned", *ACTIVE) and seen.get(run["id"]) != run["state"]:
+                if run["state"] not in (RunState.PLANNED, *ACTIVE) and seen.get(run["id"]) != run["state"]:
                     progress.console.print(describe(run), highlight=False, markup=False)
                 seen[run["id"]] = run["state"]
             now = next((describe(run) for run in runs if run["state"] in ACTIVE), campaign["state"])

@@ -140,6 +140,11 @@ class Condition:
             "stop": self.stop.to_dict(),
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Condition:
+        flows = tuple(FlowPlan(**flow) for flow in data["flows"])
+        return cls(data["name"], data["sender"], data["receiver"], flows, StopRule(**data["stop"]))
+
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
@@ -171,3 +176,19 @@ class Campaign:
             "sampling": self.sampling.value,
             "primary_metrics": list(self.primary_metrics),
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Campaign:
+        """The campaign that to_dict wrote, which was checked then. What an older version did not write has its default."""
+        timetable = data["timetable"]
+        return cls(
+            name=data["name"],
+            notes=data["notes"],
+            links=tuple(data["links"]),
+            phases=Phases(**data["phases"]),
+            timetable=Timetable(**{**timetable, "order": Order(timetable["order"])}),
+            limits=Limits(**data["limits"]),
+            conditions=tuple(map(Condition.from_dict, data["conditions"])),
+            sampling=Sampling(data.get("sampling", Sampling.POLLED)),
+            primary_metrics=tuple(data.get("primary_metrics", DEFAULT_PRIMARY)),
+        )

@@ -12,6 +12,7 @@ import typer
 
 from downlink.cli.client import Client
 from downlink.cli.watch import follow
+from downlink.domain.campaign_state import UNDER_WAY
 from downlink.stack.launcher import Stack, command
 from downlink.stack.rig import Host, Rig, wait_online
 
@@ -49,7 +50,7 @@ def _cancel_interrupted(client: Client, source: str) -> None:
     """An earlier demo that was broken off would go on with its campaign, in the way of the new one."""
     name = client.post("/campaigns/preview", {"source": source})["campaign"]["name"]
     for campaign in client.items("/campaigns"):
-        if campaign["name"] == name and campaign["state"] in ("running", "paused"):
+        if campaign["name"] == name and campaign["state"] in UNDER_WAY:
             client.post(f"/campaigns/{campaign['id']}/cancel")
 
 

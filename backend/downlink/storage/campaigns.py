@@ -10,7 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import delete, func, or_, select, update
 
+from downlink.domain.campaign import Campaign as DomainCampaign
 from downlink.domain.errors import NotFoundError
+from downlink.domain.run import RunState
 from downlink.storage.runs import FINAL_NAMES
 from downlink.storage.tables import Campaign, Report, Run
 from downlink.storage.unit import Unit
@@ -26,6 +28,11 @@ class Overview:
     places_ended: int
     next_due_at: datetime | None
     report_at: datetime | None
+
+
+def campaign_of(row: Campaign) -> DomainCampaign:
+    """The stored campaign. Nothing else reads its spec by key."""
+    return DomainCampaign.from_dict(row.spec)
 
 
 def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> Campaign:
@@ -61,7 +68,7 @@ def _overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
     for campaign_id, state, count in unit.session.execute(grouped.group_by(Run.campaign_id, Run.state)):
         counts[campaign_id][state] = count
     places = _places(unit, ids)
-    due = select(Run.campaign_id, func.min(Run.due_at)).where(Run.campaign_id.in_(ids), Run.state == "planned")
+    due = select(Run.campaign_id, func.min(Run.due_at)).where(Run.campaign_id.in_(ids), Run.state == RunState.PLANNED)
     next_due = {row[0]: row[1] for row in unit.session.execute(due.group_by(Run.campaign_id))}
     computed = select(Report.campaign_id, Report.computed_at).where(Report.campaign_id.in_(ids))
     report_at = {row[0]: row[1] for row in unit.session.execute(computed)}

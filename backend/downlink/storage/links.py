@@ -7,8 +7,10 @@ from uuid import UUID
 
 from sqlalchemy import delete, func, select
 
+from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.link import Link as DomainLink
 from downlink.domain.link import Orbit
+from downlink.storage.campaigns import campaign_of
 from downlink.storage.tables import Campaign, Lease, Link
 from downlink.storage.unit import Unit
 
@@ -45,10 +47,8 @@ def runs_on_links(unit: Unit) -> dict[str, UUID]:
 
 def is_in_use(unit: Unit, name: str) -> bool:
     """Whether a campaign under way names this link."""
-    under_way = select(Campaign.id).where(
-        Campaign.state.in_(("running", "paused")), Campaign.spec["links"].has_key(name)
-    )
-    return unit.session.scalar(under_way.limit(1)) is not None
+    under_way = select(Campaign).where(Campaign.state.in_(sorted(UNDER_WAY)))
+    return any(name in campaign_of(row).links for row in unit.session.scalars(under_way))
 
 
 def domain_links(unit: Unit, names: Iterable[str] | None = None) -> dict[str, DomainLink]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true
 
 from downlink.domain.agent import AgentStatus
+from downlink.domain.campaign_state import UNDER_WAY, CampaignState
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, HostPhase, HostView, Reason, RunState, RunView, Verdict
 from downlink.domain.sample import End
@@ -166,7 +167,7 @@ def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
 def due_runs(unit: Unit, now: datetime) -> Sequence[Run]:
     """Planned runs of running campaigns whose time has come, in order; what was recorded elsewhere is never measured here."""
     query = select(Run).join(Campaign, Campaign.id == Run.campaign_id)
-    query = query.where(Run.state == RunState.PLANNED, Run.due_at <= now, Campaign.state == "running")
+    query = query.where(Run.state == RunState.PLANNED, Run.due_at <= now, Campaign.state == CampaignState.RUNNING)
     query = query.where(Campaign.origin == "measured")
     return unit.session.scalars(query.order_by(*PLAN_ORDER).with_for_update(of=Run, skip_locked=True)).all()
 
@@ -187,7 +188,7 @@ def booked_runs(unit: Unit) -> list[tuple[str, Run, list[str]]]:
         .join(Run, Run.campaign_id == Campaign.id)
         .join(RunHost, RunHost.run_id == Run.id)
     )
-    held = and_(Run.state.not_in(FINAL_NAMES), Run.released_at.is_(None), Campaign.state.in_(("running", "paused")))
+    held = and_(Run.state.not_in(FINAL_NAMES), Run.released_at.is_(None), Campaign.state.in_(sorted(UNDER_WAY)))
     return [
         (row[0], row[1], list(row[2]))
         for row in unit.session.execute(query.where(held).group_by(Campaign.name, Run.id))

@@ -30,8 +30,8 @@ def complete_flows(unit: Unit, campaign_ids: Iterable[UUID]) -> Flows:
     order of the plan within each. NotFoundError for a campaign that is not there."""
     found: Flows = {}
     for campaign_id in campaign_ids:
-        spec = campaigns.find_campaign(unit, campaign_id).spec
-        order = {condition["name"]: rank for rank, condition in enumerate(spec["conditions"])}
+        spec = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
+        order = {condition.name: rank for rank, condition in enumerate(spec.conditions)}
         flows = [each for each in reports.flow_rows(unit, campaign_id) if each[0].state == RunState.COMPLETE]
         for run, flow in sorted(flows, key=lambda each: (each[0].link, order[each[0].condition], each[1].flow)):
             found.setdefault(Group(campaign_id, run.link, run.condition, flow.flow, flow.cc), []).append((run, flow))

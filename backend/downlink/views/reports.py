@@ -16,9 +16,8 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.phases import rate_or_nan
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.codec.series import unpack_series
-from downlink.domain.campaign import Phases
 from downlink.domain.errors import NotFoundError
-from downlink.domain.metric import DEFAULT_PRIMARY, METRICS, PHASES, QUANTITIES
+from downlink.domain.metric import METRICS, PHASES, QUANTITIES
 from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.tables import Campaign, Metric, Run, RunFlow, StoredSeries
 from downlink.storage.tables import Report as StoredReport
@@ -115,7 +114,7 @@ def kept_answer(unit: Unit, campaign_id: UUID, name: str) -> bytes:
 
 def build(unit: Unit, campaign: Campaign) -> Report:
     """The statistics over the campaign's complete runs, from their stored series and metrics."""
-    flows = complete_flows(unit, [campaign.id])
+    spec, flows = campaigns.campaign_of(campaign), complete_flows(unit, [campaign.id])
     ids = run_ids(flows)
     series = {(row.run_id, row.flow): _values(row) for row in judged.rows(unit, StoredSeries, ids)}
     metrics = {(row.run_id, row.flow, row.phase): row for row in judged.rows(unit, Metric, ids)}
@@ -123,11 +122,11 @@ def build(unit: Unit, campaign: Campaign) -> Report:
     planned = sorted((run for run, _ in members), key=lambda run: (run.due_at, run.cycle, run.position, run.attempt))
     return build_report(
         [_record(run, flow, series, metrics) for run, flow in members],
-        conditions=[condition["name"] for condition in campaign.spec["conditions"]],
-        phases=Phases(**campaign.spec["phases"]),
-        primary=campaign.spec.get("primary_metrics", DEFAULT_PRIMARY),
+        conditions=[condition.name for condition in spec.conditions],
+        phases=spec.phases,
+        primary=spec.primary_metrics,
         nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run in planned},  # the last one says it
-        seed=campaign.spec["timetable"]["seed"],
+        seed=spec.timetable.seed,
     )
 
 

@@ -67,3 +67,17 @@ def test_every_file_imports_what_its_room_may() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     assert len(files) > 100
     assert {str(path): found for path in files if (found := strangers(path))} == {}
+
+
+def test_a_stored_campaign_is_read_by_one_function() -> None:
+    """Elsewhere `.spec` is handed on whole: its keys are the domain's."""
+    readers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Subscript | ast.Attribute)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "spec"
+    }
+    assert readers == set()
+    assert "from_dict(row.spec)" in (PACKAGE / "storage" / "campaigns.py").read_text()

@@ -1,0 +1,94 @@
+"""The rows of a run, made here alone: for a launch, for another attempt, and for a file of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from downlink.actions.secrets import TICKET, make_secret
+from downlink.domain.campaign import Condition
+from downlink.domain.link import Link
+from downlink.domain.plan import PlannedRun
+from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
+from downlink.storage import runs as rows
+from downlink.storage.tables import Run, RunFlow, RunHost
+from downlink.storage.unit import Unit
+
+ALWAYS_ASKED = {"net.ipv4.tcp_no_metrics_save": "1"}
+Columns = Mapping[str, Any]
+_PLANNED = (
+    "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
+    "nominal_rate_bps", "is_emulated", "is_host_wide",
+)  # fmt: skip
+_ASKED_OF_FLOWS = ("flow", "sender", "receiver", "asked_cc", "cc_options", "start_s", "pacing_rate_bps")
+_ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
+
+
+def add_run(unit: Unit, columns: Columns, flows: Iterable[Columns], hosts: Iterable[Columns] = ()) -> Run:
+    """One run with its flows and hosts: the first attempt, and planned, unless the columns say otherwise."""
+    run = Run(**{"id": uuid4(), "attempt": 1, "tries": 0, "state": RunState.PLANNED, **columns})
+    unit.session.add(run)
+    unit.session.add_all([RunFlow(run_id=run.id, **flow) for flow in flows])
+    phase = {"phase": HostPhase.ASSIGNED, "differences": []}
+    unit.session.add_all([RunHost(run_id=run.id, **phase, **host) for host in hosts])
+    return run
+
+
+def add_planned_run(
+    unit: Unit, campaign_id: UUID, condition: Condition, link: Link, planned: PlannedRun, launched_at: datetime
+) -> Run:
+    """All that is asked of a run is written down before it starts."""
+    stop = condition.stop
+    last_start_s = max(flow.start_s for flow in condition.flows)
+    columns = {
+        "campaign_id": campaign_id,
+        "link": link.name,
+        "condition": condition.name,
+        "cycle": planned.cycle,
+        "position": planned.position,
+        "state_at": launched_at,
+        "due_at": launched_at + timedelta(seconds=planned.due_s),
+        "stop": stop.to_dict(),
+        "deadline_s": transfer_deadline_s(
+            stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps
+        ),
+        "expected_s": planned.duration_s,
+        "base_rtt_ms": link.base_rtt_ms,
+        "nominal_rate_bps": link.nominal_rate_bps,
+        "is_emulated": link.is_emulated,
+        "is_host_wide": condition.is_host_wide,
+    }
+    return add_run(unit, columns, _flows(condition, link), _hosts(condition, link))
+
+
+def add_attempt(unit: Unit, run: Run, now: datetime) -> Run:
+    """The same once more; the run that failed stays as it is."""
+    columns = {**_copied(run, _PLANNED), "attempt": run.attempt + 1, "state_at": now}
+    flows = [{**_copied(flow, _ASKED_OF_FLOWS), "ticket": make_secret(TICKET)} for flow in rows.flows_of(unit, run.id)]
+    return add_run(unit, columns, flows, [_copied(host, _ASKED_OF_HOSTS) for host in rows.hosts_of(unit, run.id)])
+
+
+def _copied(row: object, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
+
+
+def _flows(condition: Condition, link: Link) -> Iterator[Columns]:
+    for number, flow in enumerate(condition.flows, 1):
+        yield {
+            "flow": number,
+            "sender": link.senders[flow.sender - 1],
+            "receiver": link.receiver,
+            "asked_cc": flow.cc,
+            "cc_options": dict(flow.options),
+            "start_s": flow.start_s,
+            "pacing_rate_bps": flow.pacing_rate_bps,
+            "ticket": make_secret(TICKET),
+        }
+
+
+def _hosts(condition: Condition, link: Link) -> Iterator[Columns]:
+    sending = [(link.senders[place - 1], "sender", condition.sender) for place in condition.senders]
+    for agent, role, settings in ((link.receiver, "receiver", condition.receiver), *sending):
+        yield {"agent": agent, "roles": [role], "settings_asked": {**settings, **ALWAYS_ASKED}}

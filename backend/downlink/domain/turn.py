@@ -1,0 +1,161 @@
+"""Whose turn it is: whether a planned run starts now, has missed its time, or waits, and then until when.
+
+`decide_turn` looks at the first planned run of a campaign on a link. `decide` (domain/next_step.py) follows it from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from downlink.domain.agent import AgentStatus, is_free, is_online
+from downlink.domain.campaign import Campaign
+from downlink.domain.next_step import Wait
+from downlink.domain.run import Reason
+
+LINK, AGENT, HOST = "link:", "agent:", "host:"
+PATIENCE = timedelta(hours=1)
+LOOK_AGAIN = timedelta(seconds=30)
+"""What keeps a due run from starting says when it ends; this is for what nobody says."""
+SERVER_AWAY = "This server was away until the run's time had gone by."
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """resource: `link:…`, `agent:…` or `host:…`."""
+
+    resource: str
+    is_exclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTurn:
+    """A planned run as far as its start goes. is_host_wide: it changes what other runs on its hosts would feel."""
+
+    link: str
+    due_at: datetime
+    agents: tuple[str, ...]
+    is_host_wide: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """host: the boot id."""
+
+    host: str
+    status: AgentStatus
+    last_seen_at: datetime | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """What a run finds on its link. held: resources that runs hold, and whether one holds it for itself alone.
+
+    agents: those that exist and are not revoked. last_end_at: when a run last gave the link back; earlier_cycles_end_at: the
+    last one of this campaign's earlier cycles, needed where the campaign pauses between cycles. used_bytes: what the campaign
+    has carried, needed where it is limited. watched_since: domain/watch.py.
+    """
+
+    held: Mapping[str, bool]
+    agents: Mapping[str, AgentView]
+    watched_since: datetime
+    resumed_at: datetime | None = None
+    last_end_at: datetime | None = None
+    earlier_cycles_end_at: datetime | None = None
+    used_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Start now, with these claims."""
+
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """It never starts, and why."""
+
+    reason: Reason
+    detail: str
+
+
+Turn = Lease | Miss | Wait
+
+
+def decide_turn(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Turn:
+    """What becomes of a planned run now. After Wait(until), ask again then, or when something of the link state has changed."""
+    if now < run.due_at:
+        return Wait(run.due_at)
+    limit = campaign.limits.bytes
+    if limit is not None and link.used_bytes >= limit:
+        return Miss(Reason.POLICY_REFUSED, f"The campaign's data volume of {limit} bytes is used up.")
+    latest = _latest(run, campaign, link)
+    if now > latest:
+        return Miss(Reason.INTERNAL, SERVER_AWAY) if link.watched_since > latest else _obstacle(run, link, now)
+    not_before = _not_before(run, campaign, link)
+    if now < not_before:
+        return Wait(min(not_before, latest))
+    claims = _claims(run, link.agents)
+    if _is_startable(run, claims, link, now):
+        return Lease(claims)
+    return Wait(min(now + LOOK_AGAIN, latest))
+
+
+def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:
+    """Whether nobody holds what is wanted alone, or alone what is wanted."""
+    return not any(claim.resource in held and (claim.is_exclusive or held[claim.resource]) for claim in claims)
+
+
+def _is_startable(run: PlannedTurn, claims: Collection[Claim], link: LinkState, now: datetime) -> bool:
+    agents = [link.agents.get(name) for name in run.agents]
+    return all(agent and is_free(agent.status, agent.last_seen_at, now) for agent in agents) and is_claimable(
+        claims, link.held
+    )
+
+
+def _claims(run: PlannedTurn, agents: Mapping[str, AgentView]) -> tuple[Claim, ...]:
+    """Link and agents for this run alone; hosts shared, unless the run changes what their other runs would feel."""
+    hosts = sorted({agents[name].host for name in run.agents if name in agents})
+    return (
+        Claim(LINK + run.link, is_exclusive=True),
+        *(Claim(AGENT + name, is_exclusive=True) for name in run.agents),
+        *(Claim(HOST + host, is_exclusive=run.is_host_wide) for host in hosts),
+    )
+
+
+def _not_before(run: PlannedTurn, campaign: Campaign, link: LinkState) -> datetime:
+    """Not before its time, nor before the pause after the last cycle is over, however long that took."""
+    if link.earlier_cycles_end_at is None:
+        return run.due_at
+    return max(run.due_at, link.earlier_cycles_end_at + timedelta(seconds=campaign.timetable.pause_s))
+
+
+def _latest(run: PlannedTurn, campaign: Campaign, link: LinkState) -> datetime:
+    """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour with a server."""
+    if campaign.timetable.every_s:
+        return run.due_at + timedelta(seconds=campaign.timetable.every_s)
+    if LINK + run.link in link.held:
+        return datetime.max.replace(tzinfo=run.due_at.tzinfo)
+    moments = (run.due_at, link.last_end_at, link.resumed_at, link.watched_since)
+    return max(moment for moment in moments if moment) + PATIENCE
+
+
+def _obstacle(run: PlannedTurn, link: LinkState, now: datetime) -> Miss:
+    """What kept a run from starting in time, in a sentence."""
+    if LINK + run.link in link.held:
+        return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had gone by.")
+    states = [_state_of(name, link.agents.get(name), now) for name in run.agents]
+    if away := " ".join(state for state in states if state):
+        return Miss(Reason.AGENT_LOST, away)
+    return Miss(Reason.HOST_BUSY, "Its hosts were in other runs until its time had gone by.")
+
+
+def _state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:
+    if agent is None or not is_online(agent.last_seen_at, now):
+        return f"{name} was not heard from."
+    if agent.status == AgentStatus.BLOCKED:
+        return f"{name} takes no run: {agent.detail or 'its host does not match its journal'}."
+    return None
