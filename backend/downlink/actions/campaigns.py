@@ -29,6 +29,7 @@ from downlink.storage import links, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
+from downlink.storage.planned import wake_links
 from downlink.storage.unit import Unit
 
 log = structlog.get_logger()
@@ -98,6 +99,7 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     for planned in plan.runs:
         add_planned_run(unit, row.id, conditions[planned.condition], known[planned.link], planned, now)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
+    wake_links(unit, campaign.links)
     _set_state(unit, row, CampaignState.RUNNING, now)
 
 
@@ -109,12 +111,11 @@ def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Go on; what is still planned moves by the length of the pause."""
-    planned = run_rows.planned_runs(unit, campaign_id)  # runs before their campaign: everyone locks in this order
+    pause = now - (rows.find_campaign(unit, campaign_id).paused_at or now)
+    run_rows.postpone_planned(unit, campaign_id, pause)  # runs before their campaign: everyone locks in this order
     row = _in_state(unit, campaign_id, CampaignState.PAUSED)
-    pause = now - (row.paused_at or now)
-    for run in planned:
-        run.due_at += pause
     row.paused_at, row.resumed_at = None, now
+    wake_links(unit, rows.campaign_of(row).links)
     _set_state(unit, row, CampaignState.RUNNING, now)
 
 

@@ -18,6 +18,7 @@ from downlink.domain.agent import (
     OrderKind,
     Spooled,
     decide_order,
+    is_free,
     phase_after_restart,
 )
 from downlink.domain.campaign import Sampling
@@ -27,6 +28,7 @@ from downlink.storage import uploads
 from downlink.storage.agents import agents_by_name
 from downlink.storage.campaigns import campaign_of
 from downlink.storage.events import add_event
+from downlink.storage.planned import wake_links_of
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
@@ -63,6 +65,8 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
     if not is_noted(agent, report, said["detail"]):
         data = {"agent": agent.name, "agent_status": report.status, "detail": said["detail"]}
         add_event(unit, now, "agent", data)
+    if is_free(report.status, now, now) and not is_free(AgentStatus(agent.status), agent.last_seen_at, now):
+        wake_links_of(unit, [agent.name])
     agent.status, agent.run_id, agent.detail = report.status, report.run_id, said["detail"]
     agent.progress, agent.spool, agent.last_seen_at = said["progress"], said["spool"], now
     found = locked_run(unit, agent)

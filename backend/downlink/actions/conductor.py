@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -11,22 +11,20 @@ import structlog
 
 from downlink.actions import reanalysis, runs, sweeps
 from downlink.actions.campaigns import complete_campaign
-from downlink.domain.agent import AgentStatus, is_free, is_online
 from downlink.domain.errors import UnavailableError
+from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Reason, RunState
+from downlink.domain.turn import Claim, Lease, LinkState, Miss, Turn, decide_turn
 from downlink.domain.watch import CONDUCTOR
-from downlink.storage import agents, campaigns, heartbeats, leases, retention
+from downlink.storage import campaigns, heartbeats, leases, planned, retention
 from downlink.storage import runs as rows
-from downlink.storage.leases import Claim
-from downlink.storage.links import LINK_RESOURCE
+from downlink.storage.planned import Head
 from downlink.storage.reanalysis import JOB as REANALYSE
-from downlink.storage.tables import Agent, Campaign, Run, RunHost
 from downlink.storage.unit import Unit, UnitFactory, try_lock
 
 RESEND = timedelta(seconds=30)
 MAX_TRIES = 5
-PATIENCE = timedelta(hours=1)
-SERVER_AWAY = "This server was away until the run's time had gone by."
+MOST_MISSED = 100  # in one pass
 REPORT_PATIENCE = timedelta(minutes=15)  # a campaign that cannot be reported must end all the same
 log = structlog.get_logger()
 
@@ -34,8 +32,12 @@ log = structlog.get_logger()
 def tick(units: UnitFactory, now: datetime) -> None:
     """One pass. Each step is a transaction of its own: a run that cannot go on does not stop the others."""
     with units() as unit:
-        heartbeats.beat(unit, CONDUCTOR, now)
-        ids = rows.active_run_ids(unit)
+        if heartbeats.beat(unit, CONDUCTOR, now).since == now:
+            # The first pass after a break, or after the clock was set: what was noted before may be wrong now.
+            rows.wake_active_runs(unit, now)
+            planned.wake_all_links(unit)
+    with units() as unit:
+        ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
     for step in (lease_due, resend_lost, sweeps.send_due, retention.prune):
@@ -55,6 +57,15 @@ def _guarded(units: UnitFactory, step: Callable[[Unit], None]) -> None:
         log.exception("tick_step_failed")
 
 
+def runs_with_a_step(unit: Unit, now: datetime) -> list[UUID]:
+    """Of the runs under way that are due to be looked at: those for which it is time for a step. The others wait on."""
+    turns = {
+        run_id: decide(view, now) for run_id, view in rows.views(unit, rows.due_active_runs(unit, now), now).items()
+    }
+    rows.set_wakes(unit, {run_id: turn.until for run_id, turn in turns.items() if isinstance(turn, Wait)})
+    return [run_id for run_id, turn in turns.items() if not isinstance(turn, Wait)]
+
+
 def advance_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     """Let time pass for one run: deadlines and silences."""
     run = rows.get_run(unit, run_id, is_locked=True)
@@ -63,108 +74,68 @@ def advance_run(unit: Unit, run_id: UUID, now: datetime) -> None:
 
 
 def lease_due(unit: Unit, now: datetime) -> None:
-    """Lease, per campaign and link, the next due run whose link, agents and hosts are free; mark what has missed its time."""
+    """Start, per campaign and link, the next due run whose link, agents and hosts are free; mark what has missed its time."""
     if not try_lock(unit, leases.LOCK):
         return
-    held, since = leases.held_resources(unit), heartbeats.find_watched_since(unit, now)
-    seen: set[tuple[UUID, str]] = set()
-    for run in rows.due_runs(unit, now):
-        place = (run.campaign_id, run.link)
-        if place in seen:
-            continue
-        if not _miss(unit, run, held, since, now):
-            seen.add(place)
-            if _lease(unit, run, held, now):
-                held = leases.held_resources(unit)
+    asked = planned.due_runs(unit, now)
+    queues = {*asked.values(), *planned.queues_on(unit, planned.take_wakes(unit))}
+    held = leases.held_resources(unit) if queues else {}
+    wakes: dict[UUID, datetime | None] = dict.fromkeys(asked)  # who is not the first any more asks for nothing
+    claims: dict[UUID, tuple[Claim, ...]] = {}
+    missed = 0
+    while queues and missed < MOST_MISSED:  # the others are looked at in the next pass
+        turns = _decide(unit, planned.take_heads(unit, queues), held, now)
+        claims |= {head.id: turn.claims for head, turn in turns if isinstance(turn, Lease)}
+        wakes |= {head.id: turn.until for head, turn in turns if isinstance(turn, Wait)}
+        misses = [(head, turn) for head, turn in turns if isinstance(turn, Miss)]
+        for head, miss in misses:
+            runs.finish(unit, rows.get_run(unit, head.id), RunState.MISSED, now, miss.reason, miss.detail)
+        queues, missed = {head.queue for head, _ in misses}, missed + len(misses)
+    rows.set_wakes(unit, wakes)
+    if claims:
+        _start(unit, claims, now)
 
 
-def _lease(unit: Unit, run: Run, held: set[str], now: datetime) -> bool:
-    hosts = rows.hosts_of(unit, run.id)
-    wanted = {LINK_RESOURCE + run.link, *(f"agent:{host.agent}" for host in hosts)}
-    if wanted & held or _not_before(unit, run) > now:
-        return False
-    found = agents.agents_by_name(unit, [host.agent for host in hosts])
-    if not all(host.agent in found and _is_free(found[host.agent], now) for host in hosts):
-        return False
-    if not leases.take(unit, run.id, _claims(run, found)):
-        return False
-    runs.set_state(unit, run, RunState.LEASED, now)
-    return True
-
-
-def _is_free(agent: Agent, now: datetime) -> bool:
-    return is_free(AgentStatus(agent.status), agent.last_seen_at, now)
-
-
-def _claims(run: Run, found: Mapping[str, Agent]) -> list[Claim]:
-    """Link and agents for this run alone; hosts shared, unless the run changes what their other runs would feel."""
-    hosts = {agent.boot_id for agent in found.values()}
-    return [
-        Claim(LINK_RESOURCE + run.link, is_exclusive=True),
-        *(Claim(f"agent:{name}", is_exclusive=True) for name in found),
-        *(Claim(f"host:{boot_id}", is_exclusive=run.is_host_wide) for boot_id in hosts),
-    ]
-
-
-def _not_before(unit: Unit, run: Run) -> datetime:
-    """Not before its time, nor before the pause after the last cycle is over, however long that took."""
-    before = rows.end_of_earlier_cycles(unit, run)
-    if before is None:
-        return run.due_at
-    pause_s = campaigns.campaign_of(campaigns.find_campaign(unit, run.campaign_id)).timetable.pause_s
-    return max(run.due_at, before + timedelta(seconds=pause_s))
-
-
-def _miss(unit: Unit, run: Run, held: set[str], since: datetime, now: datetime) -> bool:
-    """End a run whose time has gone by, or that the campaign's data volume no longer allows."""
-    campaign = campaigns.find_campaign(unit, run.campaign_id)
-    limit = campaigns.campaign_of(campaign).limits.bytes
-    if limit is not None and rows.bytes_used(unit, campaign.id) >= limit:
-        detail = f"The campaign's data volume of {limit} bytes is used up."
-        runs.finish(unit, run, RunState.MISSED, now, Reason.POLICY_REFUSED, detail)
-        return True
-    latest = _latest(unit, run, campaign, since)
-    if now <= latest:
-        return False
-    reason, detail = (Reason.INTERNAL, SERVER_AWAY) if since > latest else _obstacle(unit, run, held, now)
-    runs.finish(unit, run, RunState.MISSED, now, reason, detail)
-    return True
-
-
-def _latest(unit: Unit, run: Run, campaign: Campaign, since: datetime) -> datetime:
-    """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour with a server."""
-    every_s = campaigns.campaign_of(campaign).timetable.every_s
-    if every_s:
-        return run.due_at + timedelta(seconds=every_s)
-    if rows.is_link_busy(unit, run):
-        return datetime.max.replace(tzinfo=run.due_at.tzinfo)
-    turn_at = max(
-        moment for moment in (run.due_at, rows.last_end_on_link(unit, run.link), campaign.resumed_at, since) if moment
+def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datetime) -> list[tuple[Head, Turn]]:
+    """What becomes of each head, in their order. What one is given is added to held."""
+    found = planned.find_campaigns(unit, {head.queue[0] for head in heads})
+    specs = {id_: campaigns.campaign_of(row) for id_, row in found.items()}
+    agents = planned.agent_views(unit, {name for head in heads for name in head.turn.agents})
+    last_ends = planned.last_ends(unit, {head.turn.link for head in heads})
+    cycle_ends = planned.earlier_cycle_ends(
+        unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
-    return turn_at + PATIENCE
+    used = rows.used_bytes(unit, [id_ for id_, spec in specs.items() if spec.limits.bytes is not None])
+    since = heartbeats.find_watched_since(unit, now)
+    turns: list[tuple[Head, Turn]] = []
+    for head in heads:
+        campaign_id, link = head.queue
+        state = LinkState(
+            held=held,
+            agents=agents,
+            watched_since=since,
+            resumed_at=found[campaign_id].resumed_at,
+            last_end_at=last_ends.get(link),
+            earlier_cycles_end_at=cycle_ends.get(head.id),
+            used_bytes=used.get(campaign_id, 0),
+        )
+        turn = decide_turn(head.turn, specs[campaign_id], state, now)
+        if isinstance(turn, Lease):
+            held |= {claim.resource: claim.is_exclusive for claim in turn.claims}
+        turns.append((head, turn))
+    return turns
 
 
-def _obstacle(unit: Unit, run: Run, held: set[str], now: datetime) -> tuple[Reason, str]:
-    """What kept a run from starting in time, in a sentence."""
-    if LINK_RESOURCE + run.link in held:
-        return Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had gone by."
-    hosts = rows.hosts_of(unit, run.id)
-    found = agents.agents_by_name(unit, [host.agent for host in hosts])
-    away = [_state_of(host, found.get(host.agent), now) for host in hosts]
-    said = " ".join(state for state in away if state)
-    return (
-        (Reason.AGENT_LOST, said)
-        if said
-        else (Reason.HOST_BUSY, "Its hosts were in other runs until its time had gone by.")
-    )
-
-
-def _state_of(host: RunHost, agent: Agent | None, now: datetime) -> str | None:
-    if agent is None or not is_online(agent.last_seen_at, now):
-        return f"{host.agent} was not heard from."
-    if agent.status == AgentStatus.BLOCKED:
-        return f"{host.agent} takes no run: {agent.detail or 'its host does not match its journal'}."
-    return None
+def _start(unit: Unit, claims: Mapping[UUID, tuple[Claim, ...]], now: datetime) -> None:
+    """Lease these runs, and look in the next pass at what comes behind each."""
+    is_taken = leases.take(unit, claims)
+    for run in rows.get_runs(unit, claims):
+        planned.wake_links(unit, [run.link])
+        if is_taken:
+            runs.set_state(unit, run, RunState.LEASED, now)
+            run.wake_at = now
+    if not is_taken:
+        log.error("leases_refused", runs=[str(run_id) for run_id in claims])
 
 
 def resend_lost(unit: Unit, now: datetime) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
+from downlink.domain.turn import LINK
 from downlink.storage import leases
 from downlink.storage import links as rows
 from downlink.storage.agents import agents_by_name
@@ -29,7 +30,7 @@ def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
     is_renamed = values.get("name", link.name) != link.name
     if is_renamed:
         _refuse_when_used(unit, link)
-    if leases.is_held(unit, rows.LINK_RESOURCE + link.name):
+    if leases.is_held(unit, LINK + link.name):
         raise ConflictError("link_busy", f"A run holds {link.name}; wait for its end or cancel it.")
     for key, value in values.items():
         if value is None and key not in ("allowance_bytes", "profile"):

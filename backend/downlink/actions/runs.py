@@ -10,9 +10,9 @@ import structlog
 from downlink.actions.run_rows import add_attempt
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
-from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, decide
+from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, Wait, decide
 from downlink.domain.run import FINAL, HostPhase, Reason, RunState, Verdict, is_retried, may_follow
-from downlink.storage import campaigns, leases
+from downlink.storage import campaigns, leases, planned
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run
@@ -32,9 +32,12 @@ log = structlog.get_logger()
 def advance(unit: Unit, run: Run, now: datetime) -> None:
     """Carry out every step that is due. The run must be locked."""
     unit.session.flush()
-    while (step := decide(rows.view(unit, run, now), now)) is not None:
+    while not isinstance(step := decide(rows.views(unit, [run.id], now)[run.id], now), Wait):
         _apply(unit, run, step, now)
         unit.session.flush()
+    # A look that has moved to later is not written down at every poll: the tick looks in vain once, and notes it.
+    if step.until is None or run.wake_at is None or step.until < run.wake_at:
+        run.wake_at = step.until
 
 
 def _apply(unit: Unit, run: Run, step: Step, now: datetime) -> None:
@@ -101,7 +104,11 @@ def postpone_job(unit: Unit, run_id: UUID, job: str) -> None:
 
 def _release(unit: Unit, run: Run, now: datetime) -> None:
     run.released_at = run.released_at or now
-    leases.release(unit, run.id)
+    if run.state == RunState.PLANNED:
+        planned.wake_links(unit, [run.link])
+    elif leases.release(unit, run.id):
+        planned.wake_links(unit, [run.link])
+        planned.wake_links_of(unit, [host.agent for host in rows.hosts_of(unit, run.id)])
     for flow in rows.flows_of(unit, run.id):
         flow.ticket = None
 
@@ -111,7 +118,7 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
     is_late = run.state in FINAL  # it had ended, and the rest of its samples came afterwards
     if is_late and state is RunState.COMPLETE and not _takes_its_place(unit, run, now):
         state, reason, detail = RunState(run.state), run.reason, f"{run.detail} {TOO_LATE}"
-    run.reason, run.detail, run.needs, run.live = reason, detail, None, None
+    run.reason, run.detail, run.needs, run.live, run.wake_at = reason, detail, None, None, None
     run.ended_at = run.ended_at or now  # an imported file may say when it ended
     _release(unit, run, now)
     set_state(unit, run, state, now, is_late=is_late)

@@ -7,7 +7,7 @@ should do. Both are asked again and again, so that a lost answer or a restarted 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from downlink.domain.run import MARGIN_RTTS, HostPhase, HostView, Reason, RunState, RunView, Verdict
 
@@ -23,6 +23,7 @@ SAMPLE_BYTES = 100  # packed; a sample of every field takes less
 MAX_UPLOAD_ORDERS = 100  # without a chunk: agents that fail at once ask twice a second
 AGENT_PAUSE_S = 30.0  # the longest between two tries of an agent (agents/internal/uplink)
 START_MARGIN_S = 1.5
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _ENGAGED = frozenset({HostPhase.PREPARING, HostPhase.READY})
 _UNSETTLED = _ENGAGED | {HostPhase.ASSIGNED, HostPhase.FINISHED}
 
@@ -61,11 +62,18 @@ class Finish:
     verdict: Verdict
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do before something is heard, or this moment has gone by; None where no time would change anything."""
+
+    until: datetime | None
+
+
 Step = Move | Start | Condemn | Release | Finish
 
 
-def decide(run: RunView, now: datetime) -> Step | None:
-    """The next step of an active run, or None while there is nothing to do but wait. Apply it and ask again."""
+def decide(run: RunView, now: datetime) -> Step | Wait:
+    """The next step of an active run; apply it and ask again. After Wait(until), ask again then, or when something was heard."""
     match run.state:
         case RunState.LEASED | RunState.PREPARING:
             return _decide_preparing(run, now)
@@ -75,10 +83,10 @@ def decide(run: RunView, now: datetime) -> Step | None:
             return _decide_restoring(run, now)
         case RunState.UPLOADING:
             return _decide_uploading(run, now)
-    return None
+    return Wait(None)
 
 
-def _decide_preparing(run: RunView, now: datetime) -> Step | None:
+def _decide_preparing(run: RunView, now: datetime) -> Step | Wait:
     if run.verdict:
         return Move(RunState.RESTORING)
     if not run.in_phase(*(frozenset(HostPhase) - {HostPhase.READY})):
@@ -88,13 +96,14 @@ def _decide_preparing(run: RunView, now: datetime) -> Step | None:
             return Start(now + start_margin(run.base_rtt_ms))  # each end holds a poll, and hears of it at once
     if run.state is RunState.LEASED and run.in_phase(*_ENGAGED):
         return Move(RunState.PREPARING)
-    if _is_over(run, run.state_at, PREPARE_LIMIT_S, now):
+    limit = _limit(run, run.state_at, PREPARE_LIMIT_S)
+    if now > limit:
         late = run.in_phase(HostPhase.ASSIGNED, HostPhase.PREPARING)
         return Condemn(_lost(late, "did not get ready", PREPARE_LIMIT_S))
-    return None
+    return Wait(limit)
 
 
-def _decide_running(run: RunView, now: datetime) -> Step | None:
+def _decide_running(run: RunView, now: datetime) -> Step | Wait:
     unfinished = run.in_phase(*_ENGAGED)
     if run.verdict or not unfinished:
         return Move(RunState.RESTORING)
@@ -102,53 +111,54 @@ def _decide_running(run: RunView, now: datetime) -> Step | None:
         return Start(now + start_margin(run.base_rtt_ms))  # nobody got the first one: the server went away with it
     # Receivers are silent by design, and a sender may be cut off for a while: only the deadline tells.
     end = (run.start_at or run.state_at) + timedelta(seconds=run.deadline_s)
-    if _is_over(run, end, FINISH_MARGIN_S, now):
+    limit = _limit(run, end, FINISH_MARGIN_S)
+    if now > limit:
         return Condemn(_lost(unfinished, "did not report the end of its transfer", run.deadline_s + FINISH_MARGIN_S))
-    return None
+    return Wait(limit)
 
 
-def _decide_restoring(run: RunView, now: datetime) -> Step | None:
-    unsettled = run.in_phase(*_UNSETTLED)
-    if unsettled and _is_over(run, run.state_at, RESTORE_LIMIT_S, now):
+def _decide_restoring(run: RunView, now: datetime) -> Step | Wait:
+    unsettled, limit = run.in_phase(*_UNSETTLED), _limit(run, run.state_at, RESTORE_LIMIT_S)
+    if unsettled and now > limit:
         return Condemn(
             run.verdict or _lost(unsettled, "did not report that its host is restored", RESTORE_LIMIT_S),
             tuple(unsettled),
         )
     if unsettled:
-        return None
+        return Wait(limit)
     if run.verdict and (run.verdict.state is RunState.CANCELLED or not run.in_phase(HostPhase.RESTORED)):
         return Finish(run.verdict)
     return Move(RunState.UPLOADING)
 
 
-def _decide_uploading(run: RunView, now: datetime) -> Step | None:
+def _decide_uploading(run: RunView, now: datetime) -> Step | Wait:
     if run.is_released:
-        return None
+        return Wait(None)
     if run.verdict and run.verdict.state is RunState.CANCELLED:
         return Finish(run.verdict)
     if not run.in_phase(HostPhase.RESTORED):
         return Release()
-    faults = {host.agent: why for host in run.hosts if (why := _upload_fault(host, run, now))}
-    if faults:
-        detail = " ".join(f"{agent} did not upload its samples: {why}." for agent, why in faults.items())
-        return Condemn(run.verdict or Verdict(RunState.INCOMPLETE, Reason.UPLOAD_TIMEOUT, detail), tuple(faults))
-    return None
+    limits = {host.agent: _upload_limits(host, run) for host in run.hosts if host.phase is HostPhase.RESTORED}
+    faults = {agent: next((why for at, why in found if now > at), None) for agent, found in limits.items()}
+    lost = {agent: why for agent, why in faults.items() if why}
+    if lost:
+        detail = " ".join(f"{agent} did not upload its samples: {why}." for agent, why in lost.items())
+        return Condemn(run.verdict or Verdict(RunState.INCOMPLETE, Reason.UPLOAD_TIMEOUT, detail), tuple(lost))
+    return Wait(min(at for found in limits.values() for at, _ in found))
 
 
-def _upload_fault(host: HostView, run: RunView, now: datetime) -> str | None:
-    """Why this host's upload is no longer waited for: it is silent, stands still, fails again and again, or takes too long."""
-    if host.phase is not HostPhase.RESTORED:
-        return None
-    if _is_over(run, max(run.state_at, host.heard_at or run.state_at), UPLOAD_SILENCE_S, now):
-        return f"not heard for {UPLOAD_SILENCE_S:g} s"
-    if _is_over(run, max(run.state_at, host.stored_at or run.state_at), UPLOAD_STALL_S, now):
-        return f"no chunk came for {UPLOAD_STALL_S:g} s"
-    if host.upload_orders > MAX_UPLOAD_ORDERS:
-        return f"no chunk came after {MAX_UPLOAD_ORDERS} orders to upload"
+def _upload_limits(host: HostView, run: RunView) -> list[tuple[datetime, str]]:
+    """When this host's upload is no longer waited for, and why: it is silent, stands still, fails again and again, or takes too long."""
+    silent = _limit(run, max(run.state_at, host.heard_at or run.state_at), UPLOAD_SILENCE_S)
+    stalled = _limit(run, max(run.state_at, host.stored_at or run.state_at), UPLOAD_STALL_S)
+    is_hopeless = host.upload_orders > MAX_UPLOAD_ORDERS
     longest_s = upload_limit_s(host.samples)
-    if _is_over(run, run.state_at, longest_s, now):
-        return f"not done within {longest_s:g} s"
-    return None
+    return [
+        (silent, f"not heard for {UPLOAD_SILENCE_S:g} s"),
+        (stalled, f"no chunk came for {UPLOAD_STALL_S:g} s"),
+        *([(_LONG_AGO, f"no chunk came after {MAX_UPLOAD_ORDERS} orders to upload")] if is_hopeless else []),
+        (_limit(run, run.state_at, longest_s), f"not done within {longest_s:g} s"),
+    ]
 
 
 def upload_limit_s(samples: int) -> float:
@@ -156,10 +166,10 @@ def upload_limit_s(samples: int) -> float:
     return min(UPLOAD_MOST_S, UPLOAD_MARGIN_S + samples * SAMPLE_BYTES * 8 / SLOWEST_UPLOAD_BPS)
 
 
-def _is_over(run: RunView, since: datetime, seconds: float, now: datetime) -> bool:
-    """Whether more than the limit has gone by since then, all of it watched; after a break agents come back one by one."""
+def _limit(run: RunView, since: datetime, seconds: float) -> datetime:
+    """When more than the limit will have gone by since then, all of it watched; after a break agents come back one by one."""
     counted_from = max(since, run.watched_since + timedelta(seconds=AGENT_PAUSE_S))
-    return now > counted_from + timedelta(seconds=seconds + MARGIN_RTTS * run.base_rtt_ms / 1000)
+    return counted_from + timedelta(seconds=seconds + MARGIN_RTTS * run.base_rtt_ms / 1000)
 
 
 def start_margin(base_rtt_ms: float) -> timedelta:

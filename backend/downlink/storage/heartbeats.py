@@ -12,13 +12,14 @@ from downlink.storage.tables import Heartbeat
 from downlink.storage.unit import Unit
 
 
-def beat(unit: Unit, name: str, now: datetime) -> None:
+def beat(unit: Unit, name: str, now: datetime) -> Pulse:
     """Mark that this process is there now."""
     pulse = next_pulse(find_pulse(unit, name), now)
     mark = insert(Heartbeat).values(name=name, at=pulse.at, since=pulse.since)
     unit.session.execute(
         mark.on_conflict_do_update(index_elements=["name"], set_={"at": pulse.at, "since": pulse.since})
     )
+    return pulse
 
 
 def find_pulse(unit: Unit, name: str) -> Pulse | None:

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from psycopg.errors import ExclusionViolation
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.exc import IntegrityError
 
+from downlink.domain.turn import Claim
 from downlink.storage.tables import Lease
 from downlink.storage.unit import Unit, lock
 
 LOCK = "lease"
+_DRAW = text("SELECT nextval('lease_slots') FROM generate_series(1, :shared)")
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """resource: `link:…`, `agent:…` or `host:…`."""
-
-    resource: str
-    is_exclusive: bool
-
-
-def take(unit: Unit, run_id: UUID, claims: Iterable[Claim]) -> bool:
-    """Take all of the claims or none; False when another run holds one of them."""
-    # Two inserts that exclude each other would wait for each other: claims are made one at a time.
+def take(unit: Unit, claims: Mapping[UUID, Sequence[Claim]]) -> bool:
+    """Take the claims of all of these runs or none; False when another run holds one of them."""
+    # Two inserts that exclude each other would wait for each other: claims are made one transaction at a time.
     lock(unit, LOCK)
+    shared = sum(not claim.is_exclusive for wanted in claims.values() for claim in wanted)
+    slots = iter(unit.session.scalars(_DRAW, {"shared": shared}).all() if shared else ())
+    rows = [
+        {
+            "run_id": run_id,
+            "resource": claim.resource,
+            "slots": Range(0, None) if claim.is_exclusive else _slot(next(slots)),
+        }
+        for run_id, wanted in claims.items()
+        for claim in wanted
+    ]
     try:
         with unit.session.begin_nested():
-            for claim in claims:
-                unit.session.add(Lease(run_id=run_id, resource=claim.resource, slots=_slots(unit, claim)))
-                unit.session.flush()
+            unit.session.execute(insert(Lease), rows)
     except IntegrityError as error:
         if isinstance(error.orig, ExclusionViolation):
             return False
@@ -41,21 +43,20 @@ def take(unit: Unit, run_id: UUID, claims: Iterable[Claim]) -> bool:
     return True
 
 
-def release(unit: Unit, run_id: UUID) -> None:
-    unit.session.execute(delete(Lease).where(Lease.run_id == run_id))
+def _slot(number: int) -> Range[int]:
+    return Range(number, number + 1)
+
+
+def release(unit: Unit, run_id: UUID) -> bool:
+    """Give back what the run holds; whether it held anything."""
+    return bool(unit.session.scalars(delete(Lease).where(Lease.run_id == run_id).returning(Lease.resource)).all())
 
 
 def is_held(unit: Unit, resource: str) -> bool:
     return unit.session.scalar(select(Lease.run_id).where(Lease.resource == resource).limit(1)) is not None
 
 
-def held_resources(unit: Unit) -> set[str]:
-    """Everything that some run holds, shared or not."""
-    return set(unit.session.scalars(select(Lease.resource)))
-
-
-def _slots(unit: Unit, claim: Claim) -> Range[int]:
-    if claim.is_exclusive:
-        return Range(0, None)
-    slot = unit.session.execute(text("SELECT nextval('lease_slots')")).scalar_one()
-    return Range(slot, slot + 1)
+def held_resources(unit: Unit) -> dict[str, bool]:
+    """Everything that some run holds, and whether it holds it for itself alone."""
+    is_alone = func.upper_inf(Lease.slots)
+    return {row[0]: row[1] for row in unit.session.execute(select(Lease.resource, is_alone))}

@@ -10,11 +10,10 @@ from sqlalchemy import delete, func, select
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.link import Link as DomainLink
 from downlink.domain.link import Orbit
+from downlink.domain.turn import LINK
 from downlink.storage.campaigns import campaign_of
 from downlink.storage.tables import Campaign, Lease, Link
 from downlink.storage.unit import Unit
-
-LINK_RESOURCE = "link:"
 
 
 def list_links(unit: Unit, limit: int, offset: int) -> tuple[Sequence[Link], int]:
@@ -41,8 +40,8 @@ def delete_link(unit: Unit, link_id: UUID) -> None:
 
 def runs_on_links(unit: Unit) -> dict[str, UUID]:
     """Link name to the run that holds it."""
-    query = select(Lease.resource, Lease.run_id).where(Lease.resource.startswith(LINK_RESOURCE))
-    return {resource.removeprefix(LINK_RESOURCE): run_id for resource, run_id in unit.session.execute(query)}
+    query = select(Lease.resource, Lease.run_id).where(Lease.resource.startswith(LINK))
+    return {resource.removeprefix(LINK): run_id for resource, run_id in unit.session.execute(query)}
 
 
 def is_in_use(unit: Unit, name: str) -> bool:

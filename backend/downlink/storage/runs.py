@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Select, and_, cast, func, or_, select, true
+from sqlalchemy import BigInteger, Select, and_, cast, false, func, or_, select, text, true, update
 
 from downlink.domain.agent import AgentStatus
-from downlink.domain.campaign_state import UNDER_WAY, CampaignState
+from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, HostPhase, HostView, Reason, RunState, RunView, Verdict
 from downlink.domain.sample import End
@@ -62,6 +63,11 @@ def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
     if run is None:
         raise NotFoundError("run_not_found", f"There is no run {run_id}.")
     return run
+
+
+def get_runs(unit: Unit, run_ids: Iterable[UUID]) -> Sequence[Run]:
+    """Those of these runs that there are, in the order of the plan."""
+    return unit.session.scalars(select(Run).where(Run.id.in_(list(run_ids))).order_by(*PLAN_ORDER)).all()
 
 
 def get_run_details(unit: Unit, run_id: UUID) -> RunDetails:
@@ -141,10 +147,31 @@ def run_of_agent(unit: Unit, agent: str) -> tuple[Run, RunHost] | None:
     return (row[0], row[1]) if row else None
 
 
-def active_run_ids(unit: Unit) -> Sequence[UUID]:
-    """Runs that wait for agents or for time; released ones wait only for jobs."""
+def due_active_runs(unit: Unit, now: datetime) -> Sequence[UUID]:
+    """Runs under way that want to be looked at, locked; those that another transaction holds are being looked at there."""
+    query = select(Run.id).where(Run.wake_at <= now, Run.state.in_(ACTIVE_NAMES)).order_by(Run.wake_at)
+    return unit.session.scalars(query.with_for_update(skip_locked=True)).all()
+
+
+def wake_active_runs(unit: Unit, now: datetime) -> None:
+    """Have every run looked at that waits for agents or for time; released ones wait only for jobs."""
     held = select(Run.id).where(Run.state.in_(ACTIVE_NAMES), Run.released_at.is_(None))
-    return unit.session.scalars(held.order_by(Run.due_at)).all()
+    set_wakes(unit, dict.fromkeys(unit.session.scalars(held), now))
+
+
+_SET_WAKES = text("""
+    UPDATE runs SET wake_at = wanted.at
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:moments AS timestamptz[])) AS wanted(id, at)
+    WHERE runs.id = wanted.id AND runs.id IN (
+        SELECT id FROM runs WHERE id = ANY(CAST(:ids AS uuid[])) FOR UPDATE SKIP LOCKED
+    )
+""")
+
+
+def set_wakes(unit: Unit, wakes: Mapping[UUID, datetime | None]) -> None:
+    """When these runs are to be looked at. Who holds one of them in another transaction sees to it there."""
+    if wakes:
+        unit.session.execute(_SET_WAKES, {"ids": list(wakes), "moments": list(wakes.values())})
 
 
 def runs_at_agent(unit: Unit, agent: str, run_ids: Iterable[UUID]) -> dict[UUID, tuple[Run, RunHost]]:
@@ -162,14 +189,6 @@ def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
     )  # fmt: skip
     locked = query.order_by(Run.attempt).with_for_update().execution_options(populate_existing=True)
     return unit.session.scalars(locked).all()
-
-
-def due_runs(unit: Unit, now: datetime) -> Sequence[Run]:
-    """Planned runs of running campaigns whose time has come, in order; what was recorded elsewhere is never measured here."""
-    query = select(Run).join(Campaign, Campaign.id == Run.campaign_id)
-    query = query.where(Run.state == RunState.PLANNED, Run.due_at <= now, Campaign.state == CampaignState.RUNNING)
-    query = query.where(Campaign.origin == "measured")
-    return unit.session.scalars(query.order_by(*PLAN_ORDER).with_for_update(of=Run, skip_locked=True)).all()
 
 
 def lost_jobs(unit: Unit, now: datetime, resend: timedelta) -> Sequence[Run]:
@@ -195,10 +214,9 @@ def booked_runs(unit: Unit) -> list[tuple[str, Run, list[str]]]:
     ]
 
 
-def planned_runs(unit: Unit, campaign_id: UUID) -> Sequence[Run]:
-    return unit.session.scalars(
-        select(Run).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED).with_for_update()
-    ).all()
+def postpone_planned(unit: Unit, campaign_id: UUID, pause: timedelta) -> None:
+    planned = update(Run).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED)
+    unit.session.execute(planned.values(due_at=Run.due_at + pause))
 
 
 def unfinished_runs(unit: Unit, campaign_id: UUID) -> Sequence[Run]:
@@ -219,11 +237,6 @@ def unfinished_in_campaign(unit: Unit, campaign_id: UUID) -> int:
     return unit.session.scalar(query) or 0
 
 
-def last_end_on_link(unit: Unit, link: str) -> datetime | None:
-    """When a run last gave this link back."""
-    return unit.session.scalar(select(func.max(func.coalesce(Run.released_at, Run.ended_at))).where(Run.link == link))
-
-
 def last_end_in_campaign(unit: Unit, campaign_id: UUID) -> datetime | None:
     """When a run here last came to its end; an imported run's ended_at is that of its measurement."""
     ended = (Run.campaign_id == campaign_id, Run.state.in_(FINAL_NAMES))
@@ -236,60 +249,69 @@ def imported_runs(unit: Unit, campaign_id: UUID) -> Sequence[tuple[str, Json]]:
     return [(name, source) for name, source in unit.session.execute(query) if source is not None]
 
 
-def end_of_earlier_cycles(unit: Unit, run: Run) -> datetime | None:
-    """When the last run of this campaign's earlier cycles gave the link back."""
-    query = select(func.max(func.coalesce(Run.released_at, Run.ended_at))).where(Run.campaign_id == run.campaign_id)
-    return unit.session.scalar(query.where(Run.link == run.link, Run.cycle < run.cycle))
-
-
-def is_link_busy(unit: Unit, run: Run) -> bool:
-    """Whether a run is on this run's link."""
-    query = select(Run.id).where(Run.link == run.link, Run.state.in_(ACTIVE_NAMES), Run.released_at.is_(None))
-    return unit.session.scalar(query.limit(1)) is not None
-
-
-def bytes_used(unit: Unit, campaign_id: UUID) -> int:
-    """What a campaign's flows have carried, failed runs included."""
+def used_bytes(unit: Unit, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """What these campaigns' flows have carried, failed runs included."""
     sent, received = (
         cast(outcome["app_bytes"].astext, BigInteger) for outcome in (RunFlow.sender_outcome, RunFlow.receiver_outcome)
     )
-    total = select(func.coalesce(func.sum(func.coalesce(func.greatest(sent, received), 0)), 0))
-    query = total.join(Run, Run.id == RunFlow.run_id).where(Run.campaign_id == campaign_id)
-    return int(unit.session.scalar(query) or 0)
+    total = func.coalesce(func.sum(func.coalesce(func.greatest(sent, received), 0)), 0)
+    query = select(Run.campaign_id, total).join(Run, Run.id == RunFlow.run_id)
+    found = unit.session.execute(query.where(Run.campaign_id.in_(list(campaign_ids))).group_by(Run.campaign_id))
+    return {campaign_id: int(carried) for campaign_id, carried in found}
 
 
-def view(unit: Unit, run: Run, now: datetime) -> RunView:
-    """The run as the deciders see it."""
-    verdict = (
-        Verdict(RunState(run.verdict), Reason(run.reason or "internal"), run.detail or "") if run.verdict else None
+def views(unit: Unit, run_ids: Sequence[UUID], now: datetime) -> dict[UUID, RunView]:
+    """These runs as the deciders see them."""
+    since, hosts = find_watched_since(unit, now), _host_views(unit, run_ids)
+    columns = (
+        Run.id, Run.state, Run.state_at, Run.base_rtt_ms, Run.deadline_s, Run.start_at, Run.released_at,
+        Run.verdict, Run.reason, Run.detail,
+    )  # fmt: skip
+    return {
+        run.id: RunView(
+            state=RunState(run.state),
+            state_at=run.state_at,
+            hosts=tuple(host for host, _ in hosts[run.id]),
+            base_rtt_ms=run.base_rtt_ms,
+            deadline_s=run.deadline_s,
+            watched_since=since,
+            start_at=run.start_at,
+            verdict=_verdict(run.verdict, run.reason, run.detail),
+            is_released=run.released_at is not None,
+            unstarted=frozenset(host.agent for host, is_unstarted in hosts[run.id] if is_unstarted),
+        )
+        for run in unit.session.execute(select(*columns).where(Run.id.in_(run_ids)))
+    }
+
+
+def _verdict(state: str | None, reason: str | None, detail: str | None) -> Verdict | None:
+    return Verdict(RunState(state), Reason(reason or Reason.INTERNAL), detail or "") if state else None
+
+
+def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple[HostView, bool]]]:
+    """By run: its hosts, and whether each one's agent says, too long after the start to begin, that it waits for it."""
+    samples: dict[tuple[UUID, str], int] = defaultdict(int)
+    announced = [RunFlow.sender_outcome["samples"].as_integer(), RunFlow.receiver_outcome["samples"].as_integer()]
+    flows = select(RunFlow.run_id, RunFlow.sender, RunFlow.receiver, *announced).where(RunFlow.run_id.in_(run_ids))
+    for run_id, sender, receiver, sent, received in unit.session.execute(flows):
+        samples[run_id, sender] += sent or 0
+        samples[run_id, receiver] += received or 0
+    waits = and_(
+        Run.state == RunState.RUNNING,
+        Agent.run_id == Run.id,
+        Agent.status == AgentStatus.READY,
+        Agent.last_seen_at > Run.start_at + timedelta(seconds=LATEST_START_S),
     )
-    flows = flows_of(unit, run.id)
-    return RunView(
-        state=RunState(run.state),
-        state_at=run.state_at,
-        hosts=tuple(_host_view(host, flows) for host in hosts_of(unit, run.id)),
-        base_rtt_ms=run.base_rtt_ms,
-        deadline_s=run.deadline_s,
-        watched_since=find_watched_since(unit, now),
-        start_at=run.start_at,
-        verdict=verdict,
-        is_released=run.released_at is not None,
-        unstarted=_unstarted(unit, run),
-    )
-
-
-def _unstarted(unit: Unit, run: Run) -> frozenset[str]:
-    """Agents that say, too long after the start to begin, that they wait for it."""
-    if run.state != RunState.RUNNING or run.start_at is None:
-        return frozenset()
-    query = select(Agent.name).where(Agent.run_id == run.id, Agent.status == AgentStatus.READY)
-    late = Agent.last_seen_at > run.start_at + timedelta(seconds=LATEST_START_S)
-    return frozenset(unit.session.scalars(query.where(late)))
-
-
-def _host_view(host: RunHost, flows: Sequence[RunFlow]) -> HostView:
-    samples = sum(outcome["samples"] for outcome in outcomes_of(flows, host.agent))
-    return HostView(host.agent, HostPhase(host.phase), host.heard_at, host.stored_at, samples, host.upload_orders)
+    columns = (RunHost.agent, RunHost.phase, RunHost.heard_at, RunHost.stored_at, RunHost.upload_orders)
+    query = select(RunHost.run_id, func.coalesce(waits, false()), *columns).join(Run, Run.id == RunHost.run_id)
+    query = query.outerjoin(Agent, Agent.name == RunHost.agent).where(RunHost.run_id.in_(run_ids))
+    found: dict[UUID, list[tuple[HostView, bool]]] = defaultdict(list)
+    for run_id, is_unstarted, agent, phase, heard_at, stored_at, orders in unit.session.execute(
+        query.order_by(RunHost.agent)
+    ):
+        host = HostView(agent, HostPhase(phase), heard_at, stored_at, samples[run_id, agent], orders)
+        found[run_id].append((host, is_unstarted))
+    return found
 
 
 def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[Json]:

@@ -23,7 +23,7 @@ from downlink.domain.campaign import LEAST_PHASE_S
 from downlink.domain.conflict import Booking, find_overlaps
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link, Orbit
-from downlink.domain.next_step import Condemn, Move, decide, start_margin, upload_limit_s
+from downlink.domain.next_step import Condemn, Move, Wait, decide, start_margin, upload_limit_s
 from downlink.domain.plan import plan_campaign, run_duration_s
 from downlink.domain.run import HostPhase, HostView, RunState, RunView, may_follow, transfer_deadline_s
 from downlink.domain.watch import Pulse, is_beating, next_pulse, watched_since
@@ -80,7 +80,7 @@ def uploading(**host: Any) -> RunView:
     ],
 )
 def test_each_wait_ends_after_its_limit(run: RunView, limit_s: float) -> None:
-    assert decide(run, after(limit_s)) is None
+    assert decide(run, after(limit_s)) == Wait(after(limit_s))
     assert isinstance(decide(run, after(limit_s) + TICK), Condemn)
 
 
@@ -110,8 +110,8 @@ def test_one_ready_host_is_enough_to_prepare_and_none_is_not() -> None:
     hosts = run_of(RunState.LEASED, HostPhase.ASSIGNED).hosts
     one = (replace(hosts[0], phase=HostPhase.PREPARING), hosts[1])
     assert decide(run_of(RunState.LEASED, HostPhase.ASSIGNED, hosts=one), ZERO) == Move(RunState.PREPARING)
-    assert decide(run_of(RunState.LEASED, HostPhase.ASSIGNED), ZERO) is None
-    assert decide(run_of(RunState.PREPARING, HostPhase.ASSIGNED, hosts=one), ZERO) is None
+    assert isinstance(decide(run_of(RunState.LEASED, HostPhase.ASSIGNED), ZERO), Wait)
+    assert isinstance(decide(run_of(RunState.PREPARING, HostPhase.ASSIGNED, hosts=one), ZERO), Wait)
 
 
 def test_a_run_that_has_ended_changes_only_when_its_samples_come_late() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, decide, start_margin
+from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Wait, decide, start_margin
 from downlink.domain.run import (
     ACTIVE,
     FINAL,
@@ -49,7 +49,7 @@ class Life:
         self.states = [self.run.state]
 
     def go_on(self) -> None:
-        while self.end is None and (step := decide(self.run, self.now)) is not None:
+        while self.end is None and not isinstance(step := decide(self.run, self.now), Wait):
             self._apply(step)
 
     def _apply(self, step: Move | Start | Condemn | Release | Finish) -> None:
@@ -166,7 +166,7 @@ def test_the_start_leaves_time_for_two_round_trips_of_each_message() -> None:
 
 def test_silence_during_a_transfer_is_no_failure_before_the_deadline() -> None:
     run = replace(make_run(RunState.RUNNING, (HostPhase.READY, HostPhase.READY)), start_at=ZERO)
-    assert decide(run, ZERO + timedelta(seconds=90)) is None
+    assert isinstance(decide(run, ZERO + timedelta(seconds=90)), Wait)
     late = decide(run, ZERO + timedelta(seconds=200))
     assert isinstance(late, Condemn)
     assert late.verdict.reason is Reason.AGENT_LOST

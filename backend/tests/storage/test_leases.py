@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, text
 
+from downlink.domain.turn import Claim
 from downlink.storage import leases
-from downlink.storage.leases import Claim
 from downlink.storage.tables import Campaign, Run
 from downlink.storage.unit import UnitFactory
 
@@ -52,7 +52,7 @@ def add_runs(units: UnitFactory, count: int) -> list[UUID]:
 
 def take(units: UnitFactory, run_id: UUID, claims: Iterable[Claim]) -> bool:
     with units() as unit:
-        return leases.take(unit, run_id, claims)
+        return leases.take(unit, {run_id: list(claims)})
 
 
 @given(wanted=st.lists(claim_sets, min_size=2, max_size=8))
@@ -80,7 +80,7 @@ def test_shared_hosts_are_shared_and_exclusive_ones_are_not(units: UnitFactory) 
     assert take(units, second, [Claim("host:x", is_exclusive=False)])
     assert not take(units, third, [Claim("link:geo", is_exclusive=True), Claim("host:x", is_exclusive=True)])
     with units() as unit:
-        assert leases.held_resources(unit) == {"host:x"}  # nothing is left of the refused one
+        assert leases.held_resources(unit) == {"host:x": False}  # nothing is left of the refused one
         leases.release(unit, first)
         leases.release(unit, second)
     assert take(units, third, [Claim("host:x", is_exclusive=True)])

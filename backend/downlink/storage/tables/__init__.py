@@ -5,7 +5,7 @@ from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
 from downlink.storage.tables.results import Exit, FlowLimit, Metric, Report, ReportAnswer, SlowStart, StoredSeries
-from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, lease_slots
+from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, Wake, lease_slots
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
 from downlink.storage.tables.traces import Chunk, Trace
@@ -40,5 +40,6 @@ __all__ = [
     "Table",
     "Trace",
     "User",
+    "Wake",
     "lease_slots",
 ]

@@ -48,6 +48,7 @@ class Run(Table):
     """needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost.
 
     nominal_rate_bps, is_emulated: of its link when it was planned; an analysis years later, or elsewhere, finds no link to ask.
+    wake_at: when the tick looks at it, None for not before something happens; of planned runs, the first on each link has one.
     import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
     """
 
@@ -76,6 +77,7 @@ class Run(Table):
     is_emulated: Mapped[bool | None]
     is_host_wide: Mapped[bool]
     live: Mapped[Json | None]
+    wake_at: Mapped[datetime | None]
     needs: Mapped[str | None]
     needs_sent_at: Mapped[datetime | None]
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
@@ -84,7 +86,14 @@ class Run(Table):
     __table_args__ = (
         UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),
         Index("ix_runs_unfinished", "state", "due_at", postgresql_where=text("ended_at IS NULL")),
-    )
+        Index("ix_runs_wake_at", "wake_at", postgresql_where=text("wake_at IS NOT NULL")),
+        Index("ix_runs_needs", "needs_sent_at", postgresql_where=text("needs IS NOT NULL")),
+        Index(
+            "ix_runs_planned", "campaign_id", "link", "due_at", "cycle", "position", "attempt",
+            postgresql_where=text("state = 'planned'"),
+        ),
+        Index("ix_runs_link_ended", "link", text("coalesce(released_at, ended_at)")),
+    )  # fmt: skip
 
 
 class RunFlow(Table):
@@ -132,6 +141,14 @@ class RunHost(Table):
     is_restored: Mapped[bool | None]
     differences: Mapped[list[Any]] = mapped_column(default=list)
     fingerprint: Mapped[Json | None]
+
+
+class Wake(Table):
+    """Something has happened that may let planned runs on this link start; the tick takes the row away and looks at them."""
+
+    __tablename__ = "wakes"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    link: Mapped[str]
 
 
 class Lease(Table):

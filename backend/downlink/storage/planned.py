@@ -1,0 +1,151 @@
+"""Planned runs whose turn may have come.
+
+Of each campaign's planned runs on a link only the first one, its head, can start. So heads alone carry a wake_at, and a pass
+of the tick costs the same however many runs wait behind them. Whatever may let a head start leaves a row in `wakes` with the
+link's name. A row, and not a change of the head itself: two transactions that free links would wait for each other's heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, insert, select, text
+
+from downlink.domain.agent import AgentStatus
+from downlink.domain.run import RunState
+from downlink.domain.turn import AgentView, PlannedTurn
+from downlink.storage.agents import agents_by_name
+from downlink.storage.tables import Campaign, Run, RunHost, Wake
+from downlink.storage.unit import Unit
+
+Queue = tuple[UUID, str]
+"""A campaign and one of its links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first planned run of a queue."""
+
+    id: UUID
+    queue: Queue
+    cycle: int
+    turn: PlannedTurn
+
+
+def wake_links(unit: Unit, links: Iterable[str]) -> None:
+    """Have the heads on these links looked at in the next pass."""
+    rows = [{"link": link} for link in sorted(set(links))]
+    if rows:
+        unit.session.execute(insert(Wake), rows)
+
+
+_WAKE_LINKS_OF = text("""
+    WITH freed AS (
+        SELECT mate.name FROM agents JOIN agents AS mate ON mate.boot_id = agents.boot_id WHERE agents.name = ANY(:agents)
+    )
+    INSERT INTO wakes (link) SELECT name FROM links
+    WHERE receiver IN (SELECT name FROM freed) OR senders && (SELECT array_agg(name) FROM freed)
+""")
+
+
+def wake_links_of(unit: Unit, agents: Iterable[str]) -> None:
+    """Have the heads looked at that want one of these agents, or another one on the same host."""
+    unit.session.execute(_WAKE_LINKS_OF, {"agents": list(agents)})
+
+
+def wake_all_links(unit: Unit) -> None:
+    unit.session.execute(text("INSERT INTO wakes (link) SELECT name FROM links"))
+
+
+def take_wakes(unit: Unit) -> set[str]:
+    """The links that something happened to since the last pass."""
+    return set(unit.session.scalars(text("DELETE FROM wakes RETURNING link")))
+
+
+_DUE = text("""
+    SELECT runs.id, runs.campaign_id, runs.link FROM runs JOIN campaigns ON campaigns.id = runs.campaign_id
+    WHERE runs.wake_at <= :now AND runs.state = 'planned' AND campaigns.state = 'running' AND campaigns.origin = 'measured'
+""")
+_QUEUES_ON = text("""
+    SELECT campaigns.id, link FROM campaigns, unnest(CAST(:links AS text[])) AS link
+    WHERE campaigns.state = 'running' AND campaigns.origin = 'measured'
+""")
+_FIRST = text("""
+    SELECT head.id FROM unnest(CAST(:campaigns AS uuid[]), CAST(:links AS text[])) AS queue(campaign_id, link)
+    CROSS JOIN LATERAL (
+        SELECT id FROM runs
+        WHERE campaign_id = queue.campaign_id AND link = queue.link AND state = 'planned'
+        ORDER BY due_at, cycle, position, attempt LIMIT 1
+    ) AS head
+""")
+
+
+def due_runs(unit: Unit, now: datetime) -> dict[UUID, Queue]:
+    """Planned runs of running campaigns that want to be looked at. What was recorded elsewhere is never measured here."""
+    return {id_: (campaign_id, link) for id_, campaign_id, link in unit.session.execute(_DUE, {"now": now})}
+
+
+def queues_on(unit: Unit, links: Collection[str]) -> set[Queue]:
+    """The queues of running campaigns on these links; some may be empty."""
+    found = unit.session.execute(_QUEUES_ON, {"links": list(links)}) if links else ()
+    return {(campaign_id, link) for campaign_id, link in found}
+
+
+def take_heads(unit: Unit, queues: Collection[Queue]) -> list[Head]:
+    """The heads of these queues in the order of the plan, locked. One that another transaction holds is left to the next pass."""
+    pairs = list(queues)
+    values = {"campaigns": [campaign for campaign, _ in pairs], "links": [link for _, link in pairs]}
+    ids = list(unit.session.scalars(_FIRST, values)) if pairs else []
+    agents = select(func.array_agg(RunHost.agent)).where(RunHost.run_id == Run.id).scalar_subquery()
+    columns = (Run.id, Run.campaign_id, Run.link, Run.due_at, Run.cycle, Run.is_host_wide, agents)
+    query = select(*columns).where(Run.id.in_(ids), Run.state == RunState.PLANNED)
+    query = query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
+    found = [
+        Head(id_, (campaign_id, link), cycle, PlannedTurn(link, due_at, tuple(sorted(names or ())), is_host_wide))
+        for id_, campaign_id, link, due_at, cycle, is_host_wide, names in unit.session.execute(
+            query.with_for_update(of=Run, skip_locked=True)
+        )
+    ]
+    if len(found) < len(ids):
+        wake_links(unit, {link for _, link in pairs} - {head.turn.link for head in found})
+    return found
+
+
+def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:
+    return {row.id: row for row in unit.session.scalars(select(Campaign).where(Campaign.id.in_(ids)))}
+
+
+def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
+    """Those of the named agents that exist and are not revoked."""
+    return {
+        name: AgentView(row.boot_id, AgentStatus(row.status), row.last_seen_at, row.detail)
+        for name, row in agents_by_name(unit, names).items()
+    }
+
+
+_LAST_ENDS = text("""
+    SELECT link, (SELECT max(coalesce(released_at, ended_at)) FROM runs WHERE runs.link = wanted.link)
+    FROM unnest(CAST(:links AS text[])) AS wanted(link)
+""")
+
+
+def last_ends(unit: Unit, links: Collection[str]) -> dict[str, datetime]:
+    """When a run last gave each of these links back."""
+    found = unit.session.execute(_LAST_ENDS, {"links": list(links)})
+    return {link: at for link, at in found if at}
+
+
+_CYCLE_ENDS = text("""
+    SELECT head.id, (
+        SELECT max(coalesce(released_at, ended_at)) FROM runs
+        WHERE runs.campaign_id = head.campaign_id AND runs.link = head.link AND runs.cycle < head.cycle
+    ) FROM runs AS head WHERE head.id = ANY(CAST(:ids AS uuid[]))
+""")
+
+
+def earlier_cycle_ends(unit: Unit, ids: Collection[UUID]) -> dict[UUID, datetime]:
+    """Head to when the last run of its campaign's earlier cycles gave the link back."""
+    return {id_: at for id_, at in unit.session.execute(_CYCLE_ENDS, {"ids": list(ids)}) if at}
