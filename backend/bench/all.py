@@ -79,6 +79,7 @@ BENCHES = [
     go_bench("controls", "Records|Best"),
     go_bench("agent", "Upload"),
     python_bench("polls_bench"),
+    python_bench("tick_bench"),
     python_bench("ingest_bench"),
     python_bench("report_bench"),
     python_bench("judged_bench"),

@@ -87,7 +87,7 @@ def test_a_queue_that_dies_within_a_tick_does_not_keep_the_next_run_waiting(
 ) -> None:
     agents = pair(lab)
     processes.start("conductor")
-    with held(lab.units, "leases"):
+    with held(lab.units, "wakes"):
         queue.kill()
     released_at = datetime.now(UTC)
     assert wait_until(lambda: pulse(lab) > released_at, 10), "no tick without the queue"

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "e8a17c53d046"
-down_revision = "d3b86f1e52a9"
+down_revision = "e7a41c9d0b35"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,167 @@
+"""One pass of the conductor with 1,000 runs under way, beside 100,000 planned ones and beside a tenth of them.
+
+The rows are those of a real PostgreSQL. Every tick finds what a busy second leaves: some runs whose deadline has to be looked
+at, some links that were given back, and heads behind runs that hold their links. The last row is the worst of all passes: the
+first one after a break, in which everything is looked at anew.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from uuid import uuid4
+
+from pydantic import SecretStr
+from sqlalchemy import insert, text
+from sqlalchemy.dialects.postgresql import Range
+
+from downlink.actions import conductor
+from downlink.domain.campaign_reading import campaign_from_dict
+from downlink.domain.watch import API
+from downlink.settings import Settings
+from downlink.stack.process import Supervisor
+from downlink.stack.servers import start_postgres
+from downlink.storage import heartbeats, planned
+from downlink.storage.migrate import upgrade
+from downlink.storage.tables import Agent, Campaign, Lease, Link, Run, RunFlow, RunHost
+from downlink.storage.unit import UnitFactory, open_units
+
+_ALL: Range[int] = Range(0, None)
+CAMPAIGNS, LINKS, TICKS, BUSY = 10, 1_000, 30, 20
+FEW, MANY = 10_000, 100_000
+SPEC = campaign_from_dict(
+    {
+        "name": "bench",
+        "links": ["link-0"],
+        "stop": {"seconds": 60},
+        "timetable": {"cycles": 100},
+        "conditions": [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}, {"name": "off"}],
+    }
+).to_dict()
+
+
+def fill(units: UnitFactory, planned_runs: int, now: datetime) -> None:
+    """A run under way on each link, and the planned ones spread over links and campaigns."""
+    campaigns = [uuid4() for _ in range(CAMPAIGNS)]
+    with units() as unit:
+        for table in ("campaigns", "agents", "links", "wakes", "heartbeats"):
+            unit.session.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - names of this file
+        shared = {"notes": "", "state": "running", "source": "", "spec": SPEC, "estimate": {}, "report_wanted": 0}
+        times = {"created_at": now, "launched_at": now, "resumed_at": now}
+        unit.session.execute(insert(Campaign), [{"id": id_, "name": "bench", **shared, **times} for id_ in campaigns])
+        ends = [(f"link-{n}", f"receiver-{n}", f"sender-{n}") for n in range(LINKS)]
+        unit.session.execute(insert(Link), [_link(*names, now) for names in ends])
+        unit.session.execute(insert(Agent), [_agent(name, now) for _, *names in ends for name in names])
+        for number, names in enumerate(ends):
+            _add(campaigns[number % CAMPAIGNS], names, "running", 1, now)
+        for number in range(planned_runs):
+            _add(campaigns[number % CAMPAIGNS], ends[number % LINKS], "planned", 2 + number // LINKS, now)
+        for table, rows in _rows.items():
+            unit.session.execute(insert(table), rows)
+            rows.clear()
+    with units.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+_rows: dict[type, list[dict[str, object]]] = {Run: [], RunFlow: [], RunHost: [], Lease: []}
+
+
+def _link(name: str, receiver: str, sender: str, now: datetime) -> dict[str, object]:
+    facts = {"orbit": "GEO", "operator": "x", "nominal_rate_bps": 10**8, "base_rtt_ms": 600, "is_emulated": False}
+    return {"name": name, "receiver": receiver, "senders": [sender], "created_at": now, **facts}
+
+
+def _agent(name: str, now: datetime) -> dict[str, object]:
+    facts = {"secret_hash": name.encode(), "version": "0", "host": {}, "status": "idle", "spool": []}
+    return {"name": name, "boot_id": f"boot-{name}", "created_at": now, "last_seen_at": now, **facts}
+
+
+def _add(campaign: object, names: tuple[str, str, str], state: str, cycle: int, now: datetime) -> None:
+    link, receiver, sender = names
+    run_id = uuid4()
+    facts = {"stop": {"seconds": 60}, "deadline_s": 102, "expected_s": 100, "base_rtt_ms": 600, "is_host_wide": False}
+    place = {"campaign_id": campaign, "link": link, "condition": "on", "cycle": cycle, "position": 1}
+    times = {"state_at": now, "due_at": now, "start_at": now if state == "running" else None}
+    wake = {"wake_at": now + timedelta(hours=1) if state == "running" else None}
+    _rows[Run].append(
+        {"id": run_id, "state": state, "tries": 0, "nominal_rate_bps": 10**8, **facts, **place, **times, **wake}
+    )
+    flow = {"sender": sender, "receiver": receiver, "asked_cc": "cubic", "cc_options": {}, "start_s": 0}
+    _rows[RunFlow].append({"run_id": run_id, "flow": 1, **flow})
+    for agent, role in ((receiver, "receiver"), (sender, "sender")):
+        host = {
+            "agent": agent,
+            "roles": [role],
+            "phase": "ready" if state == "running" else "assigned",
+            "heard_at": now,
+        }
+        _rows[RunHost].append({"run_id": run_id, **host, "settings_asked": {}, "differences": []})
+    if state == "running":
+        for resource in (f"link:{link}", f"agent:{receiver}", f"agent:{sender}"):
+            _rows[Lease].append({"run_id": run_id, "resource": resource, "slots": _ALL})
+
+
+def measure(units: UnitFactory, now: datetime) -> tuple[float, float]:
+    """Milliseconds of a busy pass (median), and of the first one after a break."""
+    mark(units, now)
+    broken_ms = timed(units, now)
+    taken = []
+    for number in range(TICKS):
+        moment = now + timedelta(seconds=number + 1)
+        mark(units, moment)
+        with units() as unit:
+            unit.session.execute(text(_DUE), {"now": moment, "busy": BUSY})
+            planned.wake_links(unit, [f"link-{BUSY * number + n}" for n in range(BUSY)])
+        taken.append(timed(units, moment))
+    return median(taken), broken_ms
+
+
+_DUE = """
+    UPDATE runs SET wake_at = :now WHERE id IN (SELECT id FROM runs WHERE state = 'running' ORDER BY random() LIMIT :busy)
+"""
+
+
+def mark(units: UnitFactory, now: datetime) -> None:
+    with units() as unit:
+        heartbeats.beat(unit, API, now)
+
+
+def timed(units: UnitFactory, now: datetime) -> float:
+    started = time.perf_counter()
+    conductor.tick(units, now)
+    return (time.perf_counter() - started) * 1e3
+
+
+def say(**row: object) -> None:
+    print(json.dumps(row), flush=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder, Supervisor(Path(folder)) as supervisor:
+        url = start_postgres(supervisor, Path(folder) / "postgres")
+        upgrade(Settings(database_url=SecretStr(url)))
+        units = open_units(url, 2)
+        found = {}
+        for count in (FEW, MANY):
+            now = datetime.now(UTC)
+            fill(units, count, now)
+            found[count] = measure(units, now)
+        units.close()
+    remark = f"{LINKS:,} runs under way, {BUSY} of them due and {BUSY} links given back"
+    say(name="tick, 100,000 planned", value=found[MANY][0], unit="ms", goal="<= 100", remark=remark)
+    peer = {"peer": found[FEW][0], "goal": "<= 1.5", "remark": "peer: 10,000 planned"}
+    say(name="tick by planned runs", value=found[MANY][0], unit="ms", **peer)
+    say(
+        name="tick after a break",
+        value=found[MANY][1],
+        unit="ms",
+        remark=f"all {LINKS:,} runs and links looked at anew",
+    )
+
+
+if __name__ == "__main__":
+    main()

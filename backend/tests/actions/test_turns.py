@@ -1,0 +1,106 @@
+"""Random campaigns, clocks that are set, ticks and agents that are lost: every run ends, none is lost, doubled or beside another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from downlink.domain.run import FINAL, RunState
+from tests.fixtures.fleet import Fleet
+from tests.fixtures.lab import Lab
+
+LINKS = {"a": ("client-a", ["server"]), "b": ("client-b", ["server"]), "c": ("client-c", ["other"])}
+HOSTS = {"client-a": "shared", "other": "shared"}
+"""Two links share a sender, and two agents a host."""
+pytestmark = pytest.mark.timeout(600)
+MEASURED = {RunState.COMPLETE, RunState.INCOMPLETE}
+
+timetables = st.one_of(
+    st.fixed_dictionaries({"cycles": st.integers(1, 2), "pause_s": st.sampled_from([0, 90])}),
+    st.fixed_dictionaries({"duration_h": st.just(0.05), "every_s": st.sampled_from([45, 90])}),
+)
+campaigns = st.fixed_dictionaries(
+    {
+        "links": st.lists(st.sampled_from(sorted(LINKS)), min_size=1, max_size=3, unique=True),
+        "timetable": timetables,
+        "limits": st.fixed_dictionaries({"attempts": st.integers(1, 2)}),
+        "is_host_wide": st.booleans(),
+    }
+)
+happenings = st.one_of(
+    st.tuples(st.just("steps"), st.integers(1, 8)),
+    st.tuples(st.just("clock"), st.sampled_from([-4000, -120, -8, 8, 120, 4000])),
+    st.tuples(st.just("lost ticks"), st.integers(1, 6)),
+    st.tuples(st.just("server away"), st.integers(5, 400)),
+    st.tuples(st.just("agent away"), st.sampled_from(["client-a", "server", "other"])),
+    st.tuples(st.just("pause"), st.integers(10, 300)),
+)
+
+
+@pytest.fixture
+def fleet(lab: Lab) -> Fleet:
+    made = Fleet(lab)
+    for name, (receiver, senders) in LINKS.items():
+        for agent in (receiver, *senders):
+            if agent not in made.agents:
+                made.join(agent, HOSTS.get(agent))
+        lab.link(name, receiver, tuple(senders))
+    return made
+
+
+@given(st.lists(campaigns, min_size=1, max_size=3), st.lists(happenings, max_size=8))
+@settings(
+    max_examples=6,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_every_run_ends_and_none_is_lost_doubled_or_beside_another_on_its_link(
+    fleet: Fleet, wanted: list[dict[str, Any]], story: list[tuple[str, Any]]
+) -> None:
+    with fleet.lab.units() as unit:
+        unit.session.connection().exec_driver_sql("DELETE FROM campaigns")
+    for agent in fleet.agents.values():
+        agent.away_until = 0.0
+        agent.forget()
+        agent.poll()
+    launched = [launch(fleet, campaign) for campaign in wanted]
+    planned = fleet.value("SELECT count(*) FROM runs")
+    for kind, what in story:
+        happen(fleet, kind, what, launched)
+    fleet.run(most_s=8 * 3600)
+    places = fleet.places()
+    assert len(places) == planned
+    for place in places:
+        assert place.attempts == list(range(1, len(place.attempts) + 1))
+        assert set(place.states) <= FINAL
+        assert sum(state in MEASURED for state in place.states) <= 1
+    assert fleet.value("SELECT count(*) FROM leases") == 0
+
+
+def launch(fleet: Fleet, campaign: dict[str, Any]) -> str:
+    conditions = [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}, {"name": "plain"}]
+    changes = {key: value for key, value in campaign.items() if key != "is_host_wide"}
+    return fleet.lab.launch(**changes, conditions=conditions if campaign["is_host_wide"] else conditions[1:])
+
+
+def happen(fleet: Fleet, kind: str, what: Any, launched: list[str]) -> None:
+    match kind:
+        case "steps":
+            for _ in range(what):
+                fleet.step()
+        case "clock" | "server away":
+            fleet.lab.go_away(what)
+        case "lost ticks":
+            fleet.loses_ticks = what
+        case "agent away":
+            fleet.send_away(what, 300)
+        case "pause":
+            path = f"/campaigns/{launched[0]}"
+            if fleet.lab.call("GET", path)["state"] == "running":
+                fleet.lab.call("POST", f"{path}/pause")
+                fleet.pass_time(what)
+                fleet.step()
+                fleet.lab.call("POST", f"{path}/resume")
