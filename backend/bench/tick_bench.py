@@ -20,7 +20,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.dialects.postgresql import Range
 
 from downlink.actions import conductor
-from downlink.domain.campaign_reading import campaign_from_dict
+from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.watch import API
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor

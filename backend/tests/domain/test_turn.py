@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign import Limits, Timetable
-from downlink.domain.campaign_reading import campaign_from_dict
 from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, HostPhase, HostView, Reason, RunState, RunView, Verdict
 from downlink.domain.turn import (

@@ -135,3 +135,34 @@ def test_seconds_become_arrays_and_back_without_a_changed_bit(other_url: str) ->
             found = connection.execute(text(f"SELECT * FROM {table} ORDER BY flow, bin_s")).mappings().all()  # noqa: S608
             assert [{name: row[name] for name in rows[0]} for row in found] == rows
     engine.dispose()
+
+
+BEFORE_WAKES, WAKES = "e7a41c9d0b35", "e8a17c53d046"
+CAMPAIGN_UNDER_WAY = """
+    INSERT INTO campaigns (id, name, notes, state, origin, source, spec, estimate, created_at, report_wanted)
+    VALUES ('00000000-0000-0000-0000-000000000002', 'c', '', 'running', 'measured', '', '{}', '{}', now(), 0)
+"""
+RUN_UNDER_WAY = """
+    INSERT INTO runs (id, campaign_id, link, condition, cycle, position, attempt, tries, state, state_at, due_at, stop,
+                      deadline_s, expected_s, base_rtt_ms, is_host_wide, released_at)
+    VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000002', :link, 'on', :cycle, 1, 1, 0,
+            :state, now(), now(), '{}', 0, 0, 0, false, CASE WHEN :state = 'complete' THEN now() END)
+"""
+
+
+def test_runs_from_before_are_looked_at_by_the_first_tick(other_url: str) -> None:
+    config = alembic_config(other_url)
+    command.upgrade(config, BEFORE_WAKES)
+    engine = create_engine(other_url)
+    with engine.begin() as connection:
+        connection.execute(text(CAMPAIGN_UNDER_WAY))
+        for cycle, state in enumerate(("complete", "running", "planned", "planned"), 1):
+            connection.execute(text(RUN_UNDER_WAY), {"link": "geo", "cycle": cycle, "state": state})
+    command.upgrade(config, WAKES)
+    with engine.connect() as connection:
+        woken = connection.execute(text("SELECT state FROM runs WHERE wake_at <= now()")).scalars().all()
+        assert (woken, connection.execute(text("SELECT link FROM wakes")).scalars().all()) == (["running"], ["geo"])
+    command.downgrade(config, BEFORE_WAKES)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM runs")).scalar_one() == 4
+    engine.dispose()
