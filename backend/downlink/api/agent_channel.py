@@ -43,7 +43,7 @@ JOIN_FAILURES = 30
 """Per address and quarter of an hour; many hosts may join from behind one."""
 
 
-def _secret(request: Request) -> str:
+async def _secret(request: Request) -> str:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret:
         raise DeniedError("agent_unknown", "An agent shows its secret as `Authorization: Bearer …`.")
