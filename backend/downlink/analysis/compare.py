@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from downlink.analysis.binning import Floats
 
@@ -71,7 +71,7 @@ def sign_flip_p(differences: Floats, seed: int) -> float:
         return 1.0
     if 2 ** len(differences) > MAX_EXACT_FLIPS:
         return _drawn_flip_p(differences, seed)
-    found = stats.permutation_test(
+    found = scipy.stats.permutation_test(
         (differences,),
         lambda each, axis: np.mean(each, axis=axis),
         permutation_type="samples",
@@ -115,7 +115,7 @@ def cycles_for_test(family: int) -> int:
 @lru_cache(maxsize=256)
 def least_shape_p(n: int) -> float:
     """The least that Kolmogorov-Smirnov can give for n against n values: none of one side among the other's."""
-    return 1.0 if n == 0 else float(stats.ks_2samp(np.arange(n), np.arange(n, 2 * n)).pvalue)
+    return 1.0 if n == 0 else float(scipy.stats.ks_2samp(np.arange(n), np.arange(n, 2 * n)).pvalue)
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -154,5 +154,5 @@ def _both_there(own: ArrayLike, base: ArrayLike) -> tuple[Floats, Floats]:
 def _shape(own: Floats, base: Floats) -> tuple[float, float]:
     if not len(own):
         return np.nan, 1.0
-    found = stats.ks_2samp(own, base)
+    found = scipy.stats.ks_2samp(own, base)
     return float(found.statistic), float(found.pvalue)

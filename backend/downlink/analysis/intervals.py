@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -108,7 +108,7 @@ def _resample_weights(n: int, seed: int, resamples: int) -> Floats:
 
 def _quantile_t(n: NDArray[np.int64]) -> Floats:
     degrees = np.where(n > 1, n - 1, 1)
-    quantile: Floats = np.where(n > 1, stdtrit(degrees, (1 + CONFIDENCE) / 2), np.nan)
+    quantile: Floats = np.where(n > 1, scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2), np.nan)
     return quantile
 
 

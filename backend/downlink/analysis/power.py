@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import nctdtr, stdtrit
+import scipy
 
 POWER = 0.8
 SIGNIFICANCE = 0.05
@@ -17,8 +16,8 @@ def power_of_paired_t(effect: float, n: int, significance: float = SIGNIFICANCE)
     effect: true mean difference over the deviation of the differences. By the noncentral t distribution (Cohen, 1988);
     a significant difference of the wrong sign is not counted as seen.
     """
-    critical = stdtrit(n - 1, 1 - significance / 2)
-    return float(1 - nctdtr(n - 1, abs(effect) * np.sqrt(n), critical))
+    critical = scipy.special.stdtrit(n - 1, 1 - significance / 2)
+    return float(1 - scipy.special.nctdtr(n - 1, abs(effect) * np.sqrt(n), critical))
 
 
 def detectable_difference(sd: float, n: int, power: float = POWER, significance: float = SIGNIFICANCE) -> float:
@@ -29,8 +28,8 @@ def detectable_difference(sd: float, n: int, power: float = POWER, significance:
     if n < 2 or not np.isfinite(sd):
         return np.nan
     # At three times the critical value the power is above 0.99 for any n, and the distribution still computable.
-    highest = 3 * stdtrit(n - 1, 1 - significance / 2) / np.sqrt(n)
-    effect = brentq(lambda each: power_of_paired_t(each, n, significance) - power, 0.0, highest)
+    highest = 3 * scipy.special.stdtrit(n - 1, 1 - significance / 2) / np.sqrt(n)
+    effect = scipy.optimize.brentq(lambda each: power_of_paired_t(each, n, significance) - power, 0.0, highest)
     return float(effect * sd)
 
 

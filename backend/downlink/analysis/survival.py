@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from downlink.analysis.binning import Floats
 from downlink.analysis.intervals import plain
@@ -53,8 +53,8 @@ def restricted(times_s: ArrayLike, watched_s: ArrayLike) -> Floats:
 
 
 def _median(times: Floats, is_open: NDArray[np.bool_], watched: Floats) -> tuple[float, float, float]:
-    sample = stats.CensoredData.right_censored(restricted(times, watched), is_open)
-    survival = stats.ecdf(sample).sf
+    sample = scipy.stats.CensoredData.right_censored(restricted(times, watched), is_open)
+    survival = scipy.stats.ecdf(sample).sf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # where nobody or everybody is left it is undefined, and NaN
         bounds = survival.confidence_interval(method="log-log")

@@ -76,7 +76,7 @@ def start_services(supervisor: Supervisor, env: Mapping[str, str]) -> None:
 
 
 def start_service(supervisor: Supervisor, env: Mapping[str, str], name: str) -> None:
-    supervisor.start(Program(name, [_executable(), *SERVICES[name]], env))
+    supervisor.start(Program(name, [_executable(), *SERVICES[name]], env, group="services"))
 
 
 def command(env: Mapping[str, str], *arguments: str) -> str:

@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Self
 
@@ -21,13 +22,14 @@ from downlink.domain.errors import UnavailableError
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `stop_signal` asks it to end in order; after `stop_s` it is killed."""
+    """What to run. `stop_signal` asks it to end in order; after `stop_s` it is killed. Those of one group end together."""
 
     name: str
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
     stop_s: float = 15.0
+    group: str = ""
 
 
 def start_time(pid: int) -> int | None:
@@ -59,6 +61,7 @@ class Supervisor:
     def __init__(self, home: Path) -> None:
         self.home = home
         self._running: dict[str, tuple[Program, subprocess.Popen[bytes]]] = {}
+        self._asked: set[str] = set()
         for folder in (home, self._logs, self._pids):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -91,6 +94,7 @@ class Supervisor:
                 stderr=log,
                 start_new_session=True,
             )
+        self._asked.discard(program.name)
         (self._pids / program.name).write_text(f"{process.pid} {start_time(process.pid)} {int(program.stop_signal)}\n")
         self._running[program.name] = (program, process)
         return process
@@ -134,9 +138,9 @@ class Supervisor:
 
     def stop(self, name: str) -> None:
         """Ask one program to end, kill it when it does not, and wait until it is gone."""
+        self._ask_to_end(name)
         program, process = self._running.pop(name)
         if process.poll() is None:
-            process.send_signal(program.stop_signal)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(program.stop_s)
         _kill_session(process.pid)
@@ -144,9 +148,20 @@ class Supervisor:
         (self._pids / name).unlink(missing_ok=True)
 
     def stop_all(self) -> None:
-        """Stop everything, last started first."""
-        for name in reversed(list(self._running)):
-            self.stop(name)
+        """Stop everything, last started first; neighbours of one group are asked before any of them is waited for."""
+        for _, names in groupby(reversed(list(self._running)), lambda name: self.program(name).group or name):
+            together = list(names)
+            for name in together:
+                self._ask_to_end(name)
+            for name in together:
+                self.stop(name)
+
+    def _ask_to_end(self, name: str) -> None:
+        """Once: a second signal means *at once* to some."""
+        program, process = self._running[name]
+        if name not in self._asked and process.poll() is None:
+            self._asked.add(name)
+            process.send_signal(program.stop_signal)
 
     def sweep(self) -> None:
         """End what an earlier launcher, killed before it could tidy up, has left behind."""

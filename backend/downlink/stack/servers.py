@@ -34,7 +34,10 @@ def start_postgres(supervisor: Supervisor, data: Path, tools: Path | None = None
     options = ["-D", str(data), "-k", str(sockets), "-c", "listen_addresses=", "-c", "max_connections=60"]
     supervisor.start(
         Program(
-            "postgres", [*_as_plain_user(), str(tools / "postgres"), *options], stop_signal=signal.SIGINT
+            "postgres",
+            [*_as_plain_user(), str(tools / "postgres"), *options],
+            stop_signal=signal.SIGINT,
+            group="servers",
         )  # SIGINT: fast shutdown
     )
     supervisor.wait_ready("postgres", lambda: _answers(tools, sockets), timeout_s=60)
@@ -54,7 +57,7 @@ def start_valkey(supervisor: Supervisor, data: Path, server: str | None = None) 
     config.write_text(
         f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\nappendonly no\nmaxmemory-policy noeviction\ndir "{data}"\n'
     )
-    supervisor.start(Program("valkey", [server or valkey_server(), str(config)]))
+    supervisor.start(Program("valkey", [server or valkey_server(), str(config)], group="servers"))
     supervisor.wait_ready("valkey", lambda: is_listening(port), timeout_s=20)
     return f"redis://:{password}@127.0.0.1:{port}/0"
 

@@ -34,6 +34,20 @@ def test_programs_stop_last_started_first(tmp_path: Path) -> None:
     assert not list((tmp_path / "home" / "pid").iterdir())
 
 
+def test_programs_of_one_group_are_asked_to_end_before_any_is_waited_for(tmp_path: Path) -> None:
+    """Each ends when both were asked: one after the other, the first would have to be killed."""
+    script = (
+        'trap \'touch "asked-$0"; until [ -e asked-first ] && [ -e asked-second ]; do sleep 0.05; done; touch "ended-$0"; exit\' TERM; '
+        'cd "$1"; echo up; while :; do sleep 0.05; done'
+    )
+    with Supervisor(tmp_path / "home") as supervisor:
+        for name in ("first", "second"):
+            command = ["bash", "-c", script, name, str(tmp_path)]
+            supervisor.start(Program(name, command, stop_s=20, group="both"))
+            supervisor.wait_ready(name, lambda name=name: "up" in supervisor.log_path(name).read_text(), timeout_s=10)
+    assert sorted(path.name for path in tmp_path.glob("ended-*")) == ["ended-first", "ended-second"]
+
+
 def test_a_program_that_will_not_end_is_killed_with_its_helpers(tmp_path: Path) -> None:
     script = "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"
     with Supervisor(tmp_path) as supervisor:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scipy import stats
+import scipy
 
 from downlink.analysis.exits.capacity import Capacity
 from downlink.analysis.exits.sliding import ExitTimes
@@ -119,7 +119,7 @@ def _scaled(value: float | None) -> float | None:
 def _share(hits: int, n: int) -> Interval:
     if n == 0:
         return Interval(float("nan"), None, None, 0)
-    bounds = stats.binomtest(hits, n).proportion_ci(CONFIDENCE, method="wilson")
+    bounds = scipy.stats.binomtest(hits, n).proportion_ci(CONFIDENCE, method="wilson")
     return Interval(hits / n, float(bounds.low), float(bounds.high), n)
 
 
