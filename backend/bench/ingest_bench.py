@@ -184,7 +184,9 @@ def main() -> None:
         sender.announced, receiver.announced = 2 * ROUNDS * CHUNKS_PER_ROUND, 1
         api.post("/links", json=LINK).raise_for_status()
         campaign = api.post("/campaigns", json={"source": CAMPAIGN}).raise_for_status().json()["id"]
-        api.post(f"/campaigns/{campaign}/launch").raise_for_status()
+        launched = api.post(f"/campaigns/{campaign}/launch")
+        if not launched.is_success:
+            raise RuntimeError(launched.text)
         run = carry_out(sender, receiver)
         uploads = make_uploads(sender, run, sender.announced)
 
