@@ -155,6 +155,6 @@ def resend_lost(unit: Unit, now: datetime) -> None:
         campaign.report_sent_at = now
         unit.enqueue("report", campaign.id)
         ended_at = rows.last_end_in_campaign(unit, campaign.id)
-        if ended_at and ended_at < now - REPORT_PATIENCE:
+        if campaign.ended_at is None and ended_at and ended_at < now - REPORT_PATIENCE:
             log.error("report_overdue", campaign_id=str(campaign.id))
             complete_campaign(unit, campaign.id, now)

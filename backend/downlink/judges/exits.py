@@ -53,7 +53,7 @@ def _capacity(capacity: Capacity | None) -> Row:
 
 def _verdicts(flow: int, found: FlowExits) -> list[Row]:
     return [
-        {**asdict(verdict), "flow": flow, "place": place, "timing": found.timing(verdict)}
+        {**vars(verdict), "flow": flow, "place": place, "timing": found.timing(verdict)}
         for place, verdict in enumerate(found.verdicts)
     ]
 

@@ -10,6 +10,8 @@ from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
 from downlink.analysis import ANALYSIS_VERSION
+from downlink.cli.campaigns import reanalyse
+from downlink.cli.client import Access, Client
 from downlink.domain.errors import DownlinkError
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
@@ -94,3 +96,20 @@ def test_a_campaign_without_an_analysed_run_says_so(lab: Lab) -> None:
     campaign = lab.launch()
     refused = lab.call("POST", f"/campaigns/{campaign}/reanalysis", expect=409)
     assert refused["code"] == "nothing_analysed"
+
+
+def test_the_command_follows_it_to_the_report(
+    lab: Lab, campaign: UUID, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Against this server; its workers do a round whenever the command waits."""
+
+    def work(_seconds: float) -> None:
+        lab.tick()
+        lab.work()
+
+    client = Client(Access("http://testserver", lab.token), lab.client._transport)
+    monkeypatch.setattr("downlink.cli.reanalysis.time.sleep", work)
+    monkeypatch.setattr("downlink.cli.campaigns.connect", lambda: client)
+    reanalyse(str(campaign))
+    assert capsys.readouterr().out == f"6 runs are analysed by version {ANALYSIS_VERSION}.\n"
+    assert lab.call("GET", path(campaign))["outdated"] == 0
