@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A path far faster than any satellite link: records must keep up without a drop.
+// A path faster than the satellite links, with an acknowledgement for every second packet: records must keep up without a drop.
 func TestNoRecordIsLostOnAFastPath(t *testing.T) {
 	p := fastPath(t)
 	loaded := load(t, "dl_cubic_nohs", nil)
@@ -24,7 +24,7 @@ func TestNoRecordIsLostOnAFastPath(t *testing.T) {
 	records, tally := record(t, loaded, sender, func() { sendFor(sender, receiver, time.Second) })
 	require.Zero(t, tally.Dropped)
 	require.EqualValues(t, tally.Acks, len(records))
-	require.Greater(t, deliveredBps(records, 0.2, 1), 500e6)
+	require.Greater(t, deliveredBps(records, 0.2, 1), 144e6)
 	for i := 1; i < len(records); i++ {
 		require.Equal(t, records[i-1].Acks+1, records[i].Acks, "numbers tell a gap")
 	}
