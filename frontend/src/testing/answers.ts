@@ -1,22 +1,23 @@
-import type { Problem, RunSummary } from '@/api/types'
-import { EVIDENCE_ROUTES } from './evidenceAnswers.ts'
-import { makeRun } from './examples.ts'
-import { EXIT_ROUTES } from './exitAnswers.ts'
-import { IMPORT_ROUTES } from './importAnswers.ts'
-import enrolment from './recorded/enrolment.json' with { type: 'json' }
-import type { Answer, Respond, Route } from './route.ts'
-import { makePreview, makeRunSeries, type World } from './world.ts'
+import type { Campaign, Problem, RunSummary, Sweep } from '@/api/types'
+import { answerOf, answerTo, IDS, said } from './recordings.ts'
+import type { World } from './world.ts'
+
+export interface Answer {
+  status: number
+  body?: unknown
+}
+
+type Body = Record<string, unknown>
+type Respond = (world: World, parts: string[], body: Body) => Answer | null
+/** Method and path (after /api/v1), with the answer; null leaves it to the recording. */
+type Route = [method: string, path: RegExp, respond: Respond]
 
 const ok = (body: unknown): Answer => ({ status: 200, body })
+const done: Answer = { status: 204 }
 const list = <T>(items: T[]): Answer => ok({ items, total: items.length })
+const PASSWORD = 'correct horse battery'
 
-export function problem(status: number, code: string, message: string, details: Problem['details'] = {}): Answer {
-  return { status, body: { code, message, details } satisfies Problem }
-}
-
-function findCampaign(world: World, id: string | undefined) {
-  return world.campaigns.find((campaign) => campaign.id === id)
-}
+const findCampaign = (world: World, id = '') => world.campaigns.find((campaign) => campaign.id === id)
 
 function findRun(world: World, id: string | undefined): RunSummary | undefined {
   return Object.values(world.runs)
@@ -24,183 +25,147 @@ function findRun(world: World, id: string | undefined): RunSummary | undefined {
     .find((run) => run.id === id)
 }
 
-const noCampaign = problem(404, 'campaign_not_found', 'There is no such campaign; it may have been deleted.')
-const noRun = problem(404, 'run_not_found', 'There is no such run; its campaign may have been deleted.')
-
-function setState(state: 'running' | 'paused' | 'cancelled'): Respond {
+function setState(state: Campaign['state']): Respond {
   return (world, [id]) => {
     const campaign = findCampaign(world, id)
-    if (!campaign) return noCampaign
-    Object.assign(campaign, { state, launched_at: campaign.launched_at ?? '2026-01-02T03:04:05.000Z' })
-    return ok(campaign)
+    if (!campaign) return answerOf('campaign-unknown')
+    return ok(Object.assign(campaign, { state, launched_at: campaign.launched_at ?? campaign.created_at }))
   }
 }
 
-function absence(name: string) {
-  const message = `${name} is offline (never heard); start \`downlink-agent run\` on its host.`
-  return { code: 'agent_offline', message, is_blocking: true, is_waivable: true }
+/** A list of what the world has, of which one can be taken away. */
+function listed(path: string, key: 'tokens' | 'sessions' | 'sweeps'): Route[] {
+  const remove: Respond = (world, [id]) => {
+    Object.assign(world, { [key]: (world[key] as { id: string }[]).filter((one) => one.id !== id) })
+    return done
+  }
+  return [
+    ['GET', new RegExp(`^/${path}$`), (world) => list(world[key] as unknown[])],
+    ['DELETE', new RegExp(`^/${path}/([^/]+)$`), remove],
+  ]
 }
 
-const UNIT = '[Service]\nExecStart=/usr/local/bin/downlink-agent run\n'
+const signIn: Respond = (world, _, body) => {
+  if (body.password !== PASSWORD) return answerOf('login-wrong')
+  world.session = said('login')
+  world.isSetupNeeded = false
+  return ok(world.session)
+}
+
+const signOut: Respond = (world) => {
+  world.session = null
+  return done
+}
+
+const changePassword: Respond = (world, _, body) => {
+  if (body.current !== PASSWORD) return answerOf('login-wrong')
+  world.sessions = world.sessions.filter((session) => session.is_own)
+  return done
+}
+
+/** The recorded answer to a creation, with what this one asked for. */
+const created =
+  (name: string, key: 'tokens' | 'links'): Respond =>
+  (world, _, body) => {
+    const { status, body: made } = answerOf(name)
+    const one = { ...(made as Body), ...body, id: crypto.randomUUID() }
+    ;(world[key] as unknown[]).push(one)
+    return { status, body: one }
+  }
+
+const launch: Respond = (world, parts, body) => {
+  const isAnyAway = world.agents.some((agent) => !agent.is_online)
+  return isAnyAway && !body.even_if_offline ? answerOf('launch-blocked') : setState('running')(world, parts, body)
+}
+
+const preview: Respond = (_world, _, body) => {
+  const source = String(body.source)
+  if (source.includes('stpo:')) return answerOf('preview-invalid')
+  return answerOf(source === said<{ source: string }>('draft').source ? 'draft-preview' : 'preview')
+}
+
+const importFiles: Respond = (world, _, body) => {
+  const refused = world.refusedFiles
+  if (refused.length > 0 && body.skip_refused !== 'true') {
+    const problem = said<Problem>('import-refused')
+    return { status: 422, body: { ...problem, details: { refused } } }
+  }
+  const campaign = findCampaign(world, IDS.imported)
+  if (campaign && typeof body.campaign === 'string') campaign.name = body.campaign
+  world.importedUnder = typeof body.condition === 'string' ? body.condition : null
+  return answerOf('import-done')
+}
+
+/** Each look finds the sweeps under way some traces further. */
+function advance(sweep: Sweep): Sweep {
+  if (sweep.state !== 'queued' && sweep.state !== 'running') return sweep
+  const done = Math.min(sweep.total, sweep.done + 2)
+  if (done < sweep.total) return { ...sweep, state: 'running', done }
+  const [like] = said<{ items: Sweep[] }>('recorded-sweeps').items
+  const [cell] = like?.cells ?? []
+  const [[name, values] = ['', []]] = Object.entries(sweep.grid)
+  return { ...sweep, state: 'complete', done, cells: cell ? values.map((value) => ({ ...cell, parameters: { [name]: value } })) : [] }
+}
+
+const listSweeps: Respond = (world, [campaign_id]) => {
+  world.sweeps = world.sweeps.map(advance)
+  return list(world.sweeps.filter((sweep) => sweep.campaign_id === campaign_id))
+}
+
+const createSweep: Respond = (world, _, body) => {
+  const { status, body: made } = answerOf('sweep-created')
+  const sweep = { ...(made as Sweep), ...body, id: crypto.randomUUID() } as Sweep
+  world.sweeps = [sweep, ...world.sweeps]
+  return { status, body: sweep }
+}
+
+/** A run in full: as recorded, with what the test changed of its row. */
+const showRun: Respond = (world, [id]) => {
+  const run = findRun(world, id)
+  const recorded = answerTo('GET', `/runs/${id}`)
+  return run && recorded ? ok({ ...(recorded.body as Body), ...run }) : answerOf('run-unknown')
+}
 
 const ROUTES: Route[] = [
-  ...EXIT_ROUTES,
-  ...EVIDENCE_ROUTES,
-  ...IMPORT_ROUTES,
-  ['GET', /^\/service$/, (world) => ok({ is_conducting: world.isConducting, ticked_at: null })],
-  ['GET', /^\/setup$/, (world) => ok({ is_needed: world.isSetupNeeded })],
-  [
-    'POST',
-    /^\/setup$/,
-    (world) => {
-      world.session = { username: 'admin', kind: 'session', scopes: ['read', 'write', 'admin'], expires_at: null }
-      world.isSetupNeeded = false
-      return { status: 201, body: world.session }
-    },
-  ],
-  [
-    'POST',
-    /^\/login$/,
-    (world, _, body) => {
-      if (body.password !== 'correct horse battery') return problem(401, 'login_wrong', 'User name or password is wrong.')
-      world.session = { username: String(body.username), kind: 'session', scopes: ['read', 'write', 'admin'], expires_at: null }
-      return ok(world.session)
-    },
-  ],
-  [
-    'POST',
-    /^\/logout$/,
-    (world) => {
-      world.session = null
-      return { status: 204 }
-    },
-  ],
-  ['GET', /^\/session$/, (world) => (world.session ? ok(world.session) : problem(401, 'not_signed_in', 'Sign in first.'))],
-  ['GET', /^\/sessions$/, (world) => list(world.sessions)],
-  [
-    'DELETE',
-    /^\/sessions\/([^/]+)$/,
-    (world, [id]) => {
-      world.sessions = world.sessions.filter((session) => session.id !== id)
-      return { status: 204 }
-    },
-  ],
-  [
-    'POST',
-    /^\/password$/,
-    (world, _, body) => {
-      if (body.current !== 'correct horse battery') return problem(401, 'login_wrong', 'User name or password is wrong.')
-      world.sessions = world.sessions.filter((session) => session.is_own)
-      return { status: 204 }
-    },
-  ],
-  ['GET', /^\/tokens$/, (world) => list(world.tokens)],
-  [
-    'POST',
-    /^\/tokens$/,
-    (world, _, body) => {
-      const token = { ...world.tokens[0], id: crypto.randomUUID(), name: String(body.name), scopes: body.scopes } as World['tokens'][number]
-      world.tokens.push(token)
-      return { status: 201, body: { ...token, secret: 'dlk_7Qm2x9Rt4Lw8Zc5Yv1Nb6' } }
-    },
-  ],
-  [
-    'DELETE',
-    /^\/tokens\/([^/]+)$/,
-    (world, [id]) => {
-      world.tokens = world.tokens.filter((token) => token.id !== id)
-      return { status: 204 }
-    },
-  ],
+  ['GET', /^\/service$/, (world) => ok({ ...said<Body>('service'), is_conducting: world.isConducting })],
+  ['GET', /^\/setup$/, (world) => answerOf(world.isSetupNeeded ? 'setup-needed' : 'setup')],
+  ['POST', /^\/setup$/, signIn],
+  ['POST', /^\/login$/, signIn],
+  ['POST', /^\/logout$/, signOut],
+  ['POST', /^\/password$/, changePassword],
+  ['GET', /^\/session$/, (world) => (world.session ? ok(world.session) : answerOf('session-none'))],
+  ...listed('sessions', 'sessions'),
+  ...listed('tokens', 'tokens'),
+  ...listed('sweeps', 'sweeps'),
+  ['POST', /^\/tokens$/, created('token-created', 'tokens')],
   ['GET', /^\/agents$/, (world) => list(world.agents)],
-  ['POST', /^\/agents\/enrolments$/, (_world, _, body) => ({ status: 201, body: { ...enrolment, name: body.name } })],
-  ['GET', /^\/agents\/unit$/, () => ok(UNIT)],
+  ['POST', /^\/agents\/enrolments$/, () => answerOf('enrolment')],
   ['GET', /^\/links$/, (world) => list(world.links)],
-  [
-    'POST',
-    /^\/links$/,
-    (world, _, body) => {
-      const link = { ...body, id: crypto.randomUUID(), run_id: null, created_at: '2026-01-02T03:08:20.000Z' } as World['links'][number]
-      world.links.push(link)
-      return { status: 201, body: link }
-    },
-  ],
+  ['POST', /^\/links$/, created('link-created', 'links')],
   ['GET', /^\/campaigns$/, (world) => list(world.campaigns)],
-  [
-    'POST',
-    /^\/campaigns\/preview$/,
-    (world, _, body) => {
-      const source = String(body.source)
-      if (source.includes('stpo:')) {
-        return problem(422, 'campaign_invalid', 'line 4: stpo: is not a key here; did you mean stop?', {
-          problems: [{ place: 'stpo', message: 'is not a key here; did you mean stop?', line: 4 }],
-        })
-      }
-      return world.campaigns[0] ? ok(makePreview(world.campaigns[0])) : noCampaign
-    },
-  ],
-  [
-    'POST',
-    /^\/campaigns$/,
-    (world) => {
-      const draft = world.campaigns.find(({ state }) => state === 'draft')
-      return draft ? { status: 201, body: draft } : noCampaign
-    },
-  ],
-  [
-    'GET',
-    /^\/campaigns\/([^/]+)$/,
-    (world, [id]) => {
-      const campaign = findCampaign(world, id)
-      return campaign ? ok(campaign) : noCampaign
-    },
-  ],
-  [
-    'POST',
-    /^\/campaigns\/([^/]+)\/launch$/,
-    (world, match, body) => {
-      const away = world.agents.filter((agent) => !agent.is_online).map((agent) => absence(agent.name))
-      if (away.length > 0 && !body.even_if_offline) {
-        return problem(409, 'plan_blocked', away.map(({ message }) => message).join(' '), { conflicts: away })
-      }
-      return setState('running')(world, match, body)
-    },
-  ],
+  ['POST', /^\/campaigns$/, () => answerOf('campaign-created')],
+  ['POST', /^\/campaigns\/preview$/, preview],
+  ['POST', /^\/imports$/, importFiles],
+  ['POST', /^\/campaigns\/([^/]+)\/launch$/, launch],
   ['POST', /^\/campaigns\/([^/]+)\/resume$/, setState('running')],
   ['POST', /^\/campaigns\/([^/]+)\/pause$/, setState('paused')],
   ['POST', /^\/campaigns\/([^/]+)\/cancel$/, setState('cancelled')],
-  ['GET', /^\/campaigns\/([^/]+)\/runs$/, (world, [id]) => list(world.runs[id ?? ''] ?? [])],
-  [
-    'GET',
-    /^\/campaigns\/([^/]+)\/report$/,
-    (world, [id]) => {
-      const report = world.reports[id ?? '']
-      return report ? ok(report) : problem(404, 'report_not_ready', 'There is no report yet: the first cycle has not ended.')
-    },
-  ],
-  [
-    'GET',
-    /^\/runs\/([^/]+)$/,
-    (world, [id]) => {
-      const run = findRun(world, id)
-      return run ? ok(makeRun(run, world.runs[run.campaign_id])) : noRun
-    },
-  ],
-  [
-    'GET',
-    /^\/runs\/([^/]+)\/series$/,
-    (world, [id]) => {
-      const run = findRun(world, id)
-      return run ? ok(makeRunSeries(run)) : noRun
-    },
-  ],
+  ['GET', /^\/campaigns\/([^/]+)\/sweeps$/, listSweeps],
+  ['POST', /^\/campaigns\/([^/]+)\/sweeps$/, createSweep],
+  ['GET', /^\/campaigns\/([^/]+)$/, (world, [id]) => (findCampaign(world, id) ? ok(findCampaign(world, id)) : answerOf('campaign-unknown'))],
+  ['GET', /^\/campaigns\/([^/]+)\/runs$/, (world, [id = '']) => list(world.runs[id] ?? [])],
+  ['GET', /^\/campaigns\/([^/]+)\/report$/, (world, [id = '']) => (world.reports[id] ? ok(world.reports[id]) : answerOf('draft-report'))],
+  ['GET', /^\/runs\/([^/]+)$/, showRun],
 ]
 
-/** What the stand-in server says to a request; a path it does not know is a fault of the test. */
-export function answer(world: World, method: string, path: string, body: Record<string, unknown>): Answer {
+/** What the stand-in server says to a request; a path that nobody recorded is a fault of the test. */
+export function answer(world: World, method: string, path: string, body: Body): Answer {
+  if (method === 'GET' && path in world.instead) return ok(world.instead[path])
   for (const [verb, pattern, respond] of ROUTES) {
     const match = verb === method ? pattern.exec(path) : null
-    if (match) return respond(world, match.slice(1), body)
+    const found = match ? respond(world, match.slice(1), body) : null
+    if (found) return found
   }
-  return problem(501, 'not_in_examples', `The stand-in server does not know ${method} ${path}.`)
+  const message = `Nobody recorded ${method} ${path} (backend/tests/fixtures/story.py).`
+  return answerTo(method, path) ?? { status: 501, body: { code: 'not_recorded', message, details: {} } satisfies Problem }
 }

@@ -14,7 +14,7 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
 
 /** `npm run mock`: the dashboard over example records, without a backend. For looking at pages, never part of a build. */
 export function mockServer(): Plugin {
-  const world = makeWorld(Date.now())
+  const world = makeWorld()
   const respond = async (request: IncomingMessage, response: ServerResponse, next: () => void) => {
     const path = new URL(request.url ?? '/', 'http://local').pathname
     if (!path.startsWith(PREFIX)) return next()

@@ -7,11 +7,14 @@ import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
 
 it('every agent shows what it does and what its host can do', async () => {
-  serve()
+  const world = makeWorld()
+  for (const { host } of world.agents)
+    if (host) host.controls_unavailable = { dl_vivace: 'this kernel cannot run it: it lacks kfuncs for struct_ops' }
+  serve(world)
   renderAt('/agents')
   const card = (await screen.findByRole('heading', { name: 'geo-server-2' })).closest('section') as HTMLElement
   expect(within(card).getByText('uploading 2 of 7')).toBeTruthy()
-  expect(within(card).getByText('bbr, cubic, dl_hybla, reno')).toBeTruthy()
+  expect(within(card).getByText('bbr, cubic')).toBeTruthy()
   const refused = within(card).getByText('1 cannot run here').closest('details') as HTMLDetailsElement
   expect([refused.open, refused.textContent]).toEqual([false, expect.stringContaining('dl_vivace: this kernel cannot run it')])
   expect(screen.getByText('offline')).toBeTruthy()

@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
-import { IDS, runId } from '@/testing/examples'
+import { IDS, runId } from '@/testing/recordings'
 import { serve } from '@/testing/network'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
@@ -67,11 +67,11 @@ it('files can be put under a condition', async () => {
 
 it('the totals of the tool stand beside ours', async () => {
   serve()
-  renderAt(`/runs/${runId(60)}`)
+  renderAt(`/runs/${runId('imported', 0)}`)
   const table = within(await screen.findByRole('table', { name: 'Totals of iperf3' }))
   const cells = table.getAllByRole('cell').map((cell) => cell.textContent)
-  expect(cells).toEqual(['98.7 Mb/s', '96.4 Mb/s', '12', '20.0 s, without the first 5.0 s'])
-  expect(table.getByRole('rowheader', { name: 'iperf3, download' })).toBeTruthy()
+  expect(cells).toEqual(['8.00 Mb/s', '8.00 Mb/s', '8', '8.0 s'])
+  expect(table.getByRole('rowheader', { name: 'iperf3, upload' })).toBeTruthy()
 })
 
 it('an imported run that is being analysed says so, and its campaign is not complete yet', async () => {
@@ -93,7 +93,7 @@ it('a test that failed at once shows why, and no moments that are not its own', 
   if (!run) throw new Error('the world has no import')
   Object.assign(run, { state: 'failed', reason: 'test_failed', detail: 'iperf3 reports an error: no route.', started_at: null })
   serve(world)
-  renderAt(`/runs/${runId(60)}`)
+  renderAt(`/runs/${runId('imported', 0)}`)
   expect(await screen.findByText('iperf3 reports an error: no route.')).toBeTruthy()
   expect(screen.getByText('not in the file')).toBeTruthy()
   expect(screen.queryByText('Due')).toBeNull()
@@ -101,8 +101,8 @@ it('a test that failed at once shows why, and no moments that are not its own', 
 
 it('an imported run names its file', async () => {
   serve()
-  renderAt(`/runs/${runId(60)}`)
+  renderAt(`/runs/${runId('imported', 0)}`)
   const panel = await screen.findByRole('region', { name: 'Imported from a file' })
-  expect(within(panel).getByText('geo-download.json.gz')).toBeTruthy()
+  expect(within(panel).getByText('geo-download.json')).toBeTruthy()
   expect(within(panel).getByText('iperf3')).toBeTruthy()
 })

@@ -9,7 +9,7 @@ it('a link is listed with its rate, RTT and bandwidth-delay product', async () =
   renderAt('/links')
   const row = (await screen.findByText('geo-viasat')).closest('tr') as HTMLElement
   expect(row.textContent).toContain('144 Mb/s')
-  expect(row.textContent).toContain('10.7 MB')
+  expect(row.textContent).toContain('10.8 MB')
 })
 
 it('a link is added in the units that people use', async () => {
@@ -17,7 +17,7 @@ it('a link is added in the units that people use', async () => {
   renderAt('/links')
   await userEvent.click(await screen.findByRole('button', { name: 'Add link' }))
   const form = within(await screen.findByRole('dialog'))
-  await userEvent.type(form.getByRole('textbox', { name: /^Name/ }), 'roof')
+  await userEvent.type(form.getByRole('textbox', { name: /^Name/ }), 'attic')
   await userEvent.type(form.getByRole('textbox', { name: /^Nominal rate/ }), '50')
   await userEvent.type(form.getByRole('textbox', { name: /^Base RTT/ }), '600')
   await userEvent.click(form.getByRole('combobox', { name: /^Receiver/ }))
@@ -27,7 +27,7 @@ it('a link is added in the units that people use', async () => {
   await userEvent.click(form.getByRole('button', { name: 'Add link' }))
   await waitFor(() => expect(world.links).toHaveLength(3))
   expect(world.links[2]).toMatchObject({
-    name: 'roof',
+    name: 'attic',
     nominal_rate_bps: 50_000_000,
     base_rtt_ms: 600,
     receiver: 'rooftop',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { makeRun, makeRuns } from '@/testing/examples'
+import type { Run } from '@/api/types'
+import { said } from '@/testing/recordings'
 import { controlName, droppedText, hystartText, samplingText } from './recording'
 
-const [summary] = makeRuns('2026-01-02T03:04:05Z')
-const traces = summary ? makeRun(summary).flows[0]?.traces : undefined
+const traces = said<Run>('recorded-run-1').flows[0]?.traces
 
 it('BBR is told apart by its version', () => {
   expect(controlName('bbr', 3)).toBe('bbr v3')

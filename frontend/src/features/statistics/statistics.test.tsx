@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
-import { IDS, runId } from '@/testing/examples'
+import type { CampaignStatistics, Outlier } from '@/api/types'
+import { IDS, runId, said } from '@/testing/recordings'
 import { serve } from '@/testing/network'
 import { renderAt } from '@/testing/renderAt'
-import { makeReport } from '@/testing/reports'
 import { makeWorld } from '@/testing/world'
 
 it('three cycles are told what they cannot show, in the same words on both pages', async () => {
@@ -21,13 +21,12 @@ it('three cycles are told what they cannot show, in the same words on both pages
 })
 
 it('tests primary metrics where the cycles suffice, and keeps its choice in the address', async () => {
-  const world = makeWorld()
-  const flows = [
-    { condition: 'HyStart on', flow: 1, cc: 'cubic', half_s: 22, steepness: 3, top_bps: 131e6 },
-    { condition: 'HyStart off', flow: 1, cc: 'cubic', half_s: 6, steepness: 2, top_bps: 131e6 },
-  ]
-  const plan = { campaign_id: IDS.recorded, link: 'geo-viasat', seconds: 60, startup_s: 15, steady_s: 20, cycles: 8, flows }
-  serve({ ...world, reports: { ...world.reports, [IDS.recorded]: makeReport(plan) } })
+  const statistics = said<CampaignStatistics>('recorded-statistics')
+  for (const one of statistics.comparisons) {
+    Object.assign(one, { reading: 'higher', level_p: 0.008, shape_p: 0.008, cycles_missing: 0 })
+    one.difference.n = 8
+  }
+  serve({ ...makeWorld(), instead: { [`/campaigns/${IDS.recorded}/statistics`]: statistics } })
   const { router } = renderAt(`/campaigns/${IDS.recorded}?tab=statistics`)
   const tests = await screen.findByRole('group', { name: 'Tests of the primary metrics' })
   expect(within(tests).getByText('Throughput, start-up')).toBeTruthy()
@@ -41,10 +40,15 @@ it('tests primary metrics where the cycles suffice, and keeps its choice in the 
 })
 
 it('values that stand out lead to their runs', async () => {
-  serve()
+  const statistics = said<CampaignStatistics>('running-statistics')
+  const far: Outlier = {
+    ...{ run_id: runId('running', 1), link: 'geo-viasat', condition: 'HyStart off', cycle: 1, flow: 1, phase: 'startup' },
+    ...{ metric: 'throughput_bps', value: 4e7, median: 8e7, score: 4.1 },
+  }
+  serve({ ...makeWorld(), instead: { [`/campaigns/${IDS.running}/statistics`]: { ...statistics, outliers: [far] } } })
   renderAt(`/campaigns/${IDS.running}?tab=statistics`)
   const link = within(await screen.findByRole('group', { name: 'Outliers' })).getByRole('link')
-  expect([link.textContent, link.getAttribute('href')]).toEqual(['HyStart off, cycle 1', `/runs/${runId(1)}`])
+  expect([link.textContent, link.getAttribute('href')]).toEqual(['HyStart off, cycle 1', `/runs/${runId('running', 1)}`])
   expect(screen.getByText(/^Flagged, not dropped/)).toBeTruthy()
 })
 

@@ -1,17 +1,19 @@
 import { expect, it } from 'vitest'
-import { makeCampaignExits } from '@/testing/exits'
+import type { CampaignExits } from '@/api/types'
+import { said } from '@/testing/recordings'
 import { decidableOf, exitDistributions, groupLabel, shareText, timeText } from './groups'
 
-const [first, second] = makeCampaignExits('c', ['on', 'off'], 3).groups
-if (!first || !second) throw new Error('two groups were asked for')
+const [first] = said<CampaignExits>('acks-exits').groups
+const [second] = said<CampaignExits>('recorded-exits').groups
+if (!first || !second) throw new Error('both were recorded')
 
 it('a group is told by link and condition, and by its flow only where flows compete', () => {
-  expect(groupLabel(first, [first, second])).toBe('geo-viasat · on')
-  expect(groupLabel({ ...first, flow: 2, cc: 'bbr' }, [first, { ...first, flow: 2 }])).toBe('geo-viasat · on · flow 2: bbr')
+  expect(groupLabel(first, [first, { ...second, condition: 'HyStart off' }])).toBe('geo-viasat · HyStart on')
+  expect(groupLabel({ ...first, flow: 2, cc: 'bbr' }, [first, { ...first, flow: 2 }])).toBe('geo-viasat · HyStart on · flow 2: bbr')
 })
 
 it('detectors that could not decide anywhere have no distribution', () => {
-  expect(decidableOf(first)).toHaveLength(12)
+  expect(decidableOf(first)).toHaveLength(16)
   expect(decidableOf(second).map(({ look }) => look.code)).toEqual(['obs', 'dp', 'ex', 'S3', 'S4'])
 })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { FlowExits, Verdict } from '@/api/types'
-import { makeFlowExits } from '@/testing/exits'
+import type { FlowExits, RunExits, Verdict } from '@/api/types'
+import { said } from '@/testing/recordings'
 import {
   decadeCounts,
   decadeShare,
@@ -14,14 +14,16 @@ import {
   upperMedian,
 } from './exits'
 
+const [perAck, polled] = ['acks-run-1-exits', 'recorded-run-1-exits'].map((name) => said<RunExits>(name).flows[0]) as [FlowExits, FlowExits]
+
 const verdict = (detector: string, exit_us: number | null): Verdict => ({
-  ...(makeFlowExits(true).verdicts[0] as Verdict),
+  ...(perAck.verdicts[0] as Verdict),
   detector,
   exit_us,
 })
 const CAPACITY = { capacity_us: 2_500_000, capacity_basis: 'plateau', capacity_rate_bps: 1e6, least_rtt_us: 1000 } as const
 const flowOf = (verdicts: Verdict[], times: FlowExits['times'], capacity: FlowExits['capacity'] = null): FlowExits => ({
-  ...makeFlowExits(true),
+  ...perAck,
   verdicts,
   times,
   capacity,
@@ -40,7 +42,7 @@ it("marks are the exits of the chosen detectors, with the capacity point and the
 it('shaded are the window that ended at the exit and the headroom behind it', () => {
   const flow = flowOf([], TIMES)
   expect(flowWindows(flow).map(({ from, to, label }) => [label, Number(from.toFixed(2)), to])).toEqual([
-    ['window at ex', 0.9, 3],
+    ['window at ex', 2.65, 3],
     ['hr', 3, 5],
   ])
   expect(flowWindows(flowOf([], { ...TIMES, dp_us: 2_900_000, hr_us: -100_000 }))).toHaveLength(1)
@@ -64,11 +66,11 @@ it('a zoom asks for a little more than it shows, never for times before the star
 })
 
 it('detectors that cannot decide are named together with the reason', () => {
-  const [[reason, names] = ['', []], ...others] = undecidable(judgedOf(makeFlowExits(false)))
+  const [[reason, names] = ['', []], ...others] = undecidable(judgedOf(polled))
   expect(reason).toContain('every single ACK is needed')
-  expect(names).toHaveLength(7)
+  expect(names).toHaveLength(11)
   expect(others).toEqual([])
-  expect(undecidable(judgedOf(makeFlowExits(true))).size).toBe(0)
+  expect(undecidable(judgedOf(perAck)).size).toBe(0)
 })
 
 it("the pairs' axis has whole decades and all estimates but zeros", () => {

@@ -1,26 +1,26 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
-import { runId } from '@/testing/examples'
+import type { RunExits } from '@/api/types'
+import { runId, said } from '@/testing/recordings'
 import { serve } from '@/testing/network'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
 
-const [PER_ACK, POLLED, REFUSED, RUNNING] = [0, 1, 4, 5].map(runId)
+const [PER_ACK, POLLED, RUNNING] = [runId('acks', 0), runId('recorded', 0), runId('running', 5)]
 
 it('shows the curves, and every detector in words', async () => {
   serve()
   renderAt(`/runs/${PER_ACK}?tab=exits`)
-  expect(await screen.findByText('0.75 s')).toBeTruthy()
-  const figures = screen.getAllByRole('figure')
+  const figures = await screen.findAllByRole('figure')
   expect(figures).toHaveLength(6)
   await waitFor(() => expect(figures[1]?.querySelectorAll('.recharts-line-curve')).toHaveLength(2))
   const table = screen.getByRole('group', { name: 'Verdicts of all detectors' })
   const search = within(table)
     .getByRole('rowheader', { name: /SEARCH 3.1/ })
     .closest('tr')
-  expect(search?.textContent).toContain('8.610')
-  expect(search?.textContent).toContain('good')
+  expect(search?.textContent).toContain('1.252')
+  expect(search?.textContent).toContain('early')
 })
 
 it('a detector switched off loses its mark, and that stands in the address', async () => {
@@ -40,19 +40,19 @@ it('the address restores the zoom', async () => {
   const from = (await screen.findByLabelText('From, s')) as HTMLInputElement
   expect([from.value, (screen.getByLabelText('To, s') as HTMLInputElement).value]).toEqual(['2', '3'])
   await userEvent.click(screen.getByRole('radio', { name: 'Whole flow' }))
-  await waitFor(() => expect((screen.getByLabelText('To, s') as HTMLInputElement).value).toBe('12'))
+  await waitFor(() => expect((screen.getByLabelText('To, s') as HTMLInputElement).value).toBe('5'))
 })
 
 it('says when the link was full and by which rate, and explains the times of the paper', async () => {
   serve()
   renderAt(`/runs/${PER_ACK}?tab=exits`)
-  expect(await screen.findByText(/10\.1 MB in flight, the link's emulated rate of 144 Mb\/s times the least RTT of 562 ms/)).toBeTruthy()
+  expect(await screen.findByText(/1\.81 MB in flight, the link's emulated rate of 144 Mb\/s times the least RTT of 101 ms/)).toBeTruthy()
   expect(screen.getByText(/cg, the curve first says that the link is full/)).toBeTruthy()
 })
 
 it('a window that the flow itself never had is called modelled', async () => {
   serve()
-  renderAt(`/runs/${PER_ACK}?tab=exits`)
+  renderAt(`/runs/${POLLED}?tab=exits`)
   const table = await screen.findByRole('group', { name: 'Verdicts of all detectors' })
   const row = (name: RegExp) => within(table).getByRole('rowheader', { name }).closest('tr')?.textContent
   expect(row(/SEARCH 3.1/)).toContain('modelled')
@@ -82,7 +82,7 @@ it('an imported file has no campaign file to change', async () => {
 it('packet pairs tell rounds, medians and the ssthresh', async () => {
   serve()
   renderAt(`/runs/${PER_ACK}?tab=exits`)
-  expect(await screen.findByText(/BEST would set ssthresh to 7,352 segments: 141 Mb\/s/)).toBeTruthy()
+  expect(await screen.findByText(/BEST would set ssthresh to 166 segments: 19 Mb\/s/)).toBeTruthy()
   const table = screen.getByRole('group', { name: 'Packet-pair estimates per round' })
   expect(within(table).getAllByRole('row')).toHaveLength(6)
 })
@@ -96,8 +96,10 @@ it('polls: says which detectors cannot decide, why, and what to do', async () =>
 })
 
 it('a trace that cannot be judged says so; a run under way says when', async () => {
-  serve()
-  const { unmount } = renderAt(`/runs/${REFUSED}?tab=exits`)
+  const exits = said<RunExits>('recorded-run-1-exits')
+  for (const flow of exits.flows) flow.refusal = 'the sender has no rows after the first data byte'
+  serve({ ...makeWorld(), instead: { [`/runs/${POLLED}/exits`]: exits } })
+  const { unmount } = renderAt(`/runs/${POLLED}?tab=exits`)
   expect((await screen.findByText(/could not be judged/)).textContent).toContain('no rows after the first data byte')
   unmount()
   renderAt(`/runs/${RUNNING}?tab=exits`)

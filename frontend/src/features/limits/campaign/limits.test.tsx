@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import { IDS } from '@/testing/examples'
+import { IDS } from '@/testing/recordings'
 import { serve } from '@/testing/network'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
@@ -17,9 +17,9 @@ function serveWith(sender: Record<string, string>, receiver: Record<string, stri
 it('shows what held each condition, and the buffers to set', async () => {
   serveWith({ 'net.ipv4.tcp_wmem': '4096 16384 60000000' }, {})
   const table = await screen.findByRole('group', { name: 'What limited the flows' })
-  const row = within(table).getByRole('rowheader', { name: 'HyStart on' }).closest('tr') as HTMLElement
-  expect(within(row).getByText(/^25\.0 \(/)).toBeTruthy()
-  expect(screen.getByLabelText('Command for the receiver').textContent).toBe('sysctl -w net.ipv4.tcp_rmem="4096 131072 26869760"')
+  const row = within(table).getByRole('rowheader', { name: 'HyStart off' }).closest('tr') as HTMLElement
+  expect(within(row).getByText(/^20\.9 \(/)).toBeTruthy()
+  expect(screen.getByLabelText('Command for the receiver').textContent).toBe('sysctl -w net.ipv4.tcp_rmem="4096 131072 25141248"')
 })
 
 it('says that buffers suffice where every condition had them', async () => {

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest'
-import { IDS } from '@/testing/examples'
-import { makeRunSeries, makeWorld } from '@/testing/world'
+import type { RunSeries } from '@/api/types'
+import { said } from '@/testing/recordings'
 import { knownQuantities } from './series'
 
 it('what no flow has a value of is named instead of drawn', () => {
-  const run = makeWorld().runs[IDS.imported]?.[0]
-  if (!run) throw new Error('the world has no import')
-  const series = makeRunSeries(run)
+  const series = said<RunSeries>('recorded-run-1-series')
   const all = knownQuantities(series)
   for (const flow of series.flows) {
     flow.in_flight_bytes = flow.in_flight_bytes.map(() => null)
