@@ -14,7 +14,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from downlink.api.deps import Clock, Config, Reader, StreamSlot, Units, find_caller, problems
-from downlink.api.schemas.live import LiveEvent
+from downlink.api.schemas.live import LiveMessage
 from downlink.api.waiting import LOG, Waiting
 from downlink.domain.errors import DeniedError, UnavailableError
 from downlink.storage import events
@@ -32,7 +32,7 @@ BATCH = 200
 T = TypeVar("T")
 
 _STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"model": LiveEvent, "content": {"text/event-stream": {}}, "description": "An endless stream; `data` is JSON"}
+    200: {"model": LiveMessage, "content": {"text/event-stream": {}}, "description": "An endless stream of these"}
 }
 
 

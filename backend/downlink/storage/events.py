@@ -15,6 +15,7 @@ from uuid import UUID
 
 from sqlalchemy import select, text
 
+from downlink.domain.event import EventKind
 from downlink.storage.tables import Event
 from downlink.storage.unit import Unit
 
@@ -62,7 +63,7 @@ class Entry:
 def add_event(
     unit: Unit,
     now: datetime,
-    kind: str,
+    kind: EventKind,
     data: Mapping[str, Any],
     campaign_id: UUID | None = None,
     run_id: UUID | None = None,

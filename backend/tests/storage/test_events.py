@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -13,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
+from downlink.domain.event import EventKind, LiveKind
 from downlink.stack.process import Supervisor, wait_until
 from downlink.storage import events
 from downlink.storage.events import Cursor
@@ -135,3 +137,7 @@ def test_a_strange_cursor_is_no_cursor(text: str | None) -> None:
 
 def test_a_cursor_survives_the_wire() -> None:
     assert Cursor.parse(str(Cursor(12, 34))) == Cursor(12, 34)
+
+
+def test_what_is_logged_is_streamed_but_for_what_is_of_a_run_alone() -> None:
+    assert set(get_args(EventKind)) - {"host"} == set(get_args(LiveKind)) - {"hello", "refetch"}

@@ -1,13 +1,15 @@
 import { API } from './client'
-import type { LiveEvent } from './types'
+import type { LiveEvent, LiveKind } from './types'
 
 /**
  * Live events, one stream per browser: HTTP/1.1 allows six connections to a server, and a stream holds one for good.
  * Among the visible tabs the one that holds a web lock reads the stream and passes events on by BroadcastChannel.
  * A hidden tab lets go, so that the stream is always read by a tab that the browser does not slow down.
  */
-export const LIVE_KINDS = ['run', 'progress', 'campaign', 'report', 'sweep', 'agent', 'service', 'refetch'] as const
-export type LiveKind = (typeof LIVE_KINDS)[number]
+const LIVE_KINDS = Object.keys({
+  ...{ run: true, progress: true, campaign: true, report: true, sweep: true, agent: true, service: true },
+  ...{ hello: true, refetch: true },
+} satisfies Record<LiveKind, true>) as LiveKind[]
 
 export type LiveMessage = { type: 'event'; kind: LiveKind; data: LiveEvent } | { type: 'status'; isConnected: boolean }
 

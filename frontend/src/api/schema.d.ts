@@ -2925,6 +2925,20 @@ export interface components {
             /** Is Conducting */
             is_conducting?: boolean | null;
         };
+        /**
+         * LiveMessage
+         * @description One server-sent event; `data` is JSON, `id` the place after which a stream can go on.
+         */
+        LiveMessage: {
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "run" | "progress" | "campaign" | "report" | "sweep" | "agent" | "service" | "hello" | "refetch";
+            /** Id */
+            id: string;
+            data: components["schemas"]["LiveEvent"];
+        };
         /** LoginBody */
         LoginBody: {
             /** Username */
@@ -8105,14 +8119,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An endless stream; `data` is JSON */
+            /** @description An endless stream of these */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "text/event-stream": unknown;
-                    "application/json": components["schemas"]["LiveEvent"];
+                    "application/json": components["schemas"]["LiveMessage"];
                 };
             };
             /** @description The request cannot be read */

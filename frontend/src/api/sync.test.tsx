@@ -1,8 +1,8 @@
 import { QueryClient } from '@tanstack/react-query'
 import { expect, it } from 'vitest'
 import { API } from './client'
-import type { LiveKind } from './live'
 import { applyLiveEvent, withProgress } from './sync'
+import type { LiveKind } from './types'
 
 const run = { id: 'r', live: null }
 

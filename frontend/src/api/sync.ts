@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { API } from './client'
-import type { LiveKind } from './live'
-import type { LiveEvent, Run, RunList } from './types'
+import type { LiveEvent, LiveKind, Run, RunList } from './types'
 
 type Key = readonly unknown[]
 
@@ -41,6 +40,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
     case 'service':
       return isOf(key, { path: '/service' })
     case 'progress':
+    case 'hello':
       return false
     case 'refetch':
       return key[0] === 'get'

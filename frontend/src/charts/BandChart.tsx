@@ -1,19 +1,13 @@
 import { useMemo } from 'react'
-import { Area, CartesianGrid, ComposedChart, Line, ReferenceArea, ReferenceLine, XAxis, YAxis } from 'recharts'
+import { Area, ComposedChart, Line, ReferenceLine } from 'recharts'
+import { axes, type Window, windowAreas } from './axes'
 import { type AxisFacts, valueAxis } from './axis'
 import { type BandSeries, hasRuns, isolatedIndices, mergeBands, readingAt } from './bands'
 import { CursorLayer } from './CursorLayer'
 import classes from './charts.module.css'
 import { seriesStyle } from './palette'
-import { AXIS, MARGIN, plotOf, TIME_AXIS_HEIGHT, VALUE_AXIS_WIDTH } from './plot'
+import { MARGIN, plotOf } from './plot'
 import { timeTicks } from './ticks'
-
-/** A shaded stretch of the x axis. */
-export interface Window {
-  from: number
-  to: number
-  label: string
-}
 
 export interface BandChartProps extends AxisFacts {
   width: number
@@ -51,39 +45,8 @@ export function BandChart(props: BandChartProps) {
         accessibilityLayer={false}
         className={classes.chart}
       >
-        {windows.map((window, index) => (
-          <ReferenceArea
-            key={window.label}
-            x1={Math.max(window.from, from)}
-            x2={Math.min(window.to, to)}
-            fill={`var(--chart-window-${index % 2})`}
-            fillOpacity={1}
-            ifOverflow="hidden"
-            label={areWindowsNamed ? { value: window.label, ...WINDOW_LABEL } : undefined}
-          />
-        ))}
-        <CartesianGrid vertical={false} stroke="var(--chart-grid)" />
-        <XAxis
-          dataKey="x"
-          type="number"
-          domain={[from, to]}
-          allowDataOverflow
-          ticks={ticks}
-          interval={0}
-          height={hasTimeAxis ? TIME_AXIS_HEIGHT : 1}
-          tickFormatter={hasTimeAxis ? undefined : () => ''}
-          {...AXIS}
-        />
-        <YAxis
-          domain={[scale.min, scale.max]}
-          allowDataOverflow
-          ticks={scale.ticks}
-          interval={0}
-          width={VALUE_AXIS_WIDTH}
-          tickFormatter={(value: number) => value.toLocaleString('en-GB', { minimumFractionDigits: scale.decimals })}
-          {...AXIS}
-          axisLine={false}
-        />
+        {windowAreas(windows, from, to, ({ label }) => (areWindowsNamed ? { value: label, ...WINDOW_LABEL } : undefined))}
+        {axes({ from, to, ticks, scale, hasTimeAxis })}
         {level && isLevelShown ? (
           <ReferenceLine y={level.value * factor} stroke="var(--chart-level)" strokeDasharray="4 4" ifOverflow="hidden" />
         ) : null}

@@ -1,14 +1,14 @@
 import { useMemo } from 'react'
-import { CartesianGrid, ComposedChart, Line, ReferenceArea, ReferenceLine, XAxis, YAxis } from 'recharts'
+import { ComposedChart, Line, ReferenceLine } from 'recharts'
+import { axes, type Window, windowAreas } from './axes'
 import type { Level } from './axis'
-import type { Window } from './BandChart'
 import { CursorLayer } from './CursorLayer'
 import classes from './charts.module.css'
 import { type Curve, curveBounds, curveRows, valueAt } from './curves'
 import { MarkLines } from './MarkStrip'
 import type { Mark } from './marks'
 import { seriesStyle } from './palette'
-import { AXIS, MARGIN, plotOf, TIME_AXIS_HEIGHT, VALUE_AXIS_WIDTH } from './plot'
+import { MARGIN, plotOf } from './plot'
 import { fineTicks, valueScale } from './ticks'
 
 export interface CurveChartProps {
@@ -33,6 +33,7 @@ export interface CurveChartProps {
   onZoom?: ((from: number, to: number) => void) | undefined
 }
 
+const WINDOW_LABEL = { position: 'insideTop', fontSize: 10.5, fill: 'var(--chart-text)' } as const
 const NONE: readonly never[] = []
 const EVERYTHING = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const
 
@@ -61,41 +62,8 @@ export function CurveChart(props: CurveChartProps) {
         accessibilityLayer={false}
         className={classes.chart}
       >
-        {windows.map((window, index) => (
-          <ReferenceArea
-            key={window.label}
-            x1={Math.max(window.from, from)}
-            x2={Math.min(window.to, to)}
-            fill={`var(--chart-window-${index % 2})`}
-            fillOpacity={1}
-            ifOverflow="hidden"
-            label={
-              props.areWindowsNamed ? { value: window.label, position: 'insideTop', fontSize: 10.5, fill: 'var(--chart-text)' } : undefined
-            }
-          />
-        ))}
-        <CartesianGrid vertical={false} stroke="var(--chart-grid)" />
-        <XAxis
-          dataKey="x"
-          type="number"
-          domain={[from, to]}
-          allowDataOverflow
-          ticks={fineTicks(from, to, width < 420 ? 5 : 10)}
-          interval={0}
-          height={hasTimeAxis ? TIME_AXIS_HEIGHT : 1}
-          tickFormatter={hasTimeAxis ? undefined : () => ''}
-          {...AXIS}
-        />
-        <YAxis
-          domain={[scale.min, scale.max]}
-          allowDataOverflow
-          ticks={scale.ticks}
-          interval={0}
-          width={VALUE_AXIS_WIDTH}
-          tickFormatter={(value: number) => value.toLocaleString('en-GB', { minimumFractionDigits: scale.decimals })}
-          {...AXIS}
-          axisLine={false}
-        />
+        {windowAreas(windows, from, to, ({ label }) => (props.areWindowsNamed ? { value: label, ...WINDOW_LABEL } : undefined))}
+        {axes({ from, to, ticks: fineTicks(from, to, width < 420 ? 5 : 10), scale, hasTimeAxis })}
         {levels.map(({ value, label }) => (
           <ReferenceLine
             key={label}

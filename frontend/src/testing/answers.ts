@@ -152,7 +152,11 @@ const ROUTES: Route[] = [
   ['POST', /^\/campaigns\/([^/]+)\/cancel$/, setState('cancelled')],
   ['GET', /^\/campaigns\/([^/]+)\/sweeps$/, listSweeps],
   ['POST', /^\/campaigns\/([^/]+)\/sweeps$/, createSweep],
-  ['GET', /^\/campaigns\/([^/]+)$/, (world, [id]) => (findCampaign(world, id) ? ok(findCampaign(world, id)) : answerOf('campaign-unknown'))],
+  [
+    'GET',
+    /^\/campaigns\/([^/]+)$/,
+    (world, [id]) => (findCampaign(world, id) ? ok(findCampaign(world, id)) : answerOf('campaign-unknown')),
+  ],
   ['GET', /^\/campaigns\/([^/]+)\/runs$/, (world, [id = '']) => list(world.runs[id] ?? [])],
   ['GET', /^\/campaigns\/([^/]+)\/report$/, (world, [id = '']) => (world.reports[id] ? ok(world.reports[id]) : answerOf('draft-report'))],
   ['GET', /^\/runs\/([^/]+)$/, showRun],

@@ -1,9 +1,16 @@
-import { Table, type TableProps, Text } from '@mantine/core'
+import { Table, type TableProps, Text, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import classes from './ui.module.css'
 
+interface ScrollTableProps extends TableProps {
+  label: string
+  /** One for each column, and the children are rows; without heads the children are the whole table. An empty one is over buttons. */
+  heads?: readonly string[]
+  children: ReactNode
+}
+
 /** A table of numbers: wider than its place it scrolls inside it, reachable by keyboard, and says so. */
-export function ScrollTable({ label, children, ...table }: TableProps & { label: string; children: ReactNode }) {
+export function ScrollTable({ label, heads, children, ...table }: ScrollTableProps) {
   const place = useRef<HTMLDivElement>(null)
   const [goesOn, setGoesOn] = useState(false)
   useEffect(() => {
@@ -24,9 +31,24 @@ export function ScrollTable({ label, children, ...table }: TableProps & { label:
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
       <div role="group" ref={place} className={classes.scroll} aria-label={label} tabIndex={0}>
         <Table verticalSpacing={7} horizontalSpacing="md" fz="sm" className={classes.table} {...table}>
-          {children}
+          {heads ? <Heads heads={heads} /> : null}
+          {heads ? <Table.Tbody>{children}</Table.Tbody> : children}
         </Table>
       </div>
     </>
+  )
+}
+
+function Heads({ heads }: { heads: readonly string[] }) {
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        {heads.map((head) => (
+          <Table.Th key={head} scope="col">
+            {head || <VisuallyHidden>Actions</VisuallyHidden>}
+          </Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
   )
 }

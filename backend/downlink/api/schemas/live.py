@@ -9,6 +9,7 @@ from downlink.api.schemas.base import Shape
 from downlink.api.schemas.campaigns import CampaignStateName
 from downlink.api.schemas.runs import RunStateName
 from downlink.api.schemas.sweeps import SweepStateName
+from downlink.domain.event import LiveKind
 
 
 class LiveEvent(Shape):
@@ -33,3 +34,11 @@ class LiveEvent(Shape):
     agent: str | None = None
     agent_status: AgentStatus | None = None
     is_conducting: bool | None = None
+
+
+class LiveMessage(Shape):
+    """One server-sent event; `data` is JSON, `id` the place after which a stream can go on."""
+
+    event: LiveKind
+    id: str
+    data: LiveEvent

@@ -53,39 +53,28 @@ function Source({ campaign, title, description }: { campaign: CampaignDetail; ti
 
 export function ConditionsTable({ conditions }: { conditions: Condition[] }) {
   return (
-    <ScrollTable label="Conditions">
-      <Table.Thead>
-        <Table.Tr>
-          {['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings'].map((head) => (
-            <Table.Th key={head} scope="col">
-              {head}
-            </Table.Th>
-          ))}
+    <ScrollTable label="Conditions" heads={['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings']}>
+      {conditions.map((condition) => (
+        <Table.Tr key={condition.name} style={{ verticalAlign: 'top' }}>
+          <Table.Th scope="row">{condition.name}</Table.Th>
+          <Table.Td>
+            {condition.flows.map((flow) => (
+              <div key={`${flow.cc} ${flow.sender} ${flow.start_s}`} style={{ whiteSpace: 'nowrap' }}>
+                {flow.cc} from sender {flow.sender}
+                {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
+                {Object.keys(flow.options).length > 0 ? ` (${JSON.stringify(flow.options)})` : ''}
+              </div>
+            ))}
+          </Table.Td>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{stopOf(condition.stop)}</Table.Td>
+          <Table.Td>
+            <Settings settings={condition.sender} />
+          </Table.Td>
+          <Table.Td>
+            <Settings settings={condition.receiver} />
+          </Table.Td>
         </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {conditions.map((condition) => (
-          <Table.Tr key={condition.name} style={{ verticalAlign: 'top' }}>
-            <Table.Th scope="row">{condition.name}</Table.Th>
-            <Table.Td>
-              {condition.flows.map((flow) => (
-                <div key={`${flow.cc} ${flow.sender} ${flow.start_s}`} style={{ whiteSpace: 'nowrap' }}>
-                  {flow.cc} from sender {flow.sender}
-                  {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
-                  {Object.keys(flow.options).length > 0 ? ` (${JSON.stringify(flow.options)})` : ''}
-                </div>
-              ))}
-            </Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{stopOf(condition.stop)}</Table.Td>
-            <Table.Td>
-              <Settings settings={condition.sender} />
-            </Table.Td>
-            <Table.Td>
-              <Settings settings={condition.receiver} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
+      ))}
     </ScrollTable>
   )
 }

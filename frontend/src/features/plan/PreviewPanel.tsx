@@ -66,27 +66,16 @@ function Timeline({ preview: { campaign, estimate, runs } }: { preview: Campaign
 function PlannedRuns({ preview: { estimate, runs } }: { preview: CampaignPreview }) {
   return (
     <Panel title="Planned runs" isFlush>
-      <ScrollTable label="Planned runs">
-        <Table.Thead>
-          <Table.Tr>
-            {['After', 'Link', 'Cycle', 'Condition', 'Holds the link'].map((head) => (
-              <Table.Th key={head} scope="col">
-                {head}
-              </Table.Th>
-            ))}
+      <ScrollTable label="Planned runs" heads={['After', 'Link', 'Cycle', 'Condition', 'Holds the link']}>
+        {runs.slice(0, RUNS_LISTED).map((run) => (
+          <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
+            <Table.Td>{formatDuration(run.due_s)}</Table.Td>
+            <Table.Td>{run.link}</Table.Td>
+            <Table.Td>{run.cycle}</Table.Td>
+            <Table.Td>{run.condition}</Table.Td>
+            <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {runs.slice(0, RUNS_LISTED).map((run) => (
-            <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
-              <Table.Td>{formatDuration(run.due_s)}</Table.Td>
-              <Table.Td>{run.link}</Table.Td>
-              <Table.Td>{run.cycle}</Table.Td>
-              <Table.Td>{run.condition}</Table.Td>
-              <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
+        ))}
       </ScrollTable>
       {estimate.runs > RUNS_LISTED ? (
         <Text size="sm" c="dimmed" p="md">

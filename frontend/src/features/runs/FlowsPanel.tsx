@@ -26,21 +26,10 @@ export function FlowsPanel({ run }: { run: Run }) {
   if (run.flows.length === 0) return null
   return (
     <Panel title="Flows" description={run.import_source ? 'As the file tells.' : 'Asked and actual side by side.'} isFlush>
-      <ScrollTable label="Flows">
-        <Table.Thead>
-          <Table.Tr>
-            {HEADS.map((head) => (
-              <Table.Th key={head} scope="col">
-                {head}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {run.flows.map((flow) => (
-            <FlowRow key={flow.flow} flow={flow} flows={run.flows} wasAsked={run.import_source === null} />
-          ))}
-        </Table.Tbody>
+      <ScrollTable label="Flows" heads={HEADS}>
+        {run.flows.map((flow) => (
+          <FlowRow key={flow.flow} flow={flow} flows={run.flows} wasAsked={run.import_source === null} />
+        ))}
       </ScrollTable>
     </Panel>
   )

@@ -24,34 +24,25 @@ export function SourcePanel({ source }: { source: Source }) {
   )
 }
 
+const HEADS = ['All flows', 'Sent', 'Received (goodput)', 'Retransmitted segments', 'Over']
+
 /** The tool's numbers, so that they can be found again beside ours, which are defined differently. */
 function Totals({ source }: { source: Source }) {
   const tool = source.source
   return (
     <>
-      <ScrollTable label={`Totals of ${tool}`} aria-label={`Totals of ${tool}`} mt="md">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">All flows</Table.Th>
-            <Table.Th scope="col">Sent</Table.Th>
-            <Table.Th scope="col">Received (goodput)</Table.Th>
-            <Table.Th scope="col">Retransmitted segments</Table.Th>
-            <Table.Th scope="col">Over</Table.Th>
+      <ScrollTable label={`Totals of ${tool}`} aria-label={`Totals of ${tool}`} mt="md" heads={HEADS}>
+        {source.summaries.map((one) => (
+          <Table.Tr key={one.direction}>
+            <Table.Th scope="row" fw={500}>
+              {tool}, {one.direction}
+            </Table.Th>
+            <Table.Td>{formatRate(one.sent_bps)}</Table.Td>
+            <Table.Td>{formatRate(one.received_bps)}</Table.Td>
+            <Table.Td>{formatNumber(one.retransmitted_segments, 0)}</Table.Td>
+            <Table.Td>{spanOf(one)}</Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {source.summaries.map((one) => (
-            <Table.Tr key={one.direction}>
-              <Table.Th scope="row" fw={500}>
-                {tool}, {one.direction}
-              </Table.Th>
-              <Table.Td>{formatRate(one.sent_bps)}</Table.Td>
-              <Table.Td>{formatRate(one.received_bps)}</Table.Td>
-              <Table.Td>{formatNumber(one.retransmitted_segments, 0)}</Table.Td>
-              <Table.Td>{spanOf(one)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
+        ))}
       </ScrollTable>
       <Text size="xs" c="dimmed" mt={6}>
         As {tool} printed them. Our numbers below count from the first byte, and what a sender's program wrote runs ahead of the network.

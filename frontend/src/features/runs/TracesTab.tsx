@@ -15,21 +15,10 @@ export function TracesTab({ run }: { run: Run }) {
       description="Every sample as it was taken, unchanged. Lateness is how long after its due moment a sample was read."
       isFlush
     >
-      <ScrollTable label="Traces">
-        <Table.Thead>
-          <Table.Tr>
-            {HEADS.map((head) => (
-              <Table.Th key={head} scope="col">
-                {head}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {run.flows.flatMap((flow) =>
-            (['sender', 'receiver'] as const).map((end) => <TraceRow key={`${flow.flow} ${end}`} run={run} flow={flow} end={end} />),
-          )}
-        </Table.Tbody>
+      <ScrollTable label="Traces" heads={HEADS}>
+        {run.flows.flatMap((flow) =>
+          (['sender', 'receiver'] as const).map((end) => <TraceRow key={`${flow.flow} ${end}`} run={run} flow={flow} end={end} />),
+        )}
       </ScrollTable>
     </Panel>
   )

@@ -1,8 +1,8 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
-import { runId } from '@/testing/recordings'
 import { serve } from '@/testing/network'
+import { runId } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 
 it('a complete run shows asked and actual, its charts, and where it belongs', async () => {

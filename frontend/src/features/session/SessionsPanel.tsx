@@ -1,4 +1,4 @@
-import { Table, VisuallyHidden } from '@mantine/core'
+import { Table } from '@mantine/core'
 import type { OpenSession } from '@/api/types'
 import { formatMoment } from '@/lib/time'
 import { ConfirmButton } from '@/ui/ConfirmButton'
@@ -19,27 +19,16 @@ export function SessionsPanel() {
 
 function SessionTable({ sessions }: { sessions: OpenSession[] }) {
   return (
-    <ScrollTable label="Signed-in browsers">
-      <Table.Thead>
-        <Table.Tr>
-          {['Address', 'Browser', 'Signed in', 'Ends', ''].map((head) => (
-            <Table.Th key={head} scope="col">
-              {head || <VisuallyHidden>Actions</VisuallyHidden>}
-            </Table.Th>
-          ))}
+    <ScrollTable label="Signed-in browsers" heads={['Address', 'Browser', 'Signed in', 'Ends', '']}>
+      {sessions.map((session) => (
+        <Table.Tr key={session.id}>
+          <Table.Th scope="row">{session.address}</Table.Th>
+          <Table.Td>{session.browser || '–'}</Table.Td>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(session.created_at)}</Table.Td>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(session.expires_at)}</Table.Td>
+          <Table.Td ta="right">{session.is_own ? 'this one' : <SignOut session={session} />}</Table.Td>
         </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {sessions.map((session) => (
-          <Table.Tr key={session.id}>
-            <Table.Th scope="row">{session.address}</Table.Th>
-            <Table.Td>{session.browser || '–'}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(session.created_at)}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(session.expires_at)}</Table.Td>
-            <Table.Td ta="right">{session.is_own ? 'this one' : <SignOut session={session} />}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
+      ))}
     </ScrollTable>
   )
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { Alert, Button, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Token, TokenBody } from '@/api/types'
 import { formatMoment, formatRelative } from '@/lib/time'
@@ -105,32 +105,21 @@ function NewToken() {
 function TokenTable({ tokens }: { tokens: Token[] }) {
   const now_ms = useNow()
   return (
-    <ScrollTable label="API tokens">
-      <Table.Thead>
-        <Table.Tr>
-          {['Name', 'Begins with', 'May', 'Last used', 'Expires', ''].map((head) => (
-            <Table.Th key={head} scope="col">
-              {head || <VisuallyHidden>Actions</VisuallyHidden>}
-            </Table.Th>
-          ))}
+    <ScrollTable label="API tokens" heads={['Name', 'Begins with', 'May', 'Last used', 'Expires', '']}>
+      {tokens.map((token) => (
+        <Table.Tr key={token.id}>
+          <Table.Th scope="row">{token.name}</Table.Th>
+          <Table.Td>
+            <code>{token.prefix}…</code>
+          </Table.Td>
+          <Table.Td>{token.scopes.join(' and ')}</Table.Td>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatRelative(token.last_used_at, now_ms)}</Table.Td>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{token.expires_at ? formatMoment(token.expires_at) : 'never'}</Table.Td>
+          <Table.Td ta="right">
+            <Revoke token={token} />
+          </Table.Td>
         </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {tokens.map((token) => (
-          <Table.Tr key={token.id}>
-            <Table.Th scope="row">{token.name}</Table.Th>
-            <Table.Td>
-              <code>{token.prefix}…</code>
-            </Table.Td>
-            <Table.Td>{token.scopes.join(' and ')}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatRelative(token.last_used_at, now_ms)}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{token.expires_at ? formatMoment(token.expires_at) : 'never'}</Table.Td>
-            <Table.Td ta="right">
-              <Revoke token={token} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
+      ))}
     </ScrollTable>
   )
 }

@@ -44,26 +44,15 @@ export function DifferencesPanel({ place, shown }: { place: Place; shown: readon
 
 function Numbers({ rows, unit }: { rows: readonly ForestRow[]; unit: string }) {
   return (
-    <ScrollTable label={`Differences, ${unit}`}>
-      <Table.Thead>
-        <Table.Tr>
-          {['Compared', `Difference, ${unit}`, '95 % interval', 'Bootstrap'].map((head) => (
-            <Table.Th key={head} scope="col">
-              {head}
-            </Table.Th>
-          ))}
+    <ScrollTable label={`Differences, ${unit}`} heads={['Compared', `Difference, ${unit}`, '95 % interval', 'Bootstrap']}>
+      {rows.map((row) => (
+        <Table.Tr key={row.label}>
+          <Table.Th scope="row">{row.label}</Table.Th>
+          <Table.Td>{formatSigned(row.mean)}</Table.Td>
+          <Table.Td>{intervalText(row.low, row.high, 1)}</Table.Td>
+          <Table.Td>{intervalText(row.bootstrap_low, row.bootstrap_high, 1)}</Table.Td>
         </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row) => (
-          <Table.Tr key={row.label}>
-            <Table.Th scope="row">{row.label}</Table.Th>
-            <Table.Td>{formatSigned(row.mean)}</Table.Td>
-            <Table.Td>{intervalText(row.low, row.high, 1)}</Table.Td>
-            <Table.Td>{intervalText(row.bootstrap_low, row.bootstrap_high, 1)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
+      ))}
     </ScrollTable>
   )
 }

@@ -36,38 +36,27 @@ export function OutliersPanel({ outliers }: { outliers: readonly Outlier[] }) {
 
 function Listed({ outliers }: { outliers: readonly Outlier[] }) {
   return (
-    <ScrollTable label="Outliers">
-      <Table.Thead>
-        <Table.Tr>
-          {HEADS.map((head) => (
-            <Table.Th key={head} scope="col">
-              {head}
+    <ScrollTable label="Outliers" heads={HEADS}>
+      {outliers.map((one) => {
+        const metric = MEASURES.find(({ name }) => name === one.metric)
+        const shown = (value: number) => `${formatNumber(value * (metric?.factor ?? 1))} ${metric?.unit ?? ''}`
+        return (
+          <Table.Tr key={`${one.run_id} ${one.flow} ${one.phase} ${one.metric}`}>
+            <Table.Th scope="row" fw={500}>
+              <Link to="/runs/$runId" params={{ runId: one.run_id }}>
+                {one.condition}, cycle {one.cycle}
+              </Link>
             </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {outliers.map((one) => {
-          const metric = MEASURES.find(({ name }) => name === one.metric)
-          const shown = (value: number) => `${formatNumber(value * (metric?.factor ?? 1))} ${metric?.unit ?? ''}`
-          return (
-            <Table.Tr key={`${one.run_id} ${one.flow} ${one.phase} ${one.metric}`}>
-              <Table.Th scope="row" fw={500}>
-                <Link to="/runs/$runId" params={{ runId: one.run_id }}>
-                  {one.condition}, cycle {one.cycle}
-                </Link>
-              </Table.Th>
-              <Table.Td>{one.link}</Table.Td>
-              <Table.Td>{one.flow}</Table.Td>
-              <Table.Td>{PHASE_TITLES[one.phase]}</Table.Td>
-              <Table.Td>{metric?.title ?? one.metric}</Table.Td>
-              <Table.Td>{shown(one.value)}</Table.Td>
-              <Table.Td>{shown(one.median)}</Table.Td>
-              <Table.Td>{offText(one)}</Table.Td>
-            </Table.Tr>
-          )
-        })}
-      </Table.Tbody>
+            <Table.Td>{one.link}</Table.Td>
+            <Table.Td>{one.flow}</Table.Td>
+            <Table.Td>{PHASE_TITLES[one.phase]}</Table.Td>
+            <Table.Td>{metric?.title ?? one.metric}</Table.Td>
+            <Table.Td>{shown(one.value)}</Table.Td>
+            <Table.Td>{shown(one.median)}</Table.Td>
+            <Table.Td>{offText(one)}</Table.Td>
+          </Table.Tr>
+        )
+      })}
     </ScrollTable>
   )
 }

@@ -45,32 +45,21 @@ export function TestsPanel({ comparisons, primary, link, flow }: TestsPanelProps
 
 function Tests({ tested }: { tested: readonly Comparison[] }) {
   return (
-    <ScrollTable label="Tests of the primary metrics">
-      <Table.Thead>
-        <Table.Tr>
-          {HEADS.map((head) => (
-            <Table.Th key={head} scope="col">
-              {head}
-            </Table.Th>
-          ))}
+    <ScrollTable label="Tests of the primary metrics" heads={HEADS}>
+      {tested.map((one) => (
+        <Table.Tr key={`${one.condition} ${nameOf(one)}`}>
+          <Table.Th scope="row" fw={500}>
+            {primaryTitle(nameOf(one))}
+          </Table.Th>
+          <Table.Td>{pairName(one)}</Table.Td>
+          <Table.Td>{one.difference.n}</Table.Td>
+          <Table.Td>{one.level_p === null ? 'too few cycles' : formatP(one.level_p)}</Table.Td>
+          <Table.Td fw={isShown(one) ? 600 : undefined}>{readingText(one)}</Table.Td>
+          <Table.Td>{formatNumber(one.ks_distance, 2)}</Table.Td>
+          <Table.Td>{formatP(one.shape_p)}</Table.Td>
+          <Table.Td>{shapeText(one)}</Table.Td>
         </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {tested.map((one) => (
-          <Table.Tr key={`${one.condition} ${nameOf(one)}`}>
-            <Table.Th scope="row" fw={500}>
-              {primaryTitle(nameOf(one))}
-            </Table.Th>
-            <Table.Td>{pairName(one)}</Table.Td>
-            <Table.Td>{one.difference.n}</Table.Td>
-            <Table.Td>{one.level_p === null ? 'too few cycles' : formatP(one.level_p)}</Table.Td>
-            <Table.Td fw={isShown(one) ? 600 : undefined}>{readingText(one)}</Table.Td>
-            <Table.Td>{formatNumber(one.ks_distance, 2)}</Table.Td>
-            <Table.Td>{formatP(one.shape_p)}</Table.Td>
-            <Table.Td>{shapeText(one)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
+      ))}
     </ScrollTable>
   )
 }

@@ -1,8 +1,8 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
-import { IDS } from '@/testing/recordings'
 import { serve } from '@/testing/network'
+import { IDS } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
 

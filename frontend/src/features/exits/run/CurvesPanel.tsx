@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import type { FlowExits } from '@/api/types'
-import type { Window } from '@/charts/BandChart'
+import type { Window } from '@/charts/axes'
 import { CursorSlider } from '@/charts/CursorSlider'
 import { CurveChart, cursorStep } from '@/charts/CurveChart'
 import { CurveTable } from '@/charts/CurveTable'

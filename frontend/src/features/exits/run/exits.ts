@@ -1,5 +1,5 @@
 import type { FlowExits, PacketPairs, Verdict } from '@/api/types'
-import type { Window } from '@/charts/BandChart'
+import type { Window } from '@/charts/axes'
 import type { Mark } from '@/charts/marks'
 import { type DetectorLook, detectorLook, isShown } from '../detectors'
 

@@ -21,22 +21,10 @@ interface SweepListProps {
 export function SweepList({ sweeps, total, shownId, onShow }: SweepListProps) {
   return (
     <>
-      <ScrollTable label="Sweeps">
-        <Table.Thead>
-          <Table.Tr>
-            {['Detector', 'Values', 'State', 'Started'].map((head) => (
-              <Table.Th key={head} scope="col">
-                {head}
-              </Table.Th>
-            ))}
-            <Table.Td />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {sweeps.map((sweep) => (
-            <Row key={sweep.id} sweep={sweep} isShown={sweep.id === shownId} onShow={onShow} />
-          ))}
-        </Table.Tbody>
+      <ScrollTable label="Sweeps" heads={['Detector', 'Values', 'State', 'Started', '']}>
+        {sweeps.map((sweep) => (
+          <Row key={sweep.id} sweep={sweep} isShown={sweep.id === shownId} onShow={onShow} />
+        ))}
       </ScrollTable>
       {total > sweeps.length ? (
         <Text size="xs" c="dimmed" px="md" py="xs">

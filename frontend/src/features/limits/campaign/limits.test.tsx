@@ -1,7 +1,7 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import { IDS } from '@/testing/recordings'
 import { serve } from '@/testing/network'
+import { IDS } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
 

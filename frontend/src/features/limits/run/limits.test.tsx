@@ -1,7 +1,7 @@
 import { fireEvent, screen } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import { runId } from '@/testing/recordings'
 import { serve } from '@/testing/network'
+import { runId } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 
 it('shows what held the flow, over all and at the cursor', async () => {

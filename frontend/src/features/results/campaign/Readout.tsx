@@ -1,5 +1,5 @@
 import type { PhaseName } from '@/api/types'
-import type { Window } from '@/charts/BandChart'
+import type { Window } from '@/charts/axes'
 import { readingAt } from '@/charts/bands'
 import { useCursor } from '@/charts/cursor'
 import { Swatch } from '@/charts/Swatch'

@@ -1,6 +1,6 @@
 import type { CampaignSpec, Group, Link, Phases, SeriesName } from '@/api/types'
+import type { Window } from '@/charts/axes'
 import type { Level } from '@/charts/axis'
-import type { Window } from '@/charts/BandChart'
 import type { BandSeries } from '@/charts/bands'
 import { METRICS, STACKED } from '@/lib/quantities'
 
