@@ -50,7 +50,7 @@ export function LiveSync() {
 }
 
 const AWAY = 'No live connection. What you see may be old; the page reconnects by itself.'
-const SLOW = 'The server has not answered for some time. What you see may be old; the page goes on waiting.'
+const SLOW = 'The server has not answered for some time. What you see may be old; the page keeps waiting.'
 const IDLE =
   'The server starts no runs: its conductor has stopped. Whoever looks after the server should start it again (downlink conductor).'
 

@@ -25,7 +25,7 @@ export function ScrollTable({ label, heads, children, ...table }: ScrollTablePro
     <>
       {goesOn ? (
         <Text size="xs" c="dimmed" ta="right" px="md" pb={4}>
-          The table goes on to the right: scroll it sideways →
+          More columns are to the right: scroll sideways →
         </Text>
       ) : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}

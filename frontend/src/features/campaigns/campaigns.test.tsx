@@ -213,7 +213,7 @@ describe('a new campaign', () => {
     const file = screen.getByRole('textbox', { name: 'Campaign file' })
     await userEvent.clear(file)
     await userEvent.type(file, 'name: x\nstpo: 3')
-    expect(await screen.findByText(/^See line 3/)).toBeTruthy()
+    expect(await screen.findByText(/^See line 6/)).toBeTruthy()
     expect(screen.getByRole('alert').textContent).toContain('stpo: unknown key')
     expect(screen.getByRole('button', { name: 'Save as draft' }).hasAttribute('disabled')).toBe(true)
   })

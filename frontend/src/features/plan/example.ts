@@ -1,4 +1,4 @@
-/** A first campaign to edit: paper 000's comparison, short. */
+/** A first campaign to edit: Peters 2021's comparison, short. */
 export function exampleSource(link: string): string {
   return `name: HyStart on and off
 notes: ""

@@ -24,12 +24,12 @@ interface TableOnePanelProps {
   actions: ReactNode
 }
 
-/** Paper 002's Table I, a line per link and condition, with the capacity point that exits are judged by beside the paper's. */
+/** Kachooei 2023's Table I, a line per link and condition, with the capacity point that exits are judged by beside the paper's. */
 export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProps) {
   return (
     <Panel
       title="Table I: SEARCH 1.0"
-      description="As in paper 002, over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
+      description="As in the paper on SEARCH (Kachooei 2023), over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
       actions={actions}
       isFlush
     >

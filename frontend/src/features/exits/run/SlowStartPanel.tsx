@@ -11,7 +11,7 @@ interface SlowStartPanelProps {
   isImported: boolean
 }
 
-/** When slow start was left, when it should have been, paper 002's times, and what cannot be told at this sampling. */
+/** When slow start was left, when it should have been, Kachooei 2023's times, and what cannot be told at this sampling. */
 export function SlowStartPanel({ flow, isImported }: SlowStartPanelProps) {
   const undecided = flow.verdicts.filter(({ is_decidable }) => !is_decidable).length
   return (
@@ -62,20 +62,22 @@ interface PaperProps {
   isLeftEarly: boolean
 }
 
-/** The row that this flow is in paper 002's Table I. */
+/** The row that this flow is in Kachooei 2023's Table I. */
 function Paper({ times, isLeftEarly }: PaperProps) {
   if (times === null)
     return (
       <Text size="sm">
-        Paper 002's times cg, ex and hr cannot be computed: SEARCH needs what was sent, and at least ten samples per bin.
+        The times cg, ex and hr of the paper on SEARCH (Kachooei 2023) cannot be computed: SEARCH needs what was sent, and at least ten
+        samples per bin.
       </Text>
     )
   return (
     <>
       <Text size="sm">
-        Paper 002's times, out of SEARCH 1.0's own curve while the flow was in slow start: cg, the curve first says that the link is full
-        (more than 10 % of the bytes sent one RTT ago are not delivered yet); ex, SEARCH leaves slow start (more than 25 %); hr, the
-        headroom from ex to the first loss. The curve says so early where the RTT jitters, so that exits are not judged by cg.
+        The times of the paper on SEARCH (Kachooei 2023), out of SEARCH 1.0's own curve while the flow was in slow start: cg, the curve
+        first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet); ex, SEARCH leaves slow start
+        (more than 25 %); hr, the headroom from ex to the first loss. The curve says so early where the RTT jitters, so that exits are not
+        judged by cg.
         {isLeftEarly ? ' This flow left slow start before a loss: it is not in Table I.' : null}
       </Text>
       <Facts

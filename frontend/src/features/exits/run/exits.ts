@@ -24,7 +24,7 @@ export function undecidable(judged: readonly Judged[]): Map<string, string[]> {
   return found
 }
 
-/** The exits of the chosen detectors, and always the capacity point that they are judged by, with paper 002's own beside it. */
+/** The exits of the chosen detectors, and always the capacity point that they are judged by, with Kachooei 2023's own beside it. */
 export function flowMarks(flow: FlowExits, chosen: readonly string[] | undefined): Mark[] {
   const exits = judgedOf(flow).flatMap(({ look, verdict }): Mark[] =>
     verdict.exit_us === null || !isShown(look.key, chosen)
@@ -33,7 +33,7 @@ export function flowMarks(flow: FlowExits, chosen: readonly string[] | undefined
   )
   return [
     ...point('capacity', flow.capacity?.capacity_us, 'C', 'Capacity reached'),
-    ...point('cg', flow.times?.cg_us, 'cg', 'cg of paper 002'),
+    ...point('cg', flow.times?.cg_us, 'cg', 'cg of Kachooei 2023'),
     ...exits,
   ]
 }

@@ -26,7 +26,7 @@ function curve(label: string, style: number, y: Column): Curve[] {
 /** After a loss little is sent, and the difference falls far below zero: nothing to learn there. */
 const NORM_REACH = [-0.2, 1] as const
 
-/** SEARCH's curves (paper 002, Figures 4 to 7); none where the trace does not allow them. */
+/** SEARCH's curves (Kachooei 2023, Figures 4 to 7); none where the trace does not allow them. */
 function searchPlots({ curves }: FlowExits): CurvePlot[] {
   if (!curves) return []
   const x = curves.time_us.map(seconds)

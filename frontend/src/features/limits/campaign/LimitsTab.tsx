@@ -28,10 +28,10 @@ const isKnown = (groups: CampaignLimits['groups']) => groups.some(({ shares }) =
 
 function reason({ spec, counts, origin }: CampaignDetail): string {
   if (spec.sampling === 'per_ack')
-    return 'Recording every ACK leaves out the counters that tell what held a flow. Run the conditions with “sampling: polled” to see it.'
+    return 'Recording every ACK leaves out the counters that show what held a flow. Run the conditions with “sampling: polled” to see it.'
   if (counts.complete === 0) return 'What held the flows is judged when the first run is complete.'
   return origin === 'imported'
-    ? 'The files do not tell how long windows and buffers held the flows.'
+    ? 'The files do not say how long windows and buffers held the flows.'
     : "The senders' kernels do not count how long windows and buffers held the flows (Linux 4.10 and later do)."
 }
 

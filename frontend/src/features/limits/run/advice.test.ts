@@ -41,5 +41,5 @@ it('small shares keep a decimal, none and all do not', () => {
 it('a trace that does not tell says what to do', () => {
   expect(silenceReason('per_ack', false)).toContain('sampling: polled')
   expect(silenceReason('polled', false)).toContain('4.10')
-  expect(silenceReason('polled', true)).toContain('The file does not tell')
+  expect(silenceReason('polled', true)).toContain('The file does not say')
 })

@@ -33,9 +33,9 @@ export function adviceSentence(
 
 /** Why a flow's trace does not tell what held it. */
 export function silenceReason(sampling: RunFlow['sampling'], isImported: boolean): string {
-  if (isImported) return 'The file does not tell how long windows and buffers held the flow.'
+  if (isImported) return 'The file does not say how long windows and buffers held the flow.'
   return sampling === 'per_ack'
-    ? 'Recording every ACK leaves out the counters that tell this. Run the condition with “sampling: polled” to see it.'
+    ? 'Recording every ACK leaves out the counters that show this. Run the condition with “sampling: polled” to see it.'
     : "The sender's kernel does not count how long windows and buffers held the flow (Linux 4.10 and later do), or samples are missing."
 }
 
