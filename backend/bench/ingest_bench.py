@@ -154,6 +154,7 @@ def join(api: httpx.Client, name: str) -> BenchAgent:
         httpx.Client(base_url=api.base_url.copy_with(path="/"), trust_env=False), name, utc_now, make_host(name)
     )
     agent.join(api.post("/agents/enrolments", json={"name": agent.name}).raise_for_status().json()["token"])
+    agent.poll()  # heard once, so that a campaign may be launched with it
     return agent
 
 
