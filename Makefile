@@ -128,6 +128,10 @@ lint-frontend: frontend/node_modules/.package-lock.json
 soak: install packages ## As root, 35 minutes: everything left running, each process killed once; fails when memory, descriptors or requests grow
 	SOAK_S=1800 $(PYTEST) -s backend/tests/system/test_soak.py
 
+.PHONY: fleet
+fleet: $(STAMPS)/python ## An hour: 24 hours of 1,000 agents and ten campaigns on a fast clock; every run ends, nothing grows
+	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no backend/tests/actions/test_fleet.py
+
 .PHONY: bench
 bench: install packages ## Every benchmark, one table with goals (BENCH_JSON=FILE: as JSON too; BENCH_STRICT=1: fail when a goal is missed)
 	@export BENCH_JSON='$(if $(BENCH_JSON),$(abspath $(BENCH_JSON)))' BENCH_STRICT='$(BENCH_STRICT)'

@@ -17,8 +17,7 @@ from sqlalchemy import func, insert, select, text
 from downlink.domain.agent import AgentStatus
 from downlink.domain.run import RunState
 from downlink.domain.turn import AgentView, PlannedTurn
-from downlink.storage.agents import agents_by_name
-from downlink.storage.tables import Campaign, Run, RunHost, Wake
+from downlink.storage.tables import Agent, Campaign, Run, RunHost, Wake
 from downlink.storage.unit import Unit
 
 Queue = tuple[UUID, str]
@@ -120,9 +119,10 @@ def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:
 
 def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
     """Those of the named agents that exist and are not revoked."""
+    columns = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
+    found = unit.session.execute(select(*columns).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
     return {
-        name: AgentView(row.boot_id, AgentStatus(row.status), row.last_seen_at, row.detail)
-        for name, row in agents_by_name(unit, names).items()
+        name: AgentView(host, AgentStatus(status), seen_at, detail) for name, host, status, seen_at, detail in found
     }
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from downlink.domain.run import FINAL, RunState
-from tests.fixtures.fleet import Fleet
+from tests.fixtures.fleet import SHORT, Fleet
 from tests.fixtures.lab import Lab
 
 LINKS = {"a": ("client-a", ["server"]), "b": ("client-b", ["server"]), "c": ("client-c", ["other"])}
@@ -83,7 +83,7 @@ def test_every_run_ends_and_none_is_lost_doubled_or_beside_another_on_its_link(
 def launch(fleet: Fleet, campaign: dict[str, Any]) -> str:
     conditions = [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}, {"name": "plain"}]
     changes = {key: value for key, value in campaign.items() if key != "is_host_wide"}
-    return fleet.lab.launch(**changes, conditions=conditions if campaign["is_host_wide"] else conditions[1:])
+    return fleet.lab.launch(**SHORT, **changes, conditions=conditions if campaign["is_host_wide"] else conditions[1:])
 
 
 def happen(fleet: Fleet, kind: str, what: Any, launched: list[str]) -> None:
