@@ -14,9 +14,10 @@ from downlink.storage.tables import Report, ReportAnswer, Run, RunFlow
 from downlink.storage.unit import Unit
 
 
-def flow_rows(unit: Unit, campaign_id: UUID) -> Sequence[tuple[Run, RunFlow]]:
-    """Every flow of every run of a campaign, with its run."""
-    query = select(Run, RunFlow).join(RunFlow, RunFlow.run_id == Run.id).where(Run.campaign_id == campaign_id)
+def complete_flows(unit: Unit, campaign_id: UUID) -> Sequence[tuple[Run, RunFlow]]:
+    """Every flow of every complete run of a campaign, with its run, in the order of the plan."""
+    query = select(Run, RunFlow).join(RunFlow, RunFlow.run_id == Run.id)
+    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE)
     rows = unit.session.execute(
         query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt, RunFlow.flow)
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from downlink.domain.run import RunState
 from downlink.storage import campaigns, reports
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
@@ -32,7 +31,7 @@ def complete_flows(unit: Unit, campaign_ids: Iterable[UUID]) -> Flows:
     for campaign_id in campaign_ids:
         spec = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
         order = {condition.name: rank for rank, condition in enumerate(spec.conditions)}
-        flows = [each for each in reports.flow_rows(unit, campaign_id) if each[0].state == RunState.COMPLETE]
+        flows = reports.complete_flows(unit, campaign_id)
         for run, flow in sorted(flows, key=lambda each: (each[0].link, order[each[0].condition], each[1].flow)):
             found.setdefault(Group(campaign_id, run.link, run.condition, flow.flow, flow.cc), []).append((run, flow))
     return found

@@ -1,0 +1,39 @@
+"""Answers over a campaign are stored with its report, and sent as long as nothing has ended since."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from downlink.actions.archive import load_archive
+from tests.fixtures.lab import Lab
+from tests.fixtures.recorded import ARCHIVE
+
+MARK = "UPDATE report_answers SET body = convert_to(:body, 'UTF8')"
+
+
+@pytest.mark.parametrize("name", ["statistics", "exits", "limits"])
+def test_the_stored_answer_is_what_would_be_computed(lab: Lab, name: str) -> None:
+    with lab.units() as unit:
+        campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
+    stored = lab.call("GET", f"/campaigns/{campaign}/{name}")
+    with lab.units() as unit:
+        unit.session.execute(text("DELETE FROM report_answers"))
+    assert lab.call("GET", f"/campaigns/{campaign}/{name}") == stored
+
+
+def test_it_is_sent_until_a_run_ends_or_the_analysis_is_another(lab: Lab) -> None:
+    with lab.units() as unit:
+        campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
+    with lab.units() as unit:
+        unit.session.execute(text(MARK), {"body": '{"stored": true}'})
+    paths = {name: f"/campaigns/{campaign}/{name}" for name in ("statistics", "exits", "limits")}
+    assert [lab.call("GET", path) for path in paths.values()] == [{"stored": True}] * 3
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE runs SET state_at = now() WHERE cycle = 1"))
+    assert "groups" in lab.call("GET", paths["exits"])
+    assert "groups" in lab.call("GET", paths["limits"])
+    assert lab.call("GET", paths["statistics"]) == {"stored": True}  # the report says the same as before
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE reports SET analysis_version = '0'"))
+    assert "comparisons" in lab.call("GET", paths["statistics"])
