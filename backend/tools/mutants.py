@@ -167,7 +167,7 @@ def judge(mutants: Sequence[Mutant], python: Path, jobs: int) -> list[bool]:
         benches: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):
             benches.put(copy_of_the_backend(Path(folder) / str(job)))
-        refuse_a_failing_start(Path(folder) / "0" / "backend", python)
+        refuse_failing_tests(Path(folder) / "0" / "backend", python)
 
         def one(numbered: tuple[int, Mutant]) -> bool:
             number, mutant = numbered
@@ -179,11 +179,13 @@ def judge(mutants: Sequence[Mutant], python: Path, jobs: int) -> list[bool]:
             print(f"{number:4} {'killed  ' if killed else 'SURVIVED'} {mutant}", flush=True)
             return killed
 
-        return list(pool.map(one, enumerate(mutants, 1)))
+        killed = list(pool.map(one, enumerate(mutants, 1)))
+        refuse_failing_tests(Path(folder) / "0" / "backend", python)
+        return killed
 
 
-def refuse_a_failing_start(bench: Path, python: Path) -> None:
-    """Tests that fail on unchanged code would call every change noticed."""
+def refuse_failing_tests(bench: Path, python: Path) -> None:
+    """Tests that fail on unchanged code, before or after, would call every change noticed."""
     failing = [room for room in ROOMS if not passes([f"backend/tests/{room}"], bench, python)]
     if failing:
         sys.exit(f"The tests of {', '.join(failing)} fail without any change: correct them first.")
