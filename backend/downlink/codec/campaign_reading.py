@@ -122,7 +122,7 @@ def _place(loc: Loc) -> str:
 
 def _required(node: Mapping[str, Any]) -> str:
     says = node.get("description", "")
-    return f"is required: {says[0].lower()}{says[1:]}." if says else "is required."
+    return f"is required: {says[0].lower()}{says[1:].rstrip('.')}." if says else "is required."
 
 
 @cache
