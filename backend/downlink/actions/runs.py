@@ -145,6 +145,7 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
 def retry(unit: Unit, run: Run, now: datetime) -> Run:
     """Plan the same place once more."""
     again = add_attempt(unit, run, now)
+    planned.wake_links(unit, [run.link])  # the run may have given its link back long ago
     if run.reason == Reason.HOST_BUSY:
         again.due_at = now + BUSY_PAUSE
     unit.session.flush()

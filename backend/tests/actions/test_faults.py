@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select, text
 
+from downlink.actions import runs
+from downlink.domain.run import Reason, RunState
+from downlink.storage import runs as rows
 from downlink.storage.tables import Event
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
@@ -71,6 +75,23 @@ def test_a_restarted_sender_fails_the_run_and_the_next_attempt_completes(lab: La
     ]
     assert "server was restarted" in runs[0]["detail"]
     assert not client.spool
+
+
+def test_the_next_attempt_gets_its_turn_although_the_link_was_given_back_before(lab: Lab) -> None:
+    """A job ends the run a while after its upload: by then the tick has looked at the free link, and found nothing to start."""
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    run = until(lab, campaign, [client, server], "uploading")
+    for _ in range(10):
+        server.act()
+        client.act()
+        lab.tick()
+    with lab.units() as unit:
+        row = rows.get_run(unit, UUID(run["id"]), is_locked=True)
+        assert row.released_at is not None
+        runs.finish(unit, row, RunState.FAILED, lab.now(), Reason.AGENT_RESTARTED, "The agent was restarted.")
+    found = lab.drive(campaign, [server, client])
+    assert [(run["attempt"], run["state"]) for run in found] == [(1, "failed"), (2, "complete")]
 
 
 @pytest.mark.parametrize("symptom", ["link_lost", "connect_failed"])
