@@ -150,7 +150,9 @@ def test_a_broken_connection_is_made_again_and_wakes_everybody(units: UnitFactor
         assert await waiting.wait(LOG, mark, 20)
         assert waiting.is_listening
         mark = waiting.mark()
-        end = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        end = text(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+        )
         with units() as unit:
             assert unit.session.execute(end).scalars().all() == [True]
         assert await waiting.wait(agent_subject("anybody"), mark, 20)
