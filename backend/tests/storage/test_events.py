@@ -125,7 +125,7 @@ def test_a_reader_starts_behind_whatever_may_still_commit(units: UnitFactory) ->
         with units() as fast:
             events.add_event(fast, NOW, "agent", {"detail": "fast"})
         reader = Reader(units)
-    assert wait_until(lambda: reader.read() or len(reader.seen) >= 2, timeout_s=20)
+    assert wait_until(lambda: (reader.read(), len(reader.seen) >= 2)[1], timeout_s=20)
     assert reader.seen == ["under way", "fast"]
 
 
