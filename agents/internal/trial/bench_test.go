@@ -55,10 +55,12 @@ func serveBench(role protocol.Role) error {
 	if err != nil {
 		return err
 	}
+	order := makeOrder(role)
 	if role == protocol.RoleSender {
 		b.env.Config.DataHost = benchSender
+	} else {
+		order.Flows[0].PeerHost = benchSender
 	}
-	order := makeOrder(role)
 	order.Stop, order.Settings = protocol.Stop{Seconds: new(float64(benchSeconds))}, nil
 	running, ended := b.begin(context.Background(), order)
 	ready := <-b.ready
