@@ -6,6 +6,7 @@ Two hours of twenty agents here. `make fleet` takes 1,000 agents through 24 hour
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from random import Random
 
@@ -20,6 +21,7 @@ AGENTS, HOURS = int(os.environ.get("FLEET_AGENTS", "20")), float(os.environ.get(
 CAMPAIGNS, MOST_LINKS, RUNS_PER_LINK = 10, 64, 6 if HOURS >= 24 else 2
 EVERY_S = HOURS * 3600 / RUNS_PER_LINK
 MOST_MB = 40
+TELLS_EVERY_S = 60
 pytestmark = pytest.mark.timeout(4 * 3600)
 
 
@@ -34,13 +36,16 @@ def test_a_fleet_ends_every_run_and_nothing_grows(lab: Lab) -> None:
         launch(lab, number, links)
     planned = fleet.value("SELECT count(*) FROM runs")
     before = None
-    began_at = lab.now().timestamp()
+    began_at, tells_at = lab.now().timestamp(), time.monotonic() + TELLS_EVERY_S
     while fleet.value("SELECT count(*) FROM campaigns WHERE state = 'running'"):
         disturb(fleet, chance)
         fleet.step()
         elapsed_s = lab.now().timestamp() - began_at
         if before is None and elapsed_s > HOURS * 3600 / 3:
             before = size()
+        if time.monotonic() > tells_at:
+            print(progress(fleet, elapsed_s), flush=True)
+            tells_at += TELLS_EVERY_S
         assert elapsed_s < 3 * HOURS * 3600, fleet.rows("SELECT state, count(*) FROM runs GROUP BY state")
     places = fleet.places()
     assert len(places) == planned
@@ -56,6 +61,9 @@ def test_a_fleet_ends_every_run_and_nothing_grows(lab: Lab) -> None:
     assert grown[0] <= before[0] + 2, "descriptors"
     assert grown[1] <= before[1] + MOST_MB, "memory, MB"
     print(f"{planned} runs of {AGENTS} agents, {measured} measured; descriptors and MB: {before} then {grown}")
+    ticks_ms = sorted(1e3 * each for each in fleet.ticks_s)
+    middle, late = ticks_ms[len(ticks_ms) // 2], ticks_ms[int(0.99 * len(ticks_ms))]
+    print(f"{len(ticks_ms)} ticks: median {middle:.1f} ms, p99 {late:.1f} ms, most {ticks_ms[-1]:.1f} ms")
 
 
 def launch(lab: Lab, number: int, links: int) -> None:
@@ -78,6 +86,11 @@ def disturb(fleet: Fleet, chance: Random) -> None:
         fleet.loses_ticks = chance.randint(1, 5)
     elif what < 0.017:
         fleet.lab.go_away(180)
+
+
+def progress(fleet: Fleet, elapsed_s: float) -> str:
+    states = dict(tuple(row) for row in fleet.rows("SELECT state, count(*) FROM runs GROUP BY state ORDER BY state"))
+    return f"{elapsed_s / 3600:.1f} of {HOURS:g} hours: {states}; descriptors and MB {size()}"
 
 
 def size() -> tuple[int, float]:
