@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from downlink.actions import conductor
 from downlink.actions.secrets import AGENT, hash_secret, make_secret
+from downlink.domain.agent import PROTOCOL
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres, start_valkey
@@ -68,7 +69,15 @@ class Fleet:
             self.answered += 1
 
     def _request(self, number: int) -> bytes:
-        said = {"status": "idle", "run_id": None, "attempt": None, "detail": None, "progress": None, "spool": []}
+        said = {
+            "protocol": PROTOCOL,
+            "status": "idle",
+            "run_id": None,
+            "attempt": None,
+            "detail": None,
+            "progress": None,
+            "spool": [],
+        }
         body = json.dumps({**said, "host": None, "wait_s": WAIT_S}).encode()
         head = f"POST {API}/agent/poll HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {self.secrets[number]}\r\n"
         return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body

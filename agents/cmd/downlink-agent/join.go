@@ -113,7 +113,7 @@ func (j joinCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	response, err := client.Join(ctx, protocol.JoinRequest{Token: token, Name: j.Name, Version: version, Host: facts})
+	response, err := client.Join(ctx, protocol.JoinRequest{Protocol: protocol.Version, Token: token, Name: j.Name, Version: version, Host: facts})
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (b *fakeBackend) poll(w http.ResponseWriter, r *http.Request) {
 		order, changed := b.decide(name(r), request), b.changed
 		b.mu.Unlock()
 		if order != nil || request.WaitS == 0 {
-			reply(w, protocol.PollResponse{ServerNow: protocol.Moment{Time: time.Now()}, Order: order})
+			reply(w, protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: time.Now()}, Order: order})
 			return
 		}
 		select {

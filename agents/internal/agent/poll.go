@@ -43,7 +43,7 @@ func (a *Agent) pollAll(ctx context.Context) error {
 			continue
 		case err != nil:
 			pause = backoff.Next(err)
-			a.log.Warn("the server cannot be reached; trying again", "in", pause.Round(time.Millisecond), "error", err)
+			a.log.Warn("the server gives no order; trying again", "in", pause.Round(time.Millisecond), "error", err)
 		default:
 			backoff.Reset()
 			pause = a.follow(ctx, response.Order)
@@ -84,7 +84,7 @@ func (a *Agent) pollOnce(ctx context.Context, facts *factsKeeper, news <-chan st
 
 // snapshot is what the agent says of itself now.
 func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
-	request := protocol.PollRequest{Spool: []protocol.Spooled{}}
+	request := protocol.PollRequest{Protocol: protocol.Version, Spool: []protocol.Spooled{}}
 	for _, h := range a.spool.Held() {
 		request.Spool = append(request.Spool, spooled(h))
 	}

@@ -75,7 +75,7 @@ func (c *collector) poll(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.polls = append(c.polls, request)
-	answer := protocol.PollResponse{ServerNow: protocol.Moment{Time: time.Now()}}
+	answer := protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: time.Now()}}
 	if len(request.Spool) > 0 {
 		answer.Order = c.order
 		if c.orderedAt.IsZero() {

@@ -1,5 +1,8 @@
 package protocol
 
+// Version is the version of the protocol that is spoken here.
+const Version = 2
+
 // Status is what an agent says it is doing in each poll.
 type Status string
 
@@ -97,10 +100,12 @@ type ControlOption struct {
 
 // JoinRequest trades a single-use enrolment token for an identity.
 type JoinRequest struct {
-	Token   string `json:"token"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Host    Host   `json:"host"`
+	// Protocol is Version.
+	Protocol int    `json:"protocol"`
+	Token    string `json:"token"`
+	Name     string `json:"name"`
+	Version  string `json:"version"`
+	Host     Host   `json:"host"`
 }
 
 // JoinResponse is the identity.
@@ -126,10 +131,12 @@ type Spooled struct {
 
 // PollRequest is heartbeat and question in one.
 type PollRequest struct {
-	Status  Status  `json:"status"`
-	RunID   *string `json:"run_id"`
-	Attempt *int    `json:"attempt"`
-	Detail  *string `json:"detail"`
+	// Protocol is Version.
+	Protocol int     `json:"protocol"`
+	Status   Status  `json:"status"`
+	RunID    *string `json:"run_id"`
+	Attempt  *int    `json:"attempt"`
+	Detail   *string `json:"detail"`
 	// Reason is a code for Detail, where there is one.
 	Reason   *Reason   `json:"reason,omitempty"`
 	Progress *Progress `json:"progress"`

@@ -77,11 +77,14 @@ func newOrder(kind string) (Order, error) {
 
 // PollResponse carries at most one order.
 type PollResponse struct {
+	// Protocol is the server's version; 0 for a server of version 1, which does not say it.
+	Protocol  int
 	ServerNow Moment
 	Order     Order
 }
 
 type rawPollResponse struct {
+	Protocol  int              `json:"protocol"`
 	ServerNow Moment           `json:"server_now"`
 	Order     *json.RawMessage `json:"order"`
 }
@@ -92,7 +95,10 @@ func (p *PollResponse) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	p.ServerNow, p.Order = raw.ServerNow, nil
+	p.Protocol, p.ServerNow, p.Order = raw.Protocol, raw.ServerNow, nil
+	if p.Protocol != Version {
+		return nil // its orders may mean something else
+	}
 	if raw.Order == nil {
 		return nil
 	}
@@ -115,7 +121,7 @@ func (p *PollResponse) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON puts the kind beside the order's own fields.
 func (p PollResponse) MarshalJSON() ([]byte, error) {
-	raw := rawPollResponse{ServerNow: p.ServerNow}
+	raw := rawPollResponse{Protocol: p.Protocol, ServerNow: p.ServerNow}
 	if p.Order != nil {
 		order, err := withKind(p.Order)
 		if err != nil {

@@ -33,6 +33,17 @@ const codeRevoked = "agent_unknown"
 // ErrRevoked means that the server no longer accepts this agent's secret.
 var ErrRevoked = errors.New("the server no longer accepts this agent's secret; enrol the agent again with `downlink-agent join`")
 
+// VersionError means that the server speaks another version of the protocol.
+type VersionError struct{ Server int }
+
+func (e *VersionError) Error() string {
+	older := "upgrade the server"
+	if e.Server > protocol.Version {
+		older = "upgrade this agent"
+	}
+	return fmt.Sprintf("the server speaks version %d of the agent protocol and this agent version %d: %s, or install the downlink-agent of the server's release", e.Server, protocol.Version, older)
+}
+
 // StatusError is an answer other than success.
 type StatusError struct {
 	Status     int
@@ -141,6 +152,9 @@ func (c *Client) Poll(ctx context.Context, request protocol.PollRequest) (protoc
 	err := c.postJSON(ctx, "/api/v1/agent/poll", request, &response, patience)
 	if err == nil && response.ServerNow.IsZero() {
 		err = &StatusError{Status: http.StatusOK}
+	}
+	if err == nil && response.Protocol != protocol.Version {
+		err = &VersionError{Server: max(response.Protocol, 1)}
 	}
 	if err == nil {
 		c.Clock.Note(sent, time.Now(), response.ServerNow.Time)

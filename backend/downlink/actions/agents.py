@@ -8,6 +8,7 @@ from uuid import UUID
 
 from downlink.actions.secrets import AGENT, ENROLMENT, hash_secret, make_secret
 from downlink.domain.access import Actor
+from downlink.domain.agent import why_not_served
 from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
 from downlink.storage import access, runs
 from downlink.storage import agents as rows
@@ -25,8 +26,15 @@ def create_enrolment(unit: Unit, name: str, minutes: int, now: datetime, *, acto
     return row, token
 
 
-def join(unit: Unit, token: str, name: str, version: str, host: dict[str, Any], now: datetime) -> tuple[Agent, str]:
-    """Enrol an agent; a revoked agent's name may be taken again, and its links find it under it."""
+def join(
+    unit: Unit, token: str, name: str, version: str, protocol: int, host: dict[str, Any], now: datetime
+) -> tuple[Agent, str]:
+    """Enrol an agent; a revoked agent's name may be taken again, and its links find it under it.
+
+    ConflictError, before the token is used, for an agent of another version of the protocol.
+    """
+    if refusal := why_not_served(protocol):
+        raise refusal
     if not access.use_enrolment(unit, hash_secret(token), now):
         raise DeniedError(
             "enrolment_wrong", "This enrolment token is used, expired or unknown; make another one on the agents page."
@@ -34,7 +42,8 @@ def join(unit: Unit, token: str, name: str, version: str, host: dict[str, Any], 
     agent = rows.find_by_name(unit, name)
     _refuse_taken(agent)
     secret = make_secret(AGENT)
-    facts = {"secret_hash": hash_secret(secret), "version": version, "host": host, "boot_id": host["boot_id"]}
+    facts = {"secret_hash": hash_secret(secret), "version": version, "protocol": protocol, "host": host}
+    facts["boot_id"] = host["boot_id"]
     if agent is None:
         agent = Agent(name=name, created_at=now, status="unknown", spool=[], **facts)
         rows.add_agent(unit, agent)
@@ -62,6 +71,12 @@ def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: Actor) -> 
     agent.revoked_at = now
     access.audit(unit, now, actor, "revoke_agent", agent.name, agent.id)
     add_event(unit, now, "agent", {"agent": agent.name, "agent_status": "unknown", "detail": "revoked"})
+
+
+def note_protocol(unit: Unit, secret: str, protocol: int) -> ConflictError | None:
+    """Keep which version of the protocol an agent speaks; why it is not served, or None. It does not count as heard."""
+    authenticate(unit, secret, is_locked=True).protocol = protocol
+    return why_not_served(protocol)
 
 
 def authenticate(unit: Unit, secret: str, *, is_locked: bool = False) -> Agent:

@@ -16,7 +16,7 @@ from downlink.actions.run_rows import add_planned_run
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
-from downlink.domain.agent import AgentStatus, is_present
+from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
 from downlink.domain.conflict import Booking, Conflict
@@ -186,6 +186,9 @@ def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict |
     """Why the agent can take no run now."""
     if agent is None:
         return Conflict("agent_missing", f"{name} has not joined, or was revoked; it must join before a launch.", True)
+    if agent.protocol < PROTOCOL:
+        message = f"{name} is too old for this server; install the server's downlink-agent on its host and restart it."
+        return Conflict("agent_too_old", message, True, is_waivable=True)
     if agent.status == AgentStatus.BLOCKED:
         return Conflict("agent_blocked", f"{name} takes no run: {agent.detail}", True, is_waivable=True)
     if not is_present(AgentStatus(agent.status), agent.last_seen_at, agent.run_id, now):

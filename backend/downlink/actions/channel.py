@@ -58,7 +58,7 @@ def is_noted(agent: Agent, report: AgentReport, detail: str | None) -> bool:
 def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], now: datetime) -> bool:
     """Note a poll: status, progress, host facts; whether the agent is in a run.
 
-    said: detail, progress, spool, host as the agent sent them.
+    said: detail, progress, spool, host, protocol as the agent sent them.
     """
     if said["host"] is not None:
         agent.host, agent.boot_id = said["host"], said["host"]["boot_id"]
@@ -69,6 +69,7 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
         wake_links_of(unit, [agent.name])
     agent.status, agent.run_id, agent.detail = report.status, report.run_id, said["detail"]
     agent.progress, agent.spool, agent.last_seen_at = said["progress"], said["spool"], now
+    agent.protocol = said["protocol"]
     found = locked_run(unit, agent)
     if found:
         _hear_of_run(unit, *found, report, said, now)

@@ -23,7 +23,7 @@ from downlink.api.waiting import Waiting, agent_subject
 from downlink.codec.bundle import MAX_BYTES as MAX_BUNDLE_BYTES
 from downlink.codec.bundle import Bundled, split_bundle
 from downlink.codec.chunk import MAX_PACKED_BYTES
-from downlink.domain.agent import AgentReport, AgentStatus
+from downlink.domain.agent import PROTOCOL, AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError, DownlinkError, InvalidError
 from downlink.domain.sample import End
 from downlink.protocol.messages import (
@@ -53,21 +53,23 @@ async def _secret(request: Request) -> str:
 Secret = Annotated[str, Depends(_secret)]
 
 
-@router.post("/join", responses=problems(401, 403, 409, 429))
+@router.post("/join", responses=problems(401, 403, 409, 426, 429))
 def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinResponse:
     """Enrol with a single-use token; the answer holds the agent's own secret, this once."""
     host = body.host.model_dump(mode="json")
     with counted(units, {f"join:{address_of(request)}": JOIN_FAILURES}, now), units() as unit:
-        agent, secret = agents.join(unit, body.token, body.name, body.version, host, now)
+        agent, secret = agents.join(unit, body.token, body.name, body.version, body.protocol, host, now)
         return JoinResponse(agent_id=agent.id, secret=secret, server_now=now)
 
 
-@router.post("/poll", responses=problems(401))
+@router.post("/poll", responses=problems(401, 426))
 async def poll(body: PollRequest, request: Request, secret: Secret, units: Units, clock: Clock) -> PollResponse:
     """Heartbeat, and the one thing to do next; held for up to `wait_s` until there is one."""
     waiting: Waiting = request.app.state.waiting
     resting: Resting = request.app.state.resting
     until = time.monotonic() + body.wait_s
+    if body.protocol != PROTOCOL:
+        await run_in_threadpool(_refuse, units, secret, body.protocol)
     heard = resting.find(secret, body, clock())
     if heard is None:
         mark, now = waiting.mark(), clock()
@@ -79,6 +81,13 @@ async def poll(body: PollRequest, request: Request, secret: Secret, units: Units
             break
         heard = await run_in_threadpool(_look, units, secret, body, clock(), waiting.mark())
     return PollResponse(server_now=clock(), order=order_message(heard.order) if heard.order else None)
+
+
+def _refuse(units: UnitFactory, secret: str, protocol: int) -> None:
+    with units() as unit:
+        refusal = agents.note_protocol(unit, secret, protocol)
+    if refusal:
+        raise refusal
 
 
 def _hear(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mark: int) -> Heard:

@@ -135,6 +135,7 @@ def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
         404: "No such thing",
         409: "Its state does not allow this",
         413: "Too large",
+        426: "Another version of the agent protocol is spoken here",
         422: "The input is wrong; `details` says where",
         429: "Too many tries",
         503: "A part is away; try again",

@@ -12,7 +12,7 @@ from downlink.api.schemas import agents as agent_shapes
 from downlink.api.schemas import campaigns as campaign_shapes
 from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
-from downlink.domain.agent import AgentStatus, is_present
+from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.sample import End
 from downlink.storage.campaigns import Overview, campaign_of
@@ -26,7 +26,9 @@ PREVIEW_RUNS = 500
 def agent(row: Agent, links: list[str], now: datetime) -> agent_shapes.Agent:
     facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
     online = row.revoked_at is None and is_present(AgentStatus(row.status), row.last_seen_at, row.run_id, now)
-    return agent_shapes.Agent.model_validate({**facts, "links": links, "is_online": online})
+    return agent_shapes.Agent.model_validate(
+        {**facts, "links": links, "is_online": online, "is_too_old": row.protocol < PROTOCOL}
+    )
 
 
 def link(row: Link, run_id: UUID | None) -> link_shapes.Link:

@@ -37,6 +37,8 @@ _BY_CODE = {
     "too_many_open": 429,
     "body_too_slow": 408,
     "disk_full": 507,
+    "agent_too_old": 426,
+    "agent_too_new": 426,
 }
 _HTTP_SAYS = {
     400: ("request_unreadable", "The request cannot be read."),

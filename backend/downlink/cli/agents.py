@@ -15,6 +15,8 @@ app = typer.Typer(help="The agents: list them, let one join, revoke one.", no_ar
 def _doing(agent: Row) -> str:
     if agent["revoked_at"]:
         return "revoked"
+    if agent["is_too_old"]:
+        return "too old"
     progress: dict[str, Any] = agent["progress"] or {}
     if "chunks_total" in progress:
         return f"{agent['status']} {progress['chunks_done']:g} of {progress['chunks_total']:g}"

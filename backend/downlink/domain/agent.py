@@ -10,9 +10,13 @@ from ipaddress import ip_address
 from types import MappingProxyType
 from uuid import UUID
 
+from downlink.domain.errors import ConflictError
 from downlink.domain.run import FINAL, HostPhase, RunState
 
 ONLINE_S = 60.0  # two long polls of 25 s and some slack
+
+PROTOCOL = 2
+"""The version of the agent protocol that is spoken here (docs/agent-protocol.md)."""
 
 
 class AgentStatus(StrEnum):
@@ -142,6 +146,21 @@ def phase_after_restart(report: AgentReport, run: Assignment) -> HostPhase | Non
         return HostPhase.RESTORED
     if run.phase is HostPhase.READY or (run.phase is HostPhase.PREPARING and run.is_condemned):
         return HostPhase.DONE
+    return None
+
+
+def why_not_served(protocol: int) -> ConflictError | None:
+    """Why an agent that speaks this version of the protocol is not served; None where it is."""
+    versions = f"This server speaks version {PROTOCOL} of the agent protocol, and this agent version {protocol}"
+    if protocol < PROTOCOL:
+        todo = (
+            "Install the downlink-agent of the server's release on this host and restart it; "
+            "what it has not uploaded stays on its disk and is taken then."
+        )
+        return ConflictError("agent_too_old", f"{versions}. {todo}")
+    if protocol > PROTOCOL:
+        todo = "Upgrade the server, or install the downlink-agent of the server's release on this host."
+        return ConflictError("agent_too_new", f"{versions}. {todo}")
     return None
 
 

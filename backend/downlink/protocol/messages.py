@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Discriminator, Field, PlainSerializer
 
+from downlink.domain.agent import PROTOCOL
 from downlink.domain.enrolment import AGENT_NAME
 from downlink.domain.run import Reason
 
@@ -66,6 +67,9 @@ SettingValues = Annotated[
 Facts = Annotated[dict[str, Any], AfterValidator(_plain)]
 Count = Annotated[int, Field(ge=0, le=2**62)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
+Protocol = Annotated[int, Field(ge=1, le=1000)]
+OLDEST = 1
+"""The protocol of agents that do not say which they speak."""
 Measure = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Status = Literal["idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked"]
 End = Literal["sender", "receiver"]
@@ -117,6 +121,7 @@ class Host(BaseModel):
 
 
 class JoinRequest(Message):
+    protocol: Protocol = OLDEST
     token: Annotated[str, Field(max_length=200), AfterValidator(_refuse_controls)]
     name: Annotated[str, Field(pattern=f"^{AGENT_NAME}$")]
     version: Word
@@ -146,6 +151,7 @@ class UploadProgress(Message):
 
 
 class PollRequest(Message):
+    protocol: Protocol = OLDEST
     status: Status
     run_id: UUID | None
     attempt: Attempt | None = None
@@ -224,6 +230,7 @@ AnyOrder = Annotated[PrepareOrder | GoOrder | AbortOrder | UploadOrder | Discard
 
 
 class PollResponse(Message):
+    protocol: Protocol = PROTOCOL
     server_now: Moment
     order: AnyOrder | None
 

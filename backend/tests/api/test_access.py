@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from downlink.actions import access
+from downlink.domain.agent import PROTOCOL
 from downlink.domain.errors import DownlinkError
 from downlink.settings import Settings
 from downlink.storage import access as rows
@@ -143,7 +144,8 @@ def test_enrolment_tokens_work_once_and_in_time(lab: Lab) -> None:
     token = lab.call("POST", "/agents/enrolments", {"name": "late", "expires_in_minutes": 5})["token"]
     lab.wait(301)
     answer = lab.client.post(
-        f"{API}/agent/join", json={"token": token, "name": "late", "version": "1", "host": lab.join("x").host}
+        f"{API}/agent/join",
+        json={"protocol": PROTOCOL, "token": token, "name": "late", "version": "1", "host": lab.join("x").host},
     )
     assert (answer.status_code, answer.json()["code"]) == (403, "enrolment_wrong")
 
@@ -151,7 +153,7 @@ def test_enrolment_tokens_work_once_and_in_time(lab: Lab) -> None:
 def test_a_name_is_taken_until_its_agent_is_revoked(lab: Lab) -> None:
     first = lab.join("client")
     token = lab.call("POST", "/agents/enrolments", {"name": "free"})["token"]
-    body = {"token": token, "name": "client", "version": "1", "host": first.host}
+    body = {"protocol": PROTOCOL, "token": token, "name": "client", "version": "1", "host": first.host}
     assert lab.client.post(f"{API}/agent/join", json=body).json()["code"] == "agent_name_taken"
     agent_id = lab.call("GET", "/agents")["items"][0]["id"]
     lab.call("DELETE", f"/agents/{agent_id}", expect=204)
@@ -219,7 +221,7 @@ def test_guesses_from_many_addresses_are_limited_but_not_where_the_owner_is(lab:
     ("path", "body"), [("/setup", {"username": "eve", "password": PASSWORD}), ("/agent/join", None)]
 )
 def test_guesses_at_set_up_and_joining_are_limited_too(lab: Lab, path: str, body: dict[str, Any] | None) -> None:
-    body = body or {"name": "x", "version": "1", "host": make_host("boot")}
+    body = body or {"protocol": PROTOCOL, "name": "x", "version": "1", "host": make_host("boot")}
     codes = [lab.client.post(f"{API}{path}", json={**body, "token": "x"}).json()["code"] for _ in range(31)]
     assert codes[-1] == "too_many_tries"
     assert codes[9] != "too_many_tries"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from downlink.domain.agent import PROTOCOL
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import make_host
 
@@ -52,8 +53,16 @@ def refused(lab: Lab, verb: str, path: str, body: Any, headers: dict[str, str] |
         ("/tokens", "name", {"name": "x", "scopes": ["read"]}),
         ("/links", "operator", LINK),
         ("/links", "name", LINK),
-        ("/agent/join", "token", {"token": "x", "name": "x", "version": "1", "host": make_host("boot")}),
-        ("/agent/join", "version", {"token": "x", "name": "x", "version": "1", "host": make_host("boot")}),
+        (
+            "/agent/join",
+            "token",
+            {"protocol": PROTOCOL, "token": "x", "name": "x", "version": "1", "host": make_host("boot")},
+        ),
+        (
+            "/agent/join",
+            "version",
+            {"protocol": PROTOCOL, "token": "x", "name": "x", "version": "1", "host": make_host("boot")},
+        ),
         ("/campaigns/preview", "source", source("name: x")),
     ],
 )
@@ -70,7 +79,7 @@ def test_a_key_that_is_no_text_of_its_own_is_refused(lab: Lab, path: str) -> Non
 
 def test_facts_of_a_host_are_texts_that_can_be_stored(lab: Lab) -> None:
     for fact in ({"kernel": HALF}, {"new": {"deep": HALF}}, {HALF: "x"}):
-        body = {"token": "x", "name": "x", "version": "1", "host": {**make_host("boot"), **fact}}
+        body = {"protocol": PROTOCOL, "token": "x", "name": "x", "version": "1", "host": {**make_host("boot"), **fact}}
         refused(lab, "POST", "/agent/join", body)
 
 

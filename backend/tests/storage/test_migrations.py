@@ -166,3 +166,22 @@ def test_runs_from_before_are_looked_at_by_the_first_tick(other_url: str) -> Non
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM runs")).scalar_one() == 4
     engine.dispose()
+
+
+BEFORE_PROTOCOL, PROTOCOL = "e8a17c53d046", "f0b1d7a35c92"
+AGENT = """
+    INSERT INTO agents (id, name, secret_hash, version, boot_id, host, status, spool, created_at)
+    VALUES (gen_random_uuid(), 'client', '', '0.1.0', 'boot', '{}', 'idle', '[]', now())
+"""
+
+
+def test_agents_from_before_spoke_version_1(other_url: str) -> None:
+    config = alembic_config(other_url)
+    command.upgrade(config, BEFORE_PROTOCOL)
+    engine = create_engine(other_url)
+    with engine.begin() as connection:
+        connection.execute(text(AGENT))
+    command.upgrade(config, PROTOCOL)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT name, protocol FROM agents")).all() == [("client", 1)]
+    engine.dispose()

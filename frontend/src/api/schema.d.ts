@@ -1080,6 +1080,16 @@ export interface components {
             /** Version */
             version: string;
             /**
+             * Protocol
+             * @description The version of the agent protocol that it spoke last
+             */
+            protocol: number;
+            /**
+             * Is Too Old
+             * @description It must be upgraded: its version of the protocol is no longer served
+             */
+            is_too_old: boolean;
+            /**
              * Status
              * @description What the agent said last; `unknown` before its first poll
              * @enum {string}
@@ -2635,6 +2645,11 @@ export interface components {
         };
         /** JoinRequest */
         JoinRequest: {
+            /**
+             * Protocol
+             * @default 1
+             */
+            protocol: number;
             /** Token */
             token: string;
             /** Name */
@@ -3107,6 +3122,11 @@ export interface components {
         /** PollRequest */
         PollRequest: {
             /**
+             * Protocol
+             * @default 1
+             */
+            protocol: number;
+            /**
              * Status
              * @enum {string}
              */
@@ -3129,6 +3149,11 @@ export interface components {
         };
         /** PollResponse */
         PollResponse: {
+            /**
+             * Protocol
+             * @default 2
+             */
+            protocol: number;
             /** Server Now */
             server_now: string;
             /** Order */
@@ -8243,6 +8268,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Another version of the agent protocol is spoken here */
+            426: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many tries */
             429: {
                 headers: {
@@ -8305,6 +8339,15 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another version of the agent protocol is spoken here */
+            426: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -35,6 +35,8 @@ class Agent(Shape):
     id: UUID
     name: str
     version: str
+    protocol: int = Field(description="The version of the agent protocol that it spoke last")
+    is_too_old: bool = Field(description="It must be upgraded: its version of the protocol is no longer served")
     status: AgentStatus = Field(description="What the agent said last; `unknown` before its first poll")
     is_online: bool = Field(description="Heard within the last minute, or measuring and silent by design")
     detail: str | None

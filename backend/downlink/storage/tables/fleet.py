@@ -22,13 +22,14 @@ class Enrolment(Table):
 
 
 class Agent(Table):
-    """boot_id names the host: agents with the same one share kernel-wide settings."""
+    """boot_id names the host: agents with the same one share kernel-wide settings. protocol: the version it spoke last."""
 
     __tablename__ = "agents"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     name: Mapped[str] = mapped_column(unique=True)
     secret_hash: Mapped[bytes] = mapped_column(unique=True)
     version: Mapped[str]
+    protocol: Mapped[int] = mapped_column(server_default="1")
     boot_id: Mapped[str]
     host: Mapped[Json]
     status: Mapped[str] = mapped_column(default="unknown")

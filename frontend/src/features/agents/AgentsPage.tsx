@@ -49,12 +49,19 @@ export function AgentsPage() {
   )
 }
 
+const TOO_OLD =
+  'This server takes no runs of this version: install the server’s downlink-agent on the host (see “Add agent”) and restart it.'
+
 function AgentCard({ agent }: { agent: Agent }) {
   const now_ms = useNow()
   const host = hostFacts(agent.host)
   const free_bytes = agent.host?.spool_free_bytes
   return (
-    <Panel title={agent.name} description={agent.detail} actions={<StateBadge state={statusState(agent)} label={statusText(agent)} />}>
+    <Panel
+      title={agent.name}
+      description={agent.is_too_old && !agent.revoked_at ? TOO_OLD : agent.detail}
+      actions={<StateBadge state={statusState(agent)} label={statusText(agent)} />}
+    >
       <Facts
         items={[
           [

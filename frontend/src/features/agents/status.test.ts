@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { statusState, statusText } from './status'
 
-const idle = { status: 'idle', is_online: true, progress: null, revoked_at: null } as const
+const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null } as const
 
 it.each([
   [idle, 'idle', 'complete'],
@@ -9,6 +9,7 @@ it.each([
   [{ ...idle, status: 'running', progress: { elapsed_s: 3, bytes: 5 } } as const, 'measuring', 'running'],
   [{ ...idle, status: 'uploading', progress: { chunks_done: 2, chunks_total: 7 } } as const, 'uploading 2 of 7', 'uploading'],
   [{ ...idle, status: 'blocked' } as const, 'blocked', 'failed'],
+  [{ ...idle, is_too_old: true, is_online: false }, 'too old', 'failed'],
   [{ ...idle, revoked_at: '2026-01-02T03:04:05Z' }, 'revoked', 'cancelled'],
 ])('%o is %s', (agent, text, state) => {
   expect(statusText(agent)).toBe(text)

@@ -1,8 +1,9 @@
 import type { Agent } from '@/api/types'
 
 /** What an agent is doing, in words. */
-export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'progress' | 'revoked_at'>): string {
+export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'progress' | 'revoked_at'>): string {
   if (agent.revoked_at) return 'revoked'
+  if (agent.is_too_old) return 'too old'
   if (!agent.is_online) return 'offline'
   const progress = agent.progress
   if (agent.status === 'uploading' && progress?.chunks_total) return `uploading ${progress.chunks_done ?? 0} of ${progress.chunks_total}`
@@ -11,8 +12,9 @@ export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'progress
 }
 
 /** A state of lib/states with the same tone. */
-export function statusState(agent: Pick<Agent, 'status' | 'is_online' | 'revoked_at'>): string {
+export function statusState(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'revoked_at'>): string {
   if (agent.revoked_at) return 'cancelled'
+  if (agent.is_too_old) return 'failed'
   if (!agent.is_online) return 'missed'
   if (agent.status === 'blocked') return 'failed'
   return agent.status === 'idle' ? 'complete' : agent.status
