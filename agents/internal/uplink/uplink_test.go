@@ -294,8 +294,8 @@ func pemOf(server *httptest.Server) []byte {
 
 func TestAServerOfAnotherVersionIsNamed(t *testing.T) {
 	for said, sentence := range map[string]string{
-		``:                "the server speaks version 1 of the agent protocol and this agent version 2: upgrade the server",
-		`"protocol": 3, `: "the server speaks version 3 of the agent protocol and this agent version 2: upgrade this agent",
+		``:              "the server speaks version 1 of the agent protocol and this agent version 2: upgrade the server",
+		`"protocol":3,`: "the server speaks version 3 of the agent protocol and this agent version 2: upgrade this agent",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{` + said + `"server_now": "2026-01-02T03:04:05Z", "order": null}`))
