@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,14 +14,37 @@ import (
 	"downlink/agents/internal/uplink"
 )
 
-// bundleBytes is what a request carries of chunks, when one alone is not larger. All that are in flight together pass a
-// return channel of 60 kb/s before the server misses an agent that stores nothing.
-const bundleBytes = 512 << 10
+const (
+	// bundleBytes is what a request carries of chunks at first, when one alone is not larger. All that are in flight
+	// together pass a return channel of 60 kb/s before the server misses an agent that stores nothing.
+	bundleBytes = 512 << 10
+	// maxBundleBytes is what it carries at most: where the channel is fast, most of what a request costs the server does
+	// not depend on its size.
+	maxBundleBytes = 2 << 20
+	// quickly is how fast a request must be answered for the next ones to carry more.
+	quickly = 4 * time.Second
+)
 
 // bundle is chunks that go in one request.
 type bundle struct {
 	keys   []spool.Key
 	chunks []uplink.Chunk
+	bytes  int
+}
+
+// bundleBytes is what the next request carries.
+func (u *upload) bundleBytes() int {
+	return max(bundleBytes, int(u.carried.Load()))
+}
+
+// noteBundle lets requests carry up to twice what one has carried quickly; one that was slow or failed brings them back
+// to what every channel carries.
+func (u *upload) noteBundle(bytes int, took time.Duration, err error) {
+	if err != nil || took > quickly {
+		u.carried.Store(0)
+		return
+	}
+	u.carried.Store(max(u.carried.Load(), min(2*int64(bytes), maxBundleBytes)))
 }
 
 // uploadBundles sends chunks several to a request, and returns those that must go one by one: what a request alone tells
@@ -51,7 +75,6 @@ func (a *Agent) uploadBundles(ctx context.Context, ref protocol.RunRef, keys []s
 
 // fill takes chunks from the spool for one request. Those that cannot be read are left to uploadOne, which says so.
 func (a *Agent) fill(keys []spool.Key, progress *upload) (full bundle, unread, rest []spool.Key) {
-	bytes := 0
 	for i, key := range keys {
 		body, err := a.take(key)
 		if err != nil {
@@ -62,9 +85,11 @@ func (a *Agent) fill(keys []spool.Key, progress *upload) (full bundle, unread, r
 			progress.done.Add(1)
 			continue
 		}
-		if bytes += len(body); len(full.keys) > 0 && (bytes > bundleBytes || len(full.keys) == uplink.MaxBundleChunks) {
+		isFull := full.bytes+len(body) > progress.bundleBytes() || len(full.keys) == uplink.MaxBundleChunks
+		if len(full.keys) > 0 && isFull {
 			return full, unread, keys[i:]
 		}
+		full.bytes += len(body)
 		full.keys, full.chunks = append(full.keys, key), append(full.chunks, onTheWay(key, body))
 	}
 	return full, unread, nil
@@ -78,7 +103,9 @@ func (a *Agent) sendBundle(ctx context.Context, ref protocol.RunRef, full bundle
 		if len(full.keys) == 0 || a.sendsSingly.Load() {
 			break
 		}
+		began := time.Now()
 		answers, err := a.client.PostChunks(ctx, ref, full.chunks)
+		progress.noteBundle(full.bytes, time.Since(began), err)
 		switch {
 		case err == nil:
 			return a.settleBundle(full.keys, answers, progress)

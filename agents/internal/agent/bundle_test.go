@@ -42,15 +42,18 @@ func (c *collector) bundle(w http.ResponseWriter, r *http.Request) {
 		heads, chunks[head] = append(heads, head), string(body)
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.bundles = append(c.bundles, len(heads))
+	number := len(c.bundles)
+	c.mu.Unlock()
 	if c.judge == nil {
 		http.NotFound(w, r)
 		return
 	}
-	if c.refuseBundle != nil && c.refuseBundle(len(c.bundles), w) {
+	if c.refuseBundle != nil && c.refuseBundle(number, w) {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var answers protocol.ChunksReply
 	for _, head := range heads {
 		answer := protocol.ChunkAnswer{Flow: head.Flow, End: head.End, Sequence: head.Sequence, Status: http.StatusOK, Stored: new(true)}
@@ -103,12 +106,44 @@ func TestChunksGoSeveralToARequest(t *testing.T) {
 func TestARequestIsNotLargerThanASlowChannelCanCarry(t *testing.T) {
 	t.Parallel()
 	c := newBundler(t, storeAll)
+	arrived, leave := make(chan struct{}, 3), make(chan struct{})
+	c.refuseBundle = func(int, http.ResponseWriter) bool {
+		arrived <- struct{}{}
+		<-leave
+		return false
+	}
 	state := holding(t, c.URL, 0)
 	fill(t, state, 5, 200<<10)
 	serving(t, state)
+	for range 3 {
+		<-arrived
+	}
+	close(leave)
 	c.await(t, "the end", func() bool { return c.uploaded })
 	slices.Sort(c.bundles)
-	require.Equal(t, []int{1, 2, 2}, c.bundles, "at most 512 KiB each")
+	require.Equal(t, []int{1, 2, 2}, c.bundles, "at most 512 KiB each before one was answered")
+}
+
+func TestRequestsCarryMoreWhereTheyGetThroughQuickly(t *testing.T) {
+	t.Parallel()
+	c := newBundler(t, storeAll)
+	state := holding(t, c.URL, 0)
+	fill(t, state, 100, 100<<10)
+	serving(t, state)
+	c.await(t, "the end", func() bool { return c.uploaded })
+	require.Equal(t, 5, c.bundles[0], "512 KiB")
+	require.Equal(t, 20, slices.Max(c.bundles), "2 MiB")
+}
+
+func TestARequestThatFailedBringsTheNextOnesBack(t *testing.T) {
+	t.Parallel()
+	c := newBundler(t, storeAll)
+	c.refuseBundle = func(_ int, w http.ResponseWriter) bool { w.WriteHeader(http.StatusRequestEntityTooLarge); return true }
+	state := holding(t, c.URL, 0)
+	fill(t, state, 60, 100<<10)
+	serving(t, state)
+	c.await(t, "the end", func() bool { return c.uploaded })
+	require.Equal(t, 5, slices.Max(c.bundles), "512 KiB")
 }
 
 func TestWhatIsAnsweredOfOneChunkConcernsNoOther(t *testing.T) {

@@ -16,7 +16,7 @@ from downlink.domain.run import Reason, RunState, Verdict
 from downlink.domain.sample import TIME_FIELD, End
 from downlink.storage import runs as rows
 from downlink.storage import traces, uploads
-from downlink.storage.tables import Chunk, Run, RunFlow
+from downlink.storage.tables import Run, RunFlow
 from downlink.storage.traces import Address
 from downlink.storage.unit import Unit
 from downlink.storage.uploads import Upload
@@ -64,15 +64,22 @@ def check_chunk(body: bytes, sha256_hex: str, place: Place) -> Checked:
     return Checked(place, body, digest.digest(), header.samples)
 
 
-def hear_upload(unit: Unit, secret: str, run_id: UUID, now: datetime) -> str:
-    """The name of the agent, known before its body is read. Its word that it lives is noted once a second, not with every chunk."""
+def take_chunks(
+    unit: Unit, secret: str, run_id: UUID, chunks: Sequence[Checked], now: datetime
+) -> list[bool | DownlinkError]:
+    """accept_chunks for the agent of this secret. Its word that it lives is noted once a second, not with every chunk.
+
+    Locks are taken in everybody's order: the agent, its run, its part in it.
+    """
     agent = agents.authenticate(unit, secret)
-    if agent.last_seen_at is None or now - agent.last_seen_at > HEARD_EVERY:
+    is_due = agent.last_seen_at is None or now - agent.last_seen_at > HEARD_EVERY
+    if is_due:
         agent = agents.authenticate(unit, secret, is_locked=True)
         agent.last_seen_at = now
-        if host := rows.find_host(unit, run_id, agent.name):
-            host.heard_at = now
-    return agent.name
+    answers = accept_chunks(unit, agent.name, chunks, now) if chunks else []
+    if is_due and (host := rows.find_host(unit, run_id, agent.name)):
+        host.heard_at = now
+    return answers
 
 
 def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: datetime) -> list[bool | DownlinkError]:
@@ -81,14 +88,13 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
     In the place of a refused one is the error: ConflictError when the run is not this agent's, does not want chunks now, or
     holds another content there; InvalidError when it was not announced, or is too much. The others are stored all the same.
     """
-    ends = {(chunk.place.flow, chunk.place.end) for chunk in chunks}
     run_id = chunks[0].place.run_id
-    found = {end: uploads.find_upload(unit, run_id, *end, agent) for end in sorted(ends)}
+    found = uploads.find_uploads(unit, run_id, {chunk.place.flow for chunk in chunks}, agent)
     refused: list[DownlinkError | None] = []
     wanted: list[Checked] = []
     size = 0
     for chunk in chunks:
-        upload = found[chunk.place.flow, chunk.place.end]
+        upload = found.get((chunk.place.flow, chunk.place.end))
         refused.append(_refusal(upload, agent, chunk, size))
         if refused[-1] is None and upload and upload.is_wanted:
             wanted.append(chunk)
@@ -105,7 +111,7 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
         else traces.stored_digests(unit, run_id, [chunk.place.address for chunk in chunks])
     )
     return [
-        refusal or _is_new(chunk, new, there, found[chunk.place.flow, chunk.place.end])
+        refusal or _is_new(chunk, new, there, found.get((chunk.place.flow, chunk.place.end)))
         for chunk, refusal in zip(chunks, refused, strict=True)
     ]
 
@@ -145,12 +151,12 @@ def _is_new(
     return ConflictError("chunk_differs", f"{where}, is already stored with different content.")
 
 
-def _row(chunk: Checked, now: datetime) -> Chunk:
+def _row(chunk: Checked, now: datetime) -> dict[str, object]:
     place = chunk.place
-    return Chunk(
-        run_id=place.run_id, flow=place.flow, end=place.end.value, sequence=place.sequence,
-        sha256=chunk.digest, samples=chunk.samples, packed=chunk.content, parquet=None, stored_at=now,
-    )  # fmt: skip
+    return {
+        "run_id": place.run_id, "flow": place.flow, "end": place.end.value, "sequence": place.sequence,
+        "sha256": chunk.digest, "samples": chunk.samples, "packed": chunk.content, "stored_at": now,
+    }  # fmt: skip
 
 
 def seal(unit: Unit, run_id: UUID, now: datetime) -> None:

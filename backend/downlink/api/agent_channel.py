@@ -17,6 +17,7 @@ from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
 from downlink.api.body import read_bounded
 from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
+from downlink.api.known import Known
 from downlink.api.problems import status_of
 from downlink.api.resting import Heard, Resting
 from downlink.api.waiting import Waiting, agent_subject
@@ -139,15 +140,15 @@ async def put_chunk(
     request: Request,
     secret: Secret,
     units: Units,
-    now: Now,
+    clock: Clock,
     x_content_sha256: Annotated[str, Header(pattern=r"^[0-9a-fA-F]{64}$")],
     x_attempt: Attempt,
 ) -> ChunkStored:
     """Store one chunk; the same content again is a no-op."""
-    agent = await run_in_threadpool(_hear_upload, units, secret, run_id, now)
+    await _admit(request, units, secret)
     body = await read_bounded(request, MAX_PACKED_BYTES)
     chunk = Bundled(flow, end, sequence, x_content_sha256, body)
-    (answer,) = await run_in_threadpool(_store, units, agent, run_id, x_attempt, [chunk], now)
+    (answer,) = await run_in_threadpool(_store, units, secret, run_id, x_attempt, [chunk], clock())
     if isinstance(answer, DownlinkError):
         raise answer
     return ChunkStored(stored=answer)
@@ -155,29 +156,34 @@ async def put_chunk(
 
 @router.post("/runs/{run_id}/chunks", responses=problems(401, 413, 507), openapi_extra=BINARY)
 async def post_chunks(
-    run_id: UUID, request: Request, secret: Secret, units: Units, now: Now, x_attempt: Attempt
+    run_id: UUID, request: Request, secret: Secret, units: Units, clock: Clock, x_attempt: Attempt
 ) -> ChunksAnswer:
     """Store several chunks in one transaction; the answer says of each what its PUT would have said."""
-    agent = await run_in_threadpool(_hear_upload, units, secret, run_id, now)
+    await _admit(request, units, secret)
     body = await read_bounded(request, MAX_BUNDLE_BYTES)
-    return await run_in_threadpool(_store_bundle, units, agent, run_id, x_attempt, body, now)
+    return await run_in_threadpool(_store_bundle, units, secret, run_id, x_attempt, body, clock())
 
 
-def _hear_upload(units: UnitFactory, secret: str, run_id: UUID, now: datetime) -> str:
-    """Before the body is read: a stranger may not fill the memory."""
+async def _admit(request: Request, units: UnitFactory, secret: str) -> None:
+    """Before the body is read: a stranger may not fill the memory. DeniedError for one who is no agent."""
+    known: Known = request.app.state.known
+    if not known.is_known(secret):
+        mark = request.app.state.waiting.mark()
+        known.note(secret, await run_in_threadpool(_name_of, units, secret), mark)
+
+
+def _name_of(units: UnitFactory, secret: str) -> str:
     with units() as unit:
-        return chunks.hear_upload(unit, secret, run_id, now)
+        return agents.authenticate(unit, secret).name
 
 
 def _store(
-    units: UnitFactory, agent: str, run_id: UUID, attempt: int, bundle: Sequence[Bundled], now: datetime
+    units: UnitFactory, secret: str, run_id: UUID, attempt: int, bundle: Sequence[Bundled], now: datetime
 ) -> list[bool | DownlinkError]:
     checked = [_check(run_id, attempt, chunk) for chunk in bundle]
     sound = [each for each in checked if isinstance(each, Checked)]
-    if not sound:
-        return [each for each in checked if isinstance(each, DownlinkError)]
     with units() as unit:
-        answers = iter(chunks.accept_chunks(unit, agent, sound, now))
+        answers = iter(chunks.take_chunks(unit, secret, run_id, sound, now))
     return [next(answers) if isinstance(each, Checked) else each for each in checked]
 
 
@@ -190,10 +196,10 @@ def _check(run_id: UUID, attempt: int, chunk: Bundled) -> Checked | DownlinkErro
 
 
 def _store_bundle(
-    units: UnitFactory, agent: str, run_id: UUID, attempt: int, body: bytes, now: datetime
+    units: UnitFactory, secret: str, run_id: UUID, attempt: int, body: bytes, now: datetime
 ) -> ChunksAnswer:
     bundle = split_bundle(body)
-    answers = _store(units, agent, run_id, attempt, bundle, now)
+    answers = _store(units, secret, run_id, attempt, bundle, now)
     return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in zip(bundle, answers, strict=True)])
 
 

@@ -35,6 +35,7 @@ from downlink.api.dashboard import mount_dashboard
 from downlink.api.deps import read_clock
 from downlink.api.headers import SecurityHeaders
 from downlink.api.intake import Intake
+from downlink.api.known import Known
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
 from downlink.api.resting import Resting
@@ -116,6 +117,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
     app.state.waiting = Waiting()
     app.state.resting = Resting(app.state.waiting)
+    app.state.known = Known(app.state.waiting)
     app.state.newest = live.Newest(app.state.waiting)
     for module in PARTS:
         app.include_router(module.router, prefix=PREFIX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -17,13 +17,6 @@ Address = tuple[int, str, int]
 FETCHED_CHUNKS = 4  # at once: one may have 4 MiB, and takes several times that on its way
 
 
-_STORE = """
-    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, packed, stored_at)
-    SELECT :run_id, new.*, :stored_at FROM unnest(
-        CAST(:flow AS bigint[]), CAST(:end AS text[]), CAST(:sequence AS bigint[]), CAST(:sha256 AS bytea[]),
-        CAST(:samples AS bigint[]), CAST(:packed AS bytea[])
-    ) AS new ON CONFLICT DO NOTHING RETURNING flow, "end", sequence
-"""  # one statement for any number of them
 _DIGESTS = """
     SELECT flow, "end", sequence, sha256 FROM chunks JOIN unnest(
         CAST(:flow AS bigint[]), CAST(:end AS text[]), CAST(:sequence AS bigint[])
@@ -31,14 +24,15 @@ _DIGESTS = """
 """
 
 
-def store_chunks(unit: Unit, chunks: Sequence[Chunk]) -> set[Address]:
-    """Store one run's chunks; the addresses of those that were not there yet. What is there stays as it is."""
+def store_chunks(unit: Unit, chunks: Sequence[Mapping[str, object]]) -> set[Address]:
+    """Store chunks; the addresses of those that were not there yet. What is there stays as it is.
+
+    One statement for any number of them, whose contents go as bytes: in an array psycopg would write them as text.
+    """
     if not chunks:
         return set()
-    names = ("flow", "end", "sequence", "sha256", "samples", "packed")
-    values = {name: [getattr(chunk, name) for chunk in chunks] for name in names}
-    first = {"run_id": chunks[0].run_id, "stored_at": chunks[0].stored_at}
-    return {(flow, end, sequence) for flow, end, sequence in unit.session.execute(text(_STORE), {**first, **values})}
+    new = insert(Chunk).on_conflict_do_nothing().returning(Chunk.flow, Chunk.end, Chunk.sequence)
+    return {(flow, end, sequence) for flow, end, sequence in unit.session.connection().execute(new, chunks)}
 
 
 def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> dict[Address, bytes]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select, update
@@ -25,24 +27,29 @@ class Upload:
     stored_bytes: int
 
 
-def find_upload(unit: Unit, run_id: UUID, flow: int, end: End, agent: str) -> Upload | None:
-    """What is known of this end of a flow; None when it is not this agent's.
+def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -> dict[tuple[int, End], Upload]:
+    """What is known of those ends of these flows that are this agent's.
 
     The run is held as it is until the transaction ends, so that no chunk slips in behind its seal.
     """
-    outcome = RunFlow.sender_outcome if end is End.SENDER else RunFlow.receiver_outcome
     query = (
-        select(Run, RunHost, outcome["chunks"].as_integer())
+        select(Run, RunHost, RunFlow)
         .join(RunFlow, RunFlow.run_id == Run.id)
         .join(RunHost, RunHost.run_id == Run.id)
-        .where(Run.id == run_id, RunFlow.flow == flow, getattr(RunFlow, end) == agent, RunHost.agent == agent)
+        .where(Run.id == run_id, RunFlow.flow.in_(flows), RunHost.agent == agent)
     )
-    found = unit.session.execute(query.with_for_update(read=True, of=Run)).one_or_none()
-    if found is None:
-        return None
-    run, host, chunks = found
+    return {
+        (flow.flow, end): _upload(run, host, getattr(flow, f"{end}_outcome"))
+        for run, host, flow in unit.session.execute(query.with_for_update(read=True, of=Run))
+        for end in End
+        if getattr(flow, end) == agent
+    }
+
+
+def _upload(run: Run, host: RunHost, outcome: Mapping[str, Any] | None) -> Upload:
     is_wanted = run.state == RunState.UPLOADING and run.released_at is None and host.phase == HostPhase.RESTORED
-    return Upload(run.attempt, run.state, is_wanted or takes_late(run, host), chunks or 0, host.stored_bytes)
+    announced = outcome["chunks"] if outcome else 0
+    return Upload(run.attempt, run.state, is_wanted or takes_late(run, host), announced, host.stored_bytes)
 
 
 def is_settled(run: Run) -> bool:

@@ -1,0 +1,23 @@
+"""Agents whose secrets the database has confirmed, so that their bodies may be read before it is asked again."""
+
+from __future__ import annotations
+
+from downlink.actions.secrets import hash_secret
+from downlink.api.waiting import Waiting, agent_subject
+
+
+class Known:
+    """It only lets bodies in: whoever stores what is in one asks the database who sent it, in the same transaction."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        self._found: dict[bytes, tuple[str, int]] = {}
+
+    def is_known(self, secret: str) -> bool:
+        """Whether nothing has changed for the agent of this secret since it was confirmed."""
+        name, mark = self._found.get(hash_secret(secret), ("", 0))
+        return bool(name) and self._waiting.is_listening and not self._waiting.is_woken(agent_subject(name), mark)
+
+    def note(self, secret: str, name: str, mark: int) -> None:
+        """The database knows this secret. mark: from before it was asked."""
+        self._found[hash_secret(secret)] = (name, mark)
