@@ -13,6 +13,7 @@ from downlink.domain.errors import ConflictError
 from downlink.judges import COLUMNS
 from downlink.storage import campaigns, reanalysis
 from downlink.storage import runs as run_rows
+from downlink.storage.events import add_event
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 from downlink.traces import open_run
@@ -30,7 +31,7 @@ def order_reanalysis(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     reanalysis.want(unit, campaign_id, LANES, now)
 
 
-def reanalyse(unit: Unit, run_id: UUID, _now: datetime) -> None:
+def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:
     """Judge some waiting runs anew, this one first, and send the next job; after the last one the report. Safe to run twice.
 
     A run that failed before is judged alone, so that it holds up no other.
@@ -38,7 +39,7 @@ def reanalyse(unit: Unit, run_id: UUID, _now: datetime) -> None:
     run = run_rows.get_run(unit, run_id)
     taken = reanalysis.take(unit, run_id, run.campaign_id, RUNS_A_JOB if run.tries < 2 else 1)
     if taken:
-        _judge(unit, taken)
+        _judge(unit, taken, now)
         done(unit, taken)
 
 
@@ -63,14 +64,17 @@ def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
     campaigns.find_campaign(unit, campaign_id)
     analysed = [row.run for row in run_rows.all_runs(unit, campaign_id) if row.run.analysis_version is not None]
     for at in range(0, len(analysed), RUNS_A_JOB):
-        _judge(unit, analysed[at : at + RUNS_A_JOB])
+        _judge(unit, analysed[at : at + RUNS_A_JOB], now)
     campaigns.want_report(unit, campaign_id)
     unit.session.expire_all()
     refresh_report(unit, campaign_id, now)
     return len(analysed)
 
 
-def _judge(unit: Unit, runs: Sequence[Run]) -> None:
+def _judge(unit: Unit, runs: Sequence[Run], now: datetime) -> None:
+    """Set their numbers, and tell the pages that show them; the campaign's pages hear of the report."""
     opened = [open_run(unit, run, COLUMNS) for run in runs]
     if opened:
         store(unit, [(each, judge(each)) for each in opened])
+    for run in runs:
+        add_event(unit, now, "reanalysis", {}, run.campaign_id, run.id)

@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 
 from downlink.actions.run_rows import add_attempt
+from downlink.domain.campaign import closes_with_report
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
 from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, Wait, decide
@@ -155,8 +156,10 @@ def retry(unit: Unit, run: Run, now: datetime) -> Run:
 
 
 def close(unit: Unit, run: Run) -> None:
-    """A closed cycle wants a report; the last one's completes the campaign."""
-    if rows.unfinished_in_cycle(unit, run) == 0:
+    """A closed cycle wants a report, or, of many, only some do; the last one's completes the campaign."""
+    if rows.unfinished_in_cycle(unit, run):
+        return
+    if closes_with_report(run.cycle) or rows.unfinished_in_campaign(unit, run.campaign_id) == 0:
         campaigns.want_report(unit, run.campaign_id)
 
 

@@ -9,15 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.analysis.exits.outcomes import Timing
-from downlink.analysis.exits.sweep import (
-    SWEEPABLE,
-    Outcome,
-    combinations,
-    parameter_sets,
-    rates,
-    sweep,
-)
-from downlink.analysis.exits.swept import sweepable
+from downlink.analysis.exits.sweep import Outcome, combinations, parameter_sets, rates, sweep
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.storage import campaigns, runs
 from downlink.storage import sweeps as rows
@@ -26,7 +18,6 @@ from downlink.storage.tables import Sweep, SweepPart
 from downlink.storage.unit import Unit
 from downlink.traces import open_flow
 
-Row = dict[str, Any]
 Grid = Mapping[str, Sequence[float]]
 JOB = "sweep_part"
 LANES = 8
@@ -43,15 +34,7 @@ LETTERS = {timing: timing.value[0] for timing in Timing}
 TIMINGS = {letter: timing for timing, letter in LETTERS.items()}
 
 
-def what_can_be_swept() -> list[Row]:
-    """Every detector and version with its parameters."""
-    return [
-        {"detector": detector, "version": version, "parameters": [asdict(each) for each in sweepable(parameters)]}
-        for (detector, version), parameters in SWEEPABLE.items()
-    ]
-
-
-def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, values: Grid, now: datetime) -> Row:
+def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, values: Grid, now: datetime) -> Sweep:
     """Ask for a sweep; the tick begins it. InvalidError for a grid that cannot be, ConflictError where no trace can decide."""
     campaigns.find_campaign(unit, campaign_id)
     parameter_sets(detector, version, values)
@@ -64,19 +47,7 @@ def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, val
     )
     rows.add_sweep(unit, made, places)
     _tell(unit, made, now)
-    return shown(unit, [made])[0]
-
-
-def shown(unit: Unit, sweeps: Sequence[Sweep]) -> list[Row]:
-    """Sweeps with how far they are."""
-    counts = rows.progress(unit, [each.id for each in sweeps])
-    return [_row(each, *counts.get(each.id, (0, 0))) for each in sweeps]
-
-
-def list_sweeps(unit: Unit, campaign_id: UUID, limit: int, offset: int) -> tuple[list[Row], int]:
-    campaigns.find_campaign(unit, campaign_id)
-    found, total = rows.list_sweeps(unit, campaign_id, limit, offset)
-    return shown(unit, found), total
+    return made
 
 
 def sweep_part(unit: Unit, part_id: UUID, now: datetime) -> None:
@@ -147,7 +118,7 @@ def _outcomes(unit: Unit, part: SweepPart, asked: Sweep) -> list[Outcome]:
     return sweep(trace.acks, parameter_sets(asked.detector, asked.version, asked.grid), trace.rate)
 
 
-def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[Row]:
+def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[dict[str, Any]]:
     """One for each combination: what it did over all traces."""
     for place, parameters in enumerate(combinations(asked.grid)):
         outcomes = [_outcome(part, place) for part in parts]
@@ -159,13 +130,6 @@ def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[Row]:
 def _outcome(part: SweepPart, place: int) -> Outcome:
     letter = (part.timings or "")[place]
     return Outcome(None, (part.headrooms_us or [])[place], TIMINGS.get(letter))
-
-
-def _row(found: Sweep, done: int, total: int) -> Row:
-    names = (
-        "id", "campaign_id", "detector", "version", "grid", "state", "reason", "created_at", "ended_at", "cells",
-    )  # fmt: skip
-    return {**{name: getattr(found, name) for name in names}, "done": done, "total": total}
 
 
 def _refusal(part: SweepPart, error: InvalidError) -> str:

@@ -117,8 +117,9 @@ def compare_sides(
 
 
 def _against(side: Side, base: Side, seed: int) -> Iterator[Comparison]:
-    common = [cycle for cycle in side.cycles if cycle in base.cycles]
-    own, other = (each.values[[each.cycles.index(cycle) for cycle in common]] for each in (side, base))
+    rows = [{cycle: row for row, cycle in enumerate(each.cycles)} for each in (side, base)]
+    common = [cycle for cycle in side.cycles if cycle in rows[1]]
+    own, other = (each.values[[at[cycle] for cycle in common]] for each, at in zip((side, base), rows, strict=True))
     reach = np.array([MOST.get(metric, np.inf) for _, metric in PLACES])
     statistics = mean_intervals(own - other, least=-reach, most=reach)
     low, high = bootstrap_interval(own - other, seed)

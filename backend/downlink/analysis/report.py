@@ -251,9 +251,11 @@ def _fairness(groups: list[Group]) -> Iterator[Fairness]:
     """For a condition with several flows; a run counts when all of them are there."""
     if len(groups) < 2:
         return
-    common = [run for run in groups[0].runs if all(run in group.runs for group in groups[1:])]
+    rows = [{run: row for row, run in enumerate(group.runs)} for group in groups]
+    common = [run for run in groups[0].runs if all(run in at for at in rows[1:])]
     shares = np.stack(
-        [group.per_run[[group.runs.index(run) for run in common], :, THROUGHPUT] for group in groups], axis=-1
+        [group.per_run[[at[run] for run in common], :, THROUGHPUT] for group, at in zip(groups, rows, strict=True)],
+        axis=-1,
     )
     jain = mean_intervals(jain_index(shares), least=1 / len(groups), most=1)
     of_means = jain_index(mean_intervals(shares).mean)

@@ -12,6 +12,7 @@ from downlink.api.encoded import json_response
 from downlink.api.schemas.sweeps import Sweep, SweepBody, SweepList, SweptDetector
 from downlink.domain.permission import Verb
 from downlink.storage import sweeps as rows
+from downlink.views import sweeps as views
 
 router = APIRouter(tags=["sweeps"])
 
@@ -19,7 +20,7 @@ router = APIRouter(tags=["sweeps"])
 @router.get("/sweeps/parameters", responses=problems(401))
 def list_sweep_parameters(caller: Reader) -> list[SweptDetector]:
     """What can be swept: every detector and version with its parameters, their defaults and ranges."""
-    return [SweptDetector.model_validate(each) for each in sweeps.what_can_be_swept()]
+    return [SweptDetector.model_validate(each) for each in views.what_can_be_swept()]
 
 
 @router.post(
@@ -30,20 +31,21 @@ def list_sweep_parameters(caller: Reader) -> list[SweptDetector]:
 )
 def create_sweep(campaign_id: UUID, body: SweepBody, unit: UnitOfWork, now: Now) -> Sweep:
     """Sweep over the complete runs there are. Up to 1,000 parameter sets; the workers share the traces."""
-    return Sweep.model_validate(sweeps.create_sweep(unit, campaign_id, body.detector, body.version, body.grid, now))
+    made = sweeps.create_sweep(unit, campaign_id, body.detector, body.version, body.grid, now)
+    return Sweep.model_validate(views.one_sweep(unit, made.id))
 
 
 @router.get("/campaigns/{campaign_id}/sweeps", response_model=SweepList, responses=problems(401, 404))
 def list_sweeps(campaign_id: UUID, caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> Response:
     """Newest first."""
-    items, total = sweeps.list_sweeps(unit, campaign_id, limit, offset)
+    items, total = views.list_sweeps(unit, campaign_id, limit, offset)
     return json_response({"items": items, "total": total})
 
 
 @router.get("/sweeps/{sweep_id}", response_model=Sweep, responses=problems(401, 404))
 def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """How far it is; once complete, its cells."""
-    return json_response(sweeps.shown(unit, [rows.get_sweep(unit, sweep_id)])[0])
+    return json_response(views.one_sweep(unit, sweep_id))
 
 
 @router.delete(

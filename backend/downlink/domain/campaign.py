@@ -62,6 +62,21 @@ class Phases:
         )
 
 
+REPORT_EVERY = 32
+"""A report lacks at most a 32nd of the cycles that have closed."""
+
+
+def closes_with_report(cycle: int) -> bool:
+    """Whether a report is made when this cycle closes, others being open: of the first 63 each, then every 2nd, from 128 on
+    every 4th, and so on.
+
+    A report reads all runs. Made at each cycle, all reports of a campaign would take time that grows with the square of its
+    cycles; so they take less than 70 times its last one's. Cycles count from 1.
+    """
+    step = 1 << (max(1, cycle // REPORT_EVERY).bit_length() - 1)
+    return cycle % step == 0
+
+
 @dataclass(frozen=True, slots=True)
 class Timetable:
     """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`."""

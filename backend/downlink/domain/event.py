@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-EventKind = Literal["run", "progress", "campaign", "report", "sweep", "agent", "service", "host"]
+EventKind = Literal["run", "progress", "campaign", "report", "reanalysis", "sweep", "agent", "service", "host"]
 """`host` is in the record of a run alone; the others are streamed."""
 
-LiveKind = Literal["run", "progress", "campaign", "report", "sweep", "agent", "service", "hello", "refetch"]
+LiveKind = Literal[
+    "run", "progress", "campaign", "report", "reanalysis", "sweep", "agent", "service", "hello", "refetch"
+]
 """`hello` opens a stream; `refetch` says that events were left out, so that everything is to be fetched again."""
+
+FLEETING: tuple[EventKind, ...] = ("progress", "reanalysis", "sweep", "agent", "service")
+"""Live views alone read these: they are in no record, and soon forgotten."""

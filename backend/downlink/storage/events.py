@@ -15,7 +15,7 @@ from uuid import UUID
 
 from sqlalchemy import select, text
 
-from downlink.domain.event import EventKind
+from downlink.domain.event import FLEETING, EventKind
 from downlink.storage.tables import Event
 from downlink.storage.unit import Unit
 
@@ -94,6 +94,6 @@ def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> l
 
 
 def run_events(unit: Unit, run_id: UUID) -> Sequence[Event]:
-    """A run's record, oldest first; progress is left out."""
-    query = select(Event).where(Event.run_id == run_id, Event.kind != "progress").order_by(Event.id)
+    """A run's record, oldest first."""
+    query = select(Event).where(Event.run_id == run_id, Event.kind.not_in(FLEETING)).order_by(Event.id)
     return unit.session.scalars(query).all()

@@ -6,18 +6,17 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import delete, or_
 
+from downlink.domain.event import FLEETING
 from downlink.storage.heartbeats import is_due
 from downlink.storage.tables import Audit, Enrolment, Event, LoginFailure, Session
 from downlink.storage.unit import Unit
 
 EVERY = timedelta(minutes=1)
-# Live views alone read these.
 KEEP_FLEETING = timedelta(hours=1)
 KEEP_ENROLMENTS = timedelta(days=30)
 KEEP_HOST_EVENTS = timedelta(days=90)
 KEEP_AUDIT = timedelta(days=730)
 KEEP_FAILURES = timedelta(days=1)
-FLEETING = ("progress", "sweep", "agent", "service")
 
 
 def prune(unit: Unit, now: datetime) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
 
+import orjson
 import structlog
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import ExceptionContext
@@ -111,6 +112,7 @@ def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFact
         pool_timeout=10,
         pool_pre_ping=True,
         hide_parameters=True,  # they may be names, hashes and samples, and errors are logged
+        json_deserializer=orjson.loads,  # campaigns have tens of thousands of JSON values
         connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c lock_timeout=20s"},
     )
     event.listen(engine, "handle_error", leave_values_out)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -10,7 +11,14 @@ from uuid import UUID
 
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.exits.capacity import Basis
-from downlink.analysis.exits.flow import plot_curves, plot_packet_pairs, plot_window
+from downlink.analysis.exits.flow import (
+    PlottedCurves,
+    PlottedPairs,
+    PlottedWindow,
+    plot_curves,
+    plot_packet_pairs,
+    plot_window,
+)
 from downlink.analysis.exits.outcomes import Interval, Reached, TableRow, Timing, shares, table_row
 from downlink.analysis.exits.sliding import ExitTimes
 from downlink.analysis.exits.verdict import DetectorId
@@ -24,6 +32,7 @@ from downlink.views.flows import Group, complete_flows, run_ids
 
 ENDLESS_US = 2**62
 Span = tuple[int, int, int]
+Plots = tuple[PlottedCurves | None, PlottedWindow | None, list[PlottedPairs] | None]
 Members = Sequence[tuple[SlowStart, Sequence[Exit]]]
 
 
@@ -44,6 +53,23 @@ class VerdictShown:
 
 
 @dataclass(frozen=True)
+class CapacityShown:
+    capacity_us: int | None
+    capacity_basis: str
+    capacity_rate_bps: float | None
+    least_rtt_us: int
+
+
+@dataclass(frozen=True)
+class TimesShown:
+    cg_us: int | None
+    ex_us: int | None
+    dp_us: int | None
+    hr_us: int | None
+    is_success: bool
+
+
+@dataclass(frozen=True)
 class FlowExits:
     """One flow. curves, window, packet_pairs: for a plot, null where its trace has none."""
 
@@ -55,12 +81,12 @@ class FlowExits:
     analysis_version: str
     is_current: bool
     stayed_in_slow_start: bool | None
-    capacity: dict[str, Any] | None
-    times: dict[str, Any] | None
+    capacity: CapacityShown | None
+    times: TimesShown | None
     verdicts: list[VerdictShown]
-    curves: dict[str, Any] | None
-    window: dict[str, Any] | None
-    packet_pairs: list[dict[str, Any]] | None
+    curves: PlottedCurves | None
+    window: PlottedWindow | None
+    packet_pairs: list[PlottedPairs] | None
 
 
 @dataclass(frozen=True)
@@ -126,7 +152,7 @@ def campaign_exits(unit: Unit, campaign_id: UUID) -> CampaignExits:
     flows = complete_flows(unit, [campaign_id])
     ids = run_ids(flows)
     started = {(row.run_id, row.flow): row for row in judged.rows(unit, SlowStart, ids)}
-    found = groupby(judged.rows(unit, Exit, ids), key=lambda row: (row.run_id, row.flow))
+    found = groupby(judged.rows(unit, Exit, ids, ("reason", "quantities")), key=lambda row: (row.run_id, row.flow))
     verdicts = {key: list(rows) for key, rows in found}
     groups = []
     for group, members in flows.items():
@@ -138,11 +164,10 @@ def campaign_exits(unit: Unit, campaign_id: UUID) -> CampaignExits:
 
 def _flow(unit: Unit, run: Run, flow: RunFlow, started: SlowStart, verdicts: Iterable[Exit], span: Span) -> FlowExits:
     trace = open_flow(unit, run, flow)
-    try:
+    plots: Plots = (None, None, None)
+    with suppress(InvalidError):
         acks = trace.acks
         plots = (plot_curves(acks, *span), plot_window(acks, *span), plot_packet_pairs(acks))
-    except InvalidError:
-        plots = (None, None, None)  # type: ignore[assignment]
     return FlowExits(
         flow.flow,
         flow.cc,
@@ -152,11 +177,15 @@ def _flow(unit: Unit, run: Run, flow: RunFlow, started: SlowStart, verdicts: Ite
         started.analysis_version,
         started.analysis_version == ANALYSIS_VERSION,
         started.stayed_in_slow_start,
-        None if started.capacity_basis is None else {name: getattr(started, name) for name in CAPACITY},
-        None if started.is_success is None else {name: getattr(started, name) for name in TIMES},
+        None if started.capacity_basis is None else CapacityShown(*_values(started, CAPACITY)),
+        None if started.is_success is None else TimesShown(*_values(started, TIMES)),
         [_verdict(verdict) for verdict in verdicts],
         *plots,
     )
+
+
+def _values(row: SlowStart, names: Iterable[str]) -> Iterator[Any]:
+    return (getattr(row, name) for name in names)
 
 
 def _verdict(row: Exit) -> VerdictShown:

@@ -85,7 +85,7 @@ def run_limits(unit: Unit, run_id: UUID) -> RunLimits:
 def campaign_limits(unit: Unit, campaign_id: UUID) -> CampaignLimits:
     """Shares over the complete runs, for each flow of each condition on each link, and the buffers to set per link."""
     flows = complete_flows(unit, [campaign_id])
-    held = {(row.run_id, row.flow): row for row in judged.rows(unit, FlowLimit, run_ids(flows))}
+    held = {(row.run_id, row.flow): row for row in judged.rows(unit, FlowLimit, run_ids(flows), ("seconds",))}
     groups = []
     for group, members in flows.items():
         rows = [held[run.id, flow.flow] for run, flow in members if (run.id, flow.flow) in held]

@@ -16,6 +16,7 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.phases import rate_or_nan
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.codec.series import unpack_series
+from downlink.codec.tables import moment_text
 from downlink.domain.errors import NotFoundError
 from downlink.domain.metric import METRICS, PHASES, QUANTITIES
 from downlink.storage import campaigns, judged, reports, runs
@@ -66,7 +67,7 @@ def stored_report(unit: Unit, campaign_id: UUID) -> bytes:
         raise NotFoundError("report_not_ready", "There is no report yet: it is made when the first cycle ends.")
     is_outdated = report.analysis_version != ANALYSIS_VERSION
     is_current = report.version >= campaign.report_wanted and not is_outdated
-    head = {"campaign_id": campaign_id, "computed_at": report.computed_at, "is_current": is_current}
+    head = {"campaign_id": campaign_id, "computed_at": moment_text(report.computed_at), "is_current": is_current}
     # The body is an encoded object: its members follow the head's.
     return orjson.dumps({**head, "is_outdated": is_outdated})[:-1] + b"," + _body(unit, campaign, report)[1:]
 

@@ -6,13 +6,14 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
 from downlink.actions.archive import load_archive
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.cli.campaigns import reanalyse
 from downlink.cli.client import Access, Client
 from downlink.domain.errors import DownlinkError
+from downlink.storage.tables import Event
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -55,6 +56,23 @@ def test_every_run_is_judged_anew_by_order(lab: Lab, campaign: UUID) -> None:
     assert {run["state"] for run in lab.runs(str(campaign))} == {"complete"}
     assert lab.call("GET", f"/campaigns/{campaign}/report")["is_current"] is True
     assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete"
+
+
+def test_open_pages_hear_of_each_run_and_then_of_the_report(lab: Lab, campaign: UUID) -> None:
+    records = [lab.call("GET", f"/runs/{run['id']}")["events"] for run in lab.runs(str(campaign))]
+    with lab.units() as unit:
+        before = unit.session.scalars(select(func.max(Event.id))).one() or 0
+    lab.call("POST", path(campaign), expect=202)
+    while lab.work():
+        pass
+    with lab.units() as unit:
+        heard = unit.session.query(Event).filter(Event.id > before).order_by(Event.id).all()
+        told = [(event.kind, event.data.get("run_id")) for event in heard]
+    runs = {run["id"] for run in lab.runs(str(campaign))}
+    assert told[-1] == ("report", None)
+    assert {kind for kind, _ in told[:-1]} == {"reanalysis"}
+    assert sorted(run for _, run in told[:-1] if run) == sorted(runs)
+    assert [lab.call("GET", f"/runs/{run['id']}")["events"] for run in lab.runs(str(campaign))] == records
 
 
 def test_an_order_survives_a_queue_that_loses_it(lab: Lab, campaign: UUID) -> None:

@@ -2901,8 +2901,8 @@ export interface components {
         /**
          * LiveEvent
          * @description `event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
-         *     `campaign` campaign_state; `report` campaign_id alone; `sweep` sweep_id, state, done and total; `agent` agent, agent_status
-         *     and detail; `service` is_conducting. Absent keys do not apply.
+         *     `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id; `sweep` sweep_id, state, done and total;
+         *     `agent` agent, agent_status and detail; `service` is_conducting. Absent keys do not apply.
          */
         LiveEvent: {
             /** Campaign Id */
@@ -2949,7 +2949,7 @@ export interface components {
              * Event
              * @enum {string}
              */
-            event: "run" | "progress" | "campaign" | "report" | "sweep" | "agent" | "service" | "hello" | "refetch";
+            event: "run" | "progress" | "campaign" | "report" | "reanalysis" | "sweep" | "agent" | "service" | "hello" | "refetch";
             /** Id */
             id: string;
             data: components["schemas"]["LiveEvent"];

@@ -35,6 +35,7 @@ it.each([
   ['run', ['list', 'campaign', 'runs', 'run', 'runLimits', 'runExits', 'links']],
   ['campaign', ['list', 'campaign', 'runs', 'report', 'statistics', 'limits', 'exits', 'sweeps']],
   ['report', ['campaign', 'runs', 'report', 'statistics', 'limits', 'exits', 'sweeps']],
+  ['reanalysis', ['run', 'runLimits', 'runExits']],
   ['sweep', ['sweeps']],
   ['agent', ['agents']],
   ['progress', []],
@@ -42,7 +43,7 @@ it.each([
 ] satisfies [LiveKind, string[]][])('a %s event makes %o old and nothing else', (kind, stale) => {
   const cache = new QueryClient()
   for (const key of Object.values(KEYS)) cache.setQueryData(key, { items: [] })
-  applyLiveEvent(cache, kind, { campaign_id: 'c', run_id: kind === 'run' ? 'r' : null })
+  applyLiveEvent(cache, kind, { campaign_id: 'c', run_id: ['run', 'reanalysis'].includes(kind) ? 'r' : null })
   const found = Object.entries(KEYS).filter(([, key]) => cache.getQueryState(key)?.isInvalidated)
   expect(found.map(([name]) => name)).toEqual([...stale])
 })

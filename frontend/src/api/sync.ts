@@ -31,6 +31,8 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
       )
     case 'campaign':
       return isCampaign() || isOf(key, { path: '/campaigns' })
+    case 'reanalysis':
+      return run_id != null && isOf(key, { run_id })
     case 'report':
       return isCampaign()
     case 'sweep':

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,45 @@ class FlowExits:
         return timing_of(verdict.exit_us, self.capacity, self.loss_us)
 
 
+@dataclass(frozen=True)
+class PlottedCurves:
+    """SEARCH 1.0's curves, one value per closed bin; None where a window does not fit yet."""
+
+    bin_us: int
+    window_us: int
+    threshold_ratio: float
+    capacity_ratio: float
+    time_us: list[int]
+    sent_bytes: list[float | None]
+    delivered_bytes: list[float | None]
+    norm_ratio: list[float | None]
+    best_sent_bytes: list[float | None]
+    best_norm_ratio: list[float | None]
+    error_ratio: list[float | None]
+
+
+@dataclass(frozen=True)
+class PlottedWindow:
+    """What the sender saw; a quantity that the trace lacks is None, an ssthresh that was never set has no values."""
+
+    time_us: list[int]
+    cwnd_segments: list[int] | None
+    ssthresh_segments: list[float | None] | None
+    rtt_us: list[float | None] | None
+    acked_bytes: list[int]
+    new_sent_bytes: list[int] | None
+    lost_segments: list[int] | None
+
+
+@dataclass(frozen=True)
+class PlottedPairs:
+    """BEST's estimates of one round in arrival order."""
+
+    round: int
+    opened_us: int
+    estimates_mbps: list[float]
+
+
 def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None, first_byte_us: int = 0) -> AckTrace:
     """The trace of a flow from its first data byte on. A column `ack_rtt_us` says that every ACK is there.
 
@@ -88,50 +127,43 @@ def _why_no_curves(trace: AckTrace) -> str | None:
     return "the trace does not say what was sent" if trace.snd_nxt_bytes is None else too_coarse(trace, PUBLISHED.clock)
 
 
-def plot_curves(trace: AckTrace, from_us: int, to_us: int, points: int) -> dict[str, Any] | None:
+def plot_curves(trace: AckTrace, from_us: int, to_us: int, points: int) -> PlottedCurves | None:
     """SEARCH 1.0's curves within [from_us, to_us], at most `points` of them; None where the trace does not allow any."""
     if _why_no_curves(trace):
         return None
     curves = sliding_curves(trace)
     kept = _thinned(curves.time_us, from_us, to_us, points)
-    columns = (
-        "time_us", "sent_bytes", "delivered_bytes", "norm_ratio", "best_sent_bytes", "best_norm_ratio", "error_ratio",
-    )  # fmt: skip
-    return {
-        "bin_us": curves.bin_us,
-        "window_us": curves.bin_us * PUBLISHED.bins,
-        "threshold_ratio": PUBLISHED.threshold_ratio,
-        "capacity_ratio": CAPACITY_NORM,
-        **{name: plain(getattr(curves, name)[kept]) for name in columns},
-    }
+    return PlottedCurves(
+        curves.bin_us,
+        curves.bin_us * PUBLISHED.bins,
+        PUBLISHED.threshold_ratio,
+        CAPACITY_NORM,
+        *(plain(getattr(curves, column.name)[kept]) for column in fields(PlottedCurves)[4:]),
+    )
 
 
-def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> dict[str, Any]:
-    """What the sender saw within [from_us, to_us]; a quantity that the trace lacks is None, an ssthresh never set is null."""
+def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> PlottedWindow:
+    """What the sender saw within [from_us, to_us]."""
     kept = _thinned(trace.time_us, from_us, to_us, points)
     ssthresh = trace.ssthresh_segments
-    return {
-        "time_us": plain(trace.time_us[kept]),
-        "cwnd_segments": _picked(trace.cwnd_segments, kept),
-        "ssthresh_segments": _picked(ssthresh, kept, _is_at_least(ssthresh, INFINITE_SSTHRESH_SEGMENTS)),
-        "rtt_us": _picked(trace.rtt_us, kept, trace.rtt_us == NO_RTT),
-        "acked_bytes": plain(trace.acked_bytes[kept]),
-        "new_sent_bytes": _picked(trace.snd_nxt_bytes, kept),
-        "lost_segments": _picked(trace.lost_segments, kept),
-    }
+    return PlottedWindow(
+        time_us=plain(trace.time_us[kept]),
+        cwnd_segments=_picked(trace.cwnd_segments, kept),
+        ssthresh_segments=_picked(ssthresh, kept, _is_at_least(ssthresh, INFINITE_SSTHRESH_SEGMENTS)),
+        rtt_us=_picked(trace.rtt_us, kept, trace.rtt_us == NO_RTT),
+        acked_bytes=plain(trace.acked_bytes[kept]),
+        new_sent_bytes=_picked(trace.snd_nxt_bytes, kept),
+        lost_segments=_picked(trace.lost_segments, kept),
+    )
 
 
-def plot_packet_pairs(trace: AckTrace) -> list[dict[str, Any]] | None:
+def plot_packet_pairs(trace: AckTrace) -> list[PlottedPairs] | None:
     """The estimates of rounds 1 to 5 in arrival order, Mb/s; None where rows are not ACKs."""
     if not_by_ack(trace):
         return None
     found = packet_pairs(trace, Best(), rounds=PACKET_PAIR_ROUNDS)
     return [
-        {
-            "round": each.number,
-            "opened_us": int(trace.time_us[each.opening_row]),
-            "estimates_mbps": plain(np.round(each.rate_bps / 1e6, 3)),
-        }
+        PlottedPairs(each.number, int(trace.time_us[each.opening_row]), plain(np.round(each.rate_bps / 1e6, 3)))
         for each in found
     ]
 

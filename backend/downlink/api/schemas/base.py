@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
+from downlink.codec.tables import moment_text
 from downlink.domain.text import is_storable
 
 
@@ -24,14 +25,10 @@ def refuse_controls(text: str) -> str:
     return storable(text)
 
 
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(refuse_controls)]
 Text = Annotated[str, Field(max_length=4000), AfterValidator(refuse_controls)]
 SamplingName = Literal["polled", "per_ack"]
-Moment = Annotated[datetime, PlainSerializer(_iso, when_used="json", return_type=str)]
+Moment = Annotated[datetime, PlainSerializer(moment_text, when_used="json", return_type=str)]
 
 
 class Body(BaseModel):

@@ -14,8 +14,8 @@ from downlink.domain.event import LiveKind
 
 class LiveEvent(Shape):
     """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
-    `campaign` campaign_state; `report` campaign_id alone; `sweep` sweep_id, state, done and total; `agent` agent, agent_status
-    and detail; `service` is_conducting. Absent keys do not apply."""
+    `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id; `sweep` sweep_id, state, done and total;
+    `agent` agent, agent_status and detail; `service` is_conducting. Absent keys do not apply."""
 
     campaign_id: UUID | None = None
     run_id: UUID | None = None

@@ -75,10 +75,10 @@ def test_curves_are_thinned_to_the_points_asked_for_and_absent_where_nobody_know
     last_us = int(trace.time_us[-1])
     curves = plot_curves(trace, 0, last_us, 5)
     assert curves is not None
-    assert (len(curves["time_us"]), curves["window_us"]) == (5, 10 * curves["bin_us"])
+    assert (len(curves.time_us), curves.window_us) == (5, 10 * curves.bin_us)
     whole = plot_curves(trace, 0, last_us, 10**6)
     assert whole is not None
-    assert (whole["time_us"][0], whole["time_us"][-1]) == (curves["time_us"][0], curves["time_us"][-1])
+    assert (whole.time_us[0], whole.time_us[-1]) == (curves.time_us[0], curves.time_us[-1])
     assert plot_curves(replace(trace, snd_nxt_bytes=None), 0, last_us, 5) is None
 
 

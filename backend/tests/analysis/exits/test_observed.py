@@ -51,9 +51,9 @@ def test_a_timeout_ends_slow_start_although_the_window_falls_below_the_new_ssthr
 
 def test_the_window_of_a_plot_says_what_was_recorded_and_nothing_else() -> None:
     window = plot_window(windows([20, 26, 27], [ENDLESS, ENDLESS - 1, 40]), 0, 200, 3)
-    assert window["time_us"] == [0, 100, 200]
-    assert window["cwnd_segments"] == [20, 26, 27]
-    assert window["ssthresh_segments"] == [None, ENDLESS - 1, 40], "a threshold that was never set is not a number"
+    assert window.time_us == [0, 100, 200]
+    assert window.cwnd_segments == [20, 26, 27]
+    assert window.ssthresh_segments == [None, ENDLESS - 1, 40], "a threshold that was never set is not a number"
 
 
 def test_bbr_has_no_observed_exit_and_its_start_is_not_slow_start() -> None:
