@@ -28,7 +28,9 @@ func makeRun(attempt int, stop protocol.Stop, deadlineS float64, ccs ...string) 
 		}
 		for i, cc := range ccs {
 			p.Flows = append(p.Flows, protocol.Flow{
-				Flow: i + 1, Role: role, CC: cc, StartS: 0.3 * float64(i), PacingRateBps: new(int64(400e6)), Ticket: fmt.Sprintf("dlt_%043d", i),
+				Flow: i + 1, Role: role, StartS: 0.3 * float64(i), Ticket: fmt.Sprintf("dlt_%043d", i),
+				Transport: protocol.Transport{Kind: protocol.TransportTCP, CC: cc, PacingRateBps: new(int64(400e6))},
+				Receivers: []protocol.Peer{{Agent: "receiver"}},
 			})
 		}
 		return p

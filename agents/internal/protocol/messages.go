@@ -169,16 +169,41 @@ type Sampling struct {
 
 // Flow is one flow as one agent must carry it out.
 type Flow struct {
-	Flow          int            `json:"flow"`
-	Role          Role           `json:"role"`
+	Flow      int       `json:"flow"`
+	Role      Role      `json:"role"`
+	Transport Transport `json:"transport"`
+	StartS    float64   `json:"start_s"`
+	Ticket    string    `json:"ticket"`
+	Sender    Peer      `json:"sender"`
+	Receivers []Peer    `json:"receivers"`
+}
+
+// Peers are the agents at the other side of a flow.
+func (f Flow) Peers() []Peer {
+	if f.Role == RoleSender {
+		return f.Receivers
+	}
+	return []Peer{f.Sender}
+}
+
+// Peer is an agent of a flow. Host is its data host, empty where the server does not know it.
+type Peer struct {
+	Agent string `json:"agent"`
+	Host  string `json:"host,omitempty"`
+}
+
+// TransportKind names what carries a flow.
+type TransportKind string
+
+// TransportTCP is the one kind of this version.
+const TransportTCP TransportKind = "tcp"
+
+// Transport is what carries a flow, with the options of its kind.
+type Transport struct {
+	Kind          TransportKind  `json:"kind"`
 	CC            string         `json:"cc"`
-	CCOptions     map[string]any `json:"cc_options"`
-	StartS        float64        `json:"start_s"`
+	Options       map[string]any `json:"options"`
 	PacingRateBps *int64         `json:"pacing_rate_bps"`
-	Ticket        string         `json:"ticket"`
-	PeerAgent     string         `json:"peer_agent"`
-	// PeerHost is the peer's data host; a server older than this agent says it only where it is an IP address.
-	PeerHost string `json:"peer_host,omitempty"`
 }
 
 // ChunkReply answers a chunk upload. Without Stored it is not the server's.

@@ -22,9 +22,9 @@ func transferPerAck(t *testing.T, controls trial.Controls, cc string) (*rig, pro
 	sender, receiver := newRig(t), newRig(t)
 	sender.env.Controls = controls
 	order := makeOrder(protocol.RoleSender)
-	order.Sampling.Mode, order.Flows[0].CC = protocol.SamplingPerAck, cc
+	order.Sampling.Mode, order.Flows[0].Transport.CC = protocol.SamplingPerAck, cc
 	// Loopback is faster than any ring is made for.
-	order.Flows[0].PacingRateBps = new(int64(200e6))
+	order.Flows[0].Transport.PacingRateBps = new(int64(200e6))
 	sending, sent := sender.begin(t.Context(), order)
 	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
 	start := makeGo(*(<-sender.ready).DataAddress)

@@ -59,7 +59,7 @@ func serveBench(role protocol.Role) error {
 	if role == protocol.RoleSender {
 		b.env.Config.DataHost = benchSender
 	} else {
-		order.Flows[0].PeerHost = benchSender
+		order.Flows[0].Sender.Host = benchSender
 	}
 	order.Stop, order.Settings = protocol.Stop{Seconds: new(float64(benchSeconds))}, nil
 	running, ended := b.begin(context.Background(), order)

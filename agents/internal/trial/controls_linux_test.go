@@ -22,7 +22,7 @@ func newOwnControlRig(t *testing.T) (*rig, *protocol.Prepare) {
 	hosttest.NeedRoot(t)
 	b, order := newRig(t), makeOrder(protocol.RoleSender)
 	b.env.Controls = &controls.Library{}
-	order.Flows[0].CC, order.Flows[0].CCOptions = ownControl, map[string]any{"rtt0_ms": 50.0}
+	order.Flows[0].Transport.CC, order.Flows[0].Transport.Options = ownControl, map[string]any{"rtt0_ms": 50.0}
 	return b, order
 }
 
@@ -75,7 +75,7 @@ func TestNoControlStaysRegisteredAfterAFailureBeforeTheStart(t *testing.T) {
 func TestAControlThatCannotBeLoadedFailsTheRunBeforeDataMoves(t *testing.T) {
 	for options, says := range map[string]string{"rtt0_ms": "from 1 to 10000", "speed": "it has rtt0_ms"} {
 		b, order := newOwnControlRig(t)
-		order.Flows[0].CCOptions = map[string]any{options: "fast"}
+		order.Flows[0].Transport.Options = map[string]any{options: "fast"}
 		_, ended := b.begin(t.Context(), order)
 		require.NoError(t, <-ended)
 		require.Equal(t, protocol.ReasonCCUnavailable, b.failure(t).Reason)

@@ -114,14 +114,23 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 	return f.outcome(result), checkTrace(f.flow.Flow, f.stats, interval(f.trial.order, f.flow.Role), result)
 }
 
-// carrier is this end of the flow over its transport.
+// transports are the ways to carry a flow, by their kind.
+var transports = map[protocol.TransportKind]func(f *flowRun, port *transfer.Port, peer string) transfer.Carrier{
+	protocol.TransportTCP: (*flowRun).overTCP,
+}
+
+// carrier is this end of the flow over its transport, which was checked with the order.
 func (f *flowRun) carrier(port *transfer.Port, peer string) transfer.Carrier {
+	return transports[f.flow.Transport.Kind](f, port, peer)
+}
+
+func (f *flowRun) overTCP(port *transfer.Port, peer string) transfer.Carrier {
 	limits, begin := f.trial.limits(), f.trial.zero.Add(seconds(f.flow.StartS))
 	hooks := transfer.Hooks{Open: f.open, Sample: f.sample, Silence: silence}
 	if f.flow.Role == protocol.RoleSender {
 		return transfer.NewSender(transfer.SendPlan{
 			Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
-			Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.PacingRateBps),
+			Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
 		}, hooks)
 	}
 	return transfer.NewReceiver(transfer.ReceivePlan{
@@ -146,7 +155,7 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 		f.actualCC, err = f.trial.env.Controls.Actual(conn)
 		return err
 	}
-	f.actualCC, err = f.trial.env.Controls.Set(conn, f.flow.CC, f.flow.CCOptions)
+	f.actualCC, err = f.trial.env.Controls.Set(conn, f.flow.Transport.CC, f.flow.Transport.Options)
 	if err != nil {
 		f.breakOff(fail(protocol.ReasonCCUnavailable, "%s: %v", describe(f.flow), err))
 		return err
@@ -154,12 +163,12 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	if f.ccVersion, err = socket.BBRVersion(conn, f.actualCC); err != nil {
 		return err
 	}
-	if f.flow.PacingRateBps != nil {
-		if err := socket.LimitPacing(conn, *f.flow.PacingRateBps); err != nil {
+	if f.flow.Transport.PacingRateBps != nil {
+		if err := socket.LimitPacing(conn, *f.flow.Transport.PacingRateBps); err != nil {
 			return err
 		}
 	}
-	if err := socket.LimitUnsent(conn, transfer.UnsentBytes(f.flow.PacingRateBps)); err != nil {
+	if err := socket.LimitUnsent(conn, transfer.UnsentBytes(f.flow.Transport.PacingRateBps)); err != nil {
 		return err
 	}
 	f.watch(conn)
@@ -206,7 +215,7 @@ func (f *flowRun) keep(block tcpinfo.Block) error {
 
 func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 	outcome := protocol.Outcome{
-		Flow: f.flow.Flow, End: f.flow.Role, AskedCC: f.flow.CC, ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
+		Flow: f.flow.Flow, End: f.flow.Role, AskedCC: f.flow.Transport.CC, ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
 		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
 		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,

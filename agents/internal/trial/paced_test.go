@@ -15,7 +15,7 @@ func TestASlowPacedSendersBytesMoveInSmallSteps(t *testing.T) {
 	sender, receiver := newRig(t), newRig(t)
 	orders := []*protocol.Prepare{makeOrder(protocol.RoleSender), makeOrder(protocol.RoleReceiver)}
 	for _, order := range orders {
-		order.Stop.Seconds, order.Flows[0].PacingRateBps = new(2.0), new(int64(1e6))
+		order.Stop.Seconds, order.Flows[0].Transport.PacingRateBps = new(2.0), new(int64(1e6))
 	}
 	sending, sent := sender.begin(t.Context(), orders[0])
 	receiving, received := receiver.begin(t.Context(), orders[1])

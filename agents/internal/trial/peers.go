@@ -20,9 +20,8 @@ func (t *Trial) checkPeers(peers map[int]string) error {
 		if number, numberErr := strconv.Atoi(port); err != nil || numberErr != nil || number < 1 || number > 65535 {
 			return refuse("%s: %q is not the address of a data port", describe(flow), peers[flow.Flow])
 		}
-		// A server older than this agent does not name a host that is not an IP address.
-		if flow.PeerHost != "" && !isSameHost(host, flow.PeerHost) {
-			return refuse("%s: its data port is said to be at %s, and its data host is %s; nothing was dialled", describe(flow), host, flow.PeerHost)
+		if known := flow.Sender.Host; known != "" && !isSameHost(host, known) {
+			return refuse("%s: its data port is said to be at %s, and its data host is %s; nothing was dialled", describe(flow), host, known)
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ const (
 // checkOrder holds the order against what any agent accepts, and then against what this host's owner allows.
 func checkOrder(order *protocol.Prepare, c config.Config) error {
 	for _, check := range []func(*protocol.Prepare, config.Config) error{
-		checkNumbers, checkFlows, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
+		checkNumbers, checkFlows, checkTransports, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
 	} {
 		if err := check(order, c); err != nil {
 			return err
@@ -75,6 +75,18 @@ func checkFlows(order *protocol.Prepare, _ config.Config) error {
 			return refuse("flow %d has no valid ticket", flow.Flow)
 		}
 		seen[place] = true
+	}
+	return nil
+}
+
+func checkTransports(order *protocol.Prepare, _ config.Config) error {
+	for _, flow := range order.Flows {
+		switch kind := flow.Transport.Kind; {
+		case transports[kind] == nil:
+			return fail(protocol.ReasonCCUnavailable, "flow %d asks for the transport %q, which this agent does not have; it has tcp", flow.Flow, kind)
+		case len(flow.Receivers) != 1:
+			return refuse("flow %d has %d receivers, and %s carries a flow to one", flow.Flow, len(flow.Receivers), kind)
+		}
 	}
 	return nil
 }
@@ -140,7 +152,7 @@ func checkRates(order *protocol.Prepare, c config.Config) error {
 	most := c.Policy.MaxRateBps
 	left := most
 	for _, flow := range order.Flows {
-		rate := flow.PacingRateBps
+		rate := flow.Transport.PacingRateBps
 		if rate != nil && *rate <= 0 {
 			return refuse("flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
 		}

@@ -58,13 +58,13 @@ func TestWhatTheHostsOwnerForbidsIsRefused(t *testing.T) {
 		{"bytes", config.Policy{MaxBytes: 10, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "11 bytes"},
 		{"duration of a stop by bytes", config.Policy{MaxSeconds: 5, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "10 s"},
 		{"unpaced flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, nil, "pacing"},
-		{"fast flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Flows[0].PacingRateBps = new(int64(2e6)) }, "pacing"},
+		{"fast flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(2e6)) }, "pacing"},
 		{"bytes of all flows together", config.Policy{MaxBytes: 15, Settings: []string{"*"}}, func(o *protocol.Prepare) {
 			o.Stop = protocol.Stop{Bytes: new(int64(8))}
 			addFlow(o)
 		}, "2 flows"},
 		{"rate of all flows together", config.Policy{MaxRateBps: 15, Settings: []string{"*"}}, func(o *protocol.Prepare) {
-			o.Flows[0].PacingRateBps = new(int64(8))
+			o.Flows[0].Transport.PacingRateBps = new(int64(8))
 			addFlow(o)
 		}, "together"},
 		{"no stop", config.Policy{Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{} }, "stop rule"},
@@ -111,13 +111,17 @@ func TestAnOrderThatNoAgentShouldFollowIsRefused(t *testing.T) {
 		"a round trip beyond the longest":             {func(o *protocol.Prepare) { o.BaseRTTMs = 10_001 }, "round-trip"},
 		"a sampling interval beyond the longest":      {func(o *protocol.Prepare) { o.Sampling.SenderMs = 2001 }, "sampling"},
 		"no bytes":                                    {func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(0))} }, "stop rule"},
-		"a pacing rate of nothing":                    {func(o *protocol.Prepare) { o.Flows[0].PacingRateBps = new(int64(0)) }, "pacing rate"},
-		"a negative pacing rate":                      {func(o *protocol.Prepare) { o.Flows[0].PacingRateBps = new(int64(-8)) }, "pacing rate"},
+		"a pacing rate of nothing":                    {func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(0)) }, "pacing rate"},
+		"a negative pacing rate":                      {func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(-8)) }, "pacing rate"},
 		"a flow twice":                                {func(o *protocol.Prepare) { o.Flows = append(o.Flows, o.Flows[0]) }, "twice"},
 		"a flow in a role that the run does not have": {func(o *protocol.Prepare) { o.Flows[0].Role = protocol.RoleReceiver }, "receiver"},
-		"an empty ticket":                             {func(o *protocol.Prepare) { o.Flows[0].Ticket = "" }, "ticket"},
-		"a ticket with a line in it":                  {func(o *protocol.Prepare) { o.Flows[0].Ticket = "FLUSHALL\n" + ticket }, "ticket"},
-		"a ticket with a line end":                    {func(o *protocol.Prepare) { o.Flows[0].Ticket = ticket + "\n" }, "ticket"},
+		"two receivers of a flow over TCP": {func(o *protocol.Prepare) {
+			o.Flows[0].Receivers = append(o.Flows[0].Receivers, protocol.Peer{Agent: "other"})
+		}, "flow 1 has 2 receivers, and tcp carries a flow to one"},
+		"no receiver":                {func(o *protocol.Prepare) { o.Flows[0].Receivers = nil }, "flow 1 has 0 receivers"},
+		"an empty ticket":            {func(o *protocol.Prepare) { o.Flows[0].Ticket = "" }, "ticket"},
+		"a ticket with a line in it": {func(o *protocol.Prepare) { o.Flows[0].Ticket = "FLUSHALL\n" + ticket }, "ticket"},
+		"a ticket with a line end":   {func(o *protocol.Prepare) { o.Flows[0].Ticket = ticket + "\n" }, "ticket"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, order := newRig(t), makeOrder(protocol.RoleSender)
@@ -131,7 +135,7 @@ func TestWhatIsJustWithinItsBoundsIsTaken(t *testing.T) {
 	const week = 604_800.0
 	allowed := func(o *protocol.Prepare, p *config.Policy) {
 		p.MaxSeconds, p.MaxBytes, p.MaxRateBps = *o.Stop.Seconds, 16, 16
-		o.Flows[0].PacingRateBps = new(int64(8))
+		o.Flows[0].Transport.PacingRateBps = new(int64(8))
 		addFlow(o)
 	}
 	for name, alter := range map[string]func(o *protocol.Prepare, p *config.Policy){
@@ -283,7 +287,7 @@ func TestNothingIsDialledThatIsNotTheSendersOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			target := newFlood(t)
 			b, order := newRig(t), makeOrder(protocol.RoleReceiver)
-			b.env.Config.DataHost, order.Flows[0].PeerHost = example.dataHost, example.peerHost
+			b.env.Config.DataHost, order.Flows[0].Sender.Host = example.dataHost, example.peerHost
 			order.DeadlineS = 5
 			address := target.address
 			if example.address != "" {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -169,7 +170,7 @@ func (t *Trial) check() error {
 		if flow.Role != protocol.RoleSender {
 			continue
 		}
-		if err := t.env.Controls.Check(flow.CC, flow.CCOptions); err != nil {
+		if err := t.env.Controls.Check(flow.Transport.CC, flow.Transport.Options); err != nil {
 			return fail(protocol.ReasonCCUnavailable, "%v", err)
 		}
 	}
@@ -184,19 +185,27 @@ func (t *Trial) wanted() (map[settings.Key]string, error) {
 			wanted[settings.Key{Name: name}] = value
 			continue
 		}
-		for _, flow := range t.order.Flows {
-			if net.ParseIP(flow.PeerHost) == nil {
-				return nil, fail(protocol.ReasonSettingRefused, "%s needs the address of %s; set that agent's data_host to an IP address", name, flow.PeerAgent)
+		for _, peer := range t.peers() {
+			if net.ParseIP(peer.Host) == nil {
+				return nil, fail(protocol.ReasonSettingRefused, "%s needs the address of %s; set that agent's data_host to an IP address", name, peer.Agent)
 			}
-			wanted[settings.Key{Name: name, Peer: flow.PeerHost}] = value
+			wanted[settings.Key{Name: name, Peer: peer.Host}] = value
 		}
 	}
 	return wanted, nil
 }
 
-func (t *Trial) peerHost() string {
+// peers are those of all flows, in their order.
+func (t *Trial) peers() (peers []protocol.Peer) {
 	for _, flow := range t.order.Flows {
-		return flow.PeerHost
+		peers = append(peers, flow.Peers()...)
+	}
+	return peers
+}
+
+func (t *Trial) peerHost() string {
+	for _, peer := range t.peers() {
+		return peer.Host
 	}
 	return ""
 }
@@ -209,7 +218,9 @@ func (t *Trial) openPort() (*transfer.Port, error) {
 	for _, flow := range t.order.Flows {
 		if flow.Role == protocol.RoleSender {
 			plan.Tickets[flow.Flow] = flow.Ticket
-			plan.PeerHosts = append(plan.PeerHosts, flow.PeerHost)
+			for _, peer := range flow.Receivers {
+				plan.PeerHosts = append(plan.PeerHosts, peer.Host)
+			}
 		}
 	}
 	if len(plan.Tickets) == 0 {
@@ -274,5 +285,9 @@ func (t *Trial) setZero(startAt time.Time) error {
 }
 
 func describe(flow protocol.Flow) string {
-	return fmt.Sprintf("flow %d with %s", flow.Flow, flow.PeerAgent)
+	names := make([]string, 0, 1)
+	for _, peer := range flow.Peers() {
+		names = append(names, peer.Agent)
+	}
+	return fmt.Sprintf("flow %d with %s", flow.Flow, strings.Join(names, ", "))
 }

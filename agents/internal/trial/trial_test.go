@@ -120,7 +120,10 @@ func makeOrder(role protocol.Role) *protocol.Prepare {
 		RunRef: ref, Roles: []protocol.Role{role}, Stop: protocol.Stop{Seconds: new(0.3)}, DeadlineS: 10, BaseRTTMs: 1,
 		Settings: map[string]string{rmem: duringRun}, Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10},
 		// Reno is the one that every host lets every user have.
-		Flows: []protocol.Flow{{Flow: 1, Role: role, CC: "reno", Ticket: ticket, PeerAgent: "peer", PeerHost: "127.0.0.1"}},
+		Flows: []protocol.Flow{{
+			Flow: 1, Role: role, Transport: protocol.Transport{Kind: protocol.TransportTCP, CC: "reno"}, Ticket: ticket,
+			Sender: protocol.Peer{Agent: "peer", Host: "127.0.0.1"}, Receivers: []protocol.Peer{{Agent: "peer", Host: "127.0.0.1"}},
+		}},
 	}
 }
 
@@ -190,11 +193,13 @@ func TestEveryFailureBeforeTheStartHasItsReasonAndLeavesTheHostAsItWas(t *testin
 		{"full disk", func(b *rig, _ *protocol.Prepare) { b.free = 1e6 }, protocol.ReasonDiskFull},
 		{"unknown clock", func(b *rig, _ *protocol.Prepare) { b.env.Clock = &uplink.Clock{} }, protocol.ReasonClockUnsure},
 		{"slow control channel", func(b *rig, _ *protocol.Prepare) { b.env.Clock = slowClock() }, protocol.ReasonClockUnsure},
-		{"congestion control", func(_ *rig, o *protocol.Prepare) { o.Flows[0].CC = "nosuchcc" }, protocol.ReasonCCUnavailable},
+		{"congestion control", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport.CC = "nosuchcc" }, protocol.ReasonCCUnavailable},
+		{"transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport.Kind = "intcp" }, protocol.ReasonCCUnavailable},
+		{"no transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport = protocol.Transport{} }, protocol.ReasonCCUnavailable},
 		{"unknown setting", func(_ *rig, o *protocol.Prepare) { o.Settings["kernel.panic"] = "1" }, protocol.ReasonSettingRefused},
 		{"a value that would stop other connections", func(_ *rig, o *protocol.Prepare) { o.Settings["net.ipv4.tcp_mem"] = "1 1 1" }, protocol.ReasonSettingRefused},
 		{"route without a peer", func(_ *rig, o *protocol.Prepare) {
-			o.Flows[0].PeerHost = ""
+			o.Flows[0].Receivers[0].Host = ""
 			o.Settings[settings.RouteInitCwnd] = "10"
 		}, protocol.ReasonSettingRefused},
 		{"clamped setting", func(b *rig, _ *protocol.Prepare) { b.host.Normalise = clampOnce() }, protocol.ReasonSettingFailed},

@@ -46,7 +46,7 @@ class OrderFacts:
     host: RunHost | None = None
     flows: Sequence[RunFlow] = ()
     addresses: dict[str, str | None] = field(default_factory=dict)
-    peer_hosts: dict[str, str] = field(default_factory=dict)
+    data_hosts: dict[str, str] = field(default_factory=dict)
     sampling: Sampling = Sampling.POLLED
 
 

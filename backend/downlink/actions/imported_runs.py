@@ -17,7 +17,7 @@ from downlink.actions.run_rows import add_run
 from downlink.codec.campaign_shape import CC_NAME
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import columns_to_parquet
-from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule
+from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule, Tcp
 from downlink.domain.run import Reason, RunState
 from downlink.domain.sample import End
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
@@ -72,8 +72,8 @@ class SealedFile:
 
     def condition(self, name: str | None) -> Condition:
         """What the file's run is a run of: what its author says, else what the file says of the test and its flows."""
-        flows = tuple(FlowPlan(cc=control or UNKNOWN) for control in self.controls.values())
-        return Condition(name or self._default_condition(), {}, {}, flows or (FlowPlan(cc=UNKNOWN),), StopRule())
+        flows = tuple(FlowPlan(Tcp(control or UNKNOWN)) for control in self.controls.values())
+        return Condition(name or self._default_condition(), {}, {}, flows or (FlowPlan(Tcp(UNKNOWN)),), StopRule())
 
     def _default_condition(self) -> str:
         """Test, controls and directions: what differs in one of them is not to be averaged."""

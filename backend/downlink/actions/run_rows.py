@@ -80,10 +80,10 @@ def _flows(condition: Condition, link: Link) -> Iterator[Columns]:
             "flow": number,
             "sender": link.senders[flow.sender - 1],
             "receiver": link.receiver,
-            "asked_cc": flow.cc,
-            "cc_options": dict(flow.options),
+            "asked_cc": flow.transport.cc,
+            "cc_options": dict(flow.transport.options),
             "start_s": flow.start_s,
-            "pacing_rate_bps": flow.pacing_rate_bps,
+            "pacing_rate_bps": flow.transport.pacing_rate_bps,
             "ticket": make_secret(TICKET),
         }
 

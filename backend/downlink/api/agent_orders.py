@@ -14,9 +14,11 @@ from downlink.protocol.messages import (
     DiscardOrder,
     FlowOrder,
     GoOrder,
+    Peer,
     PrepareOrder,
     Role,
     Sampling,
+    TcpTransport,
     UploadOrder,
 )
 from downlink.storage.tables import RunFlow
@@ -59,23 +61,21 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         base_rtt_ms=run.base_rtt_ms,
         settings=host.settings_asked,
         sampling=Sampling(mode=facts.sampling.value, sender_ms=SENDER_MS, receiver_ms=RECEIVER_MS),
-        flows=[_flow(flow, host.agent, facts.peer_hosts) for flow in facts.flows],
+        flows=[_flow(flow, host.agent, facts.data_hosts) for flow in facts.flows],
     )
 
 
-def _flow(flow: RunFlow, agent: str, peer_hosts: Mapping[str, str]) -> FlowOrder:
-    role: Role = "sender" if flow.sender == agent else "receiver"
-    peer = flow.receiver if role == "sender" else flow.sender
+def _flow(flow: RunFlow, agent: str, data_hosts: Mapping[str, str]) -> FlowOrder:
+    tcp = TcpTransport(cc=flow.asked_cc, options=flow.cc_options, pacing_rate_bps=flow.pacing_rate_bps)
+    sender, receiver = (Peer(agent=name, host=data_hosts.get(name)) for name in (flow.sender, flow.receiver))
     return FlowOrder(
         flow=flow.flow,
-        role=role,
-        cc=flow.asked_cc,
-        cc_options=flow.cc_options,
+        role="sender" if flow.sender == agent else "receiver",
+        transport=tcp,
         start_s=flow.start_s,
-        pacing_rate_bps=flow.pacing_rate_bps,
         ticket=flow.ticket or "",
-        peer_agent=peer,
-        peer_host=peer_hosts.get(peer),
+        sender=sender,
+        receivers=[receiver],
     )
 
 

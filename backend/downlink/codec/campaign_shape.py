@@ -209,7 +209,7 @@ class FlowPart(Part):
     """One flow of a condition."""
 
     cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] = Field(
-        default=domain.FlowPlan.cc, description="Congestion control"
+        default=domain.Tcp.cc, description="Congestion control"
     )
     sender: Annotated[int, Field(strict=True, ge=1, le=MAX_SENDERS), WHOLE] = Field(
         default=1, description="Which of the link's senders"
@@ -224,7 +224,8 @@ class FlowPart(Part):
     )
 
     def to_domain(self) -> domain.FlowPlan:
-        return domain.FlowPlan(self.cc, self.sender, self.start_s, dict(self.options), self.pacing_rate_bps)
+        tcp = domain.Tcp(self.cc, dict(self.options), self.pacing_rate_bps)
+        return domain.FlowPlan(tcp, self.sender, self.start_s)
 
 
 _FIELDS: dict[str, Any] = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from downlink.domain.metric import DEFAULT_PRIMARY
 from downlink.domain.setting import is_host_wide
@@ -112,14 +112,38 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class FlowPlan:
-    """One flow of a condition. sender: the place in the link's senders, from 1. start_s: offset from the run's zero."""
+class Tcp:
+    """TCP carries a flow. cc: the congestion control, with its options. pacing_rate_bps: the most, bit/s; None: no limit."""
 
     cc: str = "cubic"
-    sender: int = 1
-    start_s: float = 0.0
     options: Mapping[str, Scalar] = field(default_factory=dict)
     pacing_rate_bps: int | None = None
+
+
+Transport: TypeAlias = Tcp
+"""What carries a flow; another kind would join by a union."""
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """One flow of a condition. start_s: offset from the run's zero.
+
+    sender: the place in the link's senders, from 1. receivers: the places of its receivers, of which a link has one.
+    """
+
+    transport: Transport = field(default_factory=Tcp)
+    sender: int = 1
+    start_s: float = 0.0
+    receivers: tuple[int, ...] = (1,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the campaign file has it: TCP goes without its name, and the link's one receiver too."""
+        return {"sender": self.sender, "start_s": self.start_s, **asdict(self.transport)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FlowPlan:
+        tcp = {key: value for key, value in data.items() if key not in ("sender", "start_s")}
+        return cls(Tcp(**tcp), data["sender"], data["start_s"])
 
 
 @dataclass(frozen=True)
@@ -151,13 +175,13 @@ class Condition:
             "name": self.name,
             "sender": dict(self.sender),
             "receiver": dict(self.receiver),
-            "flows": [asdict(flow) for flow in self.flows],
+            "flows": [flow.to_dict() for flow in self.flows],
             "stop": self.stop.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Condition:
-        flows = tuple(FlowPlan(**flow) for flow in data["flows"])
+        flows = tuple(FlowPlan.from_dict(flow) for flow in data["flows"])
         return cls(data["name"], data["sender"], data["receiver"], flows, StopRule(**data["stop"]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from downlink.domain.campaign import FlowPlan, Scalar
+from downlink.domain.campaign import Scalar, Transport
 from downlink.domain.setting import whole_number
 
 OWN_PREFIX = "dl_"
@@ -60,18 +60,20 @@ class HostControls:
     refused: Mapping[str, str]
     options: Mapping[str, Mapping[str, ControlOption]]
 
-    def faults(self, flow: FlowPlan) -> Iterator[Fault]:
-        """What speaks against this flow; nothing where only a run can tell."""
-        own = self.options.get(flow.cc)
-        if reason := self.refused.get(flow.cc):
+    def faults(self, transport: Transport) -> Iterator[Fault]:
+        """What speaks against a flow over this transport; nothing where only a run can tell."""
+        own = self.options.get(transport.cc)
+        if reason := self.refused.get(transport.cc):
             # Privilege may be given, or another program may hold the control, by the time of the run.
-            yield Fault(f"{flow.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
+            yield Fault(f"{transport.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
         if own is not None:
-            yield from _option_faults(flow, own)
-        elif flow.cc.startswith(OWN_PREFIX):
-            yield Fault(f"Its agent does not have the control {flow.cc}; it has {', '.join(sorted(self.options))}.")
-        elif flow.options:
-            yield Fault(f"{flow.cc} is the kernel's and takes no options.")
+            yield from _option_faults(transport, own)
+        elif transport.cc.startswith(OWN_PREFIX):
+            yield Fault(
+                f"Its agent does not have the control {transport.cc}; it has {', '.join(sorted(self.options))}."
+            )
+        elif transport.options:
+            yield Fault(f"{transport.cc} is the kernel's and takes no options.")
 
 
 def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
@@ -86,10 +88,10 @@ def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
     return HostControls(host["controls_unavailable"], options)
 
 
-def _option_faults(flow: FlowPlan, known: Mapping[str, ControlOption]) -> Iterator[Fault]:
-    for name, value in flow.options.items():
+def _option_faults(transport: Transport, known: Mapping[str, ControlOption]) -> Iterator[Fault]:
+    for name, value in transport.options.items():
         option = known.get(name)
         if option is None:
-            yield Fault(f"{flow.cc} has no option {name}; it has {', '.join(sorted(known)) or 'none'}.")
+            yield Fault(f"{transport.cc} has no option {name}; it has {', '.join(sorted(known)) or 'none'}.")
         elif not option.accepts(value):
-            yield Fault(f"{name} of {flow.cc} must be {option.allowed}, not {value!r}.")
+            yield Fault(f"{name} of {transport.cc} must be {option.allowed}, not {value!r}.")

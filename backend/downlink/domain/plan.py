@@ -86,6 +86,7 @@ def plan_campaign(
     volumes = _volumes(runs, links, conditions)
     conflicts = (
         *_missing(campaign, links),
+        *_several_receivers(campaign),
         *_overlapping(campaign),
         *_absent(campaign, usable, absent or {}),
         *_unfit(campaign, usable, controls or {}),
@@ -203,6 +204,13 @@ def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict
             yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True)
 
 
+def _several_receivers(campaign: Campaign) -> Iterator[Conflict]:
+    asked = [(condition.name, flow) for condition in campaign.conditions for flow in condition.flows]
+    if name := next((name for name, flow in asked if flow.receivers != (1,)), None):
+        message = f"A flow of {name} has other receivers than its link's one; TCP carries a flow to one receiver."
+        yield Conflict("receivers_unfit", message, True)
+
+
 def _overlapping(campaign: Campaign) -> Iterator[Conflict]:
     """Steady state that would include start-up; one conflict, of the condition with the shortest run."""
     phases = campaign.phases
@@ -236,7 +244,7 @@ def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, Hos
     ]
     found: dict[tuple[str, Fault], str] = {}
     for sender, name, flow in asked:
-        for fault in controls[sender].faults(flow) if sender in controls else ():
+        for fault in controls[sender].faults(flow.transport) if sender in controls else ():
             found.setdefault((sender, fault), name)
     for (sender, fault), name in found.items():
         yield Conflict("control_unfit", f"{name}, on {sender}: {fault.sentence}", fault.is_certain)

@@ -172,16 +172,28 @@ class Sampling(Message):
     receiver_ms: int
 
 
+class TcpTransport(Message):
+    kind: Literal["tcp"] = "tcp"
+    cc: str
+    options: dict[str, Any]
+    pacing_rate_bps: int | None
+
+
+class Peer(Message):
+    """An agent of a flow. host: its data host, where it is known."""
+
+    agent: str
+    host: Annotated[str | None, Field(exclude_if=lambda host: host is None)] = None
+
+
 class FlowOrder(Message):
     flow: int
     role: Role
-    cc: str
-    cc_options: dict[str, Any]
+    transport: TcpTransport
     start_s: float
-    pacing_rate_bps: int | None
     ticket: Annotated[str, Field(pattern=r"^dlt_[A-Za-z0-9_-]{43}$")]
-    peer_agent: str
-    peer_host: Annotated[str | None, Field(exclude_if=lambda host: host is None)] = None
+    sender: Peer
+    receivers: Annotated[list[Peer], Field(min_length=1, max_length=64)]
 
 
 class PrepareOrder(Message):

@@ -50,7 +50,7 @@ def test_an_order_names_the_peers_data_host_even_where_it_is_a_name(lab: Lab) ->
     server.poll()
     order: dict[str, Any] | None = client.poll()
     assert order is not None
-    assert order["flows"][0]["peer_host"] == "sender.example"
+    assert order["flows"][0]["sender"] == {"agent": "server", "host": "sender.example"}
 
 
 @pytest.mark.parametrize("ticket", [None, "", "dlt_short"])

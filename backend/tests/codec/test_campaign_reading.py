@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import FlowPlan, Limits, Order, Phases, Sampling, StopRule, Timetable
+from downlink.domain.campaign import FlowPlan, Limits, Order, Phases, Sampling, StopRule, Tcp, Timetable
 from downlink.domain.errors import InvalidError
 
 SMALL: dict[str, Any] = {
@@ -33,7 +33,7 @@ def test_what_is_left_out_has_its_documented_default() -> None:
     assert campaign.limits == Limits(attempts=2, bytes=None)
     assert campaign.timetable == Timetable(cycles=3, pause_s=0, order=Order.INTERLEAVED, seed=1)
     (condition,) = campaign.conditions
-    assert condition.flows == (FlowPlan(cc="cubic", sender=1, start_s=0),)
+    assert condition.flows == (FlowPlan(Tcp("cubic"), sender=1, start_s=0),)
     assert condition.stop == StopRule(seconds=60)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from downlink.domain.campaign import FlowPlan, Scalar
+from downlink.domain.campaign import Scalar, Tcp
 from downlink.domain.control import ControlOption, Fault, HostControls, read_host_controls
 
 VERSION = ControlOption(("1.0", "3.1", "4.0"), 0, 0)
@@ -36,26 +36,26 @@ def test_any_other_value_is_refused(option: ControlOption, value: Scalar) -> Non
 
 
 @pytest.mark.parametrize(
-    ("flow", "fault"),
+    ("transport", "fault"),
     [
-        (FlowPlan("dl_vivce"), "Its agent does not have the control dl_vivce; it has dl_hybla, dl_vivace."),
-        (FlowPlan("cubic", options={"beta": 1}), "cubic is the kernel's and takes no options."),
-        (FlowPlan("dl_hybla", options={"rtt": 1}), "dl_hybla has no option rtt; it has rtt0_ms."),
-        (FlowPlan("dl_hybla", options={"rtt0_ms": 0}), "rtt0_ms of dl_hybla must be a whole number from 1 to 10000, not 0."),
+        (Tcp("dl_vivce"), "Its agent does not have the control dl_vivce; it has dl_hybla, dl_vivace."),
+        (Tcp("cubic", options={"beta": 1}), "cubic is the kernel's and takes no options."),
+        (Tcp("dl_hybla", options={"rtt": 1}), "dl_hybla has no option rtt; it has rtt0_ms."),
+        (Tcp("dl_hybla", options={"rtt0_ms": 0}), "rtt0_ms of dl_hybla must be a whole number from 1 to 10000, not 0."),
     ],
 )  # fmt: skip
-def test_a_fault_is_a_sentence_that_says_what_to_do(flow: FlowPlan, fault: str) -> None:
-    assert list(HOST.faults(flow)) == [Fault(fault)]
+def test_a_fault_is_a_sentence_that_says_what_to_do(transport: Tcp, fault: str) -> None:
+    assert list(HOST.faults(transport)) == [Fault(fault)]
 
 
 def test_what_a_host_could_not_run_at_its_agents_start_may_be_otherwise_at_the_run() -> None:
-    (fault,) = HOST.faults(FlowPlan("dl_vivace"))
+    (fault,) = HOST.faults(Tcp("dl_vivace"))
     assert fault == Fault("dl_vivace cannot run there: its kernel is too old.", is_certain=False)
 
 
-@pytest.mark.parametrize("flow", [FlowPlan(), FlowPlan("westwood"), FlowPlan("dl_hybla", options={"rtt0_ms": 100})])
-def test_what_only_a_run_can_tell_is_no_fault(flow: FlowPlan) -> None:
-    assert list(HOST.faults(flow)) == []
+@pytest.mark.parametrize("transport", [Tcp(), Tcp("westwood"), Tcp("dl_hybla", options={"rtt0_ms": 100})])
+def test_what_only_a_run_can_tell_is_no_fault(transport: Tcp) -> None:
+    assert list(HOST.faults(transport)) == []
 
 
 def test_the_facts_of_an_agent_are_read() -> None:

@@ -231,3 +231,13 @@ def test_a_control_that_a_sender_cannot_run_so_stands_in_the_way_once() -> None:
     assert conflict.message.startswith("first, on geo-server: rtt0_ms of dl_hybla must be")
     assert not refused.is_launchable
     assert plan(make_campaign(conditions=asked)).is_launchable, "an agent that says nothing is not judged"
+
+
+@pytest.mark.parametrize("receivers", [(1, 2), (2,), ()])
+def test_a_flow_over_tcp_has_its_links_one_receiver(receivers: tuple[int, ...]) -> None:
+    campaign = make_campaign()
+    first, *others = campaign.conditions
+    odd = replace(first, flows=(replace(first.flows[0], receivers=receivers),))
+    refused = plan(replace(campaign, conditions=(odd, *others)))
+    assert [conflict.code for conflict in refused.blocking()] == ["receivers_unfit"]
+    assert f"A flow of {first.name} has other receivers" in refused.conflicts[0].message

@@ -43,6 +43,7 @@ def row(section: str, name: str) -> str:
         ("1", messages.JoinRequest), ("1", messages.JoinResponse), ("1", messages.Host), ("2", messages.PollRequest),
         ("2", messages.PollResponse), ("2", messages.SpoolEntry), ("2", messages.RunProgress), ("2", messages.UploadProgress),
         ("2", messages.ControlOption), ("3", messages.PrepareOrder), ("3", messages.Sampling), ("3", messages.FlowOrder),
+        ("3", messages.TcpTransport), ("3", messages.Peer),
         ("6", messages.FlowOutcome), ("6", messages.HystartExits), ("6", messages.ChunkStored),
         ("6", messages.ChunksAnswer), ("6", messages.ChunkAnswer),
     ],

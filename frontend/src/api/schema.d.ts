@@ -2279,22 +2279,14 @@ export interface components {
              * @enum {string}
              */
             role: "sender" | "receiver";
-            /** Cc */
-            cc: string;
-            /** Cc Options */
-            cc_options: {
-                [key: string]: unknown;
-            };
+            transport: components["schemas"]["TcpTransport"];
             /** Start S */
             start_s: number;
-            /** Pacing Rate Bps */
-            pacing_rate_bps: number | null;
             /** Ticket */
             ticket: string;
-            /** Peer Agent */
-            peer_agent: string;
-            /** Peer Host */
-            peer_host?: string | null;
+            sender: components["schemas"]["Peer"];
+            /** Receivers */
+            receivers: components["schemas"]["Peer"][];
         };
         /** FlowOutcome */
         FlowOutcome: {
@@ -3057,6 +3049,16 @@ export interface components {
              * @description At least 12 characters, not easy to guess
              */
             password: string;
+        };
+        /**
+         * Peer
+         * @description An agent of a flow. host: its data host, where it is known.
+         */
+        Peer: {
+            /** Agent */
+            agent: string;
+            /** Host */
+            host?: string | null;
         };
         /** PhaseMetrics */
         PhaseMetrics: {
@@ -3981,6 +3983,23 @@ export interface components {
             success_hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             /** @description As in the paper; null when no run has all three times */
             common: components["schemas"]["CommonMeans"] | null;
+        };
+        /** TcpTransport */
+        TcpTransport: {
+            /**
+             * Kind
+             * @default tcp
+             * @constant
+             */
+            kind: "tcp";
+            /** Cc */
+            cc: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Pacing Rate Bps */
+            pacing_rate_bps: number | null;
         };
         /**
          * Timetable
