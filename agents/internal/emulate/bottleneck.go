@@ -1,17 +1,14 @@
 package emulate
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // bottleneck is a queue and the serialiser that empties it.
 //
 // The serialiser never idles while a packet waits and serves in order, so when a packet will leave is known on its arrival.
 type bottleneck struct {
-	rate rate
-	rule dropRule
-	rng  *rand.Rand
+	rate  rate
+	rule  dropRule
+	drops *course
 
 	queue       waiting
 	queuedBytes int           // waiting or in transmission
@@ -28,7 +25,7 @@ type dropRule struct {
 
 func (b *bottleneck) Process(now time.Duration, in *Packet) (*Packet, time.Duration) {
 	if in != nil {
-		if in.Lost = b.verdict(in); in.Lost != NotLost {
+		if in.Lost = b.verdict(now, in); in.Lost != NotLost {
 			return in, b.queue.next()
 		}
 		b.freeAt = finish(b.rate, max(now, b.freeAt), float64(in.SizeBytes)*8)
@@ -43,11 +40,11 @@ func (b *bottleneck) Process(now time.Duration, in *Packet) (*Packet, time.Durat
 	return out, wake
 }
 
-func (b *bottleneck) verdict(in *Packet) Cause {
+func (b *bottleneck) verdict(now time.Duration, in *Packet) Cause {
 	if b.queuedBytes+in.SizeBytes > b.rule.limitBytes {
 		return QueueFull
 	}
-	if b.rule.dropRatio > 0 && b.queuedBytes > b.rule.aboveBytes && b.rng.Float64() < b.rule.dropRatio {
+	if b.rule.dropRatio > 0 && b.queuedBytes > b.rule.aboveBytes && b.drops.draw(now).Float64() < b.rule.dropRatio {
 		return EarlyDrop
 	}
 	return NotLost

@@ -26,6 +26,8 @@ func held(ms float64) func(*Profile) {
 	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{HoldMs: ms, Uniform: &UniformMs{0, 1}}} }
 }
 
+func framed(f Frames) func(*Profile) { return func(p *Profile) { p.Down.Frames = &f } }
+
 func quantiles(points ...QuantilesMs) func(*Profile) {
 	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Quantiles: points}} }
 }
@@ -35,7 +37,7 @@ func recorded(repeatS float64, points ...RatePoint) func(*Profile) {
 }
 
 func steps(periodS, low, high float64) func(*Profile) {
-	return func(p *Profile) { p.Down.Rate = Rate{Steps: &RateSteps{periodS, low, high}} }
+	return func(p *Profile) { p.Down.Rate = Rate{Steps: &RateSteps{PeriodS: periodS, LowBps: low, HighBps: high}} }
 }
 
 func gap(everyS, offsetS, lengthMs float64) func(*Profile) {
@@ -73,7 +75,7 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"down.rate.constant_bps", rateOf(999)},
 		{"", rateOf(1e11)},
 		{"down.rate.constant_bps", rateOf(1e11 + 1)},
-		{"down.rate", func(p *Profile) { p.Down.Rate.Steps = &RateSteps{1, 1e3, 1e3} }},
+		{"down.rate", func(p *Profile) { p.Down.Rate.Steps = &RateSteps{PeriodS: 1, LowBps: 1e3, HighBps: 1e3} }},
 		{"", steps(0.5, 1e3, 1e3)},
 		{"", steps(0.001, 1e3, 1e3)},
 		{"", steps(1e6, 1e3, 1e3)},
@@ -82,6 +84,28 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"down.rate.steps.low_bps", steps(1, 999, 1e3)},
 		{"down.rate.steps.high_bps", steps(1, 1001, 1000)},
 		{"down.rate.steps.high_bps", steps(1, 1000, 1e11+1)},
+		{"", func(p *Profile) {
+			p.Down.Rate = Rate{Steps: &RateSteps{PeriodS: 1, OffsetS: 0.9, LowBps: 1e3, HighBps: 1e3}}
+		}},
+		{"down.rate.steps.offset_s", func(p *Profile) {
+			p.Down.Rate = Rate{Steps: &RateSteps{PeriodS: 1, OffsetS: 1, LowBps: 1e3, HighBps: 1e3}}
+		}},
+		{"down.rate.steps.offset_s", func(p *Profile) {
+			p.Down.Rate = Rate{Steps: &RateSteps{PeriodS: 1, OffsetS: -0.1, LowBps: 1e3, HighBps: 1e3}}
+		}},
+		{"", framed(Frames{1, 1, 1, 1, 0, false})},
+		{"", framed(Frames{10e3, 1e6, 1e9, 1e4, 3600, true})},
+		{"down.frames.length_ms", framed(Frames{0.9, 1, 1, 1, 0, false})},
+		{"down.frames.length_ms", framed(Frames{10_001, 1, 1, 1, 0, false})},
+		{"down.frames.base_bytes", framed(Frames{1, 0, 1, 1, 0, false})},
+		{"down.frames.base_bytes", framed(Frames{1, 1e6 + 1, 1e9, 1, 0, false})},
+		{"down.frames.most_bytes", framed(Frames{1, 2, 1, 1, 0, false})},
+		{"down.frames.most_bytes", framed(Frames{1, 2, 1e9 + 1, 1, 0, false})},
+		{"down.frames.grant_delay_frames", framed(Frames{1, 1, 1, 0, 0, false})},
+		{"down.frames.grant_delay_frames", framed(Frames{1, 1, 1, 1e4 + 1, 0, false})},
+		{"down.frames.hold_s", framed(Frames{1, 1, 1, 1, -0.1, false})},
+		{"down.frames.hold_s", framed(Frames{1, 1, 1, 1, 3601, false})},
+		{"down.queue.random_drop", func(p *Profile) { framed(Frames{1, 1, 1, 1, 0, false})(p); randomDrop(0, 1)(p) }},
 		{"", recorded(0.5, RatePoint{0, 1e3})},
 		{"", recorded(0.001, RatePoint{0, 1e3})},
 		{"", recorded(1e6, RatePoint{0, 1e3})},

@@ -43,3 +43,19 @@ func TestWhatHoldsForAPeriodIsDrawnIndependentlyOfTheNext(t *testing.T) {
 	require.InDelta(t, 0, products, 4*variance*math.Sqrt(n))
 	require.Equal(t, d.in(7*ms, ms).Float64(), d.in(8*ms-1, ms).Float64(), "the whole period long")
 }
+
+func TestAPacketsChanceDependsOnItsMomentAlone(t *testing.T) {
+	rule := dropRule{limitBytes: 1e9, dropRatio: 0.5, aboveBytes: -1}
+	for name, node := range map[string]func() Node{
+		"independent loss": func() Node { return &independentLoss{0.5, newCourse(testRng())} },
+		"random drop":      func() Node { return &bottleneck{rate: constantRate(1e9), rule: rule, drops: newCourse(testRng())} },
+	} {
+		lost := map[time.Duration]bool{}
+		for _, d := range simulate(t, NewLine(node()), every(ms, 1000, 100)) {
+			lost[d.at/ms] = d.lost != NotLost
+		}
+		for _, d := range simulate(t, NewLine(node()), every(7*ms, 140, 100)) {
+			require.Equal(t, lost[d.at/ms], d.lost != NotLost, "%s at %v", name, d.at)
+		}
+	}
+}

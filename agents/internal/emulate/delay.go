@@ -51,20 +51,19 @@ type variation struct {
 	hold  time.Duration
 	draw  func(*rand.Rand) time.Duration
 	least time.Duration // no draw is below it
-	rng   *rand.Rand
 
-	course *course // of what holds for a while
+	course *course
 	value  time.Duration
 	until  time.Duration
 }
 
 func newVariation(hold time.Duration, draw func(*rand.Rand) time.Duration, least time.Duration, rng *rand.Rand) *variation {
-	return &variation{hold: hold, draw: draw, least: least, rng: rng, course: newCourse(rng)}
+	return &variation{hold: hold, draw: draw, least: least, course: newCourse(rng)}
 }
 
 func (v *variation) at(now time.Duration) time.Duration {
 	if v.hold == 0 {
-		return v.draw(v.rng)
+		return v.draw(v.course.draw(now))
 	}
 	if now >= v.until {
 		v.value, v.until = v.draw(v.course.in(now, v.hold)), nextMultiple(now, v.hold)

@@ -108,8 +108,8 @@ func TestAProfileLosesWhatItSays(t *testing.T) {
 
 func TestARandomDropBeginsAboveItsThreshold(t *testing.T) {
 	for queued, cause := range map[int]Cause{1000: NotLost, 1001: EarlyDrop, 9900: EarlyDrop, 9901: QueueFull} {
-		b := &bottleneck{rate: constantRate(1e6), rule: dropRule{limitBytes: 10_000, aboveBytes: 1000, dropRatio: 1}, rng: testRng(), queuedBytes: queued}
-		require.Equal(t, cause, b.verdict(&Packet{SizeBytes: 100}), "%d bytes wait", queued)
+		b := &bottleneck{rate: constantRate(1e6), rule: dropRule{limitBytes: 10_000, aboveBytes: 1000, dropRatio: 1}, drops: newCourse(testRng()), queuedBytes: queued}
+		require.Equal(t, cause, b.verdict(0, &Packet{SizeBytes: 100}), "%d bytes wait", queued)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestAHeldDelayIsDrawnAgainAtTheEndOfItsHold(t *testing.T) {
 }
 
 func TestNoVariationSendsAPacketBackInTime(t *testing.T) {
-	early := &variation{draw: func(*rand.Rand) time.Duration { return -5 * ms }, least: -5 * ms}
+	early := newVariation(0, func(*rand.Rand) time.Duration { return -5 * ms }, -5*ms, testRng())
 	node := &delay{base: 3 * ms, variations: []*variation{early}}
 	require.Zero(t, node.Least())
 	out, wake := node.Process(10*ms, &Packet{})
@@ -217,7 +217,7 @@ func TestCountsNameOnlyWhatWasLost(t *testing.T) {
 }
 
 func TestEveryCauseHasAName(t *testing.T) {
-	names := []string{"not lost", "queue full", "early drop", "random loss", "outage", "handover"}
+	names := []string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned"}
 	for cause := range causes {
 		require.Equal(t, names[cause], cause.String())
 	}

@@ -26,11 +26,12 @@ const (
 	RandomLoss         // independent loss
 	OutageLoss         // it crossed the link during an outage
 	HandoverLoss       // it crossed the link during a lossy handover gap
+	Thinned            // an acknowledgement that a later one made needless while it waited
 	causes
 )
 
 func (c Cause) String() string {
-	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover"}[c]
+	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned"}[c]
 }
 
 // Packet is one IP packet on its way. A simulation may leave Data nil and give only the size.

@@ -16,22 +16,26 @@ func (s *seeds) next() *rand.Rand {
 // line puts the nodes in the order of the real path: the queue before the satellite hop, what can happen on the air, and
 // the way through space.
 func (d Direction) line(s seeds) *Line {
-	return NewLine(append(append([]Node{d.bottleneck(&s)}, d.losses(&s)...), d.Delay.node(&s))...)
+	return NewLine(append(append([]Node{d.channel(&s)}, d.losses(&s)...), d.Delay.node(&s))...)
 }
 
-func (d Direction) bottleneck(s *seeds) Node {
+// channel is where packets wait for the hop.
+func (d Direction) channel(s *seeds) Node {
 	r := d.Rate.process(s)
 	if d.Gap != nil && !d.Gap.IsLossy {
 		r = gappedRate{r, d.Gap.gaps()}
 	}
-	return &bottleneck{rate: r, rule: d.Queue.rule(), rng: s.next()}
+	if d.Frames != nil {
+		return newFrames(*d.Frames, r, d.Queue.LimitBytes)
+	}
+	return &bottleneck{rate: r, rule: d.Queue.rule(), drops: newCourse(s.next())}
 }
 
 func (r Rate) process(s *seeds) rate {
 	rng := s.next()
 	switch {
 	case r.Steps != nil:
-		return &stepRate{period: seconds(r.Steps.PeriodS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, course: newCourse(rng)}
+		return &stepRate{period: seconds(r.Steps.PeriodS), offset: seconds(r.Steps.OffsetS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, course: newCourse(rng)}
 	case r.Trace != nil:
 		trace := &traceRate{repeat: seconds(r.Trace.RepeatS)}
 		for _, point := range r.Trace.Points {
@@ -63,7 +67,7 @@ func (d Direction) losses(s *seeds) (nodes []Node) {
 		nodes = append(nodes, newOutages(milliseconds(o.MeanLengthMs), seconds(o.MeanSpacingS), s.next()))
 	}
 	if d.Loss.IndependentRatio > 0 {
-		nodes = append(nodes, &independentLoss{d.Loss.IndependentRatio, s.next()})
+		nodes = append(nodes, &independentLoss{d.Loss.IndependentRatio, newCourse(s.next())})
 	}
 	return nodes
 }

@@ -8,11 +8,11 @@ import (
 // independentLoss loses each packet with the same probability.
 type independentLoss struct {
 	ratio float64
-	rng   *rand.Rand
+	draws *course
 }
 
-func (n *independentLoss) Process(_ time.Duration, in *Packet) (*Packet, time.Duration) {
-	if in != nil && n.rng.Float64() < n.ratio {
+func (n *independentLoss) Process(now time.Duration, in *Packet) (*Packet, time.Duration) {
+	if in != nil && n.draws.draw(now).Float64() < n.ratio {
 		in.Lost = RandomLoss
 	}
 	return in, Never

@@ -56,6 +56,14 @@ func TestRateStepsStayWithinTheirBounds(t *testing.T) {
 	require.Len(t, seen, 100, "a new rate each 15 s")
 }
 
+func TestRateStepsBeginAtTheirOffset(t *testing.T) {
+	steps := &stepRate{period: 15 * time.Second, offset: 4 * time.Second, lowBps: 60e6, highBps: 100e6, course: newCourse(testRng())}
+	for _, c := range []struct{ at, until time.Duration }{{0, 4}, {3, 4}, {4, 19}, {18, 19}, {19, 34}} {
+		_, until := steps.at(c.at * time.Second)
+		require.Equal(t, c.until*time.Second, until, "at %d s", c.at)
+	}
+}
+
 func TestHandoverGapHoldsPackets(t *testing.T) {
 	gap := gaps{every: 15 * time.Second, length: 40 * time.Millisecond}
 	line := NewLine(&bottleneck{rate: gappedRate{constantRate(12e6), gap}, rule: queueOf(1e9)})
@@ -81,7 +89,7 @@ func TestTailDropBeginsAtTheLimit(t *testing.T) {
 
 func TestAQuarterIsDroppedAtRandomAboveHalfTheQueue(t *testing.T) {
 	rule := dropRule{limitBytes: 36e6, aboveBytes: 18e6, dropRatio: 0.25}
-	line := NewLine(&bottleneck{rate: constantRate(144e6), rule: rule, rng: testRng()})
+	line := NewLine(&bottleneck{rate: constantRate(144e6), rule: rule, drops: newCourse(testRng())})
 	fates := simulate(t, line, every(0, 20000, 1500))
 	require.Zero(t, countLost(fates, QueueFull))
 	above := 20000 - 12001 // 12001 packets fit before more than 18 MB wait
@@ -93,7 +101,7 @@ func TestAQuarterIsDroppedAtRandomAboveHalfTheQueue(t *testing.T) {
 }
 
 func TestIndependentLossIsIndependent(t *testing.T) {
-	fates := simulate(t, NewLine(&independentLoss{0.01, testRng()}), every(time.Millisecond, 200000, 100))
+	fates := simulate(t, NewLine(&independentLoss{0.01, newCourse(testRng())}), every(time.Millisecond, 200000, 100))
 	lost, pairs := countLost(fates, RandomLoss), 0
 	for i := range fates[1:] {
 		if fates[i].lost != NotLost && fates[i+1].lost != NotLost {
@@ -118,14 +126,14 @@ func TestOutagesAreBurstsInTime(t *testing.T) {
 }
 
 func TestDelayKeepsTheOrder(t *testing.T) {
-	node := &delay{base: 100 * time.Millisecond, variations: []*variation{
-		{draw: truncatedNormal(20*time.Millisecond, -60*time.Millisecond, 60*time.Millisecond), least: -60 * time.Millisecond, rng: testRng()}}}
+	draw := truncatedNormal(20*time.Millisecond, -60*time.Millisecond, 60*time.Millisecond)
+	node := &delay{base: 100 * time.Millisecond, variations: []*variation{newVariation(0, draw, -60*time.Millisecond, testRng())}}
 	requireOrdered(t, simulate(t, NewLine(node), every(time.Millisecond, 5000, 100)))
 }
 
 func TestReorderingOnlyWhenAsked(t *testing.T) {
-	node := &delay{base: 100 * time.Millisecond, reorders: true, variations: []*variation{
-		{draw: uniform(0, 50*time.Millisecond), rng: testRng()}}}
+	varying := newVariation(0, uniform(0, 50*time.Millisecond), 0, testRng())
+	node := &delay{base: 100 * time.Millisecond, reorders: true, variations: []*variation{varying}}
 	fates := simulate(t, NewLine(node), every(time.Millisecond, 1000, 100))
 	overtakes := 0
 	for i := range fates[1:] {
@@ -162,11 +170,19 @@ func anyDirection(t *rapid.T) Direction {
 	d := Direction{Queue: Queue{LimitBytes: rapid.IntRange(1500, 100_000).Draw(t, "limit")}}
 	low := rapid.Float64Range(1e5, 1e8).Draw(t, "low")
 	if rapid.Bool().Draw(t, "steps") {
-		d.Rate.Steps = &RateSteps{PeriodS: rapid.Float64Range(0.01, 2).Draw(t, "period"), LowBps: low, HighBps: 2 * low}
+		period := rapid.Float64Range(0.01, 2).Draw(t, "period")
+		d.Rate.Steps = &RateSteps{PeriodS: period, OffsetS: period * rapid.Float64Range(0, 0.99).Draw(t, "offset"), LowBps: low, HighBps: 2 * low}
 	} else {
 		d.Rate.ConstantBps = low
 	}
-	if rapid.Bool().Draw(t, "early") {
+	if rapid.Bool().Draw(t, "frames") {
+		base := rapid.IntRange(1, 3000).Draw(t, "base bytes")
+		d.Frames = &Frames{
+			LengthMs: rapid.Float64Range(1, 50).Draw(t, "frame"), BaseBytes: base, MostBytes: rapid.IntRange(base, 100_000).Draw(t, "most bytes"),
+			GrantDelayFrames: rapid.IntRange(1, 30).Draw(t, "grant delay"), HoldS: rapid.Float64Range(0, 2).Draw(t, "grant hold"),
+		}
+	}
+	if d.Frames == nil && rapid.Bool().Draw(t, "early") {
 		d.Queue.RandomDrop = &RandomDrop{AboveBytes: d.Queue.LimitBytes / 2, Ratio: 0.25}
 	}
 	if rapid.Bool().Draw(t, "gap") {

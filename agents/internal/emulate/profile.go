@@ -30,11 +30,12 @@ type Profile struct {
 
 // Direction is one way across the link: down from the gateway to the receiver, up from the receiver to the gateway.
 type Direction struct {
-	Rate  Rate  `yaml:"rate"`
-	Queue Queue `yaml:"queue"`
-	Gap   *Gap  `yaml:"gap"`
-	Loss  Loss  `yaml:"loss"`
-	Delay Delay `yaml:"delay"`
+	Rate   Rate    `yaml:"rate"`
+	Queue  Queue   `yaml:"queue"`
+	Frames *Frames `yaml:"frames"`
+	Gap    *Gap    `yaml:"gap"`
+	Loss   Loss    `yaml:"loss"`
+	Delay  Delay   `yaml:"delay"`
 }
 
 // Rate holds exactly one of its kinds.
@@ -60,6 +61,7 @@ func (r Rate) peakBps() float64 {
 
 type RateSteps struct {
 	PeriodS float64 `yaml:"period_s"`
+	OffsetS float64 `yaml:"offset_s"`
 	LowBps  float64 `yaml:"low_bps"`
 	HighBps float64 `yaml:"high_bps"`
 }
@@ -82,6 +84,16 @@ type Queue struct {
 type RandomDrop struct {
 	AboveBytes int     `yaml:"above_bytes"`
 	Ratio      float64 `yaml:"ratio"`
+}
+
+// Frames is a channel that carries a few bytes of each frame unasked, and more only some time after they were asked for.
+type Frames struct {
+	LengthMs         float64 `yaml:"length_ms"`
+	BaseBytes        int     `yaml:"base_bytes"`
+	MostBytes        int     `yaml:"most_bytes"`
+	GrantDelayFrames int     `yaml:"grant_delay_frames"`
+	HoldS            float64 `yaml:"hold_s"`
+	ThinsAcks        bool    `yaml:"thins_acks"`
 }
 
 type Gap struct {

@@ -15,9 +15,9 @@ type constantRate float64
 
 func (r constantRate) at(time.Duration) (float64, time.Duration) { return float64(r), Never }
 
-// stepRate draws a new rate, uniform between its bounds, each period.
+// stepRate draws a new rate, uniform between its bounds, each period; the first one ends after the offset, if there is one.
 type stepRate struct {
-	period          time.Duration
+	period, offset  time.Duration
 	lowBps, highBps float64
 	course          *course
 
@@ -27,8 +27,9 @@ type stepRate struct {
 
 func (r *stepRate) at(t time.Duration) (float64, time.Duration) {
 	if t >= r.until {
-		r.bps = r.lowBps + (r.highBps-r.lowBps)*r.course.in(t, r.period).Float64()
-		r.until = nextMultiple(t, r.period)
+		shift := (r.period - r.offset) % r.period
+		r.bps = r.lowBps + (r.highBps-r.lowBps)*r.course.in(t+shift, r.period).Float64()
+		r.until = nextMultiple(t+shift, r.period) - shift
 	}
 	return r.bps, r.until
 }

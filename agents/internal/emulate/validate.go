@@ -61,6 +61,10 @@ func (profile Profile) validate() error {
 func (d Direction) check(p problems) {
 	d.Rate.check(p.under("rate"))
 	d.Queue.check(p.under("queue"))
+	if d.Frames != nil {
+		d.Frames.check(p.under("frames"))
+		p.require(d.Queue.RandomDrop == nil, "queue.random_drop", "left out beside frames", d.Queue.RandomDrop)
+	}
 	if d.Gap != nil {
 		d.Gap.check(p.under("gap"))
 	}
@@ -83,6 +87,7 @@ func (r Rate) check(p problems) {
 	case r.Steps != nil:
 		q := p.under("steps")
 		q.requirePeriod("period_s", r.Steps.PeriodS)
+		q.require(r.Steps.OffsetS >= 0 && r.Steps.OffsetS < max(r.Steps.PeriodS, 0.001), "offset_s", "from 0 to below period_s", r.Steps.OffsetS)
 		q.require(isRate(r.Steps.LowBps), "low_bps", "from 1000 to 1e11", r.Steps.LowBps)
 		q.require(isRate(r.Steps.HighBps) && r.Steps.HighBps >= r.Steps.LowBps, "high_bps", "from low_bps to 1e11", r.Steps.HighBps)
 	case r.Trace != nil:
@@ -113,6 +118,14 @@ func (q Queue) check(p problems) {
 		r.require(drop.AboveBytes >= 0 && drop.AboveBytes < q.LimitBytes, "above_bytes", "below limit_bytes", drop.AboveBytes)
 		r.require(drop.Ratio > 0 && drop.Ratio <= 1, "ratio", "above 0 and at most 1", drop.Ratio)
 	}
+}
+
+func (f Frames) check(p problems) {
+	p.require(f.LengthMs >= 1 && f.LengthMs <= 10e3, "length_ms", "from 1 to 10000", f.LengthMs)
+	p.require(f.BaseBytes >= 1 && f.BaseBytes <= 1e6, "base_bytes", "from 1 to 1e6", f.BaseBytes)
+	p.require(f.MostBytes >= f.BaseBytes && f.MostBytes <= 1e9, "most_bytes", "from base_bytes to 1e9", f.MostBytes)
+	p.require(f.GrantDelayFrames >= 1 && f.GrantDelayFrames <= 1e4, "grant_delay_frames", "from 1 to 10000", f.GrantDelayFrames)
+	p.require(f.HoldS >= 0 && f.HoldS <= 3600, "hold_s", "from 0 to 3600", f.HoldS)
 }
 
 func (g Gap) check(p problems) {
