@@ -26,6 +26,8 @@ func held(ms float64) func(*Profile) {
 	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{HoldMs: ms, Uniform: &UniformMs{0, 1}}} }
 }
 
+func varies(v Varies) func(*Profile) { return func(p *Profile) { p.Down.Rate.Varies = &v } }
+
 func framed(f Frames) func(*Profile) { return func(p *Profile) { p.Down.Frames = &f } }
 
 func quantiles(points ...QuantilesMs) func(*Profile) {
@@ -93,6 +95,18 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"down.rate.steps.offset_s", func(p *Profile) {
 			p.Down.Rate = Rate{Steps: &RateSteps{PeriodS: 1, OffsetS: -0.1, LowBps: 1e3, HighBps: 1e3}}
 		}},
+		{"", varies(Varies{1, 0.001, 0.5, 0.01, 1})},
+		{"", varies(Varies{1e6, 1e6, 1, 1, 10})},
+		{"down.rate.varies.step_ms", varies(Varies{0.9, 1, 0.5, 1, 1})},
+		{"down.rate.varies.step_ms", varies(Varies{1e6 + 1, 1, 0.5, 1, 1})},
+		{"down.rate.varies.correlation_s", varies(Varies{1, 0.0009, 0.5, 1, 1})},
+		{"down.rate.varies.correlation_s", varies(Varies{1, 1e6 + 1, 0.5, 1, 1})},
+		{"down.rate.varies.sd_ratio", varies(Varies{1, 1, 0, 1, 1})},
+		{"down.rate.varies.sd_ratio", varies(Varies{1, 1, 1.01, 1, 1})},
+		{"down.rate.varies.low_ratio", varies(Varies{1, 1, 0.5, 0.009, 1})},
+		{"down.rate.varies.low_ratio", varies(Varies{1, 1, 0.5, 1.01, 2})},
+		{"down.rate.varies.high_ratio", varies(Varies{1, 1, 0.5, 1, 0.99})},
+		{"down.rate.varies.high_ratio", varies(Varies{1, 1, 0.5, 1, 10.1})},
 		{"", framed(Frames{1, 1, 1, 1, 0, false})},
 		{"", framed(Frames{10e3, 1e6, 1e9, 1e4, 3600, true})},
 		{"down.frames.length_ms", framed(Frames{0.9, 1, 1, 1, 0, false})},
@@ -209,6 +223,6 @@ func TestThePeakOfALinkIsTheHighestRateOfEitherWay(t *testing.T) {
 }
 
 func TestAnEmptyProfileFileSaysSo(t *testing.T) {
-	_, err := parseProfile("test.yaml", nil)
+	_, err := parseProfile("test.yaml", nil, nil)
 	require.ErrorContains(t, err, "the file is empty")
 }

@@ -52,9 +52,10 @@ type variation struct {
 	draw  func(*rand.Rand) time.Duration
 	least time.Duration // no draw is below it
 
-	course *course
-	value  time.Duration
-	until  time.Duration
+	course   *course
+	recorded *Trace // instead of draws
+	value    time.Duration
+	until    time.Duration
 }
 
 func newVariation(hold time.Duration, draw func(*rand.Rand) time.Duration, least time.Duration, rng *rand.Rand) *variation {
@@ -62,10 +63,15 @@ func newVariation(hold time.Duration, draw func(*rand.Rand) time.Duration, least
 }
 
 func (v *variation) at(now time.Duration) time.Duration {
-	if v.hold == 0 {
+	switch {
+	case v.recorded != nil && now >= v.until:
+		var row int
+		row, v.until = v.recorded.row(now)
+		v.value = v.recorded.Delay[row]
+	case v.recorded != nil:
+	case v.hold == 0:
 		return v.draw(v.course.draw(now))
-	}
-	if now >= v.until {
+	case now >= v.until:
 		v.value, v.until = v.draw(v.course.in(now, v.hold)), nextMultiple(now, v.hold)
 	}
 	return v.value

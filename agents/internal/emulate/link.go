@@ -16,12 +16,12 @@ func (s *seeds) next() *rand.Rand {
 // line puts the nodes in the order of the real path: the queue before the satellite hop, what can happen on the air, and
 // the way through space.
 func (d Direction) line(s seeds) *Line {
-	return NewLine(append(append([]Node{d.channel(&s)}, d.losses(&s)...), d.Delay.node(&s))...)
+	return NewLine(append(append([]Node{d.channel(&s)}, d.losses(&s)...), d.way(&s))...)
 }
 
 // channel is where packets wait for the hop.
 func (d Direction) channel(s *seeds) Node {
-	r := d.Rate.process(s)
+	r := d.capacity(s)
 	if d.Gap != nil && !d.Gap.IsLossy {
 		r = gappedRate{r, d.Gap.gaps()}
 	}
@@ -29,6 +29,19 @@ func (d Direction) channel(s *seeds) Node {
 		return newFrames(*d.Frames, r, d.Queue.LimitBytes)
 	}
 	return &bottleneck{rate: r, rule: d.Queue.rule(), drops: newCourse(s.next())}
+}
+
+// capacity is the rate of the hop, without its gaps.
+func (d Direction) capacity(s *seeds) (r rate) {
+	if d.recorded != nil && d.recorded.Bps != nil {
+		r = recordedRate{d.recorded}
+	} else {
+		r = d.Rate.process(s)
+	}
+	if d.Rate.Varies != nil {
+		r = varyingRate{r, newWander(*d.Rate.Varies, newCourse(s.next()))}
+	}
+	return r
 }
 
 func (r Rate) process(s *seeds) rate {
@@ -69,12 +82,19 @@ func (d Direction) losses(s *seeds) (nodes []Node) {
 	if d.Loss.IndependentRatio > 0 {
 		nodes = append(nodes, &independentLoss{d.Loss.IndependentRatio, newCourse(s.next())})
 	}
+	if d.recorded != nil && d.recorded.Loss != nil {
+		nodes = append(nodes, &recordedLoss{d.recorded, newCourse(s.next())})
+	}
 	return nodes
 }
 
-func (d Delay) node(s *seeds) Node {
-	node := &delay{base: milliseconds(d.BaseMs), reorders: d.Reorders}
-	for _, v := range d.Variations {
+// way is the hop's way through space.
+func (d Direction) way(s *seeds) Node {
+	node := &delay{base: milliseconds(d.Delay.BaseMs), reorders: d.Delay.Reorders}
+	if d.recorded != nil && d.recorded.Delay != nil {
+		node.variations = append(node.variations, recordedDelay(d.recorded))
+	}
+	for _, v := range d.Delay.Variations {
 		draw, least := v.distribution()
 		node.variations = append(node.variations, newVariation(milliseconds(v.HoldMs), draw, least, s.next()))
 	}

@@ -175,6 +175,12 @@ func anyDirection(t *rapid.T) Direction {
 	} else {
 		d.Rate.ConstantBps = low
 	}
+	if rapid.Bool().Draw(t, "varies") {
+		d.Rate.Varies = &Varies{StepMs: rapid.Float64Range(1, 100).Draw(t, "step"), CorrelationS: 1, SdRatio: 0.3, LowRatio: 0.1, HighRatio: 2}
+	}
+	if rapid.Bool().Draw(t, "trace") {
+		d.recorded = &Trace{At: []time.Duration{0, 30 * ms}, Repeat: 70 * ms, Delay: []time.Duration{5 * ms, 0}, Loss: []float64{0, 0.5}}
+	}
 	if rapid.Bool().Draw(t, "frames") {
 		base := rapid.IntRange(1, 3000).Draw(t, "base bytes")
 		d.Frames = &Frames{

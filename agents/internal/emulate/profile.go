@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,16 +38,32 @@ type Direction struct {
 	Gap    *Gap    `yaml:"gap"`
 	Loss   Loss    `yaml:"loss"`
 	Delay  Delay   `yaml:"delay"`
+	Trace  string  `yaml:"trace"`
+
+	recorded *Trace // what the file Trace holds
 }
 
-// Rate holds exactly one of its kinds.
+// peakBps is the highest rate that there can be.
+func (d Direction) peakBps() float64 {
+	peak := d.Rate.peakBps()
+	if d.recorded != nil && d.recorded.Bps != nil {
+		peak = slices.Max(d.recorded.Bps)
+	}
+	if d.Rate.Varies != nil {
+		peak *= d.Rate.Varies.HighRatio
+	}
+	return peak
+}
+
+// Rate holds exactly one of its kinds, none where a trace has the rate, and may vary besides.
 type Rate struct {
 	ConstantBps float64    `yaml:"constant_bps"`
 	Steps       *RateSteps `yaml:"steps"`
 	Trace       *RateTrace `yaml:"trace"`
+	Varies      *Varies    `yaml:"varies"`
 }
 
-// peakBps is the highest rate that there can be.
+// peakBps is the highest rate of the kind.
 func (r Rate) peakBps() float64 {
 	peak := r.ConstantBps
 	if r.Steps != nil {
@@ -57,6 +75,15 @@ func (r Rate) peakBps() float64 {
 		}
 	}
 	return peak
+}
+
+// Varies is a factor of the rate that wanders around 1.
+type Varies struct {
+	StepMs       float64 `yaml:"step_ms"`
+	CorrelationS float64 `yaml:"correlation_s"`
+	SdRatio      float64 `yaml:"sd_ratio"`
+	LowRatio     float64 `yaml:"low_ratio"`
+	HighRatio    float64 `yaml:"high_ratio"`
 }
 
 type RateSteps struct {
@@ -160,7 +187,7 @@ type Facts struct {
 
 // PeakBps is the highest rate of the link, of both ways.
 func (profile Profile) PeakBps() float64 {
-	return max(profile.Down.Rate.peakBps(), profile.Up.Rate.peakBps())
+	return max(profile.Down.peakBps(), profile.Up.peakBps())
 }
 
 // ProfileNames lists the profiles that come with the program.
@@ -182,18 +209,19 @@ func LoadProfile(nameOrPath string) (Profile, error) {
 		if err != nil {
 			return Profile{}, fmt.Errorf("read link profile: %w", err)
 		}
-		return parseProfile(nameOrPath, text)
+		return parseProfile(nameOrPath, text, os.DirFS(filepath.Dir(nameOrPath)))
 	}
 	text, err := embedded.ReadFile(path.Join("profiles", nameOrPath+".yaml"))
 	if err != nil {
 		return Profile{}, fmt.Errorf("no link profile is called %q: use one of %s, or the path of a .yaml file",
 			nameOrPath, strings.Join(ProfileNames(), ", "))
 	}
-	return parseProfile(nameOrPath, text)
+	folder, _ := fs.Sub(embedded, "profiles") // the folder is part of the program
+	return parseProfile(nameOrPath, text, folder)
 }
 
-// parseProfile decodes strictly: an unknown key is an error, named with its line.
-func parseProfile(file string, text []byte) (Profile, error) {
+// parseProfile decodes strictly: an unknown key is an error, named with its line. Traces are files of the folder.
+func parseProfile(file string, text []byte, folder fs.FS) (Profile, error) {
 	var profile Profile
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
@@ -203,8 +231,29 @@ func parseProfile(file string, text []byte) (Profile, error) {
 		}
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
+	for _, way := range []*Direction{&profile.Down, &profile.Up} {
+		if err := way.load(folder); err != nil {
+			return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
+		}
+	}
 	if err := profile.validate(); err != nil {
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
 	return profile, nil
+}
+
+// load reads the way's trace, if it has one.
+func (d *Direction) load(folder fs.FS) error {
+	if d.Trace == "" {
+		return nil
+	}
+	file, err := folder.Open(d.Trace)
+	if err != nil {
+		return fmt.Errorf("open the trace, a file in the profile's folder or below: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if d.recorded, err = ReadTrace(file); err != nil {
+		return fmt.Errorf("trace %s: %w", d.Trace, err)
+	}
+	return nil
 }

@@ -112,7 +112,7 @@ func TestProfileErrorsLocate(t *testing.T) {
 		{"nominal_rate_bps: 144000000", "", "facts.nominal_rate_bps must be above 0"},
 	} {
 		require.Contains(t, string(good), c.from)
-		_, err := parseProfile("test.yaml", []byte(strings.Replace(string(good), c.from, c.to, 1)))
+		_, err := parseProfile("test.yaml", []byte(strings.Replace(string(good), c.from, c.to, 1)), nil)
 		require.ErrorContains(t, err, c.says)
 		require.ErrorContains(t, err, "test.yaml")
 	}
@@ -124,7 +124,7 @@ func TestUnknownProfileNamesTheKnown(t *testing.T) {
 }
 
 func TestManyWrongKeysAreToldAtOnce(t *testing.T) {
-	_, err := parseProfile("test.yaml", []byte("name: x\n"))
+	_, err := parseProfile("test.yaml", []byte("name: x\n"), nil)
 	for _, key := range []string{"orbit", "down.rate", "down.queue.limit_bytes", "up.rate", "facts.base_rtt_ms"} {
 		require.ErrorContains(t, err, key)
 	}

@@ -59,7 +59,7 @@ func (profile Profile) validate() error {
 }
 
 func (d Direction) check(p problems) {
-	d.Rate.check(p.under("rate"))
+	d.Rate.check(p.under("rate"), d.recorded != nil && d.recorded.Bps != nil)
 	d.Queue.check(p.under("queue"))
 	if d.Frames != nil {
 		d.Frames.check(p.under("frames"))
@@ -72,12 +72,19 @@ func (d Direction) check(p problems) {
 	d.Delay.check(p.under("delay"))
 }
 
-func (r Rate) check(p problems) {
+func (r Rate) check(p problems, isRecorded bool) {
+	if r.Varies != nil {
+		r.Varies.check(p.under("varies"))
+	}
 	kinds := 0
 	for _, given := range []bool{r.ConstantBps != 0, r.Steps != nil, r.Trace != nil} {
 		if given {
 			kinds++
 		}
+	}
+	if isRecorded {
+		p.require(kinds == 0, "constant_bps, steps and trace", "left out: the way's trace has the rate", kinds)
+		return
 	}
 	if kinds != 1 {
 		*p.list = append(*p.list, fmt.Errorf("%s needs exactly one of constant_bps, steps and trace", p.key))
@@ -95,6 +102,14 @@ func (r Rate) check(p problems) {
 	default:
 		p.require(isRate(r.ConstantBps), "constant_bps", "from 1000 to 1e11", r.ConstantBps)
 	}
+}
+
+func (v Varies) check(p problems) {
+	p.require(v.StepMs >= 1 && v.StepMs <= 1e6, "step_ms", "from 1 to 1e6", v.StepMs)
+	p.require(v.CorrelationS >= 0.001 && v.CorrelationS <= longestS, "correlation_s", "from 0.001 to 1e6", v.CorrelationS)
+	p.require(v.SdRatio > 0 && v.SdRatio <= 1, "sd_ratio", "above 0 and at most 1", v.SdRatio)
+	p.require(v.LowRatio >= 0.01 && v.LowRatio <= 1, "low_ratio", "from 0.01 to 1", v.LowRatio)
+	p.require(v.HighRatio >= 1 && v.HighRatio <= 10, "high_ratio", "from 1 to 10", v.HighRatio)
 }
 
 // isRate bounds a rate so that the time of any packet fits the arithmetic.
