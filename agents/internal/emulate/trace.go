@@ -144,8 +144,10 @@ func (trace *Trace) add(names, cells []string) error {
 }
 
 func (trace *Trace) put(name string, value float64) error {
-	var isGood bool
-	must := ""
+	var (
+		isGood bool
+		must   string
+	)
 	switch name {
 	case columnAt:
 		last := len(trace.At) - 1

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/emulate"
+)
+
+// printed runs a command line and returns what it prints.
+func printed(t *testing.T, arguments ...string) (string, error) {
+	t.Helper()
+	var commands cli
+	parser, err := kong.New(&commands, options()...)
+	require.NoError(t, err)
+	parsed, err := parser.Parse(arguments)
+	require.NoError(t, err)
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	stdout := os.Stdout
+	os.Stdout = write
+	defer func() { os.Stdout = stdout }()
+	ran := parsed.Run()
+	require.NoError(t, write.Close())
+	text, err := io.ReadAll(read)
+	require.NoError(t, err)
+	return string(text), ran
+}
+
+func TestRecordedFilesBecomeATraceThatAProfileReads(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	course, err := printed(t, "profiles", "convert", "--opportunities", write("bw.txt", "0\n5\n12\n"), "--delays", write("delay.txt", "24\n18\n"))
+	require.NoError(t, err)
+	require.Equal(t, "# dl-link-trace/1\nat_ms,rate_bps,delay_ms\n0,2400000,24\n10,1200000,18\n", course)
+	write("course.csv", course)
+	path := write("mine.yaml", "name: mine\norbit: LEO\ndown: {trace: course.csv, queue: {limit_bytes: 100000}}\n"+
+		"up: {rate: {constant_bps: 1000000}, queue: {limit_bytes: 100000}}\nfacts: {nominal_rate_bps: 2400000, base_rtt_ms: 40}\n")
+	profile, err := emulate.LoadProfile(path)
+	require.NoError(t, err)
+	require.InDelta(t, 2.4e6, profile.PeakBps(), 0)
+	_, err = printed(t, "profiles", "convert")
+	require.ErrorContains(t, err, "give --opportunities, --delays, or both")
+}
+
+func TestEveryProfileIsListed(t *testing.T) {
+	list, err := printed(t, "profiles", "list")
+	require.NoError(t, err)
+	for _, name := range emulate.ProfileNames() {
+		require.Contains(t, list, name+" ")
+	}
+}
