@@ -5,10 +5,17 @@ const LIST = new URL('../../backend/downlink/domain/quantities.csv', import.meta
 const FILE = new URL('../src/lib/quantities.gen.ts', import.meta.url)
 
 const [head = '', ...lines] = readFileSync(LIST, 'utf8').trim().split('\n')
-const shown = lines.map(read).filter((row) => row.kind !== 'share')
+const rows = lines.map(read)
 const text = `// Made by \`npm run api\` from backend/downlink/domain/quantities.csv.
 export const QUANTITIES = {
-${shown.map(entry).join('')}} as const
+${rows.filter(isMeasured).map(entry).join('')}} as const
+
+/** What can hold a flow back, in the order in which charts stack it. */
+export const LIMITS = [
+${rows
+  .filter((row) => !isMeasured(row))
+  .map(limit)
+  .join('')}] as const
 `
 
 /** @param {string} line @returns {Record<string, string>} */
@@ -18,9 +25,19 @@ function read(line) {
 }
 
 /** @param {Record<string, string>} row */
+function isMeasured(row) {
+  return row.kind !== 'share'
+}
+
+/** @param {Record<string, string>} row */
+function limit(row) {
+  return `  { name: '${row.name}', title: '${row.title}' },\n`
+}
+
+/** @param {Record<string, string>} row */
 function entry(row) {
   const limit = row.most ? `, limit: ${row.most}` : ''
-  return `  ${row.name}: { title: '${row.title}', unit: '${row.shown_unit}', factor: ${Number(row.shown_factor)}${limit} },\n`
+  return `  ${row.name}: { level: '${row.level}', title: '${row.title}', unit: '${row.shown_unit}', factor: ${Number(row.shown_factor)}${limit} },\n`
 }
 
 if (!process.argv.includes('--check')) {

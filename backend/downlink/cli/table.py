@@ -10,6 +10,7 @@ from typing import Any
 
 from downlink.cli.client import Client
 from downlink.domain.errors import InvalidError, UnavailableError
+from downlink.domain.metric import NAMED, STEADY_TIMES
 
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 REPORT_PATIENCE_S = 120.0  # the last run's traces are analysed after it has ended
@@ -61,12 +62,12 @@ def check_markers(file: Path) -> None:
     _around_markers(file)
 
 
-def value(found: Row | None, unit: float = 1.0, digits: int = 1) -> str:
-    """A mean in units of `unit`, its 95 % interval, and n: `104.2 [101.0, 107.3] (5)`. One run alone has no interval."""
+def value(found: Row | None, factor: float = 1.0, digits: int = 1) -> str:
+    """A mean times `factor`, its 95 % interval, and n: `104.2 [101.0, 107.3] (5)`. One run alone has no interval."""
     if found is None or found["mean"] is None:
         return NOTHING
     mean, low, high = (
-        None if found[key] is None else f"{found[key] / unit:.{digits}f}" for key in ("mean", "low", "high")
+        None if found[key] is None else f"{found[key] * factor:.{digits}f}" for key in ("mean", "low", "high")
     )
     interval = "" if low is None else f" [{low}, {high}]"
     return f"{mean}{interval} ({found['n']})"
@@ -79,21 +80,35 @@ def event_time(found: Row) -> str:
     return f"{median} ({found['n']}){late}"
 
 
-def _metric(phase: str, name: str, unit: float = 1.0, digits: int = 1) -> Callable[[Row], str]:
-    return lambda row: value(row["metrics"][phase][name], unit, digits)
+Column = tuple[str, Callable[[Row], str]]
 
 
+def _metric(phase: str, name: str, digits: int = 1) -> Column:
+    """What a metric is called and shown in, and its value in a row."""
+    shown = NAMED[name]
+    title = f"{shown.title}, {PHASE_TITLES[phase]}, {shown.shown_unit}"
+    return title, lambda row: value(row["metrics"][phase][name], shown.shown_factor, digits)
+
+
+def _time(name: str) -> Column:
+    return f"{NAMED[name].title}, {NAMED[name].shown_unit}", lambda row: event_time(row[name])
+
+
+PHASE_TITLES = {"startup": "start-up", "steady": "steady", "overall": "overall"}
 COLUMNS: dict[str, Callable[[Row], str]] = {
     "link": lambda row: row["link"],
     "condition": lambda row: row["condition"],
     "flow": lambda row: f"{row['flow']}: {row['cc']}",
     "runs": lambda row: str(row["runs"]),
-    "start-up, Mb/s": _metric("startup", "throughput_bps", 1e6),
-    "steady, Mb/s": _metric("steady", "throughput_bps", 1e6),
-    "time to steady, s": lambda row: event_time(row["time_to_steady_s"]),
-    "time to level, s": lambda row: event_time(row["time_to_level_s"]),
-    "retransmitted, %": _metric("overall", "retransmission_percent", digits=2),
-    "RTT, steady, ms": _metric("steady", "rtt_ms", digits=0),
+    **dict(
+        (
+            _metric("startup", "throughput_bps"),
+            _metric("steady", "throughput_bps"),
+            *map(_time, STEADY_TIMES),
+            _metric("overall", "retransmission_percent", digits=2),
+            _metric("steady", "rtt_ms", digits=0),
+        )
+    ),
     "slow-start exit, s": lambda row: _exit(row["observed_exit"]),
 }
 
@@ -121,8 +136,8 @@ def _caption(campaign: Row, report: Row) -> str:
     return (
         f"Campaign “{campaign['name']}”, {made:%Y-%m-%d}, analysis version {report['analysis_version']}. "
         f"Mean [95 % interval] (n). Start-up: the first {phases['startup_s']:g} s; steady: the last {phases['steady_s']:g} s; "
-        "time to steady: median over all runs until throughput stays above 90 % of the flow's own steady state; "
-        f"to level: above 90 % of {_level(report)}; retransmitted: of all bytes sent."
+        "time to steady state: median over all runs until throughput stays above 90 % of the flow's own steady state; "
+        f"to common level: above 90 % of {_level(report)}."
     )
 
 

@@ -41,6 +41,7 @@ def _listed() -> tuple[Quantity, ...]:
 
 LISTED = _listed()
 """Every quantity, in the order of the list."""
+NAMED = {each.name: each for each in LISTED}
 PHASES = ("startup", "steady", "overall")
 QUANTITIES = tuple(each.name for each in LISTED if each.level == "second" and each.kind != "share")
 """Those of each second."""

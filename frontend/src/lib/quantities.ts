@@ -1,5 +1,7 @@
 import { QUANTITIES } from './quantities.gen'
 
+export { LIMITS } from './quantities.gen'
+
 /** A quantity of a flow as pages write it: the API's name, and what its values are shown as. */
 interface Shown {
   title: string
@@ -26,19 +28,21 @@ function pick<Of extends Name>(...names: Of[]): readonly Quantity<Of>[] {
 export const STACKED = pick('throughput_bps', 'rtt_ms', 'rwnd_bytes', 'cwnd_bytes', 'retransmission_percent')
 /** What a run's charts stack. */
 export const RUN_STACKED = pick('throughput_bps', 'rtt_ms', 'rwnd_bytes', 'cwnd_bytes', 'in_flight_bytes', 'retransmission_percent')
+/** Pages show these first, in this order, and all others as they are listed. */
+const FIRST: readonly Name[] = ['throughput_bps', 'utilisation_ratio', 'goodput_bps', ...RUN_STACKED.slice(1).map(({ name }) => name)]
+const NAMES = [...new Set([...FIRST, ...(Object.keys(QUANTITIES) as Name[])])]
+
+type Level = (typeof QUANTITIES)[Name]['level']
+type At<Of extends Level> = { [Each in Name]: (typeof QUANTITIES)[Each]['level'] extends Of ? Each : never }[Name]
+
+function listed<Of extends Level>(...levels: Of[]): readonly Quantity<At<Of>>[] {
+  return pick(...(NAMES.filter((name) => (levels as Level[]).includes(QUANTITIES[name].level)) as At<Of>[]))
+}
+
 /** What there is of each phase. */
-export const METRICS = pick(
-  'throughput_bps',
-  'utilisation_ratio',
-  'goodput_bps',
-  'rtt_ms',
-  'rwnd_bytes',
-  'cwnd_bytes',
-  'in_flight_bytes',
-  'retransmission_percent',
-)
+export const METRICS = listed('second', 'phase')
 /** When something happened in a run. */
-export const EVENT_TIMES = pick('time_to_steady_s', 'time_to_level_s')
+export const EVENT_TIMES = listed('run')
 
 export const PHASES = ['startup', 'steady', 'overall'] as const
 export const PHASE_TITLES = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' } as const

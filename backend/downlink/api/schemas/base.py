@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, create_model
 
 from downlink.codec.tables import moment_text
 from downlink.domain.text import is_storable
@@ -41,6 +42,21 @@ class Shape(BaseModel):
     """An answer, read from domain objects or rows."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+S = TypeVar("S", bound=Shape)
+
+
+def with_listed(names: Iterable[str], kind: Any) -> Callable[[type[S]], type[S]]:
+    """Give a shape a field of this kind for each of these quantities (domain/quantities.csv), after its own fields."""
+
+    def extend(shape: type[S]) -> type[S]:
+        fields: dict[str, Any] = dict.fromkeys(names, (kind, ...))
+        return create_model(
+            shape.__name__, __base__=shape, __doc__=shape.__doc__, __module__=shape.__module__, **fields
+        )
+
+    return extend
 
 
 class Problem(Shape):

@@ -6,28 +6,22 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Interval, Shape
+from downlink.api.schemas.base import Interval, Shape, with_listed
+from downlink.domain.metric import LIMITS
 
 Column = list[float | None]
 
 
+@with_listed(LIMITS, Column)
 class LimitSeconds(Shape):
     """Ratios 0 to 1 of each second; null where the kernel does not count these times or samples are missing."""
 
     bin_s: list[int]
-    congestion_window: Column
-    receive_window: Column
-    send_buffer: Column
-    application: Column
 
 
+@with_listed(LIMITS, float)
 class LimitShares(Shape):
     """Ratios of the flow's time, 1 together."""
-
-    congestion_window: float
-    receive_window: float
-    send_buffer: float
-    application: float
 
 
 class BufferAdvice(Shape):
@@ -51,13 +45,9 @@ class RunLimits(Shape):
     flows: list[FlowLimits] = Field(description="Those that have been analysed")
 
 
+@with_listed(LIMITS, Interval)
 class LimitEstimates(Shape):
     """Mean ratios over runs."""
-
-    congestion_window: Interval
-    receive_window: Interval
-    send_buffer: Interval
-    application: Interval
 
 
 class LimitGroup(Shape):

@@ -7,8 +7,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Interval, Moment, Shape
+from downlink.api.schemas.base import Interval, Moment, Shape, with_listed
 from downlink.api.schemas.campaigns import Phases
+from downlink.domain.metric import METRICS, QUANTITIES
 
 PhaseName = Literal["startup", "steady", "overall"]
 Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
@@ -34,26 +35,14 @@ class EventTimes(Shape):
     within_s: float | None
 
 
+@with_listed(QUANTITIES, SeriesBand)
 class GroupSeries(Shape):
     bin_s: list[int]
-    throughput_bps: SeriesBand
-    goodput_bps: SeriesBand
-    rtt_ms: SeriesBand
-    rwnd_bytes: SeriesBand
-    cwnd_bytes: SeriesBand
-    retransmission_percent: SeriesBand
-    in_flight_bytes: SeriesBand
 
 
+@with_listed(METRICS, Interval)
 class PhaseMetrics(Shape):
-    throughput_bps: Interval
-    goodput_bps: Interval
-    rtt_ms: Interval
-    rwnd_bytes: Interval
-    cwnd_bytes: Interval
-    retransmission_percent: Interval
-    in_flight_bytes: Interval
-    utilisation_ratio: Interval
+    pass
 
 
 class GroupMetrics(Shape):

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Moment, SamplingName, Shape
+from downlink.api.schemas.base import Moment, SamplingName, Shape, with_listed
+from downlink.domain.metric import METRICS, QUANTITIES
 
 RunStateName = Literal[
     "planned", "leased", "preparing", "running", "restoring", "uploading",
@@ -136,17 +137,9 @@ class RunList(Shape):
     total: int
 
 
+@with_listed(METRICS, float | None)
 class PhaseValues(Shape):
     """A flow's means over a phase; null where the trace does not give one."""
-
-    throughput_bps: float | None
-    goodput_bps: float | None
-    rtt_ms: float | None
-    rwnd_bytes: float | None
-    cwnd_bytes: float | None
-    retransmission_percent: float | None
-    in_flight_bytes: float | None
-    utilisation_ratio: float | None
 
 
 class FlowMetrics(Shape):
@@ -171,6 +164,7 @@ class Run(RunSummary):
 Column = list[float | None]
 
 
+@with_listed(QUANTITIES, Column)
 class FlowSeries(Shape):
     """One-second bins from the flow's first data byte; null where there is no value."""
 
@@ -178,13 +172,6 @@ class FlowSeries(Shape):
     cc: str = Field(description="The congestion control that ran; until that is known, the one that was asked for")
     asked_cc: str
     bin_s: list[int]
-    throughput_bps: Column
-    goodput_bps: Column
-    rtt_ms: Column
-    rwnd_bytes: Column
-    cwnd_bytes: Column
-    retransmission_percent: Column
-    in_flight_bytes: Column
 
 
 class RunSeries(Shape):

@@ -3,9 +3,9 @@ import type { LimitGroup } from '@/api/types'
 import { LayerSwatch } from '@/charts/layers'
 import { ShareBar } from '@/charts/ShareBar'
 import { formatEstimate } from '@/lib/format'
+import { LIMITS } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { LIMITS } from '../kinds'
 
 /** Shares of time per condition: bars with their numbers. */
 export function SharesPanel({ groups }: { groups: readonly LimitGroup[] }) {

@@ -1,6 +1,6 @@
 import type { FlowLimits, RunFlow, RunHost } from '@/api/types'
 import { formatBytes, formatNumber } from '@/lib/format'
-import { LIMITS } from '../kinds'
+import { LIMITS } from '@/lib/quantities'
 
 /** "Held by the receive window for 61 % of its time." */
 export function mainLimitSentence(shares: NonNullable<FlowLimits['shares']>): string {
