@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from downlink.codec.campaign_shape import campaign_schema
+from downlink.codec.campaign_shape import campaign_schema, first_shape
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "campaign-file.md"
 BEGIN, END = "<!-- keys -->\n", "<!-- end of keys -->"
@@ -15,9 +15,8 @@ COMMAND = ".venv/bin/python backend/tools/campaign_reference.py"
 
 def reference() -> str:
     """The table of all keys, as Markdown. The settings of a host are one row: settings.csv has them."""
-    schema = campaign_schema()
     rows = "\n".join(
-        f"| `{key}` | {takes} | {default} | {says} |" for key, takes, default, says in _keys(schema, schema)
+        f"| `{key}` | {takes} | {default} | {says} |" for key, takes, default, says in _keys(campaign_schema())
     )
     return f"| key | takes | default | meaning |\n|---|---|---|---|\n{rows}\n"
 
@@ -29,11 +28,11 @@ def page() -> str:
     return before + BEGIN + reference() + END + rest.partition(END)[2]
 
 
-def _keys(schema: Mapping[str, Any], node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, str, str]]:
+def _keys(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, str, str]]:
     for key, raw in node["properties"].items():
-        inner = _resolved(schema, raw)
+        inner = first_shape(raw)
         place = f"{path}.{key}".strip(".")
-        items = _resolved(schema, inner.get("items", {}))
+        items = first_shape(inner.get("items", {}))
         is_settings = "net.ipv4.tcp_rmem" in inner.get("properties", {})
         default = "required" if key in node.get("required", ()) else _default(raw)
         takes = "settings by name ([settings.csv](settings.csv))" if is_settings else _takes(inner, items)
@@ -44,15 +43,9 @@ def _keys(schema: Mapping[str, Any], node: Mapping[str, Any], path: str = "") ->
             str(raw.get("description", inner.get("description", ""))).rstrip("."),
         )
         if not is_settings and "properties" in inner:
-            yield from _keys(schema, inner, place)
+            yield from _keys(inner, place)
         if "properties" in items:
-            yield from _keys(schema, items, f"{place}[]")
-
-
-def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "anyOf" in node:
-        node = {**node["anyOf"][0], **{key: value for key, value in node.items() if key != "anyOf"}}
-    return {**schema["$defs"][node["$ref"].rpartition("/")[2]], **node} if "$ref" in node else node
+            yield from _keys(items, f"{place}[]")
 
 
 def _default(node: Mapping[str, Any]) -> str:

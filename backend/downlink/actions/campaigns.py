@@ -164,14 +164,14 @@ def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Lin
     """The plan beside what other campaigns have planned."""
     bookings = [
         Booking(
-            label=f"campaign {label}",
+            label=f"campaign {run.campaign}",
             link=run.link,
-            agents=frozenset(agents),
+            agents=frozenset(run.agents),
             is_host_wide=run.is_host_wide,
             start_s=max(0.0, (run.due_at - now).total_seconds()),
             end_s=max(0.0, (run.due_at - now).total_seconds()) + run.expected_s,
         )
-        for label, run, agents in run_rows.booked_runs(unit)
+        for run in run_rows.booked_runs(unit)
     ]
     wanted = {agent for link in known.values() for agent in link.agents}
     wanted.update(agent for booking in bookings for agent in booking.agents)

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, shown
+from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, first_shape, shown
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
 
@@ -135,16 +135,7 @@ def _node(loc: Loc) -> Mapping[str, Any]:
     node = _schema()
     for part in loc:
         inner = node["items"] if isinstance(part, int) else node.get("properties", {}).get(part)
-        node = _resolved(inner or node.get("additionalProperties") or {})
-    return node
-
-
-def _resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a reference points to, or the first of several shapes, with its own description."""
-    if "anyOf" in node:
-        node = {**node["anyOf"][0], **{key: value for key, value in node.items() if key == "description"}}
-    if "$ref" in node:
-        return {**_schema()["$defs"][node["$ref"].rpartition("/")[2]], **node}
+        node = first_shape(inner or node.get("additionalProperties") or {})
     return node
 
 

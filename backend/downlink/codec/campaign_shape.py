@@ -305,9 +305,22 @@ class CampaignFile(Part):
 
 
 def campaign_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a campaign file."""
-    return {
-        "$schema": GenerateJsonSchema.schema_dialect,
-        **CampaignFile.model_json_schema(schema_generator=_Untitled),
-        "title": "Downlink campaign file",
-    }
+    """The JSON Schema (2020-12) of a campaign file, without references: each key has its shape where it stands."""
+    own = CampaignFile.model_json_schema(schema_generator=_Untitled)
+    parts = own.pop("$defs")
+
+    def inlined(node: Any) -> Any:
+        if isinstance(node, list):
+            return [inlined(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        target = parts[node["$ref"].rpartition("/")[2]] if "$ref" in node else {}
+        return {key: inlined(value) for key, value in {**target, **node}.items() if key != "$ref"}
+
+    return {"$schema": GenerateJsonSchema.schema_dialect, **inlined(own), "title": "Downlink campaign file"}
+
+
+def first_shape(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of a part of the schema that allows several shapes the first, with what is said of the part itself."""
+    own = {key: value for key, value in node.items() if key != "anyOf"}
+    return {**node["anyOf"][0], **own} if "anyOf" in node else node

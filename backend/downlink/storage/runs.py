@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Select, and_, cast, false, func, or_, select, text, true, update
@@ -54,6 +55,17 @@ class RunRow:
     run: Run
     throughput_bps: float | None
     goodput_bps: float | None
+
+
+class BookedRun(NamedTuple):
+    """What of a run matters to the plans of other campaigns."""
+
+    campaign: str
+    link: str
+    agents: Sequence[str]
+    is_host_wide: bool
+    due_at: datetime
+    expected_s: float
 
 
 def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
@@ -199,19 +211,13 @@ def lost_jobs(unit: Unit, now: datetime, resend: timedelta) -> Sequence[Run]:
     return unit.session.scalars(query.with_for_update(skip_locked=True)).all()
 
 
-def booked_runs(unit: Unit) -> list[tuple[str, Run, list[str]]]:
-    """(campaign's name, run, its agents) of everything that is planned or under way."""
-    agents = func.array_agg(RunHost.agent)
-    query = (
-        select(Campaign.name, Run, agents)
-        .join(Run, Run.campaign_id == Campaign.id)
-        .join(RunHost, RunHost.run_id == Run.id)
-    )
+def booked_runs(unit: Unit) -> list[BookedRun]:
+    """Everything that is planned or under way, of all campaigns."""
+    columns = (Campaign.name, Run.link, func.array_agg(RunHost.agent), Run.is_host_wide, Run.due_at, Run.expected_s)
+    query = select(*columns).join(Run, Run.campaign_id == Campaign.id).join(RunHost, RunHost.run_id == Run.id)
     held = and_(Run.state.not_in(FINAL_NAMES), Run.released_at.is_(None), Campaign.state.in_(sorted(UNDER_WAY)))
-    return [
-        (row[0], row[1], list(row[2]))
-        for row in unit.session.execute(query.where(held).group_by(Campaign.name, Run.id))
-    ]
+    found = unit.session.execute(query.where(held).group_by(Campaign.name, Run.id))
+    return [BookedRun(*row) for row in found]
 
 
 def postpone_planned(unit: Unit, campaign_id: UUID, pause: timedelta) -> None:

@@ -15,29 +15,14 @@ CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled
 MAX_SOURCE_CHARS = 200_000
 
 
-def _file_schema() -> dict[str, Any]:
-    """Of the campaign file, without references: those would look for their target in the OpenAPI document."""
-    schema = campaign_schema()
-    parts = schema.pop("$defs")
-    del schema["$schema"]
-
-    def inlined(node: Any) -> Any:
-        if isinstance(node, list):
-            return [inlined(each) for each in node]
-        if not isinstance(node, dict):
-            return node
-        target = parts[node["$ref"].rpartition("/")[2]] if "$ref" in node else {}
-        return {key: inlined(value) for key, value in {**target, **node}.items() if key != "$ref"}
-
-    found: dict[str, Any] = inlined(schema)
-    return found
+_FILE_SCHEMA = {key: value for key, value in campaign_schema().items() if key != "$schema"}
 
 
 class CampaignBody(Body):
     """Either the text of a campaign file or the same thing as an object."""
 
     source: Annotated[str, Field(max_length=MAX_SOURCE_CHARS, description="YAML or JSON text")] | None = None
-    campaign: Annotated[dict[str, Any], WithJsonSchema(_file_schema())] | None = Field(
+    campaign: Annotated[dict[str, Any], WithJsonSchema(_FILE_SCHEMA)] | None = Field(
         default=None, description="The campaign file as an object; `GET /campaigns/schema` is the same as JSON Schema"
     )
 
