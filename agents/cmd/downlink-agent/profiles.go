@@ -12,6 +12,7 @@ import (
 
 type profilesCmd struct {
 	List    profilesListCmd    `cmd:"" help:"List the link profiles that come with the program."`
+	Show    profilesShowCmd    `cmd:"" help:"Show what the beginnings of TCP flows see over a profile, in virtual time."`
 	Convert profilesConvertCmd `cmd:"" help:"Make a link trace of files of Mahimahi or LeoReplayer, on standard output."`
 }
 

@@ -59,3 +59,13 @@ func TestEveryProfileIsListed(t *testing.T) {
 		require.Contains(t, list, name+" ")
 	}
 }
+
+func TestAProfileIsShownWithoutBuildingIt(t *testing.T) {
+	text, err := printed(t, "profiles", "show", "geo-viasat", "--flows", "3")
+	require.NoError(t, err)
+	require.Regexp(t, `idle RTT, ms +59[67]`, text)
+	require.Regexp(t, `HyStart off: 30 MB after, s +8\.`, text)
+	require.Regexp(t, `HyStart on: left by delay, by train, not left +3, 0, 0`, text)
+	_, err = printed(t, "profiles", "show", "geo-viasat", "--flows", "0")
+	require.ErrorContains(t, err, "from 1 to 1000 flows")
+}
