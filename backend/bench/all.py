@@ -81,6 +81,7 @@ BENCHES = [
     python_bench("polls_bench"),
     python_bench("tick_bench"),
     python_bench("ingest_bench"),
+    python_bench("stack_bench"),
     python_bench("disk_bench"),
     python_bench("report_bench"),
     python_bench("judged_bench"),

@@ -5,13 +5,14 @@ Each command imports what it needs when it runs, so that `downlink --help` and t
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 from uuid import UUID
 
 import typer
@@ -107,11 +108,26 @@ def _unit() -> Iterator[Unit]:
         units.close()
 
 
+def _await_launcher() -> None:
+    """The launcher starts its services while it prepares their database, so that they load meanwhile; then it lets go of a lock."""
+    if file := os.environ.get("DOWNLINK_AFTER"):
+        with Path(file).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+
+
+def _leave() -> NoReturn:
+    """End at once: all is closed, and to take a large interpreter apart takes longer than that."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
 @app.command(rich_help_panel="Server")
 def api() -> None:
     """Serve the REST API and the dashboard."""
     from downlink.api.server import serve
 
+    _await_launcher()
     serve(_settings())
 
 
@@ -120,7 +136,9 @@ def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time"
     """Carry out the jobs that are due: seal, analyse, report, sweep. Any number of them share the work."""
     from downlink.jobs.app import run_worker
 
+    _await_launcher()
     run_worker(_settings(), concurrency)
+    _leave()
 
 
 @app.command(rich_help_panel="Server")
@@ -128,7 +146,9 @@ def conductor() -> None:
     """Once a second, lease due runs, watch deadlines and send jobs. One does it; any others stand by."""
     from downlink.jobs.conduct import run_conductor
 
+    _await_launcher()
     run_conductor(_settings())
+    _leave()
 
 
 @app.command(rich_help_panel="Server")
@@ -137,6 +157,21 @@ def migrate() -> None:
     from downlink.storage.migrate import upgrade
 
     upgrade(_settings())
+
+
+@app.command(hidden=True)
+def prepare(
+    needs_token: Annotated[bool, typer.Option("--token", help="Make an API token for the launcher")] = False,
+) -> None:
+    """What the launcher needs, in one process: the tables; the set-up link where there is no admin, and a token, as JSON."""
+    from downlink.actions import access
+    from downlink.storage.migrate import upgrade
+
+    settings = _settings()
+    upgrade(settings)
+    scopes = ("read", "write", "admin")
+    token = access.create_token(settings, "launcher", scopes, days=365) if needs_token else None
+    print_json({"setup_link": access.setup_link(settings), "token": token})
 
 
 @app.command(rich_help_panel="Server")

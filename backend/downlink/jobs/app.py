@@ -74,11 +74,15 @@ def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
 
 
 def run_worker(settings: Settings, concurrency: int = 2) -> None:
-    """Carry out jobs until SIGTERM; those under way are finished first."""
+    """Carry out jobs until SIGTERM; those under way are finished first. SystemExit where the worker could not do its work."""
     _own_logs(settings)
     options = ["--concurrency", str(concurrency), "--pool", "prefork"]
     quiet = ["--loglevel", settings.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    make_celery(settings).worker_main(["worker", *options, *quiet])
+    try:
+        make_celery(settings).worker_main(["worker", *options, *quiet])
+    except SystemExit as end:
+        if end.code:
+            raise
 
 
 def _own_logs(settings: Settings) -> None:

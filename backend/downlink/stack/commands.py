@@ -15,7 +15,7 @@ from downlink.cli.client import Access, Client
 from downlink.cli.table import campaign_table, check_markers, put_between_markers
 from downlink.cli.watch import all_complete
 from downlink.stack.demo import run_demo
-from downlink.stack.launcher import Stack, command, running, stop_signals_interrupt
+from downlink.stack.launcher import Stack, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
 from downlink.stack.watch import Watch
 
@@ -67,9 +67,8 @@ def demo(
 def greet(stack: Stack) -> None:
     """Say where the dashboard is; on the first start, under which link the admin is made."""
     typer.echo(f"\n  Downlink runs at  {stack.address}")
-    first = command(stack.env, "setup-link")
-    if first:
-        typer.echo(f"  First visit       {first}")
+    if stack.setup_link:
+        typer.echo(f"  First visit       {stack.setup_link}")
     typer.echo(f"  Command line      {os.path.relpath(stack.home / 'env')} holds server and token\n")
 
 

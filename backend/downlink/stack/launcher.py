@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -30,12 +31,13 @@ AGENT_FILES = Path("agents/bin")
 
 @dataclass(frozen=True)
 class Stack:
-    """A running stack. `env` is what its processes were started with."""
+    """A running stack. env: what its processes were started with. setup_link: where the admin is made, while there is none."""
 
     supervisor: Supervisor
     address: str
     token: str
     env: Mapping[str, str]
+    setup_link: str | None
 
     @property
     def home(self) -> Path:
@@ -55,11 +57,18 @@ def running(home: Path, dashboard: Path | None) -> Iterator[Stack]:
     with _only_one(home), Supervisor(home) as supervisor:
         port = _port()
         env = {**_servers(supervisor), **_api_settings(home, port, dashboard)}
-        command(env, "migrate")
-        start_services(supervisor, env)
         address = f"http://127.0.0.1:{port}"
-        token = _access_token(home, env, address)
-        yield Stack(supervisor, address, token, env)
+        known = _known_token(home / ACCESS_FILE)
+        with _held(Path(env["DOWNLINK_AFTER"])):
+            for name in SERVICES:
+                start_service(supervisor, env, name)
+            prepared = json.loads(command(env, "prepare", *(() if known else ("--token",))))
+        with _own_client(env["DOWNLINK_UDS"]) as api:
+            supervisor.wait_ready("api", lambda: _is_ready(api), timeout_s=60)
+            is_accepted = _is_accepted(api, known or prepared["token"])
+        token = (known or prepared["token"]) if is_accepted else _new_token(env)
+        _write_access(home / ACCESS_FILE, env, address, token)
+        yield Stack(supervisor, address, token, env, prepared["setup_link"])
 
 
 def _port() -> int:
@@ -68,11 +77,12 @@ def _port() -> int:
     return free_port(int(asked), tries=1) if asked else free_port(DEFAULT_PORT)
 
 
-def start_services(supervisor: Supervisor, env: Mapping[str, str]) -> None:
-    """Start every service, and wait until the api says that it is ready."""
-    for name in SERVICES:
-        start_service(supervisor, env, name)
-    supervisor.wait_ready("api", lambda: _is_ready(env["DOWNLINK_UDS"]), timeout_s=60)
+@contextlib.contextmanager
+def _held(file: Path) -> Iterator[None]:
+    """Services that were told to begin after this file load, and wait until it is let go."""
+    with file.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def start_service(supervisor: Supervisor, env: Mapping[str, str], name: str) -> None:
@@ -129,6 +139,7 @@ def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, st
         "DOWNLINK_HOST": "127.0.0.1",
         "DOWNLINK_PORT": str(port),
         "DOWNLINK_UDS": str(socket_folder(home) / "api.sock"),
+        "DOWNLINK_AFTER": str(home / "preparing"),
     }
     if dashboard and (dashboard / "index.html").exists():
         settings["DOWNLINK_DASHBOARD_DIR"] = str(dashboard.resolve())
@@ -137,21 +148,30 @@ def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, st
     return settings
 
 
-def _is_ready(socket: str) -> bool:
-    """Asked through our own socket: the port may have gone to another stack that started at the same moment."""
+def _own_client(socket: str) -> httpx.Client:
+    """Through our own socket, not by port: that may have gone to another stack that started at the same moment."""
+    return httpx.Client(transport=httpx.HTTPTransport(verify=False, uds=socket), base_url="http://api", timeout=5)
+
+
+def _is_ready(api: httpx.Client) -> bool:
     try:
-        with httpx.Client(transport=httpx.HTTPTransport(uds=socket), timeout=2) as client:
-            return client.get("http://api/readyz").status_code == httpx.codes.OK
+        return api.get("/readyz").status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
 
 
-def _access_token(home: Path, env: Mapping[str, str], address: str) -> str:
-    """The token in the access file if the server still takes it, else a new one. The file is for this user alone."""
-    file = home / ACCESS_FILE
-    token = _known_token(file)
-    if not token or not _is_accepted(address, token):
-        token = command(env, "token", "create", "launcher", "--admin", "--days", "365")
+def _is_accepted(api: httpx.Client, token: str) -> bool:
+    answer = api.get("/api/v1/session", headers={"Authorization": f"Bearer {token}"})
+    return answer.status_code == httpx.codes.OK and "admin" in answer.json()["scopes"]
+
+
+def _new_token(env: Mapping[str, str]) -> str:
+    """In the place of one that ran out, or whose database is gone."""
+    return command(env, "token", "create", "launcher", "--admin", "--days", "365")
+
+
+def _write_access(file: Path, env: Mapping[str, str], address: str, token: str) -> None:
+    """How people and commands reach this stack; for this user alone."""
     with contextlib.suppress(FileNotFoundError):
         file.unlink()
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -159,7 +179,6 @@ def _access_token(home: Path, env: Mapping[str, str], address: str) -> str:
         out.write(f"DOWNLINK_SERVER={address}\nDOWNLINK_TOKEN={token}\n")
         # for the server's own commands, such as setup-link
         out.write(f"DOWNLINK_BASE_URL={address}\nDOWNLINK_DATABASE_URL={env['DOWNLINK_DATABASE_URL']}\n")
-    return token
 
 
 def _known_token(file: Path) -> str | None:
@@ -167,10 +186,3 @@ def _known_token(file: Path) -> str | None:
         return None
     pairs = dict(line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
     return pairs.get("DOWNLINK_TOKEN")
-
-
-def _is_accepted(address: str, token: str) -> bool:
-    answer = httpx.get(
-        f"{address}/api/v1/session", headers={"Authorization": f"Bearer {token}"}, timeout=5, trust_env=False
-    )
-    return answer.status_code == httpx.codes.OK and "admin" in answer.json()["scopes"]

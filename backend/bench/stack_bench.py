@@ -1,0 +1,48 @@
+"""From `downlink stack up` to a stack that is ready, on a new database cluster and on one that is there; and to its end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+ROUNDS = 3
+READY = "Command line"  # the last line of what the launcher says of a stack that is ready
+
+
+def start_and_stop(home: Path) -> tuple[float, float]:
+    """Seconds to a ready stack, and from the signal to its end."""
+    downlink = Path(sys.executable).with_name("downlink")
+    began = time.monotonic()
+    with subprocess.Popen([downlink, "stack", "up", "--home", home], stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout
+        for line in launcher.stdout:
+            if READY in line:
+                break
+        ready_s = time.monotonic() - began
+        launcher.send_signal(signal.SIGINT)
+        asked = time.monotonic()
+        launcher.wait()
+        return ready_s, time.monotonic() - asked
+
+
+def main() -> None:
+    times: dict[str, list[tuple[float, float]]] = {"a new cluster": [], "a cluster that is there": []}
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder:
+            for found in times.values():
+                found.append(start_and_stop(Path(folder) / "home"))
+    for kind, found in times.items():
+        name = f"stack start to ready, {kind}"
+        print(json.dumps({"name": name, "value": median(ready for ready, _ in found), "unit": "s", "goal": "<= 6"}))
+    stop_s = median(stop for found in times.values() for _, stop in found)
+    print(json.dumps({"name": "stack stop", "value": stop_s, "unit": "s", "goal": "<= 3"}))
+
+
+if __name__ == "__main__":
+    main()
