@@ -27,7 +27,8 @@ import psycopg
 
 from downlink.codec.bundle import MAX_CHUNKS, split_bundle
 from downlink.codec.chunk import MAX_SAMPLES, ChunkHeader, encode_chunk
-from downlink.domain.sample import TIME_FIELD, End, fields_of
+from downlink.domain.point import Point
+from downlink.domain.sample import TIME_FIELD, fields_of
 from downlink.stack.launcher import running
 from downlink.stack.process import Program, wait_until
 from downlink.stack.servers import free_port, is_listening
@@ -85,7 +86,7 @@ class BenchAgent(ScriptedAgent):
 def make_uploads(agent: BenchAgent, run: str, count: int) -> list[Upload]:
     """Chunks as large as those of real runs, about 15 bytes a sample: most fields stand still, every fourth wanders."""
     rng = np.random.default_rng(1)
-    names = [field.name for field in fields_of(End.SENDER)]
+    names = [field.name for field in fields_of(Point.SENDER)]
     names.sort(key=lambda name: name != TIME_FIELD)
     uploads = []
     for sequence in range(count):
@@ -97,7 +98,7 @@ def make_uploads(agent: BenchAgent, run: str, count: int) -> list[Upload]:
         columns[TIME_FIELD] = (sequence * MAX_SAMPLES + np.arange(MAX_SAMPLES)) * 5000 + rng.integers(
             0, 900, MAX_SAMPLES
         )
-        header = ChunkHeader(run, 1, 1, End.SENDER, sequence, MAX_SAMPLES, tuple(names))
+        header = ChunkHeader(run, 1, 1, Point.SENDER, sequence, MAX_SAMPLES, tuple(names))
         body = encode_chunk(header, columns)
         headers = {
             "Authorization": f"Bearer {agent.secret}",

@@ -13,7 +13,7 @@ from downlink.analysis.imported import counted_from_zero, imported_series
 from downlink.analysis.series import FlowSeries, sender_series
 from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
 from downlink.domain.campaign import Phases
-from downlink.domain.sample import End
+from downlink.domain.point import ENDS, Point
 from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
@@ -135,13 +135,14 @@ def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
 
 def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:
     sender, receiver = (
-        LazyColumns(partial(_chunks, unit, run, flow, end), together if end is End.SENDER else None) for end in End
+        LazyColumns(partial(_chunks, unit, run, flow, point), together if point == Point.SENDER else None)
+        for point in ENDS
     )
     return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows))
 
 
-def _chunks(unit: Unit, run: Run, flow: RunFlow, end: End) -> list[bytes]:
-    return list(traces.sealed_chunks(unit, run.id, flow.flow, end))
+def _chunks(unit: Unit, run: Run, flow: RunFlow, point: Point) -> list[bytes]:
+    return list(traces.sealed_chunks(unit, run.id, flow.flow, point))
 
 
 def _link_rate(run: Run, flows: int) -> LinkRate | None:

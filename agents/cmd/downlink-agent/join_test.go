@@ -150,7 +150,7 @@ func TestTheOwnerListsReturnsAndDropsWhatNobodyAsksFor(t *testing.T) {
 	p := place{StateDir: c.StateDir}
 	s, err := spool.Open(filepath.Join(c.StateDir, "spool"), 0)
 	require.NoError(t, err)
-	require.NoError(t, s.Put(spool.Key{RunID: "run-1", Attempt: 1, Flow: 1, End: "sender"}, []byte("x")))
+	require.NoError(t, s.Put(spool.Key{RunID: "run-1", Attempt: 1, Flow: 1, Point: "sender"}, []byte("x")))
 	require.NoError(t, s.SetAside("run-1", 1))
 	commands, err := parse(t, "spool")
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ func (c *collector) bundle(w http.ResponseWriter, r *http.Request) {
 	defer c.mu.Unlock()
 	var answers protocol.ChunksReply
 	for _, head := range heads {
-		answer := protocol.ChunkAnswer{Flow: head.Flow, End: head.End, Sequence: head.Sequence, Status: http.StatusOK, Stored: new(true)}
+		answer := protocol.ChunkAnswer{Flow: head.Flow, Point: head.Point, Sequence: head.Sequence, Status: http.StatusOK, Stored: new(true)}
 		if digest := sha256.Sum256([]byte(chunks[head])); hex.EncodeToString(digest[:]) != head.SHA256 {
 			refuseChunk(&answer, http.StatusUnprocessableEntity, "chunk_damaged")
 		}
@@ -87,7 +87,7 @@ func fill(t testing.TB, c config.Config, chunks, bytes int) {
 	s, err := spool.Open(filepath.Join(c.StateDir, "spool"), 0)
 	require.NoError(t, err)
 	for sequence := range chunks {
-		require.NoError(t, s.Put(spool.Key{RunID: runID, Attempt: 1, Flow: 1, End: "sender", Sequence: sequence}, make([]byte, bytes)))
+		require.NoError(t, s.Put(spool.Key{RunID: runID, Attempt: 1, Flow: 1, Point: "sender", Sequence: sequence}, make([]byte, bytes)))
 	}
 }
 

@@ -67,7 +67,7 @@ func newFakeBackend(t *testing.T) *fakeBackend {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/agent/poll", b.poll)
 	mux.HandleFunc("POST /api/v1/agent/runs/{run}/events", b.event)
-	mux.HandleFunc("PUT /api/v1/agent/runs/{run}/traces/{flow}/{end}/{sequence}", b.chunk)
+	mux.HandleFunc("PUT /api/v1/agent/runs/{run}/traces/{flow}/{point}/{sequence}", b.chunk)
 	server := httptest.NewUnstartedServer(b.guard(mux))
 	path := filepath.Join(t.TempDir(), "backend.sock")
 	listener, err := net.Listen("unix", path)
@@ -239,7 +239,7 @@ func (b *fakeBackend) chunk(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "", http.StatusUnprocessableEntity)
 		return
 	}
-	place := fmt.Sprintf("%s/%s/%s", r.PathValue("flow"), r.PathValue("end"), r.PathValue("sequence"))
+	place := fmt.Sprintf("%s/%s/%s", r.PathValue("flow"), r.PathValue("point"), r.PathValue("sequence"))
 	isNew := false
 	b.change(func() {
 		_, known := b.chunks[place]

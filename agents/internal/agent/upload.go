@@ -152,7 +152,7 @@ func (a *Agent) noteTrouble(key spool.Key, tries int, err error, progress *uploa
 	if tries < troubleTries {
 		return
 	}
-	sentence := fmt.Sprintf("Chunk %d of flow %d's %s did not get through in %d tries: %v", key.Sequence, key.Flow, key.End, tries, err)
+	sentence := fmt.Sprintf("Chunk %d of flow %d's %s did not get through in %d tries: %v", key.Sequence, key.Flow, key.Point, tries, err)
 	sentence = firstWords(sentence)
 	progress.trouble.Store(&sentence)
 	a.log.Error("a chunk does not get through; it is tried again", "run_id", key.RunID, "chunk", key, "tries", tries, "error", err)
@@ -183,7 +183,7 @@ func (a *Agent) offer(ctx context.Context, key spool.Key) error {
 
 func onTheWay(key spool.Key, body []byte) uplink.Chunk {
 	ref := protocol.RunRef{RunID: key.RunID, Attempt: key.Attempt}
-	return uplink.Chunk{RunRef: ref, Flow: key.Flow, End: key.End, Sequence: key.Sequence, Body: body}
+	return uplink.Chunk{RunRef: ref, Flow: key.Flow, Point: protocol.Point(key.Point), Sequence: key.Sequence, Body: body}
 }
 
 // settle forgets a chunk that the server has, or will never take, and returns whatever else was answered.

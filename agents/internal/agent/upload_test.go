@@ -147,7 +147,7 @@ func holding(t testing.TB, server string, chunks int) config.Config {
 	s, err := spool.Open(filepath.Join(c.StateDir, "spool"), 0)
 	require.NoError(t, err)
 	for sequence := range chunks {
-		key := spool.Key{RunID: runID, Attempt: 1, Flow: 1, End: "sender", Sequence: sequence}
+		key := spool.Key{RunID: runID, Attempt: 1, Flow: 1, Point: "sender", Sequence: sequence}
 		require.NoError(t, s.Put(key, fmt.Appendf(nil, "chunk %d", sequence)))
 	}
 	return c

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the only chunk format of this version.
-const Format = "dl-chunk/1"
+const Format = "dl-chunk/2"
 
 // MaxSamples is the most samples that one chunk holds.
 const MaxSamples = 5000
@@ -26,7 +26,7 @@ type Header struct {
 	RunID    string   `json:"run_id"`
 	Attempt  int      `json:"attempt"`
 	Flow     int      `json:"flow"`
-	End      string   `json:"end"`
+	Point    string   `json:"point"`
 	Sequence int      `json:"sequence"`
 	Samples  int      `json:"samples"`
 	Fields   []string `json:"fields"`

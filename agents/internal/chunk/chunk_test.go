@@ -15,7 +15,7 @@ import (
 )
 
 func header(samples int, fields ...string) chunk.Header {
-	return chunk.Header{Format: chunk.Format, RunID: "r", Attempt: 1, Flow: 1, End: "sender", Samples: samples, Fields: fields}
+	return chunk.Header{Format: chunk.Format, RunID: "r", Attempt: 1, Flow: 1, Point: "sender", Samples: samples, Fields: fields}
 }
 
 func TestDecodeReturnsWhatEncodeGot(t *testing.T) {

@@ -111,7 +111,7 @@ func store(chunks *spool.Spool, block tcpinfo.Block) error {
 	if err != nil {
 		return err
 	}
-	return chunks.Put(spool.Key{RunID: "bench", Flow: 1, End: "sender", Sequence: block.Sequence}, packed)
+	return chunks.Put(spool.Key{RunID: "bench", Flow: 1, Point: "sender", Sequence: block.Sequence}, packed)
 }
 
 // work is the processor time of calls.

@@ -61,10 +61,10 @@ type HystartExits struct {
 	Delay int64 `json:"delay"`
 }
 
-// Outcome is what came of one flow at one end.
+// Outcome is what came of one flow at one point.
 type Outcome struct {
 	Flow     int    `json:"flow"`
-	End      Role   `json:"end"`
+	Point    Point  `json:"point"`
 	AskedCC  string `json:"asked_cc"`
 	ActualCC string `json:"actual_cc"`
 	// CCVersion is BBR's; null for every other control.

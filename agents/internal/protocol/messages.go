@@ -27,6 +27,12 @@ const (
 	RoleReceiver Role = "receiver"
 )
 
+// Point is where samples of a flow are taken: at its sender, its receiver, the link, or at hop-1, hop-2, … of its way.
+type Point string
+
+// At is the point of an agent in this role.
+func At(role Role) Point { return Point(role) }
+
 // Reason is a code of protocol section 7.
 type Reason string
 
@@ -214,7 +220,7 @@ type ChunkReply struct {
 // ChunkHead is the line before each chunk of a bundle.
 type ChunkHead struct {
 	Flow     int    `json:"flow"`
-	End      string `json:"end"`
+	Point    Point  `json:"point"`
 	Sequence int    `json:"sequence"`
 	SHA256   string `json:"sha256"`
 	Size     int    `json:"size"`
@@ -228,7 +234,7 @@ type ChunksReply struct {
 // ChunkAnswer is what the upload of this chunk alone would have been answered. Code and Message say why it was refused.
 type ChunkAnswer struct {
 	Flow     int    `json:"flow"`
-	End      string `json:"end"`
+	Point    Point  `json:"point"`
 	Sequence int    `json:"sequence"`
 	Status   int    `json:"status"`
 	Stored   *bool  `json:"stored,omitempty"`

@@ -41,12 +41,12 @@ type Key struct {
 	RunID    string
 	Attempt  int
 	Flow     int
-	End      string
+	Point    string
 	Sequence int
 }
 
 func (k Key) fileName() string {
-	return fmt.Sprintf("%d-%s-%d%s", k.Flow, k.End, k.Sequence, suffix)
+	return fmt.Sprintf("%d-%s-%d%s", k.Flow, k.Point, k.Sequence, suffix)
 }
 
 // Held counts the chunks of one attempt, and the bytes of its files.
@@ -104,7 +104,7 @@ func (s *Spool) Put(key Key, payload []byte) error {
 	if len(payload) > MaxChunkBytes {
 		return fmt.Errorf("chunk of %d bytes exceeds the limit of %d", len(payload), MaxChunkBytes)
 	}
-	if !IsPlainName(key.RunID) || !IsPlainName(key.End) {
+	if !IsPlainName(key.RunID) || !IsPlainName(key.Point) {
 		return fmt.Errorf("chunk key %+v does not make a file name", key)
 	}
 	s.mu.Lock()
@@ -248,22 +248,22 @@ func (s *Spool) asidePath(runID string, attempt int) string {
 	return filepath.Join(s.attemptDir(runID, attempt), asideName)
 }
 
-// Keys lists the chunks of an attempt by flow, end and sequence.
+// Keys lists the chunks of an attempt by flow, point and sequence.
 func (s *Spool) Keys(runID string, attempt int) []Key { return s.index.keys(runID, attempt) }
 
 func compare(a, b Key) int {
-	return cmp.Or(cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.End, b.End), cmp.Compare(a.Sequence, b.Sequence))
+	return cmp.Or(cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Point, b.Point), cmp.Compare(a.Sequence, b.Sequence))
 }
 
 func parseName(name string) (Key, bool) {
 	stem, isChunk := strings.CutSuffix(name, suffix)
-	parts := strings.Split(stem, "-")
-	if !isChunk || len(parts) != 3 {
+	first, last := strings.Index(stem, "-"), strings.LastIndex(stem, "-") // a point may have one too
+	if !isChunk || first == last {
 		return Key{}, false
 	}
-	flow, flowErr := strconv.Atoi(parts[0])
-	sequence, sequenceErr := strconv.Atoi(parts[2])
-	return Key{Flow: flow, End: parts[1], Sequence: sequence}, flowErr == nil && sequenceErr == nil
+	flow, flowErr := strconv.Atoi(stem[:first])
+	sequence, sequenceErr := strconv.Atoi(stem[last+1:])
+	return Key{Flow: flow, Point: stem[first+1 : last], Sequence: sequence}, flowErr == nil && sequenceErr == nil
 }
 
 // Held lists the attempts whose chunks wait to be asked for, in the order of their names.

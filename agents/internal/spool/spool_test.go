@@ -11,7 +11,7 @@ import (
 	"downlink/agents/internal/spool"
 )
 
-var key = spool.Key{RunID: "01890a5d", Attempt: 1, Flow: 1, End: "sender", Sequence: 0}
+var key = spool.Key{RunID: "01890a5d", Attempt: 1, Flow: 1, Point: "sender", Sequence: 0}
 
 func open(t require.TestingT, dir string) *spool.Spool {
 	s, err := spool.Open(dir, 0)
@@ -107,7 +107,7 @@ func TestWhatIsHeldIsWhatWasPutAndNotRemoved(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			k := spool.Key{
 				RunID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "run"), Attempt: rapid.IntRange(1, 2).Draw(t, "attempt"),
-				Flow: 1, End: rapid.SampledFrom([]string{"sender", "receiver"}).Draw(t, "end"), Sequence: rapid.IntRange(0, 12).Draw(t, "sequence"),
+				Flow: 1, Point: rapid.SampledFrom([]string{"sender", "receiver", "link", "hop-3", "hop-12"}).Draw(t, "point"), Sequence: rapid.IntRange(0, 12).Draw(t, "sequence"),
 			}
 			if rapid.Bool().Draw(t, "put") {
 				content := rapid.String().Draw(t, "content")

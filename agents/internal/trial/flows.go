@@ -200,13 +200,13 @@ func (f *flowRun) poll(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, e
 func (f *flowRun) keep(block tcpinfo.Block) error {
 	ref := f.trial.order.RunRef
 	packed, err := chunk.Encode(chunk.Header{
-		Format: chunk.Format, RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, End: string(f.flow.Role),
+		Format: chunk.Format, RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, Point: string(f.flow.Role),
 		Sequence: block.Sequence, Samples: len(block.Columns[0]), Fields: block.Names,
 	}, block.Columns)
 	if err != nil {
 		return err
 	}
-	key := spool.Key{RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, End: string(f.flow.Role), Sequence: block.Sequence}
+	key := spool.Key{RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, Point: string(f.flow.Role), Sequence: block.Sequence}
 	if err := f.trial.env.Spool.Put(key, packed); err != nil {
 		return fail(protocol.ReasonDiskFull, "%v", err)
 	}
@@ -215,7 +215,7 @@ func (f *flowRun) keep(block tcpinfo.Block) error {
 
 func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 	outcome := protocol.Outcome{
-		Flow: f.flow.Flow, End: f.flow.Role, AskedCC: f.flow.Transport.CC, ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
+		Flow: f.flow.Flow, Point: protocol.At(f.flow.Role), AskedCC: f.flow.Transport.CC, ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
 		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
 		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,

@@ -29,7 +29,7 @@ const (
 type Chunk struct {
 	protocol.RunRef
 	Flow     int
-	End      string
+	Point    protocol.Point
 	Sequence int
 	Body     []byte
 }
@@ -46,7 +46,7 @@ func patience(bytes int) time.Duration {
 
 // PutChunk uploads one chunk; when it is already stored that is success too.
 func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
-	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d", url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(chunk.End), chunk.Sequence)
+	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d", url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(string(chunk.Point)), chunk.Sequence)
 	headers := map[string]string{
 		"Content-Type":     "application/zstd",
 		"X-Content-SHA256": chunk.digest(),
@@ -89,7 +89,7 @@ func bundle(chunks []Chunk) ([]byte, error) {
 	lines := json.NewEncoder(&body)
 	for i := range chunks {
 		chunk := &chunks[i]
-		head := protocol.ChunkHead{Flow: chunk.Flow, End: chunk.End, Sequence: chunk.Sequence, SHA256: chunk.digest(), Size: len(chunk.Body)}
+		head := protocol.ChunkHead{Flow: chunk.Flow, Point: chunk.Point, Sequence: chunk.Sequence, SHA256: chunk.digest(), Size: len(chunk.Body)}
 		if err := lines.Encode(head); err != nil {
 			return nil, fmt.Errorf("encode the head of a chunk: %w", err)
 		}
@@ -100,7 +100,7 @@ func bundle(chunks []Chunk) ([]byte, error) {
 
 // judge returns nil when the answer says that this chunk is stored.
 func (c *Chunk) judge(answer *protocol.ChunkAnswer) error {
-	isOfThis := answer.Flow == c.Flow && answer.End == c.End && answer.Sequence == c.Sequence
+	isOfThis := answer.Flow == c.Flow && answer.Point == c.Point && answer.Sequence == c.Sequence
 	if isOfThis && answer.Status == http.StatusOK && answer.Stored != nil {
 		return nil
 	}

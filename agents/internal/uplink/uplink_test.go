@@ -232,7 +232,7 @@ func TestAChunkCarriesItsDigestAndItsPlace(t *testing.T) {
 		}
 		http.Error(w, "", http.StatusTeapot)
 	})
-	chunk := Chunk{RunRef: ref, Flow: 2, End: "receiver", Sequence: 7, Body: []byte("abc")}
+	chunk := Chunk{RunRef: ref, Flow: 2, Point: "receiver", Sequence: 7, Body: []byte("abc")}
 	require.NoError(t, client.PutChunk(t.Context(), chunk))
 }
 

@@ -12,8 +12,8 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
+from downlink.domain.point import ENDS, Point
 from downlink.domain.run import Reason, RunState
-from downlink.domain.sample import End
 from downlink.judges import JUDGES, Judge
 from downlink.storage import judged, traces
 from downlink.storage import runs as rows
@@ -67,13 +67,13 @@ def _object_times(each: FlowTrace) -> list[float]:
 def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:
     """Why a trace must not count, for each that must not."""
     for each in flows:
-        for end in End:
-            outcome = getattr(each.flow, f"{end}_outcome") or {}
+        for point in ENDS:
+            outcome = getattr(each.flow, f"{point}_outcome") or {}
             if outcome.get("first_byte_us") is not None and outcome.get("last_byte_us") is not None:
                 dropped = outcome.get("dropped_samples") or 0
-                columns = each.sender if end is End.SENDER else each.receiver
+                columns = each.sender if point == Point.SENDER else each.receiver
                 if fault := find_fault(columns, outcome["first_byte_us"], outcome["last_byte_us"], dropped):
-                    yield TraceFault(fault.reason, f"Flow {each.flow.flow} at the {end}: {fault.detail}")
+                    yield TraceFault(fault.reason, f"Flow {each.flow.flow} at the {point}: {fault.detail}")
 
 
 def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
@@ -83,7 +83,7 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
         runs.finish(unit, run, RunState(run.verdict), now, run.reason, run.detail)
     elif missing:
         told = "; ".join(
-            f"flow {flow} at the {end}: {_some(numbers)}" for (flow, end), numbers in sorted(missing.items())
+            f"flow {flow} at the {point}: {_some(numbers)}" for (flow, point), numbers in sorted(missing.items())
         )
         runs.finish(unit, run, RunState.INCOMPLETE, now, Reason.UPLOAD_TIMEOUT, f"Chunks are missing: {told}.")
     elif fault:

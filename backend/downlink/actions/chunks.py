@@ -12,8 +12,9 @@ from downlink.actions import agents, runs
 from downlink.codec.chunk import Columns, decode_chunk, read_header
 from downlink.codec.parquet import columns_to_parquet, trace_columns
 from downlink.domain.errors import ConflictError, DownlinkError, InvalidError
+from downlink.domain.point import ENDS, Point
 from downlink.domain.run import Reason, RunState, Verdict
-from downlink.domain.sample import TIME_FIELD, End
+from downlink.domain.sample import TIME_FIELD
 from downlink.storage import runs as rows
 from downlink.storage import traces, uploads
 from downlink.storage.tables import Run, RunFlow
@@ -33,13 +34,13 @@ class Place:
     run_id: UUID
     attempt: int
     flow: int
-    end: End
+    point: Point
     sequence: int
 
     @property
     def address(self) -> Address:
         """Within its run."""
-        return (self.flow, self.end.value, self.sequence)
+        return (self.flow, self.point, self.sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def check_chunk(body: bytes, sha256_hex: str, place: Place) -> Checked:
     if digest.hexdigest() != sha256_hex.lower():
         raise InvalidError("chunk_damaged", "The chunk's SHA-256 is not the one that was sent with it; send it again.")
     header = read_header(body)
-    said = Place(UUID(header.run_id), header.attempt, header.flow, header.end, header.sequence)
+    said = Place(UUID(header.run_id), header.attempt, header.flow, header.point, header.sequence)
     if said != place:
         raise InvalidError("chunk_misplaced", f"The chunk says it is {said}, its address says {place}.")
     return Checked(place, body, digest.digest(), header.samples)
@@ -94,7 +95,7 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
     wanted: list[Checked] = []
     size = 0
     for chunk in chunks:
-        upload = found.get((chunk.place.flow, chunk.place.end))
+        upload = found.get((chunk.place.flow, chunk.place.point))
         refused.append(_refusal(upload, agent, chunk, size))
         if refused[-1] is None and upload and upload.is_wanted:
             wanted.append(chunk)
@@ -111,7 +112,7 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
         else traces.stored_digests(unit, run_id, [chunk.place.address for chunk in chunks])
     )
     return [
-        refusal or _is_new(chunk, new, there, found.get((chunk.place.flow, chunk.place.end)))
+        refusal or _is_new(chunk, new, there, found.get((chunk.place.flow, chunk.place.point)))
         for chunk, refusal in zip(chunks, refused, strict=True)
     ]
 
@@ -122,7 +123,7 @@ def _refusal(found: Upload | None, agent: str, chunk: Checked, size: int) -> Dow
     if found is None or found.attempt != place.attempt:
         return ConflictError(
             "not_your_run",
-            f"{agent} is not the {place.end} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
+            f"{agent} is not the {place.point} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
         )
     if place.sequence >= found.chunks:
         return InvalidError(
@@ -147,14 +148,14 @@ def _is_new(
         return False
     if found and not found.is_wanted:
         return ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
-    where = f"Chunk {chunk.place.sequence} of flow {chunk.place.flow}, {chunk.place.end}"
+    where = f"Chunk {chunk.place.sequence} of flow {chunk.place.flow}, {chunk.place.point}"
     return ConflictError("chunk_differs", f"{where}, is already stored with different content.")
 
 
 def _row(chunk: Checked, now: datetime) -> dict[str, object]:
     place = chunk.place
     return {
-        "run_id": place.run_id, "flow": place.flow, "end": place.end.value, "sequence": place.sequence,
+        "run_id": place.run_id, "flow": place.flow, "end": place.point, "sequence": place.sequence,
         "sha256": chunk.digest, "samples": chunk.samples, "packed": chunk.content, "stored_at": now,
     }  # fmt: skip
 
@@ -166,23 +167,23 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
         return
     there = traces.chunk_sequences(unit, run_id)
     for flow in rows.flows_of(unit, run_id):
-        for end in End:
-            _seal_trace(unit, run, flow, end, there.get((flow.flow, end.value), []), now)
+        for point in ENDS:
+            _seal_trace(unit, run, flow, point, there.get((flow.flow, point), []), now)
     runs.need(unit, run, "analyse")
 
 
-def _seal_trace(unit: Unit, run: Run, flow: RunFlow, end: End, there: Sequence[int], now: datetime) -> None:
+def _seal_trace(unit: Unit, run: Run, flow: RunFlow, point: Point, there: Sequence[int], now: datetime) -> None:
     """Chunks that cannot be read, or do not continue the trace, are dropped and count as missing; the run says so.
 
     What was sealed before stays as it is.
     """
-    outcome = getattr(flow, f"{end}_outcome")
+    outcome = getattr(flow, f"{point}_outcome")
     announced = outcome["chunks"] if outcome else 0
     if not announced and not there:
         return
     last: Columns | None = None
     bad: dict[int, str] = {}
-    for sequence, packed, parquet in traces.chunks_of(unit, run.id, flow.flow, end.value):
+    for sequence, packed, parquet in traces.chunks_of(unit, run.id, flow.flow, point):
         if packed is None:
             last = trace_columns([parquet]) if parquet else last
             continue
@@ -190,15 +191,17 @@ def _seal_trace(unit: Unit, run: Run, flow: RunFlow, end: End, there: Sequence[i
             last = _next_columns(packed, last)
         except InvalidError as error:
             bad[sequence] = error.message
-            traces.drop_chunk(unit, run.id, flow.flow, end.value, sequence)
+            traces.drop_chunk(unit, run.id, flow.flow, point, sequence)
         else:
-            traces.seal_chunk(unit, run.id, flow.flow, end.value, sequence, columns_to_parquet(last))
+            traces.seal_chunk(unit, run.id, flow.flow, point, sequence, columns_to_parquet(last))
     good = set(there) - set(bad)
     missing = sorted(set(range(announced)) - good)
-    traces.add_trace(unit, run.id, flow.flow, end.value, missing, len(good), now)
+    traces.add_trace(unit, run.id, flow.flow, point, missing, len(good), now)
     if bad:
         sequence, why = next(iter(bad.items()))
-        detail = f"{len(bad)} of flow {flow.flow}'s chunks at the {end} cannot be used; the first is {sequence}: {why}"
+        detail = (
+            f"{len(bad)} of flow {flow.flow}'s chunks at the {point} cannot be used; the first is {sequence}: {why}"
+        )
         runs.condemn(unit, run, Verdict(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail))
 
 

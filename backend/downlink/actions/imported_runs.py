@@ -18,8 +18,8 @@ from downlink.codec.campaign_shape import CC_NAME
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule, Tcp
+from downlink.domain.point import Point
 from downlink.domain.run import Reason, RunState
-from downlink.domain.sample import End
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
 from downlink.storage import traces
 from downlink.storage.events import add_event
@@ -34,10 +34,10 @@ Outcome = dict[str, Any]
 
 @dataclass(frozen=True)
 class SealedTrace:
-    """One end of a flow, packed: chunks are Parquet with its number of samples. start_s: from the test's first flow on."""
+    """One point of a flow, packed: chunks are Parquet with its number of samples. start_s: from the test's first flow on."""
 
     flow: int
-    end: End
+    point: Point
     control: str | None
     direction: str | None
     start_s: float
@@ -106,7 +106,7 @@ def _seal(flow: ImportedFlow) -> SealedTrace:
     control = flow.congestion_control
     known = control if control and re.fullmatch(CC_NAME, control) else None
     outcome = _outcome(flow, known, len(chunks))
-    return SealedTrace(flow.flow, flow.end, known, flow.direction, flow.start_s, outcome, chunks)
+    return SealedTrace(flow.flow, flow.point, known, flow.direction, flow.start_s, outcome, chunks)
 
 
 def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
@@ -116,8 +116,8 @@ def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
     told: Outcome = {
         "first_byte_us": 0,
         "app_bytes": app_bytes,
-        "actual_cc": control if flow.end is End.SENDER else None,
-        "sampling": (Sampling.PER_ACK if flow.is_per_ack else Sampling.POLLED) if flow.end is End.SENDER else None,
+        "actual_cc": control if flow.point == Point.SENDER else None,
+        "sampling": (Sampling.PER_ACK if flow.is_per_ack else Sampling.POLLED) if flow.point == Point.SENDER else None,
         "samples": flow.samples,
         "chunks": chunks,
     }
@@ -179,7 +179,7 @@ def _verdict(file: SealedFile) -> dict[str, Any]:
 
 
 def _flows(file: SealedFile) -> Iterator[dict[str, Any]]:
-    outcomes = {(trace.flow, trace.end): trace.outcome for trace in file.traces}
+    outcomes = {(trace.flow, trace.point): trace.outcome for trace in file.traces}
     starts_s = {trace.flow: trace.start_s for trace in file.traces}
     for number, control in file.controls.items():
         yield {
@@ -189,8 +189,8 @@ def _flows(file: SealedFile) -> Iterator[dict[str, Any]]:
             "asked_cc": control or UNKNOWN,
             "cc_options": {},
             "start_s": starts_s[number],
-            "sender_outcome": outcomes.get((number, End.SENDER)),
-            "receiver_outcome": outcomes.get((number, End.RECEIVER)),
+            "sender_outcome": outcomes.get((number, Point.SENDER)),
+            "receiver_outcome": outcomes.get((number, Point.RECEIVER)),
         }
 
 
@@ -198,9 +198,9 @@ def _store(unit: Unit, run_id: UUID, trace: SealedTrace, now: datetime) -> None:
     for sequence, (parquet, samples) in enumerate(trace.chunks):
         digest = hashlib.sha256(parquet).digest()
         row = Chunk(
-            run_id=run_id, flow=trace.flow, end=trace.end.value, sequence=sequence,
+            run_id=run_id, flow=trace.flow, end=trace.point, sequence=sequence,
             sha256=digest, samples=samples, packed=None, parquet=parquet, stored_at=now,
         )  # fmt: skip
         traces.add_sealed_chunk(unit, row)
     unit.session.flush()
-    traces.add_trace(unit, run_id, trace.flow, trace.end.value, [], len(trace.chunks), now)
+    traces.add_trace(unit, run_id, trace.flow, trace.point, [], len(trace.chunks), now)

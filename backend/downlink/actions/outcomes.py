@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.point import ENDS
 from downlink.domain.run import Reason, RunState, Verdict
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
@@ -30,14 +31,14 @@ def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any],
     for outcome in event["flows"]:
         _check_end(flows, outcome, host.agent)
     for outcome in event["flows"] if is_new else ():
-        setattr(flows[outcome["flow"]], f"{outcome['end']}_outcome", outcome)
+        setattr(flows[outcome["flow"]], f"{outcome['point']}_outcome", outcome)
 
 
 def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:
     flow = flows.get(outcome["flow"])
-    if flow is None or getattr(flow, outcome["end"]) != agent:
+    if flow is None or outcome["point"] not in ENDS or getattr(flow, outcome["point"]) != agent:
         raise InvalidError(
-            "flow_unknown", f"{agent} is not the {outcome['end']} of flow {outcome['flow']} in this run."
+            "flow_unknown", f"{agent} is not the {outcome['point']} of flow {outcome['flow']} in this run."
         )
 
 
@@ -45,7 +46,7 @@ def verdict_on(agent: str, said: Sequence[Mapping[str, Any]]) -> Verdict | None:
     """What these outcomes condemn the run to, by the first flow that ended badly."""
     for outcome in said:
         where = f"{agent}, flow {outcome['flow']}"
-        if bad := _BAD_ENDS.get((outcome["end"], outcome["ended"])):
+        if bad := _BAD_ENDS.get((outcome["point"], outcome["ended"])):
             words = f" ({outcome['detail']})" if outcome["detail"] else ""
             return Verdict(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
         if outcome["samples"] == 0:

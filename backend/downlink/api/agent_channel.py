@@ -26,7 +26,7 @@ from downlink.codec.bundle import Bundled, split_bundle
 from downlink.codec.chunk import MAX_PACKED_BYTES
 from downlink.domain.agent import PROTOCOL, AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError, DownlinkError, InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.protocol.messages import (
     AnyEvent,
     ChunkAnswer,
@@ -34,6 +34,7 @@ from downlink.protocol.messages import (
     ChunkStored,
     JoinRequest,
     JoinResponse,
+    PointName,
     PollRequest,
     PollResponse,
 )
@@ -130,12 +131,12 @@ Attempt = Annotated[int, Header(ge=1, le=1000)]
 
 
 @router.put(
-    "/runs/{run_id}/traces/{flow}/{end}/{sequence}", responses=problems(401, 409, 413, 507), openapi_extra=BINARY
+    "/runs/{run_id}/traces/{flow}/{point}/{sequence}", responses=problems(401, 409, 413, 507), openapi_extra=BINARY
 )
 async def put_chunk(
     run_id: UUID,
     flow: Annotated[int, Path(ge=1, le=1000)],
-    end: End,
+    point: PointName,
     sequence: Annotated[int, Path(ge=0, le=1_000_000)],
     request: Request,
     secret: Secret,
@@ -147,7 +148,7 @@ async def put_chunk(
     """Store one chunk; the same content again is a no-op."""
     await _admit(request, units, secret)
     body = await read_bounded(request, MAX_PACKED_BYTES)
-    chunk = Bundled(flow, end, sequence, x_content_sha256, body)
+    chunk = Bundled(flow, Point(point), sequence, x_content_sha256, body)
     (answer,) = await run_in_threadpool(_store, units, secret, run_id, x_attempt, [chunk], clock())
     if isinstance(answer, DownlinkError):
         raise answer
@@ -188,7 +189,7 @@ def _store(
 
 
 def _check(run_id: UUID, attempt: int, chunk: Bundled) -> Checked | DownlinkError:
-    place = Place(run_id, attempt, chunk.flow, chunk.end, chunk.sequence)
+    place = Place(run_id, attempt, chunk.flow, chunk.point, chunk.sequence)
     try:
         return chunks.check_chunk(chunk.content, chunk.sha256, place)
     except InvalidError as error:
@@ -208,4 +209,4 @@ def _chunk_answer(chunk: Bundled, answer: bool | DownlinkError) -> ChunkAnswer:
         said: dict[str, Any] = {"status": 200, "stored": answer}
     else:
         said = {"status": status_of(answer), "code": answer.code, "message": answer.message}
-    return ChunkAnswer(flow=chunk.flow, end=chunk.end.value, sequence=chunk.sequence, **said)
+    return ChunkAnswer(flow=chunk.flow, point=chunk.point, sequence=chunk.sequence, **said)

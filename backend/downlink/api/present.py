@@ -14,7 +14,7 @@ from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign_state import CampaignState
-from downlink.domain.sample import End
+from downlink.domain.point import ENDS, Point
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
@@ -124,15 +124,15 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
         "first_byte_us": sender.get("first_byte_us"),
         "ended": sender.get("ended") or receiver.get("ended"),
         "detail": sender.get("detail") or receiver.get("detail"),
-        "traces": {end.value: _trace(row, end, details) for end in End},
+        "traces": {point: _trace(row, point, details) for point in ENDS},
     }
 
 
-def _trace(row: RunFlow, end: End, details: RunDetails) -> dict[str, Any]:
-    """What the end announced, and once the trace is sealed what is there."""
-    outcome = getattr(row, f"{end}_outcome") or {}
+def _trace(row: RunFlow, point: Point, details: RunDetails) -> dict[str, Any]:
+    """What was announced there, and once the trace is sealed what is there."""
+    outcome = getattr(row, f"{point}_outcome") or {}
     sealed: Trace | None = next(
-        (trace for trace in details.traces if (trace.flow, trace.end) == (row.flow, end.value)), None
+        (trace for trace in details.traces if (trace.flow, trace.end) == (row.flow, point)), None
     )
     state = "expected" if not outcome else "open"
     if sealed:

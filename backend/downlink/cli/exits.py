@@ -69,9 +69,9 @@ def _judged(trace: ImportedTrace, rate_bps: int | None) -> Iterator[tuple[int, F
     from downlink.analysis.exits.capacity import LinkRate
     from downlink.analysis.exits.flow import judge_flow
     from downlink.analysis.exits.trace import trace_from_fields
-    from downlink.domain.sample import End
+    from downlink.domain.point import Point
 
-    senders = [flow for flow in trace.flows if flow.end is End.SENDER]
+    senders = [flow for flow in trace.flows if flow.point == Point.SENDER]
     if not senders:
         raise InvalidError(
             "no_sender", f"{trace.name} holds no sender's view of a flow, without which no exit can be seen."

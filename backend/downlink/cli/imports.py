@@ -228,7 +228,7 @@ def _rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]
 def _flow_row(flow: ImportedFlow | None) -> dict[str, Any]:
     return {
         "flow": flow and flow.flow,
-        "end": flow and flow.end.value,
+        "end": flow and flow.point,
         "direction": flow and flow.direction and flow.direction.value,
         "congestion_control": flow and flow.congestion_control,
         "samples": flow.samples if flow else 0,

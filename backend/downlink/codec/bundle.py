@@ -10,12 +10,12 @@ from typing import Any
 
 from downlink.codec.chunk import MAX_FLOW, MAX_PACKED_BYTES, MAX_SEQUENCE
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import POINT, Point
 
 MAX_BYTES = 8 * 2**20
 MAX_CHUNKS = 64
 MAX_LINE_BYTES = 512
-_KEYS = {"flow", "end", "sequence", "sha256", "size"}
+_KEYS = {"flow", "point", "sequence", "sha256", "size"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Bundled:
     """One chunk of a bundle, with what its line says of it. sha256: hex digits."""
 
     flow: int
-    end: End
+    point: Point
     sequence: int
     sha256: str
     content: bytes
@@ -56,12 +56,12 @@ def _line(line: bytes, at: int) -> tuple[dict[str, Any], int]:
         raise _invalid(f"the line at byte {at} is not JSON") from error
     if not isinstance(data, dict) or set(data) != _KEYS:
         raise _invalid(f"the line at byte {at} must hold exactly {', '.join(sorted(_KEYS))}")
-    if data["end"] not in list(End) or not re.fullmatch(r"[0-9a-fA-F]{64}", str(data["sha256"])):
-        raise _invalid(f"end or sha256 in the line at byte {at}")
+    if not re.fullmatch(POINT, str(data["point"])) or not re.fullmatch(r"[0-9a-fA-F]{64}", str(data["sha256"])):
+        raise _invalid(f"point or sha256 in the line at byte {at}")
     size = _integer(data, "size", 1, MAX_PACKED_BYTES, at)
     flow = _integer(data, "flow", 1, MAX_FLOW, at)
     sequence = _integer(data, "sequence", 0, MAX_SEQUENCE, at)
-    return {"flow": flow, "end": End(data["end"]), "sequence": sequence, "sha256": data["sha256"]}, size
+    return {"flow": flow, "point": Point(data["point"]), "sequence": sequence, "sha256": data["sha256"]}, size
 
 
 def _integer(data: Mapping[str, Any], key: str, least: int, most: int, at: int) -> int:

@@ -1,4 +1,4 @@
-"""The chunk `dl-chunk/1` (`docs/data-format.md` section 1): one zstd frame with a line of JSON and delta-encoded columns."""
+"""The chunk `dl-chunk/2` (`docs/data-format.md` section 1): one zstd frame with a line of JSON and delta-encoded columns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import zstandard
 from numpy.typing import NDArray
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import TIME_FIELD, End, fields_of
+from downlink.domain.point import Point
+from downlink.domain.sample import TIME_FIELD, fields_of
 
-FORMAT = "dl-chunk/1"
+FORMAT = "dl-chunk/2"
+POINT_KEYS = {FORMAT: "point", "dl-chunk/1": "end"}
+"""Formats that are read, with their word for the point."""
 MAX_PACKED_BYTES = 4 * 2**20
 MAX_UNPACKED_BYTES = 32 * 2**20
 MAX_SAMPLES = 5_000
@@ -35,7 +38,7 @@ class ChunkHeader:
     run_id: str
     attempt: int
     flow: int
-    end: End
+    point: Point
     sequence: int
     samples: int
     fields: tuple[str, ...]
@@ -121,29 +124,31 @@ def _header(line: bytes) -> ChunkHeader:
         data = json.loads(line.decode())
     except (ValueError, RecursionError) as error:
         raise _invalid("the header line is not JSON") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if not isinstance(data, dict) or data.get("format") not in list(POINT_KEYS):
         raise _invalid(f"the header must be an object with format {FORMAT!r}")
-    expected = {"format", *ChunkHeader.__dataclass_fields__}
+    key = POINT_KEYS[data["format"]]
+    expected = {"format", key, *ChunkHeader.__dataclass_fields__} - ({"point"} - {key})
     if set(data) != expected:
         raise _invalid(f"the header must hold exactly {', '.join(sorted(expected))}")
     if not isinstance(data["run_id"], str) or not re.fullmatch(r"[0-9a-f-]{36}", data["run_id"]):
         raise _invalid("run_id must be a UUID")
-    end = _end(data["end"])
+    point = _point(data[key])
     return ChunkHeader(
         run_id=data["run_id"],
         attempt=_integer(data, "attempt", 1, MAX_ATTEMPT),
         flow=_integer(data, "flow", 1, MAX_FLOW),
-        end=end,
+        point=point,
         sequence=_integer(data, "sequence", 0, MAX_SEQUENCE),
         samples=_integer(data, "samples", 1, MAX_SAMPLES),
-        fields=_fields(data["fields"], end),
+        fields=_fields(data["fields"], point),
     )
 
 
-def _end(value: Any) -> End:
-    if value not in list(End):
-        raise _invalid("end must be sender or receiver")
-    return End(value)
+def _point(value: Any) -> Point:
+    try:
+        return Point(value)
+    except (TypeError, ValueError) as error:
+        raise _invalid("the point must be sender, receiver, link, hop-1, hop-2, …") from error
 
 
 def _integer(data: Mapping[str, Any], key: str, least: int, most: int) -> int:
@@ -153,13 +158,13 @@ def _integer(data: Mapping[str, Any], key: str, least: int, most: int) -> int:
     raise _invalid(f"{key} must be a whole number from {least} to {most}")
 
 
-def _fields(names: Any, end: End) -> tuple[str, ...]:
+def _fields(names: Any, point: Point) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _invalid("fields must be a list of names")
-    known = {field.name for field in fields_of(end)}
+    known = {field.name for field in fields_of(point)}
     strange = sorted(set(names) - known)
     if strange:
-        raise _invalid(f"no field of the {end.value} end: {', '.join(strange)[:200]}")
+        raise _invalid(f"no field of the {point}: {', '.join(strange)[:200]}")
     if names[:1] != [TIME_FIELD] or len(set(names)) != len(names):
         raise _invalid(f"fields must begin with {TIME_FIELD} and name each field once")
     return tuple(names)

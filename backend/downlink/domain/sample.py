@@ -10,12 +10,7 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
-
-class End(StrEnum):
-    """Which host of a flow took a sample."""
-
-    SENDER = "sender"
-    RECEIVER = "receiver"
+from downlink.domain.point import ENDS, Point
 
 
 class FieldKind(StrEnum):
@@ -38,7 +33,7 @@ class Field:
     name: str
     unit: str
     kind: FieldKind
-    ends: frozenset[End]
+    ends: frozenset[Point]
     min_kernel: tuple[int, int] | None
     tcp_info_end: int | None
     description: str
@@ -57,9 +52,9 @@ def fields() -> Mapping[str, Field]:
     return MappingProxyType({row["name"]: _field(row) for row in csv.DictReader(text.splitlines())})
 
 
-def fields_of(end: End) -> tuple[Field, ...]:
-    """The fields that samples of this end may hold, in the order of the list."""
-    return tuple(field for field in fields().values() if end in field.ends)
+def fields_of(point: Point) -> tuple[Field, ...]:
+    """The fields that samples at this point may hold, in the order of the list."""
+    return tuple(field for field in fields().values() if point in field.ends)
 
 
 def _field(row: Mapping[str, str]) -> Field:
@@ -67,7 +62,7 @@ def _field(row: Mapping[str, str]) -> Field:
         name=row["name"],
         unit=row["unit"],
         kind=FieldKind(row["kind"]),
-        ends=frozenset(End) if row["ends"] == "both" else frozenset({End(row["ends"])}),
+        ends=frozenset(ENDS) if row["ends"] == "both" else frozenset({Point(row["ends"])}),
         min_kernel=_kernel(row["min_kernel"]),
         tcp_info_end=_whole(row["tcp_info_end"]),
         description=row["description"],

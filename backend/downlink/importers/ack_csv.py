@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.domain.sample import End, fields, fields_of
+from downlink.domain.point import Point
+from downlink.domain.sample import fields, fields_of
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
 from downlink.importers.tcp_fields import to_bps
@@ -91,7 +92,7 @@ def read_ack_csv(content: bytes) -> Content:
         rate = _whole(np.minimum(table["sk_pacing_rate"], UNPACED), "sk_pacing_rate")
         columns["pacing_rate_bps"] = np.where(rate == UNPACED, -1, to_bps(rate))
     _check(columns)
-    flow = ImportedFlow(1, End.SENDER, checked_columns(columns, is_per_ack=True), is_per_ack=True)
+    flow = ImportedFlow(1, Point.SENDER, checked_columns(columns, is_per_ack=True), is_per_ack=True)
     return Content((flow,), metadata={"left_out": left_out})
 
 
@@ -102,8 +103,8 @@ def read_downlink_csv(content: bytes) -> Content:
         raise UnreadableError(f"it has columns that are not measured fields: {', '.join(strange)[:200]}")
     is_per_ack = "ack_rtt_us" in table
     columns = checked_columns({name: _whole(column, name) for name, column in table.items()}, is_per_ack=is_per_ack)
-    end = End.RECEIVER if set(columns) <= {field.name for field in fields_of(End.RECEIVER)} else End.SENDER
-    return Content((ImportedFlow(1, end, columns, is_per_ack=is_per_ack),))
+    point = Point.RECEIVER if set(columns) <= {field.name for field in fields_of(Point.RECEIVER)} else Point.SENDER
+    return Content((ImportedFlow(1, point, columns, is_per_ack=is_per_ack),))
 
 
 def _table(content: bytes, header: list[str]) -> Table:

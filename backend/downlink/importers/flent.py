@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import (
     checked_columns,
@@ -145,7 +145,7 @@ def _flow(
         columns |= _segment_size(about, len(rows_us))
     return ImportedFlow(
         flow,
-        End.SENDER if is_sender else End.RECEIVER,
+        Point.SENDER if is_sender else Point.RECEIVER,
         checked_columns(columns),
         congestion_control=text_of(about, "CONG_CONTROL"),
         direction=direction,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
 from downlink.importers.reading import (
     checked_columns,
@@ -81,7 +81,7 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
     failure = _failure(document, start)
     flows = _flows_of_failed(document) if failure else _both_sides(document)
     return Content(
-        tuple(sorted(flows, key=lambda flow: (flow.flow, flow.end))),
+        tuple(sorted(flows, key=lambda flow: (flow.flow, flow.point))),
         _started_at(start),
         _metadata(document, start),
         test=text_of(document, "title"),
@@ -116,8 +116,8 @@ def _both_sides(document: Mapping[str, Any]) -> list[ImportedFlow]:
     flows = _flows(document)
     other = document.get("server_output_json")
     if isinstance(other, Mapping) and other.get("intervals"):
-        taken = {(flow.flow, flow.end) for flow in flows}
-        flows += [flow for flow in _flows(other) if (flow.flow, flow.end) not in taken]
+        taken = {(flow.flow, flow.point) for flow in flows}
+        flows += [flow for flow in _flows(other) if (flow.flow, flow.point) not in taken]
     return flows
 
 
@@ -166,7 +166,7 @@ def _flow(
     is_client = "accepted_connection" not in start
     return ImportedFlow(
         flow,
-        End.SENDER if is_sender else End.RECEIVER,
+        Point.SENDER if is_sender else Point.RECEIVER,
         checked_columns(columns),
         # A flow's control is its sender's, whichever end reports.
         congestion_control=text_of(document.get("end"), "sender_tcp_congestion"),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 
 Ints = NDArray[np.int64]
 
@@ -45,7 +45,7 @@ class ImportedFlow:
     """
 
     flow: int
-    end: End
+    point: Point
     columns: Mapping[str, Ints]
     is_per_ack: bool = False
     congestion_control: str | None = None

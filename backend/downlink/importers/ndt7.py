@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import checked_columns, ints, listing, mapping, masked_address, moment, text_of, whole
 from downlink.importers.tcp_fields import BY_NAME, RATES, to_bps
@@ -29,10 +29,10 @@ def read_ndt7(document: Mapping[str, Any]) -> Content:
     infos = [mapping(entry["TCPInfo"], "TCPInfo") for entry in infos if entry.get("TCPInfo")]
     if not infos:
         raise UnreadableError("the server measured nothing (no TCPInfo)")
-    end = End.SENDER if direction == "Download" else End.RECEIVER
+    point = Point.SENDER if direction == "Download" else Point.RECEIVER
     columns, identity = checked_columns(_columns(infos)), {"uuid": result.get("UUID")}
     control, way = _control(measured), Direction(direction.lower())
-    flow = ImportedFlow(1, end, columns, congestion_control=control, direction=way, metadata=identity)
+    flow = ImportedFlow(1, point, columns, congestion_control=control, direction=way, metadata=identity)
     return Content((flow,), moment(result.get("StartTime")), _metadata(document, result, direction))
 
 

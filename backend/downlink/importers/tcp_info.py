@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.documents import parsed_line
 from downlink.importers.model import Content, Direction, ImportedFlow, UnreadableError
 from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of
@@ -51,12 +51,14 @@ def read_tcp_info(content: bytes) -> Content:
         raise UnreadableError("no line holds a tcp_info")
     columns = decode_structs(structs)
     columns["elapsed_us"] = ints([(stamp - stamps[0]) // MICROSECOND for stamp in stamps])
-    end = End.RECEIVER if columns.get("received_bytes", [0])[-1] > columns.get("acked_bytes", [0])[-1] else End.SENDER
+    point = (
+        Point.RECEIVER if columns.get("received_bytes", [0])[-1] > columns.get("acked_bytes", [0])[-1] else Point.SENDER
+    )
     # M-Lab's servers take these snapshots.
-    direction = Direction.DOWNLOAD if end is End.SENDER else Direction.UPLOAD
+    direction = Direction.DOWNLOAD if point == Point.SENDER else Direction.UPLOAD
     identified = {"uuid": identity}
     flow = ImportedFlow(
-        1, end, checked_columns(columns), congestion_control=control, direction=direction, metadata=identified
+        1, point, checked_columns(columns), congestion_control=control, direction=direction, metadata=identified
     )
     return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))})
 

@@ -7,10 +7,20 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Discriminator, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+)
 
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.enrolment import AGENT_NAME
+from downlink.domain.point import POINT
 from downlink.domain.run import Reason
 
 MAX_LIST = 256
@@ -72,7 +82,7 @@ OLDEST = 1
 """The protocol of agents that do not say which they speak."""
 Measure = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Status = Literal["idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked"]
-End = Literal["sender", "receiver"]
+PointName = Annotated[str, Field(pattern=f"^({POINT})$", description="Where samples are taken")]
 Role = Literal["sender", "receiver"]
 
 
@@ -275,7 +285,7 @@ class HystartExits(Message):
 
 class FlowOutcome(Message):
     flow: Annotated[int, Field(ge=1, le=1000)]
-    end: End
+    point: Annotated[PointName, Field(validation_alias=AliasChoices("point", "end"))]  # the latter in version 1
     asked_cc: Annotated[str, Field(max_length=100), AfterValidator(_refuse_controls)]
     actual_cc: Annotated[str, Field(max_length=100), AfterValidator(_refuse_controls)]
     cc_version: Count | None = None
@@ -325,7 +335,7 @@ class ChunkAnswer(Message):
     """status: what the PUT of this chunk would have answered; `stored` with 200, else `code` and `message`."""
 
     flow: int
-    end: End
+    point: PointName
     sequence: int
     status: int
     stored: Annotated[bool | None, Field(exclude_if=lambda stored: stored is None)] = None

@@ -14,8 +14,8 @@ from sqlalchemy import BigInteger, Select, and_, cast, false, func, or_, select,
 from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.errors import NotFoundError
+from downlink.domain.point import ENDS
 from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, HostPhase, HostView, Reason, RunState, RunView, Verdict
-from downlink.domain.sample import End
 from downlink.storage import events
 from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.tables import Agent, Campaign, Event, Json, Metric, Run, RunFlow, RunHost, Trace
@@ -322,5 +322,5 @@ def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple
 
 def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[Json]:
     """What an agent has said of its ends of these flows."""
-    ends = [(flow, end) for flow in flows for end in End if getattr(flow, end) == agent]
-    return [outcome for flow, end in ends if (outcome := getattr(flow, f"{end}_outcome"))]
+    ends = [(flow, point) for flow in flows for point in ENDS if getattr(flow, point) == agent]
+    return [outcome for flow, point in ends if (outcome := getattr(flow, f"{point}_outcome"))]

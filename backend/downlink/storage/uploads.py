@@ -10,8 +10,8 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
+from downlink.domain.point import ENDS, Point
 from downlink.domain.run import FINAL, HostPhase, RunState
-from downlink.domain.sample import End
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
@@ -27,7 +27,7 @@ class Upload:
     stored_bytes: int
 
 
-def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -> dict[tuple[int, End], Upload]:
+def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -> dict[tuple[int, Point], Upload]:
     """What is known of those ends of these flows that are this agent's.
 
     The run is held as it is until the transaction ends, so that no chunk slips in behind its seal.
@@ -39,10 +39,10 @@ def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -
         .where(Run.id == run_id, RunFlow.flow.in_(flows), RunHost.agent == agent)
     )
     return {
-        (flow.flow, end): _upload(run, host, getattr(flow, f"{end}_outcome"))
+        (flow.flow, point): _upload(run, host, getattr(flow, f"{point}_outcome"))
         for run, host, flow in unit.session.execute(query.with_for_update(read=True, of=Run))
-        for end in End
-        if getattr(flow, end) == agent
+        for point in ENDS
+        if getattr(flow, point) == agent
     }
 
 

@@ -167,7 +167,7 @@ def test_bundles_of_any_chunks_give_the_same_table(lab: Lab, seed: int) -> None:
         answer = server.post(run["id"], 1, bundle)
         assert answer.status_code == 200, answer.text
         for (place, _), said in zip(bundle, answer.json()["chunks"], strict=True):
-            told = dict(zip(("flow", "end", "sequence"), place, strict=True))
+            told = dict(zip(("flow", "point", "sequence"), place, strict=True))
             assert said == {**told, "status": 200, "stored": place not in seen}
             seen.add(place)
     assert [row[2] for row in table(lab)] == [0, 1, 2, 3, 4]
@@ -206,7 +206,7 @@ def test_a_bundle_that_cannot_be_taken_apart_stores_nothing(lab: Lab) -> None:
     good = bundle_line(place, body) + body
     for bad in (
         b"", good[:-1], good + b"x", good + good[:30], body, bundle_line(place, body, size=0) + body,
-        bundle_line(place, body, size=5 * 2**20) + bytes(5 * 2**20), bundle_line(place, body, end="middle") + body,
+        bundle_line(place, body, size=5 * 2**20) + bytes(5 * 2**20), bundle_line(place, body, point="middle") + body,
         bundle_line(place, body, sha256="00") + body, bundle_line(place, body, flow=True) + body,
         bundle_line(place, body, more=1) + body, b"[" * 400 + good, good * 65,
     ):  # fmt: skip

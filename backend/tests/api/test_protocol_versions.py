@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
 import pytest
+import zstandard
 
 from downlink.domain.agent import PROTOCOL
 from tests.fixtures.lab import API, CAMPAIGN, Lab
@@ -79,3 +81,45 @@ def test_a_stranger_is_refused_as_such_whatever_it_speaks(lab: Lab) -> None:
     stranger = ScriptedAgent(lab.client, "stranger", lab.now, make_host("boot"))
     stranger.secret = "dla_unknown"
     assert poll(stranger).status_code == 401
+
+
+class Upgraded(ScriptedAgent):
+    """It recorded its run under version 1, and delivers it under this one."""
+
+    def event(self, kind: str, **content: Any) -> httpx.Response:
+        flows = [
+            {"end" if key == "point" else key: value for key, value in flow.items()}
+            for flow in content.pop("flows", [])
+        ]
+        return super().event(kind, **content, **({"flows": flows} if flows else {}))
+
+    def put(self, run: str, attempt: int, place: tuple[int, str, int], content: bytes) -> httpx.Response:
+        line, _, columns = zstandard.decompress(content).partition(b"\n")
+        header = json.loads(line)
+        old = {**header, "format": "dl-chunk/1", "end": header.pop("point")}
+        del old["point"]
+        return super().put(run, attempt, place, zstandard.compress(json.dumps(old).encode() + b"\n" + columns))
+
+
+def test_what_was_recorded_before_an_upgrade_is_taken_after_it(lab: Lab, pair: list[ScriptedAgent]) -> None:
+    for agent in pair:
+        agent.__class__ = Upgraded
+    runs = lab.drive(lab.launch(), pair)
+    assert {run["state"] for run in runs} == {"complete"}
+
+
+def test_outcomes_of_points_that_are_not_measured_are_refused(lab: Lab, pair: list[ScriptedAgent]) -> None:
+    campaign, (_, server) = lab.launch(), pair
+    answers: list[tuple[int, str]] = []
+
+    class Odd(ScriptedAgent):
+        def event(self, kind: str, **content: Any) -> httpx.Response:
+            for point in ("link", "hop-3", "campaign"):
+                if kind == "finished":
+                    answer = super().event(kind, flows=[{**flow, "point": point} for flow in content["flows"]])
+                    answers.append((answer.status_code, answer.json()["code"]))
+            return super().event(kind, **content)
+
+    server.__class__ = Odd
+    lab.drive(campaign, pair)
+    assert answers[:3] == [(422, "flow_unknown"), (422, "flow_unknown"), (422, "request_invalid")]

@@ -17,9 +17,10 @@ from downlink.codec.chunk import (
     Columns,
     decode_chunk,
     encode_chunk,
+    read_header,
 )
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 
 RUN_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
 FIELDS = ("elapsed_us", "cwnd_segments", "rtt_us")
@@ -27,7 +28,7 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 
 
 def make_header(samples: int = 3, **changes: Any) -> ChunkHeader:
-    values = {"run_id": RUN_ID, "attempt": 1, "flow": 1, "end": End.SENDER, "sequence": 0}
+    values = {"run_id": RUN_ID, "attempt": 1, "flow": 1, "point": Point.SENDER, "sequence": 0}
     return ChunkHeader(**{**values, "samples": samples, "fields": FIELDS, **changes})
 
 
@@ -41,7 +42,7 @@ def by_hand(header: dict[str, Any], deltas: NDArray[np.int64]) -> bytes:
 
 
 HEADER = {
-    "format": "dl-chunk/1", "run_id": RUN_ID, "attempt": 1, "flow": 1, "end": "sender", "sequence": 0,
+    "format": "dl-chunk/2", "run_id": RUN_ID, "attempt": 1, "flow": 1, "point": "sender", "sequence": 0,
     "samples": 3, "fields": list(FIELDS),
 }  # fmt: skip
 DELTAS = np.array([[0, 5_000, 5_000], [10, 2, -4], [600_000, 1, 1]])
@@ -61,6 +62,13 @@ def test_a_chunk_written_by_hand_is_read() -> None:
     assert columns["elapsed_us"].tolist() == [0, 5_000, 10_000]
     assert columns["cwnd_segments"].tolist() == [10, 12, 8]
     assert columns["rtt_us"].tolist() == [600_000, 600_001, 600_002]
+
+
+def test_a_chunk_of_the_first_format_is_read_as_one_of_this() -> None:
+    """An agent may have recorded it before it was upgraded."""
+    old = {"end" if key == "point" else key: value for key, value in HEADER.items()} | {"format": "dl-chunk/1"}
+    packed = by_hand(old, DELTAS)
+    assert (decode_chunk(packed)[0], read_header(packed)) == (make_header(), make_header())
 
 
 @given(st.lists(st.tuples(INT64, INT64), min_size=1, max_size=50))
@@ -124,14 +132,18 @@ def test_a_frame_without_its_size_is_read() -> None:
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"format": "dl-chunk/2"}, "format"),
+        ({"format": "dl-chunk/3"}, "format"),
         ({"run_id": "../../etc"}, "run_id"),
         ({"run_id": 5}, "run_id"),
         ({"attempt": 0}, "attempt"),
         ({"attempt": True}, "attempt"),
         ({"flow": "1"}, "flow"),
-        ({"end": "middle"}, "end"),
-        ({"end": ["sender"]}, "end"),
+        ({"point": "middle"}, "point"),
+        ({"point": "hop-0"}, "point"),
+        ({"point": "hop-3"}, "no field of the hop-3"),
+        ({"format": "dl-chunk/1"}, "exactly attempt, end"),
+        ({"end": "sender"}, "exactly"),
+        ({"point": ["sender"]}, "point"),
         ({"sequence": -1}, "sequence"),
         ({"samples": 0}, "samples"),
         ({"samples": 5_001}, "samples"),

@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from downlink.domain.sample import End, FieldKind, fields, fields_of
+from downlink.domain.point import ENDS, Point
+from downlink.domain.sample import FieldKind, fields, fields_of
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
@@ -19,11 +20,11 @@ def test_a_field_carries_its_unit_kernel_and_place() -> None:
     delivered = fields()["delivered_segments"]
     assert (delivered.unit, delivered.kind, delivered.min_kernel) == ("segments", FieldKind.COUNTER, (4, 18))
     assert delivered.tcp_info_end == 196
-    assert delivered.ends == {End.SENDER}
+    assert delivered.ends == {Point.SENDER}
 
 
 def test_each_end_has_its_own_fields_and_both_have_the_clock() -> None:
-    sender, receiver = ({field.name for field in fields_of(end)} for end in End)
+    sender, receiver = ({field.name for field in fields_of(point)} for point in ENDS)
     assert sender & receiver == {"elapsed_us", "ca_state", "app_bytes"}
     assert "snd_wnd_bytes" in sender
     assert "rcv_wnd_bytes" in receiver

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from downlink.codec.bounded import unpack
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers import files
 from downlink.importers.files import import_file
 from tests.fixtures.foreign_files import flent_file, iperf3_file, ndt7_file
@@ -136,14 +136,14 @@ def test_the_hash_is_of_the_file_as_it_came() -> None:
 def test_a_trace_that_downlink_exported_is_per_ack_when_it_holds_acks() -> None:
     rows = b"0,1448,10,50000\r\n5,2896,11,-1\r\n5,4344,12,50100\r\n"
     per_ack = import_file("acks.csv", b"elapsed_us,acked_bytes,cwnd_segments,ack_rtt_us\r\n" + rows).flows[0]
-    assert (per_ack.is_per_ack, per_ack.end, per_ack.samples) == (True, End.SENDER, 3)
+    assert (per_ack.is_per_ack, per_ack.point, per_ack.samples) == (True, Point.SENDER, 3)
     with pytest.raises(InvalidError, match="time does not increase at sample 3"):
         import_file("polls.csv", b"elapsed_us,acked_bytes,cwnd_segments,rtt_us\r\n" + rows.replace(b"-1", b"0"))
 
 
 def test_a_receiver_s_export_is_told_by_its_fields() -> None:
     flow = import_file("r.csv", b"elapsed_us,received_bytes,app_bytes\r\n0,0,0\r\n9,5,5\r\n").flows[0]
-    assert (flow.end, flow.is_per_ack) == (End.RECEIVER, False)
+    assert (flow.point, flow.is_per_ack) == (Point.RECEIVER, False)
 
 
 def test_columns_that_nobody_measures_are_refused_by_name() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import SourceKind
 
@@ -34,7 +34,7 @@ def imported(value: object) -> Any:
 
 def test_raw_samples_keep_their_times_and_units_become_ours() -> None:
     trace = imported(document())
-    assert (trace.kind, len(trace.flows), trace.flows[0].end) == (SourceKind.FLENT, 1, End.SENDER)
+    assert (trace.kind, len(trace.flows), trace.flows[0].point) == (SourceKind.FLENT, 1, Point.SENDER)
     assert {name: column.tolist() for name, column in trace.flows[0].columns.items()} == {
         "elapsed_us": [500_000, 1_000_000],
         "app_bytes": [500_000, 1_000_000],
@@ -50,7 +50,7 @@ def test_without_raw_samples_the_plotted_series_are_read_and_gaps_left_out() -> 
     assert flow.columns["elapsed_us"].tolist() == [0, 1_000_000]
     # 8 Mb/s for one second and 16 Mb/s for one second.
     assert flow.columns["app_bytes"].tolist() == [1_000_000, 3_000_000]
-    assert flow.end is End.SENDER
+    assert flow.point == Point.SENDER
 
 
 @pytest.mark.parametrize(

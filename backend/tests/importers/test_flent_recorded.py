@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import Direction, ImportedFlow, ImportedTrace
 
@@ -37,7 +37,7 @@ def samples(test: str, series: str, key: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("test", "series"), [("tcp_upload", "TCP upload"), ("rrul_be", "TCP upload BE3")])
 def test_a_flow_that_only_sends_has_what_it_wrote_and_what_its_socket_said(test: str, series: str) -> None:
     flow = by_series(imported(test))[series]
-    assert (flow.end, flow.direction, flow.congestion_control) == (End.SENDER, Direction.UPLOAD, "bbr")
+    assert (flow.point, flow.direction, flow.congestion_control) == (Point.SENDER, Direction.UPLOAD, "bbr")
     values, sockets = samples(test, series, "val"), samples(test, series, "tcp_cwnd")
     start_s = values[0]["t"] - values[0]["dur"]
     written = np.cumsum([sample["val"] * sample["dur"] * 125_000 for sample in values])
@@ -56,18 +56,18 @@ def test_numbered_flows_are_flows_and_what_is_derived_of_them_is_not() -> None:
     assert list(by_series(imported("tcp_nup"))) == ["TCP upload::1", "TCP upload::2", "TCP upload::3"]
     downloads = by_series(imported("tcp_ndown"))
     assert list(downloads) == ["TCP download::1", "TCP download::2"]
-    assert {(flow.end, flow.direction) for flow in downloads.values()} == {(End.RECEIVER, Direction.DOWNLOAD)}
+    assert {(flow.point, flow.direction) for flow in downloads.values()} == {(Point.RECEIVER, Direction.DOWNLOAD)}
 
 
 def test_without_raw_samples_a_fairness_figure_and_socket_series_are_no_flows() -> None:
     flows = by_series(imported("tcp_nup", raw_values={}))
     assert list(flows) == ["TCP upload::1", "TCP upload::2", "TCP upload::3"]
-    assert {flow.end for flow in flows.values()} == {End.SENDER}
+    assert {flow.point for flow in flows.values()} == {Point.SENDER}
 
 
 def test_a_test_of_both_directions_has_four_flows_of_each() -> None:
-    ends = [flow.end for flow in imported("rrul_be").flows]
-    assert (ends.count(End.SENDER), ends.count(End.RECEIVER)) == (4, 4)
+    ends = [flow.point for flow in imported("rrul_be").flows]
+    assert (ends.count(Point.SENDER), ends.count(Point.RECEIVER)) == (4, 4)
 
 
 @pytest.mark.parametrize("left", [[], "sockets"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import Direction, ImportedTrace, SourceKind, ToolSummary
 
@@ -51,7 +51,7 @@ def imported(document: object) -> ImportedTrace:
 def test_a_sender_s_units_become_ours() -> None:
     trace = imported(report([interval(1.0), interval(2.0)], extra_data="run-7"))
     flow = trace.flows[0]
-    assert (trace.kind, flow.end, flow.congestion_control) == (SourceKind.IPERF3, End.SENDER, "cubic")
+    assert (trace.kind, flow.point, flow.congestion_control) == (SourceKind.IPERF3, Point.SENDER, "cubic")
     assert {name: column.tolist() for name, column in flow.columns.items()} == {
         "elapsed_us": [1_000_000, 2_000_000],
         "app_bytes": [1_000_000, 2_000_000],
@@ -79,15 +79,15 @@ def test_omitted_seconds_stay_and_time_goes_on_after_them() -> None:
 
 def test_a_reverse_run_has_a_sender_only_with_the_server_s_report() -> None:
     mine = report([interval(1.0, sender=False)], test_start={"reverse": 1})
-    assert [flow.end for flow in imported(mine).flows] == [End.RECEIVER]
+    assert [flow.point for flow in imported(mine).flows] == [Point.RECEIVER]
     both = mine | {"server_output_json": report([interval(1.0)], test_start={"reverse": 1})}
-    assert [(flow.flow, flow.end) for flow in imported(both).flows] == [(1, End.RECEIVER), (1, End.SENDER)]
+    assert [(flow.flow, flow.point) for flow in imported(both).flows] == [(1, Point.RECEIVER), (1, Point.SENDER)]
 
 
 def test_a_flow_s_control_is_its_sender_s_also_where_the_receiver_reports() -> None:
     end = {"sender_tcp_congestion": "bbr", "receiver_tcp_congestion": "cubic"}
     mine = report([interval(1.0, sender=False)], test_start={"reverse": 1}, end=end)
-    assert [(flow.end, flow.congestion_control) for flow in imported(mine).flows] == [(End.RECEIVER, "bbr")]
+    assert [(flow.point, flow.congestion_control) for flow in imported(mine).flows] == [(Point.RECEIVER, "bbr")]
 
 
 def test_parallel_streams_are_flows_of_their_own() -> None:
@@ -188,15 +188,15 @@ def test_a_server_does_not_know_what_its_client_sent() -> None:
     document["start"] |= start
     trace = imported(document)
     assert trace.content.summaries == (ToolSummary(Direction.UPLOAD, None, 8e6, None, 2.0, 0),)
-    assert [(flow.end, flow.direction) for flow in trace.flows] == [(End.RECEIVER, Direction.UPLOAD)]
+    assert [(flow.point, flow.direction) for flow in trace.flows] == [(Point.RECEIVER, Direction.UPLOAD)]
 
 
 def test_the_direction_is_that_of_the_client() -> None:
     pair = interval(1.0)
     pair["streams"] += interval(1.0, socket=7, sender=False)["streams"]
-    assert [(flow.end, flow.direction) for flow in imported(report([pair])).flows] == [
-        (End.SENDER, Direction.UPLOAD),
-        (End.RECEIVER, Direction.DOWNLOAD),
+    assert [(flow.point, flow.direction) for flow in imported(report([pair])).flows] == [
+        (Point.SENDER, Direction.UPLOAD),
+        (Point.RECEIVER, Direction.DOWNLOAD),
     ]
 
 

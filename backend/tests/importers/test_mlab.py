@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import End
+from downlink.domain.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import SourceKind
 from downlink.importers.tcp_fields import BY_PLACE, decode_structs
@@ -29,7 +29,7 @@ def ndt7(**changes: Any) -> dict[str, Any]:
 def test_a_download_makes_the_server_the_sender() -> None:
     trace = import_file("d.json", (DATA / "ndt7-download.json").read_bytes())
     flow = trace.flows[0]
-    assert (trace.kind, flow.end, flow.samples, flow.congestion_control) == (SourceKind.NDT7, End.SENDER, 33, "bbr")
+    assert (trace.kind, flow.point, flow.samples, flow.congestion_control) == (SourceKind.NDT7, Point.SENDER, 33, "bbr")
     first = {name: int(column[0]) for name, column in flow.columns.items()}
     assert (first["elapsed_us"], first["cwnd_segments"], first["rtt_us"], first["min_rtt_us"]) == (
         626_130,
@@ -44,7 +44,7 @@ def test_a_download_makes_the_server_the_sender() -> None:
 
 def test_an_upload_makes_it_the_receiver() -> None:
     flow = import_file("u.json", (DATA / "ndt7-upload.json").read_bytes()).flows[0]
-    assert (flow.end, flow.samples) == (End.RECEIVER, 45)
+    assert (flow.point, flow.samples) == (Point.RECEIVER, 45)
 
 
 def test_secrets_are_stripped_and_client_addresses_masked() -> None:
@@ -81,11 +81,11 @@ def test_a_counter_that_falls_is_two_connections() -> None:
 def test_tcp_info_snapshots_are_decoded_by_place() -> None:
     trace = import_file("t.jsonl.zst", (DATA / "tcp-info.jsonl.zst").read_bytes())
     flow = trace.flows[0]
-    assert (trace.kind, flow.samples, flow.congestion_control, flow.end) == (
+    assert (trace.kind, flow.samples, flow.congestion_control, flow.point) == (
         SourceKind.TCP_INFO,
         891,
         "cubic",
-        End.SENDER,
+        Point.SENDER,
     )
     assert (flow.columns["elapsed_us"][1], flow.columns["snd_mss_bytes"][0]) == (190_000, 1_460)
     # 224 bytes: a kernel before snd_wnd, which is then absent and not 0.

@@ -987,7 +987,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/agent/runs/{run_id}/traces/{flow}/{end}/{sequence}": {
+    "/api/v1/agent/runs/{run_id}/traces/{flow}/{point}/{sequence}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1764,10 +1764,10 @@ export interface components {
             /** Flow */
             flow: number;
             /**
-             * End
-             * @enum {string}
+             * Point
+             * @description Where samples are taken
              */
-            end: "sender" | "receiver";
+            point: string;
             /** Sequence */
             sequence: number;
             /** Status */
@@ -1972,12 +1972,6 @@ export interface components {
              */
             delete: boolean;
         };
-        /**
-         * End
-         * @description Which host of a flow took a sample.
-         * @enum {string}
-         */
-        End: "sender" | "receiver";
         /**
          * Enrolment
          * @description A single-use right to join; the token is shown this once.
@@ -2293,10 +2287,10 @@ export interface components {
             /** Flow */
             flow: number;
             /**
-             * End
-             * @enum {string}
+             * Point
+             * @description Where samples are taken
              */
-            end: "sender" | "receiver";
+            point: string;
             /** Asked Cc */
             asked_cc: string;
             /** Actual Cc */
@@ -8464,7 +8458,8 @@ export interface operations {
             path: {
                 run_id: string;
                 flow: number;
-                end: components["schemas"]["End"];
+                /** @description Where samples are taken */
+                point: string;
                 sequence: number;
             };
             cookie?: never;
