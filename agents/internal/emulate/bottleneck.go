@@ -7,6 +7,7 @@ import "time"
 // The serialiser never idles while a packet waits and serves in order, so when a packet will leave is known on its arrival.
 type bottleneck struct {
 	rate  rate
+	shown rate // the same, asked for the present
 	rule  dropRule
 	drops *course
 

@@ -17,6 +17,7 @@ type frames struct {
 	grantDelay int           // frames
 	hold       time.Duration // from the first packet after a silence to the first grant
 	rate       rate          // within a frame
+	shown      rate          // the same, asked for the present
 	limit      int           // bytes that may wait
 	thinsAcks  bool          // an acknowledgement that waits goes when a later one of its flow comes
 
@@ -31,10 +32,10 @@ type frames struct {
 	freeAt      time.Duration
 }
 
-func newFrames(f Frames, r rate, limitBytes int) *frames {
+func newFrames(f Frames, r, shown rate, limitBytes int) *frames {
 	return &frames{
 		length: milliseconds(f.LengthMs), base: f.BaseBytes, most: f.MostBytes, grantDelay: f.GrantDelayFrames, hold: seconds(f.HoldS),
-		rate: r, limit: limitBytes, thinsAcks: f.ThinsAcks, waited: make([]int, f.GrantDelayFrames), emptySince: -int64(f.GrantDelayFrames) - 1, frame: -1,
+		rate: r, shown: shown, limit: limitBytes, thinsAcks: f.ThinsAcks, waited: make([]int, f.GrantDelayFrames), emptySince: -int64(f.GrantDelayFrames) - 1, frame: -1,
 	}
 }
 

@@ -13,7 +13,7 @@ const ackBytes = 60
 // framedLine carries one acknowledgement a frame of 40 ms unasked; 60 bytes take 48 us.
 func framedLine(grantDelayFrames int, holdS float64) *Line {
 	f := Frames{LengthMs: 40, BaseBytes: ackBytes, MostBytes: 6000, GrantDelayFrames: grantDelayFrames, HoldS: holdS}
-	return NewLine(newFrames(f, constantRate(10e6), 1e6))
+	return NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6))
 }
 
 // bursts counts packets by the frame in which they left.
@@ -76,7 +76,7 @@ func TestASilenceBeginsTheHoldAnew(t *testing.T) {
 
 func TestAFrameCarriesNoMoreThanItsMost(t *testing.T) {
 	f := Frames{LengthMs: 40, BaseBytes: 60, MostBytes: 300, GrantDelayFrames: 1}
-	found := bursts(simulate(t, NewLine(newFrames(f, constantRate(10e6), 1e6)), every(0, 21, ackBytes)), 40*ms)
+	found := bursts(simulate(t, NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6)), every(0, 21, ackBytes)), 40*ms)
 	require.Equal(t, map[int]int{1: 1, 2: 5, 3: 5, 4: 5, 5: 5}, found)
 }
 
@@ -88,7 +88,7 @@ func TestALargePacketTakesSeveralFrames(t *testing.T) {
 
 func TestAFramedChannelHasRoomForSoManyBytes(t *testing.T) {
 	f := Frames{LengthMs: 40, BaseBytes: 60, MostBytes: 60, GrantDelayFrames: 1}
-	fates := simulate(t, NewLine(newFrames(f, constantRate(10e6), 300)), every(0, 8, ackBytes))
+	fates := simulate(t, NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 300)), every(0, 8, ackBytes))
 	require.Equal(t, 3, countLost(fates, QueueFull))
 }
 
@@ -115,7 +115,7 @@ func ack(isSix bool, number uint32, change func(segment []byte)) []byte {
 func TestALaterAcknowledgementMakesTheWaitingOneNeedless(t *testing.T) {
 	thinned := func(packets ...[]byte) (lost int, conserved Counts) {
 		f := Frames{LengthMs: 40, BaseBytes: 60, MostBytes: 60, GrantDelayFrames: 1, ThinsAcks: true}
-		line := NewLine(newFrames(f, constantRate(10e6), 1e6))
+		line := NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6))
 		for _, data := range packets {
 			line.Step(0, &Packet{Data: data, SizeBytes: len(data)}, nil)
 		}
@@ -148,7 +148,7 @@ func TestALaterAcknowledgementMakesTheWaitingOneNeedless(t *testing.T) {
 
 func TestWhatIsPartlyOnItsWayIsNotThinned(t *testing.T) {
 	f := Frames{LengthMs: 40, BaseBytes: 30, MostBytes: 30, GrantDelayFrames: 1, ThinsAcks: true}
-	line := NewLine(newFrames(f, constantRate(10e6), 1e6))
+	line := NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6))
 	for i, at := range []time.Duration{0, 50 * ms} {
 		data := ack(false, uint32(1000*(i+1)), nil)
 		line.Step(at, &Packet{Data: data, SizeBytes: len(data)}, nil)

@@ -66,12 +66,21 @@ type Line struct {
 	counts Counts
 }
 
-// Counts are what a line did so far. Received = delivered + sum of lost + queued, always.
+// Counts are what a line did so far. Received = delivered + sum of lost + queued, always, in packets and in bytes.
 type Counts struct {
-	Received, Delivered uint64
-	DeliveredBytes      uint64
-	Lost                [causes]uint64
-	Queued              int
+	Received, Delivered           uint64
+	ReceivedBytes, DeliveredBytes uint64
+	Lost, LostBytes               [causes]uint64
+	Queued                        int
+}
+
+// QueuedBytes is what is inside.
+func (c Counts) QueuedBytes() uint64 {
+	bytes := c.ReceivedBytes - c.DeliveredBytes
+	for _, lost := range c.LostBytes {
+		bytes -= lost
+	}
+	return bytes
 }
 
 // NewLine joins nodes into one direction of a link.
@@ -98,6 +107,7 @@ func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, 
 	}
 	if in != nil {
 		l.counts.Received++
+		l.counts.ReceivedBytes += uint64(in.SizeBytes)
 		out = l.pass(0, now, in, out)
 	}
 	return out, l.firstExit()
@@ -125,6 +135,7 @@ func (l *Line) pass(node int, now time.Duration, p *Packet, out []*Packet) []*Pa
 	p.LeftAt = now
 	if p.Lost != NotLost {
 		l.counts.Lost[p.Lost]++
+		l.counts.LostBytes[p.Lost] += uint64(p.SizeBytes)
 	} else {
 		l.counts.Delivered++
 		l.counts.DeliveredBytes += uint64(p.SizeBytes)

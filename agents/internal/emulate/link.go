@@ -21,14 +21,19 @@ func (d Direction) line(s seeds) *Line {
 
 // channel is where packets wait for the hop.
 func (d Direction) channel(s *seeds) Node {
-	r := d.capacity(s)
-	if d.Gap != nil && !d.Gap.IsLossy {
-		r = gappedRate{r, d.Gap.gaps()}
-	}
+	twin := *s // of the same chances: who sends asks for moments to come, who looks for the present one
+	r, shown := d.gapped(d.capacity(s)), d.gapped(d.capacity(&twin))
 	if d.Frames != nil {
-		return newFrames(*d.Frames, r, d.Queue.LimitBytes)
+		return newFrames(*d.Frames, r, shown, d.Queue.LimitBytes)
 	}
-	return &bottleneck{rate: r, rule: d.Queue.rule(), drops: newCourse(s.next())}
+	return &bottleneck{rate: r, shown: shown, rule: d.Queue.rule(), drops: newCourse(s.next())}
+}
+
+func (d Direction) gapped(r rate) rate {
+	if d.Gap != nil && !d.Gap.IsLossy {
+		return gappedRate{r, d.Gap.gaps()}
+	}
+	return r
 }
 
 // capacity is the rate of the hop, without its gaps.
