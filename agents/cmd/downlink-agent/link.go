@@ -29,6 +29,7 @@ type linkUpCmd struct {
 	Senders   int     `default:"1" help:"Number of senders."`
 	Control   string  `help:"Where the hosts' control traffic goes: host:port or unix:/path. Without it the hosts have no way out." placeholder:"ADDRESS"`
 	ReadyFile string  `help:"Write what is up to this JSON file, once all of it is." placeholder:"FILE"`
+	Log       string  `help:"Write what the link is like, each 10 ms, to this CSV file." placeholder:"FILE"`
 	Seed      *uint64 `help:"Seed of the link's chances instead of the profile's."`
 }
 
@@ -58,7 +59,16 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	lab, err := netlab.Up(netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control})
+	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control}
+	if c.Log != "" {
+		file, err := os.Create(c.Log)
+		if err != nil {
+			return fmt.Errorf("create the link's log: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		options.Log = file
+	}
+	lab, err := netlab.Up(options)
 	if err != nil {
 		return err
 	}

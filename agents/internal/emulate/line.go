@@ -30,6 +30,14 @@ const (
 	causes
 )
 
+// LostCauses are all the ways to be lost, in their order.
+func LostCauses() (all []Cause) {
+	for cause := NotLost + 1; cause < causes; cause++ {
+		all = append(all, cause)
+	}
+	return all
+}
+
 func (c Cause) String() string {
 	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned"}[c]
 }

@@ -3,6 +3,7 @@ package netlab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"slices"
 
@@ -20,6 +21,8 @@ type Options struct {
 	Senders int
 	// Control is where control traffic of the hosts is forwarded to: host:port, unix:/path, or empty for nowhere.
 	Control string
+	// Log is where the link's log goes, a row for each way and 10 ms; nil for nowhere.
+	Log io.Writer
 }
 
 // Lab is an emulated link that is up: its namespaces, devices, pump and control forwarder.
@@ -141,7 +144,12 @@ func (l *Lab) startPump(spaces namespaces) error {
 		return err
 	}
 	network, devices := emulate.New(l.options.Profile, l.options.Seed), ports{emulate.Gateway: gatewayTun, emulate.Receiver: receiverTun}
-	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices); err != nil {
+	var log *linkLog
+	if l.options.Log != nil {
+		log = startLog(l.options.Log)
+		l.undo = append(l.undo, log.close)
+	}
+	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices, log); err != nil {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)

@@ -41,6 +41,8 @@ type pump struct {
 	out        []*emulate.Packet
 	started    time.Time
 	badWrites  atomic.Uint64
+	log        *linkLog // nil: none is written
+	nextLook   time.Duration
 	thread     atomic.Int32 // of the kernel
 	countsLock sync.Mutex
 	ended      chan struct{} // closed when the thread has ended, with err set
@@ -61,12 +63,12 @@ type way struct {
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
 // startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
-func startPump(network emulate.Network, isSpaced bool, devices ports) (*pump, error) {
+func startPump(network emulate.Network, isSpaced bool, devices ports, log *linkLog) (*pump, error) {
 	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's stop event: %w", err)
 	}
-	p := &pump{isSpaced: isSpaced, stop: stop, started: time.Now(), ended: make(chan struct{})}
+	p := &pump{isSpaced: isSpaced, stop: stop, log: log, started: time.Now(), ended: make(chan struct{})}
 	for _, w := range network {
 		p.ways = append(p.ways, way{Way: w, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
 	}
@@ -81,7 +83,7 @@ func startPump(network emulate.Network, isSpaced bool, devices ports) (*pump, er
 // called. It is for tests of what runs over a link without the rest of a lab.
 func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (stop func() error, err error) {
 	devices := ports{emulate.Gateway: {gatewayFd}, emulate.Receiver: {receiverFd}}
-	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices)
+	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +120,7 @@ func (p *pump) run() error {
 	}
 	fds = append(fds, unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
 	for stopped := &fds[len(p.ways)]; stopped.Revents == 0; {
+		p.look()
 		for i := range p.ways {
 			if err := p.round(&p.ways[i], fds[i].Revents != 0); err != nil {
 				return err
@@ -158,6 +161,9 @@ func (p *pump) wait(fds []unix.PollFd) error {
 	wake := emulate.Never
 	for i := range p.ways {
 		wake = min(wake, p.ways[i].wake)
+	}
+	if p.log != nil {
+		wake = min(wake, p.nextLook)
 	}
 	if wake != emulate.Never {
 		spec := unix.NsecToTimespec(p.sleep(wake - p.now()).Nanoseconds())
@@ -221,9 +227,30 @@ func (p *pump) takeIn(w *way) error {
 	return nil
 }
 
+// look logs what the ways are like at each moment that is past, as if it had come in time.
+func (p *pump) look() {
+	if p.log == nil {
+		return
+	}
+	for now := p.now(); p.nextLook <= now; p.nextLook += logEvery {
+		for i := range p.ways {
+			w := &p.ways[i]
+			var look emulate.Look
+			look, p.out = w.Line.Look(p.nextLook, p.out[:0])
+			p.log.add(logRow{w.From, w.To, look})
+			p.letOut(w)
+		}
+	}
+}
+
 // step moves a line up to the present and writes what left it.
 func (p *pump) step(w *way, in *emulate.Packet) {
 	p.out, w.wake = w.Line.Step(p.now(), in, p.out[:0])
+	p.letOut(w)
+}
+
+// letOut writes the packets that have left a way.
+func (p *pump) letOut(w *way) {
 	for _, packet := range p.out {
 		if packet.Lost == emulate.NotLost {
 			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
