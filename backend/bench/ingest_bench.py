@@ -114,7 +114,7 @@ def bundles(uploads: Sequence[Upload]) -> list[Upload]:
     found: list[Upload] = []
     for path, chunk, headers in uploads:
         *_, flow, end, sequence = path.split("/")
-        said = {"flow": int(flow), "end": end, "sequence": int(sequence), "size": len(chunk)}
+        said = {"flow": int(flow), "point": end, "sequence": int(sequence), "size": len(chunk)}
         line = json.dumps({**said, "sha256": headers["X-Content-SHA256"]}).encode() + b"\n"
         if not found or len(found[-1][1]) + len(line) + len(chunk) > BUNDLE_BYTES:
             found.append((path.partition("/traces/")[0] + "/chunks", b"", headers))
