@@ -11,6 +11,9 @@ VERSION := 0.1.0
 BIN := .venv/bin
 STAMPS := .cache/stamps
 AGENT := agents/bin/downlink-agent
+# The S3 server of tests and benchmarks, from source: two minutes the first time.
+S3_VERSION := v1.8.0
+S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # Two processes, each with servers and a database of its own; a file stays whole.
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
@@ -85,7 +88,7 @@ test: ## Every test; installs what it needs. A part that fails does not hide the
 	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
-test-backend: $(STAMPS)/python
+test-backend: $(STAMPS)/python $(S3_SERVER)
 	$(PYTEST_TWICE) backend/tests --ignore backend/tests/system
 
 .PHONY: test-agents
@@ -97,11 +100,11 @@ test-frontend: frontend/node_modules/.package-lock.json
 	cd frontend && npm test --silent
 
 .PHONY: test-system
-test-system: install packages
+test-system: install packages $(S3_SERVER)
 	$(PYTEST) backend/tests/system
 
 .PHONY: test-servers
-test-servers: install packages ## Integration tests against Debian's postgresql and redis-server, started privately
+test-servers: install packages $(S3_SERVER) ## Integration tests against Debian's postgresql and redis-server, started privately
 	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
 
 .PHONY: chaos
@@ -133,7 +136,7 @@ fleet: $(STAMPS)/python ## An hour: 24 hours of 1,000 agents and ten campaigns o
 	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no backend/tests/actions/test_fleet.py
 
 .PHONY: bench
-bench: install packages ## Every benchmark, one table with goals (BENCH_JSON=FILE: as JSON too; BENCH_STRICT=1: fail when a goal is missed)
+bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (BENCH_JSON=FILE: as JSON too; BENCH_STRICT=1: fail when a goal is missed)
 	@export BENCH_JSON='$(if $(BENCH_JSON),$(abspath $(BENCH_JSON)))' BENCH_STRICT='$(BENCH_STRICT)'
 	cd backend
 	../$(BIN)/python -m bench.all
@@ -148,6 +151,11 @@ packages:
 	[ -z "$$missing" ] && exit 0
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "Tests need$$missing. Type: sudo apt-get install$$missing" >&2; exit 1; fi
 	apt-get update -q && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+
+$(S3_SERVER):
+	@mkdir -p $(STAMPS)
+	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/versity/versitygw/cmd/versitygw@$(S3_VERSION)
+	touch $@
 
 ## ---- keep
 

@@ -61,9 +61,9 @@ def store(units: UnitFactory, flow: int, parts: Iterable[Columns]) -> float:
         for sequence, part in enumerate(parts):
             chunk = Chunk(
                 run_id=run_id, flow=flow, end="sender", sequence=sequence, sha256=bytes(32), packed=None,
-                samples=len(part["elapsed_us"]), parquet=columns_to_parquet(part), stored_at=datetime.now(UTC),
+                samples=len(part["elapsed_us"]), stored_at=datetime.now(UTC),
             )  # fmt: skip
-            add_sealed_chunk(unit, chunk)
+            add_sealed_chunk(unit, chunk, columns_to_parquet(part))
     after, samples = used(units)
     return (after - before) / (samples - samples_before)
 

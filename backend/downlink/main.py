@@ -34,7 +34,7 @@ from downlink.stack import commands as stack_commands
 
 if TYPE_CHECKING:
     from downlink.settings import Settings
-    from downlink.storage.unit import Unit
+    from downlink.storage.unit import UnitFactory
 
 EXIT_STATUS: dict[type[DownlinkError], int] = {
     InvalidError: 2,
@@ -61,19 +61,27 @@ tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_h
 app.add_typer(tokens, name="token", rich_help_panel="Server")
 
 
-def _settings() -> Settings:
+def _settings(**named: str) -> Settings:
+    """InvalidError says which variables are wrong, and why."""
     from downlink.settings import Settings
 
-    return Settings()
+    try:
+        return Settings(**named)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise InvalidError("settings_invalid", _sentences(error)) from error
+
+
+def _sentences(error: ValueError) -> str:
+    """What a validation says, with the variables' names and without their values, which may be secrets."""
+    found = [("_".join(map(str, each["loc"])), str(each["msg"])) for each in getattr(error, "errors", list)()]
+    return "\n".join(f"DOWNLINK_{name.upper()}: {said}." if name else f"{said}." for name, said in found)
 
 
 def _settings_here() -> Settings:
     """Those of the environment or, where it names no database, of the stack that the launcher runs from this folder."""
-    from downlink.settings import Settings
-
     found = {} if "DOWNLINK_DATABASE_URL" in os.environ else read_stack_file(Path.cwd())
     named = {"database_url": found.get("DOWNLINK_DATABASE_URL"), "base_url": found.get("DOWNLINK_BASE_URL")}
-    return Settings(**{name: value for name, value in named.items() if value})  # type: ignore[arg-type]
+    return _settings(**{name: value for name, value in named.items() if value})
 
 
 @contextmanager
@@ -96,14 +104,16 @@ def _which_database() -> str:
 
 
 @contextmanager
-def _unit() -> Iterator[Unit]:
-    """A unit of work of its own on the server's database."""
+def _units() -> Iterator[UnitFactory]:
+    """Units of work on the server's database."""
     from downlink.storage.unit import open_units
+    from downlink.tracestore import TraceStore
 
-    units = open_units(_settings_here().database, pool_size=1)
+    settings = _settings_here()
+    units = open_units(settings.database, pool_size=1, store=TraceStore.of(settings))
     try:
-        with _named_database(), units() as unit:
-            yield unit
+        with _named_database():
+            yield units
     finally:
         units.close()
 
@@ -188,7 +198,7 @@ def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink camp
     from downlink.actions.archive import load_archive
 
     content = read_file(archive)
-    with _unit() as unit:
+    with _units() as units, units() as unit:
         campaign, is_new = load_archive(unit, content)
     note(f"{campaign} {'is loaded' if is_new else 'already exists'}.")
 
@@ -200,9 +210,19 @@ def analyse(
     """Compute a campaign's numbers anew from its traces, with the analysis of this version."""
     from downlink.actions.reanalysis import analyse_again
 
-    with _unit() as unit:
+    with _units() as units, units() as unit:
         runs = analyse_again(unit, campaign, datetime.now(UTC))
     note(f"{runs} runs are analysed.")
+
+
+@app.command("move-traces", rich_help_panel="Server")
+def move_traces() -> None:
+    """Bring the sealed traces that are elsewhere to where DOWNLINK_TRACE_STORE says. May be stopped and typed again."""
+    from downlink.actions.folders import move_traces
+
+    with _units() as units:
+        chunks = move_traces(units)
+    note(f"{chunks} chunks are moved.")
 
 
 @app.command("setup-link", rich_help_panel="Server")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import Field, SecretStr, computed_field
+from pydantic import Field, SecretStr, computed_field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 SECRETS = Path("/run/secrets")  # where containers find theirs
@@ -56,10 +56,32 @@ class Settings(BaseSettings):
     stalled_s: Annotated[int, Field(ge=1, le=3600)] = Field(
         default=60, description="A peer that neither sends what it began nor takes its answer for this long is cut off"
     )
+    trace_store: Annotated[str, Field(pattern=r"^(database|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?)$")] = (
+        Field(default="database", description="Where new traces are kept: `database`, or s3://bucket/prefix")
+    )
+    s3_endpoint: str | None = Field(
+        default=None, description="Address of the S3-compatible store, https://host[:port]; default that of AWS"
+    )
+    s3_region: str = "us-east-1"
+    s3_access_key: SecretStr | None = None
+    s3_secret_key: SecretStr | None = None
     session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
+
+    @model_validator(mode="after")
+    def _needs_keys(self) -> Self:
+        if self.trace_store_root and not (self.s3_access_key and self.s3_secret_key):
+            raise ValueError(
+                "DOWNLINK_TRACE_STORE names an S3 store: set DOWNLINK_S3_ACCESS_KEY and DOWNLINK_S3_SECRET_KEY too"
+            )
+        return self
+
+    @property
+    def trace_store_root(self) -> str | None:
+        """The URL below which new traces are kept; None for the database."""
+        return None if self.trace_store == "database" else self.trace_store.rstrip("/")
 
     @computed_field  # type: ignore[prop-decorator]
     @property

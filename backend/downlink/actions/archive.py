@@ -94,10 +94,10 @@ class _Writer:
     def _members(self) -> Iterator[tuple[str, Iterable[bytes], bool]]:
         """Name, content, and whether it is compressed already."""
         yield "rows.json", self._rows(), False
-        for chunk in self._chunks():
+        for chunk, parquet in self._chunks():
             member = f"traces/{chunk.run_id}/{chunk.flow}-{chunk.end}-{chunk.sequence}.parquet"
             self.places.append(_place(chunk, member))
-            yield member, [chunk.parquet], True
+            yield member, [parquet], True
         yield "chunks.json", [json.dumps(self.places).encode()], False
 
     def _rows(self) -> Iterator[bytes]:
@@ -122,15 +122,16 @@ class _Writer:
                 return
             yield spread(member, page)
 
-    def _chunks(self) -> Iterator[StoredChunk]:
+    def _chunks(self) -> Iterator[tuple[StoredChunk, bytes]]:
         after: Key | None = None
         while True:
             with self.units(is_read_only=True) as unit:
                 found = read_chunks(unit, self.campaign_id, after, CHUNKS_A_READ)
             if not found:
                 return
-            yield from found
-            after = found[-1].place
+            chunks, places = zip(*found, strict=True)
+            yield from zip(chunks, self.units.store.contents(places), strict=True)
+            after = chunks[-1].place
 
 
 def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
@@ -149,7 +150,7 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
             rows = json.loads(_read(archive, "rows.json"))
             insert_rows(unit, gather({**rows, **_recorded(rows)}))
             for place in json.loads(_read(archive, "chunks.json")):
-                insert_chunk(unit, _stored(place, _read(archive, place["member"])))
+                insert_chunk(unit, _stored(place), _read(archive, place["member"]))
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
         raise InvalidError("archive_invalid", f"This is not a campaign archive of format {FORMAT}: {error}.") from error
     _judge_missing(unit, rows)
@@ -222,7 +223,7 @@ def _place(chunk: StoredChunk, member: str) -> dict[str, Any]:
     }
 
 
-def _stored(place: dict[str, Any], parquet: bytes) -> StoredChunk:
+def _stored(place: dict[str, Any]) -> StoredChunk:
     return StoredChunk(
         run_id=UUID(place["run_id"]),
         flow=place["flow"],
@@ -230,7 +231,6 @@ def _stored(place: dict[str, Any], parquet: bytes) -> StoredChunk:
         sequence=place["sequence"],
         samples=place["samples"],
         sha256=bytes.fromhex(place["sha256"]),
-        parquet=parquet,
         stored_at=datetime.fromisoformat(place["stored_at"]),
     )
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import reanalysis, runs, sweeps
+from downlink.actions import folders, reanalysis, runs, sweeps
 from downlink.actions.campaigns import complete_campaign
 from downlink.domain.errors import UnavailableError
 from downlink.domain.next_step import Wait, decide
@@ -40,7 +40,7 @@ def tick(units: UnitFactory, now: datetime) -> None:
         ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
-    for step in (lease_due, resend_lost, sweeps.send_due, retention.prune):
+    for step in (lease_due, resend_lost, sweeps.send_due, folders.send_due, retention.prune):
         _guarded(units, partial(step, now=now))
 
 

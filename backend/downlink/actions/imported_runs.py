@@ -199,8 +199,8 @@ def _store(unit: Unit, run_id: UUID, trace: SealedTrace, now: datetime) -> None:
         digest = hashlib.sha256(parquet).digest()
         row = Chunk(
             run_id=run_id, flow=trace.flow, end=trace.point, sequence=sequence,
-            sha256=digest, samples=samples, packed=None, parquet=parquet, stored_at=now,
+            sha256=digest, samples=samples, packed=None, stored_at=now,
         )  # fmt: skip
-        traces.add_sealed_chunk(unit, row)
+        traces.add_sealed_chunk(unit, row, parquet)
     unit.session.flush()
     traces.add_trace(unit, run_id, trace.flow, trace.point, [], len(trace.chunks), now)

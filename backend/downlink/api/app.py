@@ -43,6 +43,7 @@ from downlink.api.slots import Slots
 from downlink.api.waiting import Waiting
 from downlink.settings import Settings
 from downlink.storage.unit import open_units
+from downlink.tracestore import TraceStore
 
 PREFIX = "/api/v1"
 PARTS = (
@@ -109,7 +110,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.units = open_units(settings.database, settings.database_pool)
+    app.state.units = open_units(settings.database, settings.database_pool, store=TraceStore.of(settings))
     app.state.clock = read_clock
     app.state.figures = Figures()
     app.state.is_stopping = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -32,8 +33,11 @@ def _text(value: object) -> str:
 def download(chunks: Iterable[bytes], filename: str, media_type: str) -> StreamingResponse:
     """Stream a file under a name of ours: no character of it needs quoting (RFC 6266).
 
-    The next chunk is asked for when the one before has gone out; a reader who stops holds what is in hand, and nothing else.
+    The first chunk comes before the answer begins, so that what cannot be had is refused by its name. The next one is asked
+    for when the one before has gone out; a reader who stops holds what is in hand, and nothing else.
     """
+    pieces = iter(chunks)
+    first = [next(pieces, b"")]
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", filename).strip("-.") or "download"
     headers = {"Content-Disposition": f'attachment; filename="{safe}"', "Cache-Control": "no-store"}
-    return StreamingResponse(iter(chunks), media_type=media_type, headers=headers)
+    return StreamingResponse(chain(first, pieces), media_type=media_type, headers=headers)

@@ -11,6 +11,7 @@ from downlink.jobs.tasks import PREFIX, register_tasks
 from downlink.logs import configure_logs
 from downlink.settings import Settings
 from downlink.storage.unit import Job, UnitFactory, open_units
+from downlink.tracestore import TraceStore
 
 SOFT_LIMIT_S, HARD_LIMIT_S = 300, 330
 JOB_EXPIRES_S = 120  # the tick sends again what is older
@@ -62,7 +63,7 @@ def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
 
     def units() -> UnitFactory:
         if not opened:
-            opened.append(open_units(settings.database, 2, sender(app)))
+            opened.append(open_units(settings.database, 2, sender(app), TraceStore.of(settings)))
         return opened[0]
 
     @worker_process_shutdown.connect(weak=False)

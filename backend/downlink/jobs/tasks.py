@@ -11,7 +11,7 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, chunks, reanalysis, reports, runs, sweeps
+from downlink.actions import analyse, chunks, folders, reanalysis, reports, runs, sweeps
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.storage.reanalysis import JOB as REANALYSE
 from downlink.storage.unit import Unit, UnitFactory
@@ -26,6 +26,7 @@ ACTIONS: dict[str, Action] = {
     "report": reports.refresh_report,
     REANALYSE: reanalysis.reanalyse,
     sweeps.JOB: sweeps.sweep_part,
+    folders.JOB: folders.remove_folder,
 }
 RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})
 log = structlog.get_logger()

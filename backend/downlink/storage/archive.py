@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, inser
 from sqlalchemy.sql.elements import KeyedColumnElement
 
 from downlink.domain.errors import InvalidError
-from downlink.storage import tables
+from downlink.storage import kept, tables
 from downlink.storage.unit import Unit
+from downlink.tracestore import Kept
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -46,11 +47,10 @@ class StoredChunk:
     sequence: int
     samples: int
     sha256: bytes
-    parquet: bytes
     stored_at: datetime
 
     @property
-    def place(self) -> Key:
+    def place(self) -> kept.Place:
         return (self.run_id, self.flow, self.end, self.sequence)
 
 
@@ -104,21 +104,23 @@ def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
             unit.session.execute(insert(table), values)
 
 
-def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[StoredChunk]:
-    """Up to limit sealed chunks of the campaign, those behind the place `after`."""
+def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[tuple[StoredChunk, Kept]]:
+    """Up to limit sealed chunks of the campaign, those behind the place `after`, and where their Parquet is."""
     chunk = tables.Chunk
     place = (chunk.run_id, chunk.flow, chunk.end, chunk.sequence)
     columns = [getattr(chunk, name) for name in StoredChunk.__dataclass_fields__]
-    query = select(*columns).join(tables.Run, tables.Run.id == chunk.run_id)
-    query = query.where(tables.Run.campaign_id == campaign_id, chunk.parquet.is_not(None))
+    query = select(*columns, chunk.parquet, tables.TraceFolder.url).outerjoin(tables.TraceFolder)
+    query = query.join(tables.Run, tables.Run.id == chunk.run_id)
+    query = query.where(tables.Run.campaign_id == campaign_id, chunk.packed.is_(None))
     if after is not None:
         query = query.where(tuple_(*place) > tuple_(*after))
-    return [StoredChunk(**row._mapping) for row in unit.session.execute(query.order_by(*place).limit(limit))]
+    found = unit.session.execute(query.order_by(*place).limit(limit))
+    return [(StoredChunk(*own), kept.place(parquet, url, own[:4])) for *own, parquet, url in found]
 
 
-def insert_chunk(unit: Unit, chunk: StoredChunk) -> None:
+def insert_chunk(unit: Unit, chunk: StoredChunk, parquet: bytes) -> None:
     values = {name: getattr(chunk, name) for name in StoredChunk.__dataclass_fields__}
-    unit.session.execute(insert(tables.Chunk).values(**values))
+    unit.session.execute(insert(tables.Chunk).values(**values, **kept.keep(unit, chunk.place, parquet)))
 
 
 def _columns(member: str) -> list[KeyedColumnElement[Any]]:

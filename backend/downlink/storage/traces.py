@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import Select, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from downlink.storage.tables import Chunk, Trace
+from downlink.storage import kept
+from downlink.storage.tables import Chunk, Trace, TraceFolder
 from downlink.storage.unit import Unit
+from downlink.tracestore import Kept
 
 Address = tuple[int, str, int]
 """Flow, end and sequence of a chunk, within its run."""
@@ -43,16 +45,28 @@ def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> di
 
 
 def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
-    """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone."""
-    query = select(Chunk.sequence, Chunk.packed, Chunk.parquet)
+    """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone.
+
+    Of sealed ones in a row the last alone, which says how the trace goes on.
+    """
+    query = select(Chunk.sequence, Chunk.packed, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder)
     query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end).order_by(Chunk.sequence)
-    yield from unit.session.execute(query, execution_options={"yield_per": FETCHED_CHUNKS})
+    sealed: tuple[int, Kept] | None = None
+    for sequence, packed, parquet, url in unit.session.execute(query, execution_options={"yield_per": FETCHED_CHUNKS}):
+        if packed is None:
+            sealed = (sequence, kept.place(parquet, url, (run_id, flow, end, sequence)))
+            continue
+        if sealed:
+            yield sealed[0], None, next(unit.store.contents([sealed[1]]))
+            sealed = None
+        yield sequence, packed, None
 
 
 def seal_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int, parquet: bytes) -> None:
     """Put Parquet in the place of the upload. The sha256 of the upload stays, so that a late repeat is still known."""
     place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence == sequence)
-    unit.session.execute(update(Chunk).where(*place, Chunk.packed.is_not(None)).values(parquet=parquet, packed=None))
+    found = kept.keep(unit, (run_id, flow, end, sequence), parquet)
+    unit.session.execute(update(Chunk).where(*place, Chunk.packed.is_not(None)).values(**found, packed=None))
 
 
 def drop_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int) -> None:
@@ -103,22 +117,24 @@ def traces_of(unit: Unit, run_id: UUID) -> Sequence[Trace]:
 
 def sealed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
     """The Parquet of one trace, chunk by chunk in their order; fetched a few at a time."""
-    query = select(Chunk.parquet).where(
-        Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.parquet.is_not(None)
-    )
-    streamed = unit.session.execute(query.order_by(Chunk.sequence), execution_options={"yield_per": FETCHED_CHUNKS})
-    for (parquet,) in streamed:
-        if parquet is not None:
-            yield parquet
+    query = _sealed(run_id, flow, end).execution_options(yield_per=FETCHED_CHUNKS)
+    found = unit.session.execute(query)
+    return unit.store.contents(kept.place(parquet, url, (run_id, flow, end, at)) for at, parquet, url in found)
 
 
-def next_sealed_chunk(unit: Unit, run_id: UUID, flow: int, end: str, after: int) -> tuple[int, bytes] | None:
-    """The first chunk of a trace behind this sequence number, as (sequence, Parquet)."""
-    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence > after)
-    query = select(Chunk.sequence, Chunk.parquet).where(*place, Chunk.parquet.is_not(None))
-    row = unit.session.execute(query.order_by(Chunk.sequence).limit(1)).first()
-    return (row[0], row[1]) if row and row[1] is not None else None
+def sealed_places(unit: Unit, run_id: UUID, flow: int, end: str, after: int) -> list[tuple[int, Kept]]:
+    """The first few chunks of a trace behind this sequence number, and where their Parquet is."""
+    found = unit.session.execute(_sealed(run_id, flow, end).where(Chunk.sequence > after).limit(FETCHED_CHUNKS))
+    return [(at, kept.place(parquet, url, (run_id, flow, end, at))) for at, parquet, url in found]
 
 
-def add_sealed_chunk(unit: Unit, chunk: Chunk) -> None:
+def _sealed(run_id: UUID, flow: int, end: str) -> Select[int, bytes | None, str]:
+    query = select(Chunk.sequence, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).order_by(Chunk.sequence)
+    return query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.packed.is_(None))
+
+
+def add_sealed_chunk(unit: Unit, chunk: Chunk, parquet: bytes) -> None:
+    place = (chunk.run_id, chunk.flow, chunk.end, chunk.sequence)
+    for name, value in kept.keep(unit, place, parquet).items():
+        setattr(chunk, name, value)
     unit.session.add(chunk)

@@ -16,9 +16,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from downlink.domain.errors import UnavailableError
+from downlink.tracestore import Folder, TraceStore
 
 Job = tuple[str, UUID]
 SendJobs = Callable[[Sequence[Job]], None]
+DATABASE = TraceStore()
+"""Traces stay in the database."""
 log = structlog.get_logger()
 
 
@@ -32,6 +35,9 @@ class Unit:
 
     session: Session
     jobs: list[Job] = field(default_factory=list)
+    store: TraceStore = DATABASE
+    folder: Folder | None = None
+    """Where this unit writes objects, once it does."""
 
     def enqueue(self, name: str, subject: UUID) -> None:
         """Send this job once the unit is committed; dropped when it is rolled back."""
@@ -42,15 +48,18 @@ class Unit:
 class UnitFactory:
     """Opens units on one database: `with units() as unit: …` commits at the end, or rolls back on any exception."""
 
-    def __init__(self, engine: Engine, send: SendJobs) -> None:
+    def __init__(self, engine: Engine, send: SendJobs, store: TraceStore = DATABASE) -> None:
         self.engine = engine
+        self.store = store
         self._send = send
 
     @contextmanager
     def __call__(self, *, is_read_only: bool = False) -> Iterator[Unit]:
         with _away_is_unavailable(), Session(self._engine_for(is_read_only), expire_on_commit=False) as session:
-            unit = Unit(session)
+            unit = Unit(session, store=self.store)
             yield unit
+            if unit.folder:
+                unit.folder.finish()  # no committed row may name an object that is not there
             session.commit()
         self._send_jobs(unit.jobs)
 
@@ -103,7 +112,7 @@ def _unavailable(error: DBAPIError) -> UnavailableError | None:
     return None
 
 
-def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFactory:
+def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs, store: TraceStore = DATABASE) -> UnitFactory:
     """A factory with a connection pool; no connection is made before the first unit."""
     engine = create_engine(
         url,
@@ -116,7 +125,7 @@ def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs) -> UnitFact
         connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c lock_timeout=20s"},
     )
     event.listen(engine, "handle_error", leave_values_out)
-    return UnitFactory(engine, send)
+    return UnitFactory(engine, send, store)
 
 
 def leave_values_out(context: ExceptionContext) -> None:

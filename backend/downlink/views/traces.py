@@ -37,14 +37,14 @@ def _chunks(units: UnitFactory, run_id: UUID, flow: int, end: str) -> Iterator[b
             raise _no_trace(run_id, flow, end)
 
     def read() -> Iterator[bytes]:
-        last = -1
-        for _ in range(trace.chunks):
+        last, left = -1, trace.chunks
+        while left > 0:
             with units(is_read_only=True) as unit:
-                found = traces.next_sealed_chunk(unit, run_id, flow, end, last)
-            if found is None:
+                found = traces.sealed_places(unit, run_id, flow, end, last)
+            if not found:
                 raise _no_trace(run_id, flow, end)
-            last, parquet = found
-            yield parquet
+            yield from units.store.contents(place for _, place in found[:left])
+            last, left = found[-1][0], left - len(found)
 
     return read()
 

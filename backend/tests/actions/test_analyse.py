@@ -13,7 +13,7 @@ from downlink.storage.unit import UnitFactory
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 
-READS_A_TRACE = "SELECT chunks.parquet"
+READS_A_TRACE = "SELECT chunks.sequence, chunks.parquet"
 
 
 @pytest.fixture

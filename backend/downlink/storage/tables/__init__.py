@@ -8,7 +8,7 @@ from downlink.storage.tables.results import Exit, FlowLimit, Metric, Report, Rep
 from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, Wake, lease_slots
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
-from downlink.storage.tables.traces import Chunk, Trace
+from downlink.storage.tables.traces import Chunk, Trace, TraceFolder
 
 __all__ = [
     "Agent",
@@ -39,6 +39,7 @@ __all__ = [
     "SweepPart",
     "Table",
     "Trace",
+    "TraceFolder",
     "User",
     "Wake",
     "lease_slots",

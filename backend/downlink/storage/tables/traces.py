@@ -5,14 +5,30 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey
+from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from downlink.storage.tables.base import Table
 
 
+class TraceFolder(Table):
+    """A folder of the trace store, which one unit of work has written.
+
+    due_at: when it may be removed, unless a chunk is in it by then. It is set before the first object is written.
+    """
+
+    __tablename__ = "trace_folders"
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    url: Mapped[str]
+    due_at: Mapped[datetime | None]
+    __table_args__ = (Index(None, "due_at", postgresql_where=text("due_at IS NOT NULL")),)
+
+
 class Chunk(Table):
-    """A trace's chunk: as it was uploaded until the trace is sealed (`packed`), then as Parquet, never changed again."""
+    """A trace's chunk: as it was uploaded until the trace is sealed (`packed`), then as Parquet, never changed again.
+
+    The Parquet is in `parquet` or, where `folder_id` names one, in that folder of the trace store.
+    """
 
     __tablename__ = "chunks"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -23,7 +39,9 @@ class Chunk(Table):
     samples: Mapped[int]
     packed: Mapped[bytes | None] = mapped_column(deferred=True)
     parquet: Mapped[bytes | None] = mapped_column(deferred=True)
+    folder_id: Mapped[UUID | None] = mapped_column(ForeignKey("trace_folders.id"))
     stored_at: Mapped[datetime]
+    __table_args__ = (Index(None, "folder_id", postgresql_where=text("folder_id IS NOT NULL")),)
 
 
 class Trace(Table):
