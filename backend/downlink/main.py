@@ -73,7 +73,10 @@ def _settings(**named: str) -> Settings:
 
 def _sentences(error: ValueError) -> str:
     """What a validation says, with the variables' names and without their values, which may be secrets."""
-    found = [("_".join(map(str, each["loc"])), str(each["msg"])) for each in getattr(error, "errors", list)()]
+    found = [
+        ("_".join(map(str, each["loc"])), str(each["msg"]).removeprefix("Value error, "))
+        for each in getattr(error, "errors", list)()
+    ]
     return "\n".join(f"DOWNLINK_{name.upper()}: {said}." if name else f"{said}." for name, said in found)
 
 

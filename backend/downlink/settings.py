@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import quote, urlsplit
@@ -10,6 +11,7 @@ from pydantic import Field, SecretStr, computed_field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 SECRETS = Path("/run/secrets")  # where containers find theirs
+TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
 
 
 class Settings(BaseSettings):
@@ -56,26 +58,31 @@ class Settings(BaseSettings):
     stalled_s: Annotated[int, Field(ge=1, le=3600)] = Field(
         default=60, description="A peer that neither sends what it began nor takes its answer for this long is cut off"
     )
-    trace_store: Annotated[str, Field(pattern=r"^(database|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?)$")] = (
-        Field(default="database", description="Where new traces are kept: `database`, or s3://bucket/prefix")
+    trace_store: str = Field(
+        default="database", description="Where new traces are kept: `database`, or s3://bucket/prefix"
     )
     s3_endpoint: str | None = Field(
         default=None, description="Address of the S3-compatible store, https://host[:port]; default that of AWS"
     )
     s3_region: str = "us-east-1"
     s3_access_key: SecretStr | None = None
-    s3_secret_key: SecretStr | None = None
+    s3_secret_key: SecretStr | None = Field(
+        default=None, description="Both keys stay set as long as the store holds traces, wherever new ones are kept"
+    )
     session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
 
     @model_validator(mode="after")
-    def _needs_keys(self) -> Self:
+    def _check_trace_store(self) -> Self:
+        if self.trace_store != "database" and not TRACE_STORE.fullmatch(self.trace_store):
+            raise ValueError("DOWNLINK_TRACE_STORE must be `database` or s3://bucket/prefix")
         if self.trace_store_root and not (self.s3_access_key and self.s3_secret_key):
-            raise ValueError(
-                "DOWNLINK_TRACE_STORE names an S3 store: set DOWNLINK_S3_ACCESS_KEY and DOWNLINK_S3_SECRET_KEY too"
-            )
+            keys = "DOWNLINK_S3_ACCESS_KEY and DOWNLINK_S3_SECRET_KEY"
+            raise ValueError(f"DOWNLINK_TRACE_STORE names an S3 store: set {keys} too")
+        if self.s3_endpoint and not re.match(r"https?://[^/]+", self.s3_endpoint):
+            raise ValueError("DOWNLINK_S3_ENDPOINT must be https://host[:port]")
         return self
 
     @property

@@ -69,6 +69,17 @@ def test_images_copy_files_that_exist_and_set_variables_that_exist(dockerfile: s
     assert set(re.findall(r"(DOWNLINK_\w+)=", text)) <= VARIABLES
 
 
+def test_the_override_for_an_s3_store_names_services_variables_and_secrets_that_exist() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    (snippet,) = re.findall(r"```yaml\n(x-store.*?)```", page, re.DOTALL)
+    override = yaml.safe_load(snippet)
+    for name, service in override["services"].items():
+        assert name in services()
+        named = {*service["environment"], *(secret.upper() for secret in service["secrets"])}
+        assert named <= VARIABLES
+        assert set(service["secrets"]) <= set(override["secrets"])
+
+
 def test_the_operations_page_knows_every_variable() -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
     assert {name for name in VARIABLES if f"`{name}`" not in page} == set()

@@ -185,3 +185,31 @@ def test_agents_from_before_spoke_version_1(other_url: str) -> None:
     with engine.connect() as connection:
         assert connection.execute(text("SELECT name, protocol FROM agents")).all() == [("client", 1)]
     engine.dispose()
+
+
+BEFORE_FOLDERS, FOLDERS = "f0b1d7a35c92", "a6d3f07b9c41"
+SEALED_RUN = RUN_UNDER_WAY.replace(":link", "'geo'").replace(":cycle", "1").replace(":state", "'complete'")
+CHUNK = """
+    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
+    SELECT id, 1, 'sender', 0, '', 1, 'PAR1', now() FROM runs
+"""
+
+
+def test_sealed_chunks_from_before_stay_in_their_rows_and_none_in_a_store_is_dropped(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_FOLDERS)
+    with engine.begin() as connection:
+        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN, CHUNK):
+            connection.execute(text(statement))
+    command.upgrade(config, FOLDERS)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT parquet, folder_id FROM chunks")).all() == [(b"PAR1", None)]
+        connection.execute(text("INSERT INTO trace_folders (id, url) VALUES (gen_random_uuid(), 's3://traces/lab/1')"))
+        connection.execute(text("UPDATE chunks SET parquet = NULL, folder_id = (SELECT id FROM trace_folders)"))
+    with pytest.raises(RuntimeError, match="1 chunks are in a trace store: .* `downlink move-traces`"):
+        command.downgrade(config, BEFORE_FOLDERS)
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM runs"))
+        assert connection.execute(text("SELECT due_at <= now() FROM trace_folders")).scalars().all() == [True]
+    command.downgrade(config, BEFORE_FOLDERS)
+    engine.dispose()
