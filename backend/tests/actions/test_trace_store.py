@@ -149,7 +149,7 @@ def test_older_traces_stay_where_they_are_and_are_read_beside_new_ones(
     inside = kept_in_database(lab)
     with Lab(s3.settings(settings), lab.units) as later:
         for agent in agents:
-            agent._client = later.client
+            agent.client = later.client
         second = later.launch(**ONE)
         later.drive(second, agents)
         assert kept_in_database(later) == inside

@@ -206,7 +206,7 @@ def test_sealed_chunks_from_before_stay_in_their_rows_and_none_in_a_store_is_dro
         assert connection.execute(text("SELECT parquet, folder_id FROM chunks")).all() == [(b"PAR1", None)]
         connection.execute(text("INSERT INTO trace_folders (id, url) VALUES (gen_random_uuid(), 's3://traces/lab/1')"))
         connection.execute(text("UPDATE chunks SET parquet = NULL, folder_id = (SELECT id FROM trace_folders)"))
-    with pytest.raises(RuntimeError, match="1 chunks are in a trace store: .* `downlink move-traces`"):
+    with pytest.raises(RuntimeError, match=r"1 chunks are in a trace store: .* `downlink move-traces`"):
         command.downgrade(config, BEFORE_FOLDERS)
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM runs"))
