@@ -130,7 +130,7 @@ SWEPT: dict[str, Sequence[Parameters]] = {
 
 
 def time_sweep(name: str, sets: Sequence[Parameters], longest: AckTrace) -> None:
-    """Measured on a few traces; the study of paper 002 is as many times that, shared by two workers."""
+    """Measured on a few traces; the study of Kachooei 2023 (SEARCH) is as many times that, shared by two workers."""
     traces = [slow_start_trace(seed) for seed in range(SAMPLED_TRACES)]
     each_s = best_of(lambda: [sweep(replace(one), sets) for one in traces]) / len(traces)
     worst_s = best_of(lambda: sweep(replace(longest), sets), repeats=1)

@@ -156,7 +156,7 @@ def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time"
 
 @app.command(rich_help_panel="Server")
 def conductor() -> None:
-    """Once a second, lease due runs, watch deadlines and send jobs. One does it; any others stand by."""
+    """Once a second, lease due runs, watch deadlines and send jobs. One does it; any others wait to take over."""
     from downlink.jobs.conduct import run_conductor
 
     _await_launcher()
@@ -230,7 +230,7 @@ def move_traces() -> None:
 
 @app.command("setup-link", rich_help_panel="Server")
 def setup_link() -> None:
-    """Print the link under which the admin is made, once; nothing when there is an admin already."""
+    """Print the link under which the admin is made, once; prints nothing when an admin exists."""
     from downlink.actions.access import setup_link
 
     with _named_database():
@@ -238,7 +238,7 @@ def setup_link() -> None:
     if link:
         say(link)
     else:
-        note("There is an admin already: sign in with that account.")
+        note("An admin already exists: sign in with that account.")
 
 
 @tokens.command("create")

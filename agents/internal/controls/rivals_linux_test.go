@@ -48,7 +48,7 @@ func openProbe(t *testing.T) *acks.Probe {
 	return probe
 }
 
-// Paper 000, Figure 8, on one machine: HyStart takes the jitter of the return channel for a queue, leaves slow start
+// Peters 2021 (HyStart over a satellite network), Figure 8, on one machine: HyStart takes the jitter of the return channel for a queue, leaves slow start
 // and stays behind the flow without it. The jitter decides in which round it leaves, so that a late one is possible:
 // hence the median of three pairs, each over a link of its own.
 func TestCubicWithHyStartStartsBehindCubicWithoutIt(t *testing.T) {
@@ -127,7 +127,7 @@ func (c *contest) meanRttMs(fromS int) (mean float64) {
 	return mean
 }
 
-// Paper 001, Figure 4: over GEO Vivace with the latency utility and Cubic start alike; from then on Cubic, which keeps
+// Zhao 2022 (competing controls), Figure 4: over GEO Vivace with the latency utility and Cubic start alike; from then on Cubic, which keeps
 // a queue, has twice as much. The return channel's jitter ends either's start sooner or later, as chance has it: hence
 // several pairs, each over a link of its own, all at once. Five are as many as two cores carry, and still leave chance:
 // over seeds 1 to 10 Vivace has 0.70 of Cubic's rate, 0.82 over the first five and 0.60 over these.

@@ -90,7 +90,7 @@ def end_session(unit: Unit, secret: str) -> None:
 def revoke_session(unit: Unit, session_id: UUID, now: datetime, *, actor: Actor) -> None:
     """End a session; its next request is refused."""
     if rows.delete_session(unit, session_id) is None:
-        raise NotFoundError("session_not_found", f"There is no session {session_id}; it may have ended already.")
+        raise NotFoundError("session_not_found", f"There is no session {session_id}; it may already have ended.")
     rows.audit(unit, now, actor, "revoke_session", str(session_id), session_id)
 
 
@@ -126,7 +126,7 @@ def _caller(session: Session, user: User) -> Caller:
 def token_caller(unit: Unit, secret: str, now: datetime) -> Caller:
     token = rows.find_token(unit, hash_secret(secret))
     if token is None or (token.expires_at is not None and token.expires_at <= now):
-        raise DeniedError("token_wrong", "This API token is no longer valid; make a new one.")
+        raise DeniedError("token_wrong", "This API token is no longer valid; create a new one.")
     rows.touch_token(unit, token.id, now)
     return Caller(token.name, "token", Role.ADMIN, tuple(token.scopes), token.expires_at, token.id)
 

@@ -37,7 +37,8 @@ def join(
         raise refusal
     if not access.use_enrolment(unit, hash_secret(token), now):
         raise DeniedError(
-            "enrolment_wrong", "This enrolment token is used, expired or unknown; make another one on the agents page."
+            "enrolment_wrong",
+            "This enrolment token was used, has expired or is unknown; create another one on the agents page.",
         )
     agent = rows.find_by_name(unit, name)
     _refuse_taken(agent)

@@ -110,7 +110,7 @@ def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    """Go on; what is still planned moves by the length of the pause."""
+    """Resume; what is still planned moves by the length of the pause."""
     pause = now - (rows.find_campaign(unit, campaign_id).paused_at or now)
     run_rows.postpone_planned(unit, campaign_id, pause)  # runs before their campaign: everyone locks in this order
     row = _in_state(unit, campaign_id, CampaignState.PAUSED)

@@ -151,7 +151,7 @@ def _has_tickets(unit: Unit, agent: Agent, run_id: UUID, now: datetime) -> bool:
     if all(is_secret(TICKET, flow.ticket) for flow in rows.flows_of(unit, run_id)):
         return True
     if locked := locked_run(unit, agent):
-        detail = "The run has no tickets for its data ports; launch the campaign anew."
+        detail = "The run has no tickets for its data ports; launch the campaign again."
         runs.condemn(unit, locked[0], Verdict(RunState.FAILED, Reason.INTERNAL, detail))
         runs.advance(unit, locked[0], now)
     return False

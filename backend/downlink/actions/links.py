@@ -64,7 +64,7 @@ def _check(unit: Unit, link: Link, *, is_renamed: bool) -> None:
     lock(unit, "link names")
     domain_link = rows.to_domain(link)
     if is_renamed and rows.has_name(unit, link.name):
-        raise ConflictError("link_name_taken", f"There is a link {link.name} already.")
+        raise ConflictError("link_name_taken", f"A link {link.name} already exists.")
     known = agents_by_name(unit, domain_link.agents)
     unknown = [name for name in domain_link.agents if name not in known]
     if unknown:

@@ -44,7 +44,7 @@ def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:
 
 
 def done(unit: Unit, runs: Sequence[Run]) -> None:
-    """Locked runs of one campaign do not wait any more: others do, or the report is wanted."""
+    """Locked runs of one campaign no longer wait: others do, or the report is wanted."""
     for run in runs:
         run.needs, run.needs_sent_at = None, None
     unit.session.flush()

@@ -133,7 +133,7 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
 
 
 def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
-    """Whether no later attempt has begun; one that only waits for its turn is not needed any more."""
+    """Whether no later attempt has begun; one that only waits for its turn is no longer needed."""
     later = rows.later_attempts(unit, run)
     if any(attempt.state not in (RunState.PLANNED, RunState.CANCELLED, RunState.MISSED) for attempt in later):
         return False
@@ -167,10 +167,10 @@ def cancel_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     """Cancel one run: at once when it is only planned, else by stopping it and restoring its hosts."""
     run = rows.get_run(unit, run_id, is_locked=True)
     if run.state in FINAL:
-        raise ConflictError("run_ended", f"This run has ended already: {run.state}.")
+        raise ConflictError("run_ended", f"This run has already ended: {run.state}.")
     if run.released_at is not None:
         raise ConflictError(
-            "run_measured", "This run is measured and its samples are in; there is nothing left to cancel."
+            "run_measured", "This run has been measured and its samples are stored; nothing is left to cancel."
         )
     stop(unit, run, now)
 

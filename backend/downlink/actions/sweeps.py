@@ -26,8 +26,8 @@ RESEND = timedelta(seconds=60)
 MAX_TRIES = 5
 TELL_EVERY = timedelta(seconds=1)
 NEVER_DONE = (
-    f"A trace was not done after {MAX_TRIES} tries of a minute each: workers are away or busy, or it fails, "
-    "and then their logs say why. Start the sweep again."
+    f"A trace was not finished after {MAX_TRIES} tries of a minute each. Workers may be missing or busy; if the trace fails, "
+    "their logs say why. Start the sweep again."
 )
 UNDECIDABLE = "-"
 LETTERS = {timing: timing.value[0] for timing in Timing}

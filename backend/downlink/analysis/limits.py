@@ -20,7 +20,7 @@ USED_FIELDS = (
 )  # fmt: skip
 HEADROOM = 2.5
 """Buffer per bandwidth-delay product: the kernel offers about half of a buffer as window, and a quarter is room to grow.
-Paper 000 comes to the same factor."""
+Peters 2021 (HyStart over a satellite network) comes to the same factor."""
 
 
 @dataclass(frozen=True)

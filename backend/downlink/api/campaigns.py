@@ -101,7 +101,7 @@ def pause_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     "/campaigns/{campaign_id}/resume", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
 )
 def resume_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
-    """Go on; runs still planned are moved by the length of the pause."""
+    """Resume; runs that are still planned are moved by the length of the pause."""
     campaigns.resume_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
 

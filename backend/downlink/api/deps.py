@@ -138,7 +138,7 @@ def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
         426: "Another version of the agent protocol is spoken here",
         422: "The input is wrong; `details` says where",
         429: "Too many tries",
-        503: "A part is away; try again",
+        503: "A part of the server is unavailable; try again",
         507: "No room",
     }
     return {code: {"model": Problem, "description": said[code]} for code in (400, *codes, 422, 503)}

@@ -51,7 +51,7 @@ async def stream_events(
     campaign_id: Annotated[UUID | None, Query(description="Only this campaign's events, and those of agents")] = None,
     last_event_id: Annotated[str | None, Header(description="Resume after this event")] = None,
 ) -> EventSourceResponse:
-    """Events `run`, `progress`, `campaign`, `report`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
+    """Events `run`, `progress`, `campaign`, `report`, `reanalysis`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
 
     The stream ends when the right to read it does.
     """

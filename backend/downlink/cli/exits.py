@@ -74,7 +74,7 @@ def _judged(trace: ImportedTrace, rate_bps: int | None) -> Iterator[tuple[int, F
     senders = [flow for flow in trace.flows if flow.point == Point.SENDER]
     if not senders:
         raise InvalidError(
-            "no_sender", f"{trace.name} holds no sender's view of a flow, without which no exit can be seen."
+            "no_sender", f"{trace.name} has no sender's view of a flow; an exit cannot be seen without one."
         )
     rate = LinkRate(rate_bps) if rate_bps and len(senders) == 1 else None
     for flow in senders:

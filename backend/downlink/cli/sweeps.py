@@ -27,7 +27,9 @@ def read_grid(said: Sequence[str]) -> dict[str, list[float]]:
                 raise ValueError
             grid[name] = [float(value) for value in values.split(",")]
         except ValueError:
-            message = f"--set {each} is not understood: once for each parameter, as in --set window_factor=2.5,3.5."
+            message = (
+                f"--set {each} is not understood; give it once for each parameter, as in --set window_factor=2.5,3.5."
+            )
             raise InvalidError("option_invalid", message) from None
     return grid
 

@@ -72,4 +72,4 @@ def _integer(data: Mapping[str, Any], key: str, least: int, most: int, at: int) 
 
 
 def _invalid(what: str) -> InvalidError:
-    return InvalidError("bundle_invalid", f"These chunks cannot be told apart: {what}.")
+    return InvalidError("bundle_invalid", f"These chunks cannot be separated: {what}.")

@@ -18,7 +18,7 @@ LINK, AGENT, HOST = "link:", "agent:", "host:"
 PATIENCE = timedelta(hours=1)
 LOOK_AGAIN = timedelta(seconds=30)
 """What keeps a due run from starting says when it ends; this is for what nobody says."""
-SERVER_AWAY = "This server was away until the run's time had gone by."
+SERVER_AWAY = "This server was unavailable until the run's time had passed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,11 @@ def _latest(run: PlannedTurn, campaign: Campaign, link: LinkState) -> datetime:
 def _obstacle(run: PlannedTurn, link: LinkState, now: datetime) -> Miss:
     """What kept a run from starting in time, in a sentence."""
     if LINK + run.link in link.held:
-        return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had gone by.")
+        return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had passed.")
     states = [_state_of(name, link.agents.get(name), now) for name in run.agents]
     if away := " ".join(state for state in states if state):
         return Miss(Reason.AGENT_LOST, away)
-    return Miss(Reason.HOST_BUSY, "Its hosts were in other runs until its time had gone by.")
+    return Miss(Reason.HOST_BUSY, "Its hosts were in other runs until its time had passed.")
 
 
 def _state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:

@@ -82,7 +82,7 @@ def _until_interrupted() -> Iterator[None]:
 
 
 def _stay(watch: Watch) -> None:
-    typer.echo("Ctrl-C stops everything; the data stays for the next time.")
+    typer.echo("Ctrl-C stops everything; the data stays for the next start.")
     while True:
         watch.look()
         time.sleep(1)

@@ -131,7 +131,7 @@ def _advice_per_link(groups: Sequence[GroupLimits]) -> Iterator[LinkAdvice]:
 
 
 def _sentence(link: str, advice: BufferAdvice, rmem: str, wmem: str) -> str:
-    """A plain recommendation with the lines to type, as paper 000 ends with."""
+    """A plain recommendation with the lines to type, as Peters 2021 (HyStart over a satellite network) ends with."""
     why = f"2.5 times the measured bandwidth-delay product of {advice.bdp_bytes / 1e6:.1f} MB"
     if advice.is_lower_bound:
         why = (

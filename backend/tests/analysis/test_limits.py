@@ -92,7 +92,7 @@ def test_buffers_are_advised_from_the_measured_product_as_in_paper_000() -> None
 
 
 def test_where_a_buffer_held_the_flow_the_nominal_rate_counts() -> None:
-    """Paper 000 with default buffers: about 30 Mb/s, since the window ends near 3 MB."""
+    """Peters 2021 with default buffers: about 30 Mb/s, since the window ends near 3 MB."""
     advice = advise_buffers(np.full(60, 30e6), 597.0, limits("receive_window", 60), nominal_rate_bps=144e6)
     assert advice
     assert advice.is_lower_bound

@@ -71,4 +71,4 @@ def test_with_an_admin_there_is_no_link_and_a_sentence_says_why(
     lab.call("POST", "/setup", {"token": token, "username": "ada", "password": "correct horse battery"}, expect=201)
     done = run("setup-link")
     assert done.stdout == ""
-    assert "There is an admin already: sign in" in done.stderr
+    assert "An admin already exists: sign in" in done.stderr

@@ -105,7 +105,7 @@ def test_a_run_at_even_spacing_has_until_the_next_ones_time() -> None:
     busy = replace(FREE, held={"link:geo": True})
     assert decide_turn(RUN, SPACED, busy, after(45)) == Wait(after(60))
     miss = decide_turn(RUN, SPACED, busy, after(60) + TICK)
-    assert miss == Miss(Reason.HOST_BUSY, "Another run held geo until this one's time had gone by.")
+    assert miss == Miss(Reason.HOST_BUSY, "Another run held geo until this one's time had passed.")
     away = decide_turn(RUN, SPACED, replace(busy, watched_since=after(61)), after(61))
     assert away == Miss(Reason.INTERNAL, SERVER_AWAY)
 
@@ -118,7 +118,7 @@ def test_a_missed_run_says_what_was_in_its_way() -> None:
     silent = replace(state, agents={**FREE.agents, "server": replace(blocked, detail=None)})
     assert "its host does not match its journal" in decide_turn(RUN, SPACED, silent, after(61)).detail  # type: ignore[union-attr]
     elsewhere = replace(FREE, held={"agent:server": True})
-    detail = "Its hosts were in other runs until its time had gone by."
+    detail = "Its hosts were in other runs until its time had passed."
     assert decide_turn(RUN, SPACED, elsewhere, after(61)) == Miss(Reason.HOST_BUSY, detail)
 
 

@@ -74,5 +74,5 @@ def test_the_set_up_link_is_found_beside_a_running_stack(system: System, tmp_pat
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     # The stack is shared: a test before this one may have set it up, and then there is no link.
-    is_set_up = done.stderr.startswith("There is an admin already") and done.stdout.strip() == ""
+    is_set_up = done.stderr.startswith("An admin already exists") and done.stdout.strip() == ""
     assert is_set_up or done.stdout.startswith(f"{system.stack.address}/setup#dlu_"), done.stdout + done.stderr

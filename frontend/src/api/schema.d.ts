@@ -484,7 +484,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Campaign
-         * @description Go on; runs still planned are moved by the length of the pause.
+         * @description Resume; runs that are still planned are moved by the length of the pause.
          */
         post: operations["resume_campaign"];
         delete?: never;
@@ -914,7 +914,7 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Events `run`, `progress`, `campaign`, `report`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
+         * @description Events `run`, `progress`, `campaign`, `report`, `reanalysis`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
          *
          *     The stream ends when the right to read it does.
          */
@@ -1201,7 +1201,7 @@ export interface components {
             runs_total: number;
             /**
              * Runs Ended
-             * @description Places whose last attempt has ended
+             * @description Positions of the plan whose last attempt has ended
              */
             runs_ended: number;
             /** @description Runs by state, every attempt counted */
@@ -1616,7 +1616,7 @@ export interface components {
             runs_total: number;
             /**
              * Runs Ended
-             * @description Places whose last attempt has ended
+             * @description Positions of the plan whose last attempt has ended
              */
             runs_ended: number;
             /** @description Runs by state, every attempt counted */
@@ -2118,12 +2118,13 @@ export interface components {
         };
         /**
          * ExitTimes
-         * @description Paper 002's times of one flow, microseconds since its first data byte; null when it never happened out of slow start.
+         * @description One flow's times as in Kachooei 2023 (SEARCH), microseconds since its first data byte; null when it never happened
+         *     out of slow start.
          */
         ExitTimes: {
             /**
              * Cg Us
-             * @description Paper 002's capacity point: norm above 0.10
+             * @description The capacity point of Kachooei 2023 (SEARCH): norm above 0.10
              */
             cg_us: number | null;
             /**
@@ -2928,7 +2929,7 @@ export interface components {
         };
         /**
          * LiveMessage
-         * @description One server-sent event; `data` is JSON, `id` the place after which a stream can go on.
+         * @description One server-sent event; `data` is JSON, `id` is where a stream can resume.
          */
         LiveMessage: {
             /**
@@ -3305,7 +3306,7 @@ export interface components {
             is_current: boolean;
             /**
              * Is Outdated
-             * @description Made by an older analysis; `downlink campaigns reanalyse` makes it anew
+             * @description Made by an older analysis; `downlink campaigns reanalyse` computes it anew
              */
             is_outdated: boolean;
             phases: components["schemas"]["Phases"];
@@ -3960,7 +3961,7 @@ export interface components {
         };
         /**
          * TableOne
-         * @description Paper 002's Table I over the flows in slow start until their loss: means, seconds, each over the runs that have it.
+         * @description Table I of Kachooei 2023 (SEARCH) over the flows in slow start until their loss: means, seconds, each over the runs that have it.
          */
         TableOne: {
             /** Runs */
@@ -3975,7 +3976,7 @@ export interface components {
             hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             /** @description Over the successful runs */
             success_hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            /** @description As in the paper; null when no run has all three times */
+            /** @description As in Kachooei 2023 (SEARCH); null when no run has all three times */
             common: components["schemas"]["CommonMeans"] | null;
         };
         /** TcpTransport */
@@ -4306,7 +4307,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4384,7 +4385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4462,7 +4463,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4525,7 +4526,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4581,7 +4582,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4657,7 +4658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4722,7 +4723,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4796,7 +4797,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4861,7 +4862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4930,7 +4931,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5004,7 +5005,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5063,7 +5064,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5122,7 +5123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5178,7 +5179,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5239,7 +5240,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5317,7 +5318,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5400,7 +5401,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5461,7 +5462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5548,7 +5549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5631,7 +5632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5720,7 +5721,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5789,7 +5790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5856,7 +5857,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5919,7 +5920,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5988,7 +5989,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6055,7 +6056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6138,7 +6139,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6227,7 +6228,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6312,7 +6313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6397,7 +6398,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6482,7 +6483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6556,7 +6557,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6623,7 +6624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6690,7 +6691,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6775,7 +6776,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6842,7 +6843,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6927,7 +6928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6994,7 +6995,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7061,7 +7062,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7138,7 +7139,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7216,7 +7217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7294,7 +7295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7368,7 +7369,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7435,7 +7436,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7554,7 +7555,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7621,7 +7622,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7688,7 +7689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7744,7 +7745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7816,7 +7817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7905,7 +7906,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7972,7 +7973,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8046,7 +8047,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8131,7 +8132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8203,7 +8204,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8299,7 +8300,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8368,7 +8369,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8437,7 +8438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8524,7 +8525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8606,7 +8607,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8671,7 +8672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A part is away; try again */
+            /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
                     [name: string]: unknown;

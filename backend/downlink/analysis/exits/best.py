@@ -1,4 +1,7 @@
-"""BEST: slow start aims at a bandwidth estimated from the spacing of ACKs (paper 003, and its authors' module for what it leaves open)."""
+"""BEST: slow start aims at a bandwidth estimated from the spacing of ACKs (Kachooei 2022).
+
+What the paper leaves open is taken from its authors' module.
+"""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ PUBLISHED = Search10()
 class FlowExits:
     """verdicts: of every detector, in the panel's order. capacity: what they are judged by; None without an RTT.
 
-    times: paper 002's, None where the trace does not allow them. origin_us: the flow's first data byte on the clock of its
-    samples, from which all other times count.
+    times: those of Kachooei 2023 (SEARCH), None where the trace does not allow them. origin_us: the flow's first data byte
+    on the clock of its samples, from which all other times count.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -93,9 +93,7 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
     Raises InvalidError `trace_invalid` where a column that is needed is missing or the trace has no rows from there on.
     """
     if "elapsed_us" not in columns:
-        raise InvalidError(
-            "trace_invalid", "There is no sender's trace of this flow, without which no exit can be seen."
-        )
+        raise InvalidError("trace_invalid", "This flow has no sender's trace; an exit cannot be seen without one.")
     held = {name: np.asarray(columns[name], dtype=np.int64) for name in USED_FIELDS if name in columns}
     is_after = held["elapsed_us"] >= first_byte_us
     if not is_after.all():
@@ -110,7 +108,7 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
 
 
 def judge_flow(trace: AckTrace, rate: LinkRate | None = None) -> FlowExits:
-    """Every detector on the trace, the capacity point and paper 002's times. rate: see `capacity_point`."""
+    """Every detector on the trace, the capacity point and the times of Kachooei 2023 (SEARCH). rate: see `capacity_point`."""
     curves = None if _why_no_curves(trace) else sliding_curves(trace)
     times = None if curves is None else exit_times(trace, curves)
     return FlowExits(

@@ -1,4 +1,4 @@
-"""Was an exit early, good or late? Shares over many runs, and paper 002's Table I."""
+"""Was an exit early, good or late? Shares over many runs, and Table I of Kachooei 2023 (SEARCH)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Reached:
-    """One flow's material for Table I: paper 002's times, and the capacity point beside them."""
+    """One flow's material for Table I: the times of Kachooei 2023 (SEARCH), and the capacity point beside them."""
 
     times: ExitTimes
     capacity_us: int | None
@@ -48,7 +48,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class CommonMeans:
-    """Means in seconds over the runs that have cg, ex and dp, as in paper 002: hr is dp minus ex here as well."""
+    """Means in seconds over the runs that have cg, ex and dp, as in Kachooei 2023 (SEARCH): hr is dp minus ex here as well."""
 
     cg_s: Interval
     ex_s: Interval

@@ -1,4 +1,4 @@
-"""Paper 002's quantities: bytes sent one RTT ago against bytes delivered now, over a long sliding window (SEARCH 1.0).
+"""The quantities of Kachooei 2023 (SEARCH): bytes sent one RTT ago against bytes delivered now, over a long sliding window (SEARCH 1.0).
 
 Times in microseconds since the flow's first data byte. Window = factor x first RTT, split into bins. What the paper leaves open:
 `docs/exits.md`.
@@ -64,7 +64,7 @@ class SlidingCurves:
 
 @dataclass(frozen=True)
 class ExitTimes:
-    """One row of material for paper 002's Table I, in microseconds; None when it never happened out of slow start.
+    """One row of material for Table I of Kachooei 2023 (SEARCH), in microseconds; None when it never happened out of slow start.
 
     cg_us: norm above 0.10, the paper's capacity point. ex_us: SEARCH leaves slow start. dp_us: first loss. hr_us: headroom, dp - ex.
     is_success: cg <= ex < dp; a run that lost nothing counts as an endless dp.
@@ -152,7 +152,7 @@ def exit_times(trace: AckTrace, curves: SlidingCurves) -> ExitTimes:
 def judge_search_10(
     trace: AckTrace, parameters: Search10 | None = None, curves: SlidingCurves | None = None
 ) -> Verdict:
-    """SEARCH 1.0 as paper 002 describes it, with the history of the later versions. curves: where they are known already."""
+    """SEARCH 1.0 as Kachooei 2023 describes it, with the history of the later versions. curves: where they are known already."""
     asked = parameters or Search10()
     rule = Rule("search", "1.0", asdict(asked))
     if trace.snd_nxt_bytes is None:

@@ -199,7 +199,7 @@ def trace_from_fields(
 
 def _needed(columns: Mapping[str, Ints], name: str) -> Ints:
     if name not in columns:
-        raise InvalidError("trace_invalid", f"The trace has no column {name}, without which no exit can be replayed.")
+        raise InvalidError("trace_invalid", f"The trace has no column {name}; an exit cannot be replayed without it.")
     return columns[name]
 
 

@@ -154,7 +154,7 @@ class Campaign(Shape):
     links: list[str]
     conditions: list[str]
     runs_total: int = Field(description="Planned runs: cycles x conditions x links; further attempts are not counted")
-    runs_ended: int = Field(description="Places whose last attempt has ended")
+    runs_ended: int = Field(description="Positions of the plan whose last attempt has ended")
     counts: RunCounts = Field(description="Runs by state, every attempt counted")
     created_at: Moment
     launched_at: Moment | None

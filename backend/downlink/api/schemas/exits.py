@@ -29,9 +29,10 @@ class Capacity(Shape):
 
 
 class ExitTimes(Shape):
-    """Paper 002's times of one flow, microseconds since its first data byte; null when it never happened out of slow start."""
+    """One flow's times as in Kachooei 2023 (SEARCH), microseconds since its first data byte; null when it never happened
+    out of slow start."""
 
-    cg_us: int | None = Field(description="Paper 002's capacity point: norm above 0.10")
+    cg_us: int | None = Field(description="The capacity point of Kachooei 2023 (SEARCH): norm above 0.10")
     ex_us: int | None = Field(description="SEARCH 1.0 leaves slow start")
     dp_us: int | None = Field(description="First loss")
     hr_us: int | None = Field(description="Headroom: dp - ex")
@@ -141,7 +142,7 @@ class CommonMeans(Shape):
 
 
 class TableOne(Shape):
-    """Paper 002's Table I over the flows in slow start until their loss: means, seconds, each over the runs that have it."""
+    """Table I of Kachooei 2023 (SEARCH) over the flows in slow start until their loss: means, seconds, each over the runs that have it."""
 
     runs: int
     success_percent: Estimate
@@ -151,7 +152,7 @@ class TableOne(Shape):
     dp_s: Estimate | None
     hr_s: Estimate | None = Field(description="Over the runs with ex and dp")
     success_hr_s: Estimate | None = Field(description="Over the successful runs")
-    common: CommonMeans | None = Field(description="As in the paper; null when no run has all three times")
+    common: CommonMeans | None = Field(description="As in Kachooei 2023 (SEARCH); null when no run has all three times")
 
 
 class TimingShares(Shape):

@@ -37,7 +37,7 @@ class LiveEvent(Shape):
 
 
 class LiveMessage(Shape):
-    """One server-sent event; `data` is JSON, `id` the place after which a stream can go on."""
+    """One server-sent event; `data` is JSON, `id` is where a stream can resume."""
 
     event: LiveKind
     id: str

@@ -139,7 +139,7 @@ class Report(Shape):
     analysis_version: str
     computed_at: Moment
     is_current: bool
-    is_outdated: bool = Field(description="Made by an older analysis; `downlink campaigns reanalyse` makes it anew")
+    is_outdated: bool = Field(description="Made by an older analysis; `downlink campaigns reanalyse` computes it anew")
     phases: Phases
     primary_metrics: list[str] = Field(description="What is tested: phase.metric, or a time")
     groups: list[Group]

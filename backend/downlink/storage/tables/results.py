@@ -64,8 +64,8 @@ class FlowLimit(Table):
 class SlowStart(Table):
     """When slow start ended and should have, microseconds since origin_us, the flow's first data byte. refusal: why nothing was judged.
 
-    cg_us, ex_us, dp_us, hr_us, is_success: paper 002's. capacity_us: what exits are judged by, found with capacity_basis,
-    capacity_rate_bps and least_rtt_us; NULL where it was never reached.
+    cg_us, ex_us, dp_us, hr_us, is_success: those of Kachooei 2023 (SEARCH). capacity_us: what exits are judged by, found with
+    capacity_basis, capacity_rate_bps and least_rtt_us; NULL where it was never reached.
     stayed_in_slow_start: until its first loss, or its end; NULL where the trace does not say.
     """
 

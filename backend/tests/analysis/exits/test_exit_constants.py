@@ -1,6 +1,6 @@
 """Every published constant of a detector on both sides of its edge. RTT 100 ms unless a test says otherwise.
 
-Sources: paper 002 and draft-chung-ccwg-search-09 (SEARCH), the Linux SEARCH 3.1 module, net/ipv4/tcp_cubic.c (HyStart),
+Sources: Kachooei 2023 and draft-chung-ccwg-search-09 (SEARCH), the Linux SEARCH 3.1 module, net/ipv4/tcp_cubic.c (HyStart),
 RFC 9406 section 4.3 (HyStart++), the cubic_bw module of 2022-10 (BEST).
 """
 
@@ -47,7 +47,7 @@ def of_norms(norms: list[float]) -> tuple[AckTrace, SlidingCurves]:
     return trace, SlidingCurves(BIN_US, rows, trace.time_us, nothing, nothing, np.array(norms), nothing, nothing)
 
 
-# ---- SEARCH: paper 002 section III (1.0), module (3.1), draft (4.0)
+# ---- SEARCH: Kachooei 2023, section III (1.0), module (3.1), draft (4.0)
 
 
 def test_paper_002_s_capacity_and_exit_are_norms_above_a_tenth_and_a_quarter() -> None:

@@ -1,4 +1,4 @@
-"""The sliding window of paper 002, BEST, traces that cannot be judged, and sweeps."""
+"""The sliding window of Kachooei 2023 (SEARCH), BEST, traces that cannot be judged, and sweeps."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_the_delivery_plateau_comes_within_a_round_trip_after_it() -> None:
 
 def test_the_published_cg_is_seconds_before_the_link_is_full() -> None:
     errors = errors_s([flow.times.cg_us if flow.times else None for flow in judged()])
-    told("cg of paper 002, norm > 0.10", errors)
+    told("cg of Kachooei 2023, norm > 0.10", errors)
     assert np.nanmean(errors) < -2.5
     assert np.mean(errors < -1) >= 0.9
 

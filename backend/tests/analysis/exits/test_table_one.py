@@ -1,4 +1,4 @@
-"""Paper 002's Table I: which runs it is over, its means, and the capacity point beside its own."""
+"""Table I of Kachooei 2023 (SEARCH): which runs it is over, its means, and the capacity point beside its own."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import { SessionsPanel } from './SessionsPanel'
 const RIGHTS = {
   read: { label: 'read', scopes: ['read'] },
   write: { label: 'read, and change campaigns and links', scopes: ['read', 'write'] },
-  admin: { label: 'all, tokens and agents too', scopes: ['read', 'write', 'admin'] },
+  admin: { label: 'everything, tokens and agents included', scopes: ['read', 'write', 'admin'] },
 } satisfies Record<string, { label: string; scopes: TokenBody['scopes'] }>
 type Right = keyof typeof RIGHTS
 

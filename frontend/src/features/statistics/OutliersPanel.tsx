@@ -15,7 +15,7 @@ export function OutliersPanel({ outliers }: { outliers: readonly Outlier[] }) {
   return (
     <Panel
       title="Outliers"
-      description="Flagged, not dropped: every one of these values stays in all statistics. A flag is a mark to look at the run: a modified z score above 3.5 among at least five runs. The farthest come first."
+      description="Flagged, not dropped: every one of these values stays in all statistics. A flag asks you to look at the run: its modified z score is above 3.5 among at least five runs. The farthest come first."
       isFlush
     >
       {outliers.length === 0 ? (

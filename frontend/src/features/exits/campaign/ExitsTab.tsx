@@ -94,7 +94,7 @@ function Detectors({ exits, isImported, search, onSearch }: DetectorsProps) {
     <>
       <Panel
         title="Detectors"
-        description="Each was replayed over the same traces. The choice holds for the two panels below."
+        description="Each was replayed over the same traces. The choice applies to the two panels below."
         actions={
           <Select
             aria-label="Link and condition"

@@ -67,7 +67,7 @@ function Flows({ exits, isImported, search, onSearch }: FlowsProps) {
 function Refused({ flow }: { flow: FlowExits }) {
   return (
     <Alert color="yellow" variant="light" title={`The trace of flow ${flow.flow} could not be judged: ${flow.refusal}`}>
-      The run counts all the same, with its series and metrics. The Traces tab has the samples as they were taken.
+      The run still counts, with its series and metrics. The Traces tab has the samples as they were taken.
     </Alert>
   )
 }

@@ -22,7 +22,7 @@ export function ObjectTimesPanel({ groups, hasBands }: { groups: LabelledGroup[]
   return (
     <Panel
       title="Object download time"
-      description="From the flow's first data byte until the sender knew that the first N megabytes had arrived, for every size that all runs of a condition reached. From the dial until the receiver has them it takes about one round trip more."
+      description="From the flow's first data byte until the sender knew that the first N megabytes had arrived, for every size that all runs of a condition reached. Until the receiver has them, counted from the start of the connection, takes about one round trip more."
       isFlush
     >
       <CursorProvider>
