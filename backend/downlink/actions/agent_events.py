@@ -11,7 +11,7 @@ from downlink.actions import outcomes, runs
 from downlink.actions.late import accept_late
 from downlink.domain.agent import is_own_address
 from downlink.domain.errors import ConflictError, InvalidError
-from downlink.domain.run import ACTIVE, HostPhase, Reason, RunState, Verdict
+from downlink.domain.run import ACTIVE, Ending, HostPhase, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
@@ -65,7 +65,7 @@ def _ready(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> boo
     data_host = agents_by_name(unit, [host.agent])[host.agent].host["data_host"]
     if address and not is_own_address(address, data_host):
         detail = f"{host.agent} says that its data port is at {address}, and its data host is {data_host}; nothing is sent there."
-        runs.condemn(unit, run, Verdict(RunState.FAILED, Reason.PORT_FAILED, detail))
+        runs.condemn(unit, run, Ending(RunState.FAILED, Reason.PORT_FAILED, detail))
     else:
         host.data_address = address
     return True
@@ -75,7 +75,7 @@ def _failed(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bo
     if host.phase not in (HostPhase.ASSIGNED, HostPhase.PREPARING, HostPhase.READY, HostPhase.FINISHED):
         return False
     host.phase = HostPhase.DONE
-    runs.condemn(unit, run, Verdict(RunState.FAILED, Reason(event["reason"]), f"{host.agent}: {event['detail']}"))
+    runs.condemn(unit, run, Ending(RunState.FAILED, Reason(event["reason"]), f"{host.agent}: {event['detail']}"))
     return True
 
 
@@ -84,8 +84,8 @@ def _finished(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> 
     outcomes.note_outcomes(unit, run, host, event, is_new=is_new)
     if not _raise(host, HostPhase.FINISHED):
         return False
-    if verdict := outcomes.verdict_on(host.agent, event["flows"]):
-        runs.condemn(unit, run, verdict)
+    if ending := outcomes.ending_said_by(host.agent, event["flows"]):
+        runs.condemn(unit, run, ending)
     return True
 
 

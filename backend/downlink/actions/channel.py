@@ -22,7 +22,7 @@ from downlink.domain.agent import (
     phase_after_restart,
 )
 from downlink.domain.campaign import Sampling
-from downlink.domain.run import ACTIVE, LATEST_START_S, HostPhase, Reason, RunState, Verdict
+from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage import uploads
 from downlink.storage.agents import agents_by_name
@@ -93,12 +93,12 @@ def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said:
         host.phase = phase
         if phase is HostPhase.DONE:
             detail = f"The agent {host.agent} was restarted during the run; it has restored its host."
-            runs.condemn(unit, run, Verdict(RunState.FAILED, Reason.AGENT_RESTARTED, detail))
+            runs.condemn(unit, run, Ending(RunState.FAILED, Reason.AGENT_RESTARTED, detail))
     elif report.status is AgentStatus.PREPARING and report.run_id == run.id and host.phase == HostPhase.ASSIGNED:
         host.phase = HostPhase.PREPARING
     if said.get("reason") == Reason.UPLOAD_REFUSED and report.run_id == run.id and run.state == RunState.UPLOADING:
         detail = f"{host.agent} could not upload its samples: {said['detail']}."
-        runs.condemn(unit, run, Verdict(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail), (host.agent,))
+        runs.condemn(unit, run, Ending(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail), (host.agent,))
     if (progress := said["progress"]) and report.run_id == run.id:
         _note_progress(unit, run, host, report, progress, now)
     runs.advance(unit, run, now)
@@ -152,7 +152,7 @@ def _has_tickets(unit: Unit, agent: Agent, run_id: UUID, now: datetime) -> bool:
         return True
     if locked := locked_run(unit, agent):
         detail = "The run has no tickets for its data ports; launch the campaign again."
-        runs.condemn(unit, locked[0], Verdict(RunState.FAILED, Reason.INTERNAL, detail))
+        runs.condemn(unit, locked[0], Ending(RunState.FAILED, Reason.INTERNAL, detail))
         runs.advance(unit, locked[0], now)
     return False
 

@@ -13,7 +13,7 @@ from downlink.codec.chunk import Columns, decode_chunk, read_header
 from downlink.codec.parquet import columns_to_parquet, trace_columns
 from downlink.domain.errors import ConflictError, DownlinkError, InvalidError
 from downlink.domain.point import ENDS, Point
-from downlink.domain.run import Reason, RunState, Verdict
+from downlink.domain.run import Ending, Reason, RunState
 from downlink.domain.sample import TIME_FIELD
 from downlink.storage import runs as rows
 from downlink.storage import traces, uploads
@@ -202,7 +202,7 @@ def _seal_trace(unit: Unit, run: Run, flow: RunFlow, point: Point, there: Sequen
         detail = (
             f"{len(bad)} of flow {flow.flow}'s chunks at the {point} cannot be used; the first is {sequence}: {why}"
         )
-        runs.condemn(unit, run, Verdict(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail))
+        runs.condemn(unit, run, Ending(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail))
 
 
 def _next_columns(packed: bytes, last: Columns | None) -> Columns:

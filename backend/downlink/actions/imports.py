@@ -189,8 +189,8 @@ def _add(
         own = file.condition(condition)
         conditions.setdefault(own.name, own)
         cycles[own.name] += 1
-        place = (own.name, cycles[own.name], list(conditions).index(own.name) + 1)
-        run_id = add_imported_run(unit, campaign.id, file, *place, now)
+        slot = (own.name, cycles[own.name], list(conditions).index(own.name) + 1)
+        run_id = add_imported_run(unit, campaign.id, file, *slot, now)
         told = (file.name, file.source, file.sha256, len(file.controls), own.name, file.failure)
         added.append(ImportedRun(run_id, *told))
     _describe(campaign, tuple(conditions.values()), max(cycles.values()), files)

@@ -57,7 +57,7 @@ def _judge_anew(unit: Unit, run: Run) -> None:
         return
     run.verdict = None if is_reopened(run.reason) else run.state
     for host in hosts:
-        verdict = outcomes.verdict_on(host.agent, rows.outcomes_of(rows.flows_of(unit, run.id), host.agent))
-        if verdict and run.verdict is None:
-            run.verdict, run.reason, run.detail = verdict.state, verdict.reason, verdict.detail
+        ending = outcomes.ending_said_by(host.agent, rows.outcomes_of(rows.flows_of(unit, run.id), host.agent))
+        if ending and run.verdict is None:
+            run.verdict, run.reason, run.detail = ending.state, ending.reason, ending.detail
     runs.need(unit, run, "seal")

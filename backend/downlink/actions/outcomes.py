@@ -7,7 +7,7 @@ from typing import Any
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import ENDS
-from downlink.domain.run import Reason, RunState, Verdict
+from downlink.domain.run import Ending, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -42,15 +42,15 @@ def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: 
         )
 
 
-def verdict_on(agent: str, said: Sequence[Mapping[str, Any]]) -> Verdict | None:
+def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | None:
     """What these outcomes condemn the run to, by the first flow that ended badly."""
     for outcome in said:
         where = f"{agent}, flow {outcome['flow']}"
         if bad := _BAD_ENDS.get((outcome["point"], outcome["ended"])):
             words = f" ({outcome['detail']})" if outcome["detail"] else ""
-            return Verdict(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
+            return Ending(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
         if outcome["samples"] == 0:
-            return Verdict(RunState.FAILED, Reason.NO_SAMPLES, f"{where}: not one sample was taken.")
+            return Ending(RunState.FAILED, Reason.NO_SAMPLES, f"{where}: not one sample was taken.")
     return None
 
 

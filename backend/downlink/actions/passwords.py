@@ -19,7 +19,7 @@ JUDGED_CHARS = 72
 HASHES_AT_A_TIME = 2
 """argon2 takes 64 MiB and a core for some tenths of a second."""
 PATIENCE_S = 10.0
-_places = BoundedSemaphore(HASHES_AT_A_TIME)
+_slots = BoundedSemaphore(HASHES_AT_A_TIME)
 
 
 def check_strength(password: str, username: str) -> None:
@@ -35,25 +35,25 @@ def check_strength(password: str, username: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    with _place():
+    with _slot():
         return _hashing().hash(password)
 
 
 def is_password(password: str, password_hash: str | None) -> bool:
     """Whether it is the one that was hashed. Without a hash it takes the same time, and is never right."""
-    with _place():
+    with _slot():
         is_right = _hashing().verify(password, password_hash or _no_ones_hash())
     return is_right and password_hash is not None
 
 
 @contextmanager
-def _place() -> Iterator[None]:
-    if not _places.acquire(timeout=PATIENCE_S):
+def _slot() -> Iterator[None]:
+    if not _slots.acquire(timeout=PATIENCE_S):
         raise UnavailableError("sign_in_busy", "Too many sign-ins at once; try again in a few seconds.")
     try:
         yield
     finally:
-        _places.release()
+        _slots.release()
 
 
 @cache

@@ -89,6 +89,6 @@ def _flows(condition: Condition, link: Link) -> Iterator[Columns]:
 
 
 def _hosts(condition: Condition, link: Link) -> Iterator[Columns]:
-    sending = [(link.senders[place - 1], "sender", condition.sender) for place in condition.senders]
+    sending = [(link.senders[number - 1], "sender", condition.sender) for number in condition.senders]
     for agent, role, settings in ((link.receiver, "receiver", condition.receiver), *sending):
         yield {"agent": agent, "roles": [role], "settings_asked": {**settings, **ALWAYS_ASKED}}

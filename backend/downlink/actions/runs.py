@@ -12,7 +12,7 @@ from downlink.domain.campaign import closes_with_report
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
 from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, Wait, decide
-from downlink.domain.run import FINAL, HostPhase, Reason, RunState, Verdict, is_retried, may_follow
+from downlink.domain.run import FINAL, Ending, HostPhase, Reason, RunState, is_retried, may_follow
 from downlink.storage import campaigns, leases, planned
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event
@@ -21,7 +21,7 @@ from downlink.storage.unit import Unit
 
 # Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
 BUSY_PAUSE = timedelta(seconds=60)
-CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
+CANCELLED = Ending(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
 TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
 NOT_NEEDED = "The samples of attempt {} arrived after all."
 # What one end sees as a lost link, or cannot reach at all, the other may explain.
@@ -49,13 +49,13 @@ def _apply(unit: Unit, run: Run, step: Step, now: datetime) -> None:
             run.start_at = start_at
             if run.state != RunState.RUNNING:
                 set_state(unit, run, RunState.RUNNING, now)
-        case Condemn(verdict, given_up):
-            condemn(unit, run, verdict, given_up)
+        case Condemn(ending, given_up):
+            condemn(unit, run, ending, given_up)
         case Release():
             _release(unit, run, now)
             need(unit, run, "seal")
-        case Finish(verdict):
-            finish(unit, run, verdict.state, now, verdict.reason, verdict.detail)
+        case Finish(ending):
+            finish(unit, run, ending.state, now, ending.reason, ending.detail)
 
 
 def set_state(unit: Unit, run: Run, state: RunState, now: datetime, *, is_late: bool = False) -> None:
@@ -68,14 +68,14 @@ def set_state(unit: Unit, run: Run, state: RunState, now: datetime, *, is_late: 
     log.info("run_state", run_id=str(run.id), state=str(state), reason=run.reason, attempt=run.attempt)
 
 
-def condemn(unit: Unit, run: Run, verdict: Verdict, given_up: tuple[str, ...] = ()) -> None:
-    """Settle how the run will end. The first verdict stands, but a cause replaces its symptom at the other end.
+def condemn(unit: Unit, run: Run, ending: Ending, given_up: tuple[str, ...] = ()) -> None:
+    """Settle how the run will end. The first ending is kept, but a cause replaces its symptom at the other end.
 
     Hosts that never began have nothing to undo.
     """
-    if run.verdict is None or (run.reason in _SYMPTOMS and verdict.reason in _CAUSES):
-        run.verdict, run.reason, run.detail = verdict.state, verdict.reason, verdict.detail
-        log.info("run_condemned", run_id=str(run.id), verdict=str(verdict.state), reason=str(verdict.reason))
+    if run.verdict is None or (run.reason in _SYMPTOMS and ending.reason in _CAUSES):
+        run.verdict, run.reason, run.detail = ending.state, ending.reason, ending.detail
+        log.info("run_condemned", run_id=str(run.id), ending=str(ending.state), reason=str(ending.reason))
     for host in rows.hosts_of(unit, run.id):
         if host.agent in given_up:
             host.phase = HostPhase.LOST
@@ -144,7 +144,7 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
 
 
 def retry(unit: Unit, run: Run, now: datetime) -> Run:
-    """Plan the same place once more."""
+    """Plan the same slot once more."""
     again = add_attempt(unit, run, now)
     planned.wake_links(unit, [run.link])  # the run may have given its link back long ago
     if run.reason == Reason.HOST_BUSY:

@@ -38,14 +38,14 @@ def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, val
     """Ask for a sweep; the tick begins it. InvalidError for a grid that cannot be, ConflictError where no trace can decide."""
     campaigns.find_campaign(unit, campaign_id)
     parameter_sets(detector, version, values)
-    places = rows.decidable_places(unit, campaign_id, detector, version)
-    if not places:
+    flows = rows.decidable_flows(unit, campaign_id, detector, version)
+    if not flows:
         raise ConflictError("nothing_decidable", _why_nothing(detector, version))
     asked = {name: list(each) for name, each in values.items()}
     made = Sweep(
         campaign_id=campaign_id, detector=detector, version=version, grid=asked, state="queued", created_at=now
     )
-    rows.add_sweep(unit, made, places)
+    rows.add_sweep(unit, made, flows)
     _tell(unit, made, now)
     return made
 
@@ -120,16 +120,16 @@ def _outcomes(unit: Unit, part: SweepPart, asked: Sweep) -> list[Outcome]:
 
 def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[dict[str, Any]]:
     """One for each combination: what it did over all traces."""
-    for place, parameters in enumerate(combinations(asked.grid)):
-        outcomes = [_outcome(part, place) for part in parts]
+    for rank, parameters in enumerate(combinations(asked.grid)):
+        outcomes = [_outcome(part, rank) for part in parts]
         found = rates(outcomes)
         shares = {kind.value: asdict(share) for kind, share in found.shares.items()} if found.n else None
         yield {"parameters": parameters, "n": found.n, "shares": shares, "headroom_s": found.hr_s}
 
 
-def _outcome(part: SweepPart, place: int) -> Outcome:
-    letter = (part.timings or "")[place]
-    return Outcome(None, (part.headrooms_us or [])[place], TIMINGS.get(letter))
+def _outcome(part: SweepPart, rank: int) -> Outcome:
+    letter = (part.timings or "")[rank]
+    return Outcome(None, (part.headrooms_us or [])[rank], TIMINGS.get(letter))
 
 
 def _refusal(part: SweepPart, error: InvalidError) -> str:

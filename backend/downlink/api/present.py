@@ -66,8 +66,8 @@ def _campaign(overview: Overview) -> dict[str, Any]:
         "links": spec.links,
         "conditions": [condition.name for condition in spec.conditions],
         # A draft has no runs yet: its plan says how many there will be.
-        "runs_total": overview.places or row.estimate["runs"],
-        "runs_ended": overview.places_ended,
+        "runs_total": overview.slots or row.estimate["runs"],
+        "runs_ended": overview.slots_ended,
         "counts": overview.counts,
         "next_due_at": overview.next_due_at if row.state == CampaignState.RUNNING else None,
         "report_at": overview.report_at,

@@ -23,7 +23,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
 from downlink.domain import campaign as domain
-from downlink.domain.campaign import LEAST_PHASE_S, Campaign, Order, Sampling, Scalar
+from downlink.domain.campaign import LEAST_PHASE_S, Campaign, ConditionOrder, Sampling, Scalar
 from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PRIMARY_NAMES
 from downlink.domain.setting import Setting, settings
@@ -161,8 +161,8 @@ class TimetablePart(Part):
     every_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] | None = Field(
         default=None, description="Seconds from the start of a run to that of the next on the same link"
     )
-    order: Order = Field(
-        default=Order.INTERLEAVED, description="Of the conditions in a cycle: as listed, or drawn anew"
+    order: ConditionOrder = Field(
+        default=ConditionOrder.INTERLEAVED, description="Of the conditions in a cycle: as listed, or drawn anew"
     )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1), WHOLE] = Field(
         default=1, description="Decides the order that is drawn"

@@ -17,7 +17,7 @@ LEAST_PHASE_S = 0.5
 """Holds the middle of one bin."""
 
 
-class Order(StrEnum):
+class ConditionOrder(StrEnum):
     """The order of the conditions within a cycle."""
 
     INTERLEAVED = "interleaved"
@@ -85,7 +85,7 @@ class Timetable:
     duration_h: float | None = None
     every_s: float | None = None
     pause_s: float = 0.0
-    order: Order = Order.INTERLEAVED
+    order: ConditionOrder = ConditionOrder.INTERLEAVED
     seed: int = 1
 
     def runs_per_link(self, conditions: int) -> int:
@@ -162,7 +162,7 @@ class Condition:
 
     @cached_property  # a plan of 100,000 runs asks for each
     def senders(self) -> tuple[int, ...]:
-        """The places of the senders that take part, rising, each once."""
+        """The numbers of the senders that take part, rising, each once."""
         return tuple(sorted({flow.sender for flow in self.flows}))
 
     @cached_property
@@ -225,7 +225,7 @@ class Campaign:
             notes=data["notes"],
             links=tuple(data["links"]),
             phases=Phases(**data["phases"]),
-            timetable=Timetable(**{**timetable, "order": Order(timetable["order"])}),
+            timetable=Timetable(**{**timetable, "order": ConditionOrder(timetable["order"])}),
             limits=Limits(**data["limits"]),
             conditions=tuple(map(Condition.from_dict, data["conditions"])),
             sampling=Sampling(data.get("sampling", Sampling.POLLED)),

@@ -43,7 +43,7 @@ def _spell(value: Scalar) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ControlFault:
     """A sentence on why runs fail. is_certain: they all do, whatever happens on the host meanwhile."""
 
     sentence: str
@@ -60,20 +60,20 @@ class HostControls:
     refused: Mapping[str, str]
     options: Mapping[str, Mapping[str, ControlOption]]
 
-    def faults(self, transport: Transport) -> Iterator[Fault]:
+    def faults(self, transport: Transport) -> Iterator[ControlFault]:
         """What speaks against a flow over this transport; nothing where only a run can tell."""
         own = self.options.get(transport.cc)
         if reason := self.refused.get(transport.cc):
             # Privilege may be given, or another program may hold the control, by the time of the run.
-            yield Fault(f"{transport.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
+            yield ControlFault(f"{transport.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
         if own is not None:
             yield from _option_faults(transport, own)
         elif transport.cc.startswith(OWN_PREFIX):
-            yield Fault(
+            yield ControlFault(
                 f"Its agent does not have the control {transport.cc}; it has {', '.join(sorted(self.options))}."
             )
         elif transport.options:
-            yield Fault(f"{transport.cc} is the kernel's and takes no options.")
+            yield ControlFault(f"{transport.cc} is the kernel's and takes no options.")
 
 
 def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
@@ -88,10 +88,10 @@ def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
     return HostControls(host["controls_unavailable"], options)
 
 
-def _option_faults(transport: Transport, known: Mapping[str, ControlOption]) -> Iterator[Fault]:
+def _option_faults(transport: Transport, known: Mapping[str, ControlOption]) -> Iterator[ControlFault]:
     for name, value in transport.options.items():
         option = known.get(name)
         if option is None:
-            yield Fault(f"{transport.cc} has no option {name}; it has {', '.join(sorted(known)) or 'none'}.")
+            yield ControlFault(f"{transport.cc} has no option {name}; it has {', '.join(sorted(known)) or 'none'}.")
         elif not option.accepts(value):
-            yield Fault(f"{name} of {transport.cc} must be {option.allowed}, not {value!r}.")
+            yield ControlFault(f"{name} of {transport.cc} must be {option.allowed}, not {value!r}.")

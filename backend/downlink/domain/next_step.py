@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from downlink.domain.run import MARGIN_RTTS, HostPhase, HostView, Reason, RunState, RunView, Verdict
+from downlink.domain.run import MARGIN_RTTS, Ending, HostPhase, HostView, Reason, RunState, RunView
 
 PREPARE_LIMIT_S = 60.0
 FINISH_MARGIN_S = 30.0
@@ -46,7 +46,7 @@ class Start:
 class Condemn:
     """The run will end so; hosts that have begun are told to stop and restore. GIVE_UP names agents no longer waited for."""
 
-    verdict: Verdict
+    ending: Ending
     given_up: tuple[str, ...] = ()
 
 
@@ -59,7 +59,7 @@ class Release:
 class Finish:
     """End now, without data."""
 
-    verdict: Verdict
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def decide(run: RunView, now: datetime) -> Step | Wait:
 
 
 def _decide_preparing(run: RunView, now: datetime) -> Step | Wait:
-    if run.verdict:
+    if run.ending:
         return Move(RunState.RESTORING)
     if not run.in_phase(*(frozenset(HostPhase) - {HostPhase.READY})):
         if run.state is RunState.LEASED:
@@ -105,7 +105,7 @@ def _decide_preparing(run: RunView, now: datetime) -> Step | Wait:
 
 def _decide_running(run: RunView, now: datetime) -> Step | Wait:
     unfinished = run.in_phase(*_ENGAGED)
-    if run.verdict or not unfinished:
+    if run.ending or not unfinished:
         return Move(RunState.RESTORING)
     if all(host.agent in run.unstarted for host in run.hosts):
         return Start(now + start_margin(run.base_rtt_ms))  # nobody got the first one: the server went away with it
@@ -121,21 +121,21 @@ def _decide_restoring(run: RunView, now: datetime) -> Step | Wait:
     unsettled, limit = run.in_phase(*_UNSETTLED), _limit(run, run.state_at, RESTORE_LIMIT_S)
     if unsettled and now > limit:
         return Condemn(
-            run.verdict or _lost(unsettled, "did not report that its host is restored", RESTORE_LIMIT_S),
+            run.ending or _lost(unsettled, "did not report that its host is restored", RESTORE_LIMIT_S),
             tuple(unsettled),
         )
     if unsettled:
         return Wait(limit)
-    if run.verdict and (run.verdict.state is RunState.CANCELLED or not run.in_phase(HostPhase.RESTORED)):
-        return Finish(run.verdict)
+    if run.ending and (run.ending.state is RunState.CANCELLED or not run.in_phase(HostPhase.RESTORED)):
+        return Finish(run.ending)
     return Move(RunState.UPLOADING)
 
 
 def _decide_uploading(run: RunView, now: datetime) -> Step | Wait:
     if run.is_released:
         return Wait(None)
-    if run.verdict and run.verdict.state is RunState.CANCELLED:
-        return Finish(run.verdict)
+    if run.ending and run.ending.state is RunState.CANCELLED:
+        return Finish(run.ending)
     if not run.in_phase(HostPhase.RESTORED):
         return Release()
     limits = {host.agent: _upload_limits(host, run) for host in run.hosts if host.phase is HostPhase.RESTORED}
@@ -143,7 +143,7 @@ def _decide_uploading(run: RunView, now: datetime) -> Step | Wait:
     lost = {agent: why for agent, why in faults.items() if why}
     if lost:
         detail = " ".join(f"{agent} did not upload its samples: {why}." for agent, why in lost.items())
-        return Condemn(run.verdict or Verdict(RunState.INCOMPLETE, Reason.UPLOAD_TIMEOUT, detail), tuple(lost))
+        return Condemn(run.ending or Ending(RunState.INCOMPLETE, Reason.UPLOAD_TIMEOUT, detail), tuple(lost))
     return Wait(min(at for found in limits.values() for at, _ in found))
 
 
@@ -177,8 +177,8 @@ def start_margin(base_rtt_ms: float) -> timedelta:
     return timedelta(seconds=START_MARGIN_S + 4 * base_rtt_ms / 1000)
 
 
-def _lost(agents: list[str], what: str, seconds: float) -> Verdict:
-    return Verdict(RunState.FAILED, Reason.AGENT_LOST, f"{_names(agents)} {what} within {seconds:g} s.")
+def _lost(agents: list[str], what: str, seconds: float) -> Ending:
+    return Ending(RunState.FAILED, Reason.AGENT_LOST, f"{_names(agents)} {what} within {seconds:g} s.")
 
 
 def _names(agents: list[str]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from downlink.domain.campaign import Campaign, Condition, Order, Phases
+from downlink.domain.campaign import Campaign, Condition, ConditionOrder, Phases
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
-from downlink.domain.control import Fault, HostControls
+from downlink.domain.control import ControlFault, HostControls
 from downlink.domain.link import Link
 
 SETUP_S = 5.0
@@ -101,7 +101,7 @@ def plan_campaign(
 def cycle_order(campaign: Campaign, link: str, cycle: int) -> list[Condition]:
     """The conditions in the order of one cycle on one link. Another link or cycle does not change it."""
     order = list(campaign.conditions)
-    if campaign.timetable.order is Order.SHUFFLED:
+    if campaign.timetable.order is ConditionOrder.SHUFFLED:
         Random(f"{campaign.timetable.seed}/{link}/{cycle}").shuffle(order)  # noqa: S311 - repeatable, not secret
     return order
 
@@ -134,10 +134,10 @@ def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, Condition
     """(cycle, position, condition) of every run of one link, in order."""
     size = len(campaign.conditions)
     for index in range(campaign.timetable.runs_per_link(size)):
-        cycle, place = divmod(index, size)
-        if place == 0:
+        cycle, position = divmod(index, size)
+        if position == 0:
             order = cycle_order(campaign, link.name, cycle + 1)
-        yield cycle + 1, place + 1, order[place]
+        yield cycle + 1, position + 1, order[position]
 
 
 def _spaced(campaign: Campaign, links: Sequence[Link]) -> Iterator[PlannedRun]:
@@ -164,7 +164,7 @@ def _in_turn(campaign: Campaign, links: Sequence[Link]) -> Iterator[PlannedRun]:
 
 
 def _agents(link: Link, condition: Condition) -> tuple[str, ...]:
-    return (link.receiver, *(link.senders[place - 1] for place in condition.senders))
+    return (link.receiver, *(link.senders[number - 1] for number in condition.senders))
 
 
 def _booking(run: PlannedRun, link: Link, condition: Condition) -> Booking:
@@ -189,8 +189,8 @@ def _volumes(
 
 
 def _missing_senders(campaign: Campaign, link: Link) -> list[int]:
-    wanted = {place for condition in campaign.conditions for place in condition.senders}
-    return sorted(place for place in wanted if place > len(link.senders))
+    wanted = {number for condition in campaign.conditions for number in condition.senders}
+    return sorted(number for number in wanted if number > len(link.senders))
 
 
 def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict]:
@@ -242,7 +242,7 @@ def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, Hos
         for condition in campaign.conditions
         for flow in condition.flows
     ]
-    found: dict[tuple[str, Fault], str] = {}
+    found: dict[tuple[str, ControlFault], str] = {}
     for sender, name, flow in asked:
         for fault in controls[sender].faults(flow.transport) if sender in controls else ():
             found.setdefault((sender, fault), name)

@@ -106,7 +106,7 @@ class HostPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Ending:
     """How a run will end, with a code and a sentence."""
 
     state: RunState
@@ -144,7 +144,7 @@ class RunView:
     deadline_s: float
     watched_since: datetime
     start_at: datetime | None = None
-    verdict: Verdict | None = None
+    ending: Ending | None = None
     is_released: bool = False
     unstarted: frozenset[str] = frozenset()
 

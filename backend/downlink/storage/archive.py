@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, inser
 from sqlalchemy.sql.elements import KeyedColumnElement
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.event import FLEETING
 from downlink.storage import kept, tables
 from downlink.storage.unit import Unit
 from downlink.tracestore import Kept
@@ -83,7 +84,7 @@ def _belongs(table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -
     if table is tables.Campaign:
         return tables.Campaign.id == campaign_id
     if table is tables.Event:
-        return tables.Event.run_id.in_(runs) & (tables.Event.kind != "progress")
+        return tables.Event.run_id.in_(runs) & tables.Event.kind.not_in(FLEETING)
     columns = table.__table__.columns
     return columns.campaign_id == campaign_id if "campaign_id" in columns else columns.run_id.in_(runs)
 

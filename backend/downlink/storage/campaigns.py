@@ -20,12 +20,12 @@ from downlink.storage.unit import Unit
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign with counts over its runs. places: planned places, whatever the number of attempts."""
+    """A campaign with counts over its runs. slots: planned ones, whatever the number of attempts."""
 
     campaign: Campaign
     counts: dict[str, int]
-    places: int
-    places_ended: int
+    slots: int
+    slots_ended: int
     next_due_at: datetime | None
     report_at: datetime | None
 
@@ -67,7 +67,7 @@ def _overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
     grouped = select(Run.campaign_id, Run.state, func.count()).where(Run.campaign_id.in_(ids))
     for campaign_id, state, count in unit.session.execute(grouped.group_by(Run.campaign_id, Run.state)):
         counts[campaign_id][state] = count
-    places = _places(unit, ids)
+    slots = _slots(unit, ids)
     due = select(Run.campaign_id, func.min(Run.due_at)).where(Run.campaign_id.in_(ids), Run.state == RunState.PLANNED)
     next_due = {row[0]: row[1] for row in unit.session.execute(due.group_by(Run.campaign_id))}
     computed = select(Report.campaign_id, Report.computed_at).where(Report.campaign_id.in_(ids))
@@ -76,7 +76,7 @@ def _overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
         Overview(
             campaign,
             counts[campaign.id],
-            *places.get(campaign.id, (0, 0)),
+            *slots.get(campaign.id, (0, 0)),
             next_due.get(campaign.id),
             report_at.get(campaign.id),
         )
@@ -84,11 +84,11 @@ def _overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
     ]
 
 
-def _places(unit: Unit, ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
-    """Per campaign: how many places its plan has, and at how many the last attempt has ended."""
-    place = (Run.campaign_id, Run.link, Run.cycle, Run.position)
+def _slots(unit: Unit, ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
+    """Per campaign: how many slots its plan has, and at how many the last attempt has ended."""
+    slot = (Run.campaign_id, Run.link, Run.cycle, Run.position)
     has_ended = func.bool_and(Run.state.in_(FINAL_NAMES)).label("has_ended")
-    grouped = select(Run.campaign_id, has_ended).where(Run.campaign_id.in_(ids)).group_by(*place).subquery()
+    grouped = select(Run.campaign_id, has_ended).where(Run.campaign_id.in_(ids)).group_by(*slot).subquery()
     query = select(grouped.c.campaign_id, func.count(), func.count().filter(grouped.c.has_ended))
     return {row[0]: (row[1], row[2]) for row in unit.session.execute(query.group_by(grouped.c.campaign_id))}
 

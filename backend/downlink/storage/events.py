@@ -38,7 +38,7 @@ _HORIZON = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cursor:
-    """A place in the log, written `transaction.id`."""
+    """A position in the log, written `transaction.id`."""
 
     xact: int = 0
     id: int = 0
@@ -75,12 +75,12 @@ def add_event(
 
 
 def horizon(unit: Unit) -> Cursor:
-    """The place before which nothing can appear any more: where a reader starts who wants only what comes from now on."""
+    """The position before which nothing can appear later: where a reader starts who wants only what comes from now on."""
     return Cursor(int(unit.session.execute(text(_HORIZON)).scalar_one()))
 
 
 def newest(unit: Unit) -> tuple[Cursor, bool]:
-    """The place of the last event that can be read, and whether no committed one is hidden by an older transaction."""
+    """The position of the last event that can be read, and whether no committed one is hidden by an older transaction."""
     is_hidden = unit.session.execute(text(_IS_HIDDEN)).scalar_one()
     row = unit.session.execute(text(_NEWEST)).one_or_none()
     return Cursor(int(row[0]), row[1]) if row else Cursor(), not is_hidden

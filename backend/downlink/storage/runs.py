@@ -15,7 +15,7 @@ from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.errors import NotFoundError
 from downlink.domain.point import ENDS
-from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, HostPhase, HostView, Reason, RunState, RunView, Verdict
+from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, Ending, HostPhase, HostView, Reason, RunState, RunView
 from downlink.storage import events
 from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.tables import Agent, Campaign, Event, Json, Metric, Run, RunFlow, RunHost, Trace
@@ -282,7 +282,7 @@ def views(unit: Unit, run_ids: Sequence[UUID], now: datetime) -> dict[UUID, RunV
             deadline_s=run.deadline_s,
             watched_since=since,
             start_at=run.start_at,
-            verdict=_verdict(run.verdict, run.reason, run.detail),
+            ending=_ending(run.verdict, run.reason, run.detail),
             is_released=run.released_at is not None,
             unstarted=frozenset(host.agent for host, is_unstarted in hosts[run.id] if is_unstarted),
         )
@@ -290,8 +290,8 @@ def views(unit: Unit, run_ids: Sequence[UUID], now: datetime) -> dict[UUID, RunV
     }
 
 
-def _verdict(state: str | None, reason: str | None, detail: str | None) -> Verdict | None:
-    return Verdict(RunState(state), Reason(reason or Reason.INTERNAL), detail or "") if state else None
+def _ending(state: str | None, reason: str | None, detail: str | None) -> Ending | None:
+    return Ending(RunState(state), Reason(reason or Reason.INTERNAL), detail or "") if state else None
 
 
 def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple[HostView, bool]]]:

@@ -12,11 +12,11 @@ from downlink.domain.run import RunState
 from downlink.storage.tables import Exit, Run, Sweep, SweepPart
 from downlink.storage.unit import Unit
 
-Place = tuple[UUID, int]
+FlowKey = tuple[UUID, int]
 """Run and flow."""
 
 
-def decidable_places(unit: Unit, campaign_id: UUID, detector: str, version: str) -> Sequence[Place]:
+def decidable_flows(unit: Unit, campaign_id: UUID, detector: str, version: str) -> Sequence[FlowKey]:
     """The flows of complete runs on which this detector could decide."""
     query = select(Exit.run_id, Exit.flow).join(Run, Run.id == Exit.run_id)
     wanted = query.where(
@@ -29,10 +29,10 @@ def decidable_places(unit: Unit, campaign_id: UUID, detector: str, version: str)
     return [(row[0], row[1]) for row in unit.session.execute(wanted.distinct().order_by(Exit.run_id, Exit.flow))]
 
 
-def add_sweep(unit: Unit, sweep: Sweep, places: Iterable[Place]) -> None:
+def add_sweep(unit: Unit, sweep: Sweep, flows: Iterable[FlowKey]) -> None:
     unit.session.add(sweep)
     unit.session.flush()
-    unit.session.add_all(SweepPart(sweep_id=sweep.id, run_id=run_id, flow=flow) for run_id, flow in places)
+    unit.session.add_all(SweepPart(sweep_id=sweep.id, run_id=run_id, flow=flow) for run_id, flow in flows)
     unit.session.flush()
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +17,7 @@ from downlink.cli.campaigns import reanalyse
 from downlink.cli.client import Access, Client
 from downlink.domain.errors import DownlinkError
 from downlink.storage.tables import Event
-from tests.fixtures.lab import Lab
+from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
 
 TABLES = ("series", "metrics", "exits", "limits", "summary", "statistics")
@@ -73,6 +76,11 @@ def test_open_pages_hear_of_each_run_and_then_of_the_report(lab: Lab, campaign: 
     assert {kind for kind, _ in told[:-1]} == {"reanalysis"}
     assert sorted(run for _, run in told[:-1] if run) == sorted(runs)
     assert [lab.call("GET", f"/runs/{run['id']}")["events"] for run in lab.runs(str(campaign))] == records
+    headers = {"Authorization": f"Bearer {lab.token}"}
+    packed = lab.client.get(f"{API}/campaigns/{campaign}/archive.zip", headers=headers).content
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        kept = json.loads(archive.read("rows.json"))["events"]
+    assert "reanalysis" not in {event["kind"] for event in kept}, "an archive holds what runs went through"
 
 
 def test_an_order_survives_a_queue_that_loses_it(lab: Lab, campaign: UUID) -> None:

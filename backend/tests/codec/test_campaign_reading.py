@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import FlowPlan, Limits, Order, Phases, Sampling, StopRule, Tcp, Timetable
+from downlink.domain.campaign import ConditionOrder, FlowPlan, Limits, Phases, Sampling, StopRule, Tcp, Timetable
 from downlink.domain.errors import InvalidError
 
 SMALL: dict[str, Any] = {
@@ -31,7 +31,7 @@ def test_what_is_left_out_has_its_documented_default() -> None:
     campaign = campaign_from_dict(SMALL)
     assert campaign.phases == Phases(15, 30)
     assert campaign.limits == Limits(attempts=2, bytes=None)
-    assert campaign.timetable == Timetable(cycles=3, pause_s=0, order=Order.INTERLEAVED, seed=1)
+    assert campaign.timetable == Timetable(cycles=3, pause_s=0, order=ConditionOrder.INTERLEAVED, seed=1)
     (condition,) = campaign.conditions
     assert condition.flows == (FlowPlan(Tcp("cubic"), sender=1, start_s=0),)
     assert condition.stop == StopRule(seconds=60)

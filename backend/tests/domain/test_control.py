@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from downlink.domain.campaign import Scalar, Tcp
-from downlink.domain.control import ControlOption, Fault, HostControls, read_host_controls
+from downlink.domain.control import ControlFault, ControlOption, HostControls, read_host_controls
 
 VERSION = ControlOption(("1.0", "3.1", "4.0"), 0, 0)
 SWITCH = ControlOption(("off", "on"), 0, 0)
@@ -45,12 +45,12 @@ def test_any_other_value_is_refused(option: ControlOption, value: Scalar) -> Non
     ],
 )  # fmt: skip
 def test_a_fault_is_a_sentence_that_says_what_to_do(transport: Tcp, fault: str) -> None:
-    assert list(HOST.faults(transport)) == [Fault(fault)]
+    assert list(HOST.faults(transport)) == [ControlFault(fault)]
 
 
 def test_what_a_host_could_not_run_at_its_agents_start_may_be_otherwise_at_the_run() -> None:
     (fault,) = HOST.faults(Tcp("dl_vivace"))
-    assert fault == Fault("dl_vivace cannot run there: its kernel is too old.", is_certain=False)
+    assert fault == ControlFault("dl_vivace cannot run there: its kernel is too old.", is_certain=False)
 
 
 @pytest.mark.parametrize("transport", [Tcp(), Tcp("westwood"), Tcp("dl_hybla", options={"rtt0_ms": 100})])

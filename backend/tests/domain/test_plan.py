@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign, Limits, Order, StopRule, Timetable
+from downlink.domain.campaign import Campaign, ConditionOrder, Limits, StopRule, Timetable
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import ControlOption, HostControls
 from downlink.domain.link import Link, Orbit
@@ -209,7 +209,7 @@ def test_the_same_campaign_makes_the_same_plan(campaign: Campaign) -> None:
 
 def test_shuffled_cycles_differ_from_each_other_and_between_seeds() -> None:
     def orders(seed: int, links: tuple[str, ...] = ("geo",)) -> list[list[str]]:
-        table = Timetable(cycles=4, order=Order.SHUFFLED, seed=seed)
+        table = Timetable(cycles=4, order=ConditionOrder.SHUFFLED, seed=seed)
         runs = plan(replace(make_campaign(6, links), timetable=table), *LINKS).runs
         return [[run.condition for run in runs if run.link == "geo" and run.cycle == n] for n in range(1, 5)]
 

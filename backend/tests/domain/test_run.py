@@ -14,12 +14,12 @@ from downlink.domain.run import (
     ACTIVE,
     FINAL,
     LATEST_START_S,
+    Ending,
     HostPhase,
     HostView,
     Reason,
     RunState,
     RunView,
-    Verdict,
     is_retried,
     may_follow,
     transfer_deadline_s,
@@ -28,8 +28,8 @@ from downlink.domain.watch import API, CONDUCTOR, Pulse, next_pulse, watched_sin
 
 ZERO = datetime(2026, 1, 1, tzinfo=UTC)
 SENDER, RECEIVER = "server", "client"
-FAILED = Verdict(RunState.FAILED, Reason.LINK_LOST, "The link was lost.")
-CANCELLED = Verdict(RunState.CANCELLED, Reason.CANCELLED, "Cancelled.")
+FAILED = Ending(RunState.FAILED, Reason.LINK_LOST, "The link was lost.")
+CANCELLED = Ending(RunState.CANCELLED, Reason.CANCELLED, "Cancelled.")
 
 
 def make_run(
@@ -45,7 +45,7 @@ class Life:
     def __init__(self) -> None:
         self.run = make_run()
         self.now = ZERO
-        self.end: Verdict | None = None
+        self.end: Ending | None = None
         self.states = [self.run.state]
 
     def go_on(self) -> None:
@@ -60,31 +60,31 @@ class Life:
                 self.run = replace(self.run, start_at=start_at, unstarted=frozenset())
                 if self.run.state is not RunState.RUNNING:
                     self._enter(RunState.RUNNING)
-            case Condemn(verdict, given_up):
-                self.condemn(verdict, given_up)
+            case Condemn(ending, given_up):
+                self.condemn(ending, given_up)
             case Release():
                 # Sealing and analysis end the run; they are jobs and need no decision.
-                self._finish(self.run.verdict or Verdict(RunState.COMPLETE, Reason.INTERNAL, ""))
-            case Finish(verdict):
-                self._finish(verdict)
+                self._finish(self.run.ending or Ending(RunState.COMPLETE, Reason.INTERNAL, ""))
+            case Finish(ending):
+                self._finish(ending)
 
     def _enter(self, state: RunState) -> None:
         assert may_follow(self.run.state, state)
         self.run = replace(self.run, state=state, state_at=self.now)
         self.states.append(state)
 
-    def _finish(self, verdict: Verdict) -> None:
-        self._enter(verdict.state)
-        self.end = verdict
+    def _finish(self, ending: Ending) -> None:
+        self._enter(ending.state)
+        self.end = ending
 
-    def condemn(self, verdict: Verdict, given_up: tuple[str, ...] = ()) -> None:
+    def condemn(self, ending: Ending, given_up: tuple[str, ...] = ()) -> None:
         def phase(host: HostView) -> HostPhase:
             if host.agent in given_up:
                 return HostPhase.LOST
             return HostPhase.DONE if host.phase is HostPhase.ASSIGNED else host.phase
 
         hosts = tuple(replace(host, phase=phase(host)) for host in self.run.hosts)
-        self.run = replace(self.run, verdict=self.run.verdict or verdict, hosts=hosts)
+        self.run = replace(self.run, ending=self.run.ending or ending, hosts=hosts)
 
     def hear(self, agent: str, phase: HostPhase) -> None:
         hosts = tuple(
@@ -133,10 +133,10 @@ def test_whatever_happens_the_run_ends_in_a_final_state_with_a_reason(story: lis
 )
 @settings(max_examples=500)
 def test_every_step_is_legal_and_the_steps_come_to_rest(
-    state: RunState, phases: tuple[HostPhase, HostPhase], verdict: Verdict | None, seconds: float
+    state: RunState, phases: tuple[HostPhase, HostPhase], ending: Ending | None, seconds: float
 ) -> None:
     life = Life()
-    life.run = replace(make_run(state, phases), verdict=verdict, start_at=ZERO)
+    life.run = replace(make_run(state, phases), ending=ending, start_at=ZERO)
     life.now = ZERO + timedelta(seconds=seconds)
     life.go_on()
     assert len(life.states) <= len(RunState)
@@ -169,8 +169,8 @@ def test_silence_during_a_transfer_is_no_failure_before_the_deadline() -> None:
     assert isinstance(decide(run, ZERO + timedelta(seconds=90)), Wait)
     late = decide(run, ZERO + timedelta(seconds=200))
     assert isinstance(late, Condemn)
-    assert late.verdict.reason is Reason.AGENT_LOST
-    assert "server and client" in late.verdict.detail
+    assert late.ending.reason is Reason.AGENT_LOST
+    assert "server and client" in late.ending.detail
 
 
 def test_a_host_that_cannot_be_restored_in_time_is_given_up_and_named() -> None:
@@ -178,13 +178,13 @@ def test_a_host_that_cannot_be_restored_in_time_is_given_up_and_named() -> None:
     step = decide(run, ZERO + timedelta(seconds=100))
     assert isinstance(step, Condemn)
     assert step.given_up == (RECEIVER,)
-    assert RECEIVER in step.verdict.detail
+    assert RECEIVER in step.ending.detail
 
 
 def test_a_failed_run_keeps_the_samples_it_has() -> None:
-    run = replace(make_run(RunState.RESTORING, (HostPhase.RESTORED, HostPhase.DONE)), verdict=FAILED)
+    run = replace(make_run(RunState.RESTORING, (HostPhase.RESTORED, HostPhase.DONE)), ending=FAILED)
     assert decide(run, ZERO) == Move(RunState.UPLOADING)
-    assert decide(replace(run, verdict=CANCELLED), ZERO) == Finish(CANCELLED)
+    assert decide(replace(run, ending=CANCELLED), ZERO) == Finish(CANCELLED)
 
 
 @pytest.mark.parametrize("reason", ["cc_unavailable", "setting_refused", "policy_refused"])

@@ -12,7 +12,7 @@ from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign import Limits, Timetable
 from downlink.domain.next_step import Wait, decide
-from downlink.domain.run import ACTIVE, HostPhase, HostView, Reason, RunState, RunView, Verdict
+from downlink.domain.run import ACTIVE, Ending, HostPhase, HostView, Reason, RunState, RunView
 from downlink.domain.turn import (
     LOOK_AGAIN,
     PATIENCE,
@@ -172,7 +172,7 @@ views = st.builds(
     deadline_s=st.floats(1, 900),
     watched_since=moments,
     start_at=st.none() | moments,
-    verdict=st.sampled_from([None, Verdict(RunState.FAILED, Reason.LINK_LOST, "Lost.")]),
+    ending=st.sampled_from([None, Ending(RunState.FAILED, Reason.LINK_LOST, "Lost.")]),
     is_released=st.booleans(),
 )
 

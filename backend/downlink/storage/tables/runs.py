@@ -45,7 +45,9 @@ class Campaign(Table):
 
 
 class Run(Table):
-    """needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost.
+    """verdict: the state that it will end in, once that is settled (`domain.run.Ending`).
+
+    needs: the job that is due (`seal`, `analyse`), sent last at needs_sent_at; the tick sends it again when it is lost.
 
     nominal_rate_bps, is_emulated: of its link when it was planned; an analysis years later, or elsewhere, finds no link to ask.
     wake_at: when the tick looks at it, None for not before something happens; of planned runs, the first on each link has one.

@@ -7,7 +7,7 @@ import { formatSigned } from '@/lib/format'
 import { PHASE_TITLES } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { differenceText, forestRows, type Place, pairName, powerSentence } from './evidence'
+import { differenceText, forestRows, type Place, pairName, powerSentence } from './measures'
 import classes from './statistics.module.css'
 
 /** The paired differences of one metric with what the cycles so far can show. */

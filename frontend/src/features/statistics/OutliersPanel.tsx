@@ -5,7 +5,7 @@ import { formatNumber } from '@/lib/format'
 import { PHASE_TITLES } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { farthestFirst, MEASURES, offText } from './evidence'
+import { farthestFirst, MEASURES, offText } from './measures'
 
 const LISTED = 50
 const HEADS = ['Run', 'Link', 'Flow', 'Phase', 'Metric', 'Value', 'Median', 'Off by']

@@ -4,7 +4,7 @@ import { isShown, readingText } from '@/lib/comparisons'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { formatP, pairName, primaryTitle, shapeText } from './evidence'
+import { formatP, pairName, primaryTitle, shapeText } from './measures'
 
 const HEADS = ['Metric', 'Compared', 'Cycles', 'Level, p', 'Reading', 'KS distance', 'Shape, p', 'Shape']
 

@@ -14,12 +14,12 @@ import {
   powerSentence,
   primaryTitle,
   shapeText,
-} from './evidence'
+} from './measures'
 
 const [throughput] = METRICS
 if (!throughput) throw new Error('the first metric is throughput')
 
-const evidence = (change: Partial<Comparison> = {}): Comparison => ({
+const comparison = (change: Partial<Comparison> = {}): Comparison => ({
   link: 'geo',
   flow: 1,
   phase: 'startup',
@@ -72,7 +72,7 @@ describe('what the cycles can show', () => {
       'With n = 1 nothing can be said yet: it takes two cycles in which both conditions are complete.',
     ],
   ])('%o', (change, says) => {
-    expect(powerSentence(evidence(change), throughput)).toBe(says)
+    expect(powerSentence(comparison(change), throughput)).toBe(says)
   })
 })
 
@@ -86,18 +86,18 @@ describe('a comparison has one reading, and claims a difference only by its test
     [{ cycles_higher: 1, cycles_lower: 4 }, 'lower in 4 of 5 cycles, not tested'],
     [{ cycles_higher: 0, cycles_lower: 0 }, 'equal in all 5 cycles, not tested'],
     [{ difference: { mean: 1, low: null, high: null, n: 1, sd: null } }, 'needs two cycles or more'],
-  ])('%o', (change, says) => expect(readingText(evidence(change))).toBe(says))
+  ])('%o', (change, says) => expect(readingText(comparison(change))).toBe(says))
 
   it('a ratio stands beside the difference', () => expect([9.63, null].map(ratioText)).toEqual(['9.63 ×', '–']))
 })
 
 it('one cycle tells nothing', () => {
-  const alone = evidence({ difference: { mean: 5e6, low: null, high: null, n: 1, sd: null } })
-  expect([canTell([]), canTell([alone]), canTell([alone, evidence()])]).toEqual([false, false, true])
+  const alone = comparison({ difference: { mean: 5e6, low: null, high: null, n: 1, sd: null } })
+  expect([canTell([]), canTell([alone]), canTell([alone, comparison()])]).toEqual([false, false, true])
 })
 
 describe('what is chosen', () => {
-  const all = [evidence(), evidence({ metric: 'rtt_ms' }), evidence({ link: 'leo', flow: 2, phase: 'steady' })]
+  const all = [comparison(), comparison({ metric: 'rtt_ms' }), comparison({ link: 'leo', flow: 2, phase: 'steady' })]
 
   it('offers what there is in a phase', () => {
     const { links, flows, metrics } = choices(all, 'startup')
@@ -109,7 +109,7 @@ describe('what is chosen', () => {
   })
 
   it('the whole run has its time to steady state besides', () => {
-    const { metrics } = choices([...all, evidence({ phase: 'overall', metric: 'time_to_steady_s' })], 'overall')
+    const { metrics } = choices([...all, comparison({ phase: 'overall', metric: 'time_to_steady_s' })], 'overall')
     expect(metrics.map(({ title }) => title)).toEqual(['Time to steady state'])
   })
 
@@ -125,7 +125,7 @@ describe('what is chosen', () => {
 })
 
 it('a row of the forest plot is in the shown unit', () => {
-  expect(forestRows([evidence({ bootstrap_high: null })], 1e-6)).toEqual([
+  expect(forestRows([comparison({ bootstrap_high: null })], 1e-6)).toEqual([
     { label: 'off − on', style: 1, mean: 5, low: -1, high: 11, bootstrap_low: 1, bootstrap_high: null },
   ])
 })
