@@ -1273,7 +1273,7 @@ export interface components {
                     /** @description Seconds from the start of a run to that of the next on the same link */
                     every_s?: number | null;
                     /**
-                     * Order
+                     * ConditionOrder
                      * @description Of the conditions in a cycle: as listed, or drawn anew
                      * @default interleaved
                      * @enum {string}
