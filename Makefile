@@ -108,8 +108,9 @@ test-servers: install packages $(S3_SERVER) ## Integration tests against Debian'
 	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
 
 .PHONY: chaos
-chaos: install packages ## As root, 15 minutes: the whole server away for three minutes, in the states of a run
+chaos: install packages $(S3_SERVER) ## As root, 25 minutes: the whole server away for three minutes, in the states of a run; two of each process killed in turn
 	DOWNLINK_OUTAGE_S=180 $(PYTEST) backend/tests/system/test_outages.py
+	DOWNLINK_CHAOS_S=180 $(PYTEST) -s backend/tests/system/test_two_of_each.py
 
 .PHONY: lint
 lint: lint-backend lint-agents lint-frontend ## Style, types, import contracts, of all three parts

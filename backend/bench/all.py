@@ -83,6 +83,7 @@ BENCHES = [
     python_bench("ingest_bench"),
     python_bench("stack_bench"),
     python_bench("disk_bench"),
+    python_bench("trace_store_bench"),
     python_bench("report_bench"),
     python_bench("judged_bench"),
     python_bench("exits_bench"),
