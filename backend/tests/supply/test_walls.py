@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -67,6 +68,24 @@ def test_every_file_imports_what_its_room_may() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     assert len(files) > 100
     assert {str(path): found for path in files if (found := strangers(path))} == {}
+
+
+def test_the_table_has_the_layers_of_the_contracts_from_the_top_down() -> None:
+    contracts = tomllib.loads((ROOT / "backend" / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    floor = {name.split(".")[1]: at for at, layer in enumerate(layers) for name in layer.split(" | ")}
+    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert set(floor) == modules - {"__init__"}
+    floors = [floor[name.removesuffix(".py")] for name in table()]
+    assert (len(floors), floors) == (len(floor), sorted(floors))
+
+
+def test_the_page_names_every_package_of_the_agents_and_every_feature_of_the_dashboard() -> None:
+    agents, dashboard = (PAGE.partition(f"### `{name}`")[2].partition("### ")[0] for name in ("agents", "frontend"))
+    for text, folder in ((agents, "agents/internal"), (dashboard, "frontend/src/features")):
+        folders = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
+        assert len(folders) > 9
+        assert {name for name in folders if f"`{name}`" not in text and f"/{name}`" not in text} == set()
 
 
 def test_a_stored_campaign_is_read_by_one_function() -> None:
