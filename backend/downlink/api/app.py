@@ -120,6 +120,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.resting = Resting(app.state.waiting)
     app.state.known = Known(app.state.waiting)
     app.state.newest = live.Newest(app.state.waiting)
+    # Most requests are polls, and routers are asked in turn whose a request is: half of a poll's time, were it the last one's.
+    app.include_router(agent_channel.router, prefix=PREFIX, include_in_schema=False)
     for module in PARTS:
         app.include_router(module.router, prefix=PREFIX)
     app.include_router(health.router)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import resource
 import socket
 from types import FrameType
@@ -25,6 +26,7 @@ from downlink.settings import Settings
 
 GRACE_S = 5
 BEAT_TICKS = 20  # uvicorn's are 0.1 s apart
+FULL_COLLECTIONS = 500  # as many partial ones to each; Python's own number is 10
 log = structlog.get_logger()
 
 
@@ -114,7 +116,19 @@ def serve(settings: Settings) -> None:
         sockets = [stack.enter_context(_tcp(settings))]
         if settings.uds:
             sockets.append(stack.enter_context(_unix(settings, stack)))
+        _collect_rarely()
         Server(config, app).run(sockets)
+
+
+def _collect_rarely() -> None:
+    """Leave what is loaded by now to the end of the process, and look rarely through all that came later.
+
+    Held polls are hundreds of thousands of objects that live long and end by themselves: to look through those of 3,000
+    agents stops every answer for half a second, every few seconds by Python's own measure. What dies young is collected as ever.
+    """
+    gc.freeze()
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, FULL_COLLECTIONS)
 
 
 def _tcp(settings: Settings) -> socket.socket:
