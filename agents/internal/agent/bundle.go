@@ -38,13 +38,16 @@ func (u *upload) bundleBytes() int {
 }
 
 // noteBundle lets requests carry up to twice what one has carried quickly; one that was slow or failed brings them back
-// to what every channel carries.
+// to what every channel carries. They stay there after a refusal: something on the way may take no larger ones.
 func (u *upload) noteBundle(bytes int, took time.Duration, err error) {
-	if err != nil || took > quickly {
+	switch carried := u.carried.Load(); {
+	case carried < 0 || uplink.IsRefusal(err):
+		u.carried.Store(-1)
+	case err != nil || took > quickly:
 		u.carried.Store(0)
-		return
+	default:
+		u.carried.Store(max(carried, min(2*int64(bytes), maxBundleBytes)))
 	}
-	u.carried.Store(max(u.carried.Load(), min(2*int64(bytes), maxBundleBytes)))
 }
 
 // uploadBundles sends chunks several to a request, and returns those that must go one by one: what a request alone tells

@@ -24,7 +24,8 @@ type upload struct {
 	trouble atomic.Pointer[string]
 	// left counts the chunks that were left for later.
 	left atomic.Int64
-	// carried is how many bytes a request with several chunks may carry because others got through quickly.
+	// carried is how many bytes a request with several chunks may carry because others got through quickly; below 0
+	// after one was refused.
 	carried atomic.Int64
 }
 
