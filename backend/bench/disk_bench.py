@@ -60,7 +60,7 @@ def store(units: UnitFactory, flow: int, parts: Iterable[Columns]) -> float:
         run_id = unit.session.scalars(select(Run.id).limit(1)).one()
         for sequence, part in enumerate(parts):
             chunk = Chunk(
-                run_id=run_id, flow=flow, end="sender", sequence=sequence, sha256=bytes(32), packed=None,
+                run_id=run_id, flow=flow, point="sender", sequence=sequence, sha256=bytes(32), packed=None,
                 samples=len(part["elapsed_us"]), stored_at=datetime.now(UTC),
             )  # fmt: skip
             add_sealed_chunk(unit, chunk, columns_to_parquet(part))

@@ -63,7 +63,7 @@ uvicorn.run(app, port=%d, log_level="error", lifespan="off")
 """
 COPY = "COPY bare (flow, sequence, packed) FROM STDIN BINARY"
 BARE_VALUES = {
-    "run_id": "gen_random_uuid()", '"end"': "'sender'", "sha256": "decode(repeat('00', 32), 'hex')", "samples": "5000",
+    "run_id": "gen_random_uuid()", "point": "'sender'", "sha256": "decode(repeat('00', 32), 'hex')", "samples": "5000",
     "stored_at": "now()",
 }  # fmt: skip
 Headers = dict[str, str]

@@ -39,7 +39,7 @@ PREPARE = """
     DELETE FROM chunks;
 """
 ADD = """
-    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
+    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
     VALUES (:run, 1, :end, :sequence, '', :samples, :parquet, now())
 """
 COPIES = (
@@ -50,8 +50,8 @@ COPIES = (
         f"INSERT INTO {table} SELECT (jsonb_populate_record({table}, jsonb_build_object('run_id', ids.id))).* FROM {table}, ids"  # noqa: S608
         for table in ("run_flows", "traces")
     ),
-    """INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
-       SELECT ids.id, flow, "end", sequence, sha256, samples, parquet, stored_at FROM chunks, ids""",
+    """INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
+       SELECT ids.id, flow, point, sequence, sha256, samples, parquet, stored_at FROM chunks, ids""",
 )
 
 

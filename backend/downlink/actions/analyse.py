@@ -78,7 +78,7 @@ def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:
 
 def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
     """As it was condemned to; else by what is missing, or wrong with the traces; else complete."""
-    missing = {(trace.flow, trace.end): trace.missing for trace in traces.traces_of(unit, run.id) if trace.missing}
+    missing = {(trace.flow, trace.point): trace.missing for trace in traces.traces_of(unit, run.id) if trace.missing}
     if run.verdict:
         runs.finish(unit, run, RunState(run.verdict), now, run.reason, run.detail)
     elif missing:

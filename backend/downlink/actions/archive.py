@@ -95,7 +95,7 @@ class _Writer:
         """Name, content, and whether it is compressed already."""
         yield "rows.json", self._rows(), False
         for chunk, parquet in self._chunks():
-            member = f"traces/{chunk.run_id}/{chunk.flow}-{chunk.end}-{chunk.sequence}.parquet"
+            member = f"traces/{chunk.run_id}/{chunk.flow}-{chunk.point}-{chunk.sequence}.parquet"
             self.places.append(_place(chunk, member))
             yield member, [parquet], True
         yield "chunks.json", [json.dumps(self.places).encode()], False
@@ -215,7 +215,7 @@ def _place(chunk: StoredChunk, member: str) -> dict[str, Any]:
         "member": member,
         "run_id": str(chunk.run_id),
         "flow": chunk.flow,
-        "end": chunk.end,
+        "point": chunk.point,
         "sequence": chunk.sequence,
         "samples": chunk.samples,
         "sha256": chunk.sha256.hex(),
@@ -227,7 +227,7 @@ def _stored(place: dict[str, Any]) -> StoredChunk:
     return StoredChunk(
         run_id=UUID(place["run_id"]),
         flow=place["flow"],
-        end=place["end"],
+        point=place["point"] if "point" in place else place["end"],  # until protocol version 2
         sequence=place["sequence"],
         samples=place["samples"],
         sha256=bytes.fromhex(place["sha256"]),

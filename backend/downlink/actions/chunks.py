@@ -155,7 +155,7 @@ def _is_new(
 def _row(chunk: Checked, now: datetime) -> dict[str, object]:
     place = chunk.place
     return {
-        "run_id": place.run_id, "flow": place.flow, "end": place.point, "sequence": place.sequence,
+        "run_id": place.run_id, "flow": place.flow, "point": place.point, "sequence": place.sequence,
         "sha256": chunk.digest, "samples": chunk.samples, "packed": chunk.content, "stored_at": now,
     }  # fmt: skip
 

@@ -198,7 +198,7 @@ def _store(unit: Unit, run_id: UUID, trace: SealedTrace, now: datetime) -> None:
     for sequence, (parquet, samples) in enumerate(trace.chunks):
         digest = hashlib.sha256(parquet).digest()
         row = Chunk(
-            run_id=run_id, flow=trace.flow, end=trace.point, sequence=sequence,
+            run_id=run_id, flow=trace.flow, point=trace.point, sequence=sequence,
             sha256=digest, samples=samples, packed=None, stored_at=now,
         )  # fmt: skip
         traces.add_sealed_chunk(unit, row, parquet)

@@ -132,7 +132,7 @@ def _trace(row: RunFlow, point: Point, details: RunDetails) -> dict[str, Any]:
     """What was announced there, and once the trace is sealed what is there."""
     outcome = getattr(row, f"{point}_outcome") or {}
     sealed: Trace | None = next(
-        (trace for trace in details.traces if (trace.flow, trace.end) == (row.flow, point)), None
+        (trace for trace in details.traces if (trace.flow, trace.point) == (row.flow, point)), None
     )
     state = "expected" if not outcome else "open"
     if sealed:

@@ -17,7 +17,7 @@ from downlink.views import reports, tables, traces
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
 PARQUET = "application/vnd.apache.parquet"
-End = Literal["sender", "receiver"]
+TracePoint = Literal["sender", "receiver"]
 FlowNumber = Annotated[int, Path(ge=1, le=1000)]
 
 
@@ -53,13 +53,17 @@ def export_campaign(campaign_id: UUID, table: tables.TableName, caller: Reader, 
     return download(chunks, f"{name}-{table}.csv", CSV)
 
 
-@router.get("/runs/{run_id}/traces/{flow}/{end}.parquet", response_class=StreamingResponse, **_file(PARQUET))
-def export_trace_parquet(run_id: UUID, flow: FlowNumber, end: End, caller: Reader, units: Units) -> StreamingResponse:
+@router.get("/runs/{run_id}/traces/{flow}/{point}.parquet", response_class=StreamingResponse, **_file(PARQUET))
+def export_trace_parquet(
+    run_id: UUID, flow: FlowNumber, point: TracePoint, caller: Reader, units: Units
+) -> StreamingResponse:
     """A sealed trace, every sample of it."""
-    return download(traces.trace_parquet(units, run_id, flow, end), f"{run_id}-{flow}-{end}.parquet", PARQUET)
+    return download(traces.trace_parquet(units, run_id, flow, point), f"{run_id}-{flow}-{point}.parquet", PARQUET)
 
 
-@router.get("/runs/{run_id}/traces/{flow}/{end}.csv", response_class=StreamingResponse, **_file(CSV))
-def export_trace_csv(run_id: UUID, flow: FlowNumber, end: End, caller: Reader, units: Units) -> StreamingResponse:
+@router.get("/runs/{run_id}/traces/{flow}/{point}.csv", response_class=StreamingResponse, **_file(CSV))
+def export_trace_csv(
+    run_id: UUID, flow: FlowNumber, point: TracePoint, caller: Reader, units: Units
+) -> StreamingResponse:
     """A sealed trace, every sample of it."""
-    return download(traces.trace_csv(units, run_id, flow, end), f"{run_id}-{flow}-{end}.csv", CSV)
+    return download(traces.trace_csv(units, run_id, flow, point), f"{run_id}-{flow}-{point}.csv", CSV)

@@ -80,13 +80,15 @@ def cancel(run: str) -> None:
 def trace(
     run: str,
     flow: Annotated[int, typer.Option(min=1)] = 1,
-    end: Annotated[Literal["sender", "receiver"], typer.Option()] = "sender",
+    point: Annotated[
+        Literal["sender", "receiver"], typer.Option("--point", "--end", help="Where it was taken.")
+    ] = "sender",
     form: Annotated[Literal["parquet", "csv"], typer.Option("--format")] = "parquet",
     to: Annotated[Path | None, typer.Option(help="File to write; named after the run when left out")] = None,
 ) -> None:
-    """Download the samples of one flow at one end."""
-    file = to or Path(f"{run}-{flow}-{end}.{form}")
-    size = download(connect(), f"/runs/{run}/traces/{flow}/{end}.{form}", file)
+    """Download the samples of one flow at one point."""
+    file = to or Path(f"{run}-{flow}-{point}.{form}")
+    size = download(connect(), f"/runs/{run}/traces/{flow}/{point}.{form}", file)
     note(f"{file}: {size:,} bytes")
 
 

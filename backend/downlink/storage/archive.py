@@ -44,7 +44,7 @@ class StoredChunk:
 
     run_id: UUID
     flow: int
-    end: str
+    point: str
     sequence: int
     samples: int
     sha256: bytes
@@ -52,7 +52,7 @@ class StoredChunk:
 
     @property
     def place(self) -> kept.Place:
-        return (self.run_id, self.flow, self.end, self.sequence)
+        return (self.run_id, self.flow, self.point, self.sequence)
 
 
 def has_campaign(unit: Unit, campaign_id: UUID) -> bool:
@@ -108,7 +108,7 @@ def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
 def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[tuple[StoredChunk, Kept]]:
     """Up to limit sealed chunks of the campaign, those behind the place `after`, and where their Parquet is."""
     chunk = tables.Chunk
-    place = (chunk.run_id, chunk.flow, chunk.end, chunk.sequence)
+    place = (chunk.run_id, chunk.flow, chunk.point, chunk.sequence)
     columns = [getattr(chunk, name) for name in StoredChunk.__dataclass_fields__]
     query = select(*columns, chunk.parquet, tables.TraceFolder.url).outerjoin(tables.TraceFolder)
     query = query.join(tables.Run, tables.Run.id == chunk.run_id)
@@ -141,7 +141,12 @@ def _to_plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
+RENAMED = {("traces", "end"): "point"}
+"""Columns of archives from before, and what they are called now."""
+
+
 def _from_json_row(table: str, columns: Mapping[str, KeyedColumnElement[Any]], row: Row) -> Row:
+    row = {RENAMED.get((table, name), name): value for name, value in row.items()}
     unknown = set(row) - set(columns)
     if unknown:
         raise _unfit(f"table {table} has no columns {', '.join(sorted(unknown))}")

@@ -19,7 +19,7 @@ from downlink.storage.unit import Unit
 from downlink.tracestore import Folder, Kept
 
 Place = tuple[UUID, int, str, int]
-"""A chunk by run, flow, end and sequence."""
+"""A chunk by run, flow, point and sequence."""
 PATIENCE = timedelta(hours=1)
 """Longer than any unit of work, and than any job may take."""
 _IS_NAMED = exists().where(Chunk.folder_id == TraceFolder.id)
@@ -40,8 +40,8 @@ def keep(unit: Unit, chunk: Place, parquet: bytes) -> Mapping[str, Any]:
 
 
 def _name(chunk: Sequence[Any]) -> str:
-    run_id, flow, end, sequence = chunk
-    return f"{run_id}/{flow}-{end}-{sequence}.parquet"
+    run_id, flow, point, sequence = chunk
+    return f"{run_id}/{flow}-{point}-{sequence}.parquet"
 
 
 def _open_folder(unit: Unit) -> Folder:
@@ -80,14 +80,14 @@ def runs_elsewhere(unit: Unit) -> list[UUID]:
 
 def move_chunks(unit: Unit, run_id: UUID) -> int:
     """Bring a locked run's sealed chunks to where this server keeps new traces; how many they were."""
-    columns = (Chunk.flow, Chunk.end, Chunk.sequence)
+    columns = (Chunk.flow, Chunk.point, Chunk.sequence)
     found = unit.session.execute(_elsewhere(unit, select(*columns)).where(Chunk.run_id == run_id)).all()
-    for flow, end, sequence in found:
-        own = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence == sequence)
+    for flow, point, sequence in found:
+        own = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
         where = select(Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).where(*own)
         parquet, url = unit.session.execute(where).one()
-        content = next(unit.store.contents([place(parquet, url, (run_id, flow, end, sequence))]))
-        kept = keep(unit, (run_id, flow, end, sequence), content)
+        content = next(unit.store.contents([place(parquet, url, (run_id, flow, point, sequence))]))
+        kept = keep(unit, (run_id, flow, point, sequence), content)
         unit.session.execute(update(Chunk).where(*own).values(**kept))
     return len(found)
 

@@ -15,14 +15,14 @@ from downlink.storage.unit import Unit
 from downlink.tracestore import Kept
 
 Address = tuple[int, str, int]
-"""Flow, end and sequence of a chunk, within its run."""
+"""Flow, point and sequence of a chunk, within its run."""
 FETCHED_CHUNKS = 4  # at once: one may have 4 MiB, and takes several times that on its way
 
 
 _DIGESTS = """
-    SELECT flow, "end", sequence, sha256 FROM chunks JOIN unnest(
-        CAST(:flow AS bigint[]), CAST(:end AS text[]), CAST(:sequence AS bigint[])
-    ) AS wanted (flow, "end", sequence) USING (flow, "end", sequence) WHERE run_id = :run_id
+    SELECT flow, point, sequence, sha256 FROM chunks JOIN unnest(
+        CAST(:flow AS bigint[]), CAST(:point AS text[]), CAST(:sequence AS bigint[])
+    ) AS wanted (flow, point, sequence) USING (flow, point, sequence) WHERE run_id = :run_id
 """
 
 
@@ -33,28 +33,28 @@ def store_chunks(unit: Unit, chunks: Sequence[Mapping[str, object]]) -> set[Addr
     """
     if not chunks:
         return set()
-    new = insert(Chunk).on_conflict_do_nothing().returning(Chunk.flow, Chunk.end, Chunk.sequence)
-    return {(flow, end, sequence) for flow, end, sequence in unit.session.connection().execute(new, chunks)}
+    new = insert(Chunk).on_conflict_do_nothing().returning(Chunk.flow, Chunk.point, Chunk.sequence)
+    return {(flow, point, sequence) for flow, point, sequence in unit.session.connection().execute(new, chunks)}
 
 
 def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> dict[Address, bytes]:
     """The SHA-256 of what is stored at these addresses."""
-    columns = dict(zip(("flow", "end", "sequence"), map(list, zip(*addresses, strict=True)), strict=True))
+    columns = dict(zip(("flow", "point", "sequence"), map(list, zip(*addresses, strict=True)), strict=True))
     found = unit.session.execute(text(_DIGESTS), {"run_id": run_id, **columns})
-    return {(flow, end, sequence): digest for flow, end, sequence, digest in found}
+    return {(flow, point, sequence): digest for flow, point, sequence, digest in found}
 
 
-def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
+def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
     """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone.
 
     Of sealed ones in a row the last alone, which says how the trace goes on.
     """
     query = select(Chunk.sequence, Chunk.packed, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder)
-    query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end).order_by(Chunk.sequence)
+    query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point).order_by(Chunk.sequence)
     sealed: tuple[int, Kept] | None = None
     for sequence, packed, parquet, url in unit.session.execute(query, execution_options={"yield_per": FETCHED_CHUNKS}):
         if packed is None:
-            sealed = (sequence, kept.place(parquet, url, (run_id, flow, end, sequence)))
+            sealed = (sequence, kept.place(parquet, url, (run_id, flow, point, sequence)))
             continue
         if sealed:
             yield sealed[0], None, next(unit.store.contents([sealed[1]]))
@@ -62,79 +62,79 @@ def chunks_of(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[tuple[i
         yield sequence, packed, None
 
 
-def seal_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int, parquet: bytes) -> None:
+def seal_chunk(unit: Unit, run_id: UUID, flow: int, point: str, sequence: int, parquet: bytes) -> None:
     """Put Parquet in the place of the upload. The sha256 of the upload stays, so that a late repeat is still known."""
-    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence == sequence)
-    found = kept.keep(unit, (run_id, flow, end, sequence), parquet)
+    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
+    found = kept.keep(unit, (run_id, flow, point, sequence), parquet)
     unit.session.execute(update(Chunk).where(*place, Chunk.packed.is_not(None)).values(**found, packed=None))
 
 
-def drop_chunk(unit: Unit, run_id: UUID, flow: int, end: str, sequence: int) -> None:
-    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.sequence == sequence)
+def drop_chunk(unit: Unit, run_id: UUID, flow: int, point: str, sequence: int) -> None:
+    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
     unit.session.execute(delete(Chunk).where(*place))
 
 
 def chunk_sequences(unit: Unit, run_id: UUID) -> dict[tuple[int, str], list[int]]:
-    """(flow, end) to the sequence numbers that are there, rising."""
+    """(flow, point) to the sequence numbers that are there, rising."""
     found: dict[tuple[int, str], list[int]] = {}
-    query = select(Chunk.flow, Chunk.end, Chunk.sequence).where(Chunk.run_id == run_id)
-    for flow, end, sequence in unit.session.execute(query.order_by(Chunk.flow, Chunk.end, Chunk.sequence)):
-        found.setdefault((flow, end), []).append(sequence)
+    query = select(Chunk.flow, Chunk.point, Chunk.sequence).where(Chunk.run_id == run_id)
+    for flow, point, sequence in unit.session.execute(query.order_by(Chunk.flow, Chunk.point, Chunk.sequence)):
+        found.setdefault((flow, point), []).append(sequence)
     return found
 
 
-def count_samples(unit: Unit, run_id: UUID, flow: int, end: str) -> int:
+def count_samples(unit: Unit, run_id: UUID, flow: int, point: str) -> int:
     query = select(func.coalesce(func.sum(Chunk.samples), 0)).where(
-        Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end
+        Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point
     )
     return int(unit.session.scalar(query) or 0)
 
 
-def add_trace(unit: Unit, run_id: UUID, flow: int, end: str, missing: list[int], chunks: int, now: datetime) -> None:
+def add_trace(unit: Unit, run_id: UUID, flow: int, point: str, missing: list[int], chunks: int, now: datetime) -> None:
     """Note what sealing found; after late chunks, what it found last."""
-    samples = count_samples(unit, run_id, flow, end)
+    samples = count_samples(unit, run_id, flow, point)
     row = {
         "run_id": run_id,
         "flow": flow,
-        "end": end,
+        "point": point,
         "samples": samples,
         "chunks": chunks,
         "missing": missing,
         "sealed_at": now,
     }
     found = {key: row[key] for key in ("samples", "chunks", "missing", "sealed_at")}
-    place = [Trace.run_id, Trace.flow, Trace.end]
+    place = [Trace.run_id, Trace.flow, Trace.point]
     unit.session.execute(insert(Trace).values(row).on_conflict_do_update(index_elements=place, set_=found))
 
 
-def find_trace(unit: Unit, run_id: UUID, flow: int, end: str) -> Trace | None:
-    return unit.session.get(Trace, (run_id, flow, end))
+def find_trace(unit: Unit, run_id: UUID, flow: int, point: str) -> Trace | None:
+    return unit.session.get(Trace, (run_id, flow, point))
 
 
 def traces_of(unit: Unit, run_id: UUID) -> Sequence[Trace]:
-    return unit.session.scalars(select(Trace).where(Trace.run_id == run_id).order_by(Trace.flow, Trace.end)).all()
+    return unit.session.scalars(select(Trace).where(Trace.run_id == run_id).order_by(Trace.flow, Trace.point)).all()
 
 
-def sealed_chunks(unit: Unit, run_id: UUID, flow: int, end: str) -> Iterator[bytes]:
+def sealed_chunks(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[bytes]:
     """The Parquet of one trace, chunk by chunk in their order; fetched a few at a time."""
-    query = _sealed(run_id, flow, end).execution_options(yield_per=FETCHED_CHUNKS)
+    query = _sealed(run_id, flow, point).execution_options(yield_per=FETCHED_CHUNKS)
     found = unit.session.execute(query)
-    return unit.store.contents(kept.place(parquet, url, (run_id, flow, end, at)) for at, parquet, url in found)
+    return unit.store.contents(kept.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in found)
 
 
-def sealed_places(unit: Unit, run_id: UUID, flow: int, end: str, after: int) -> list[tuple[int, Kept]]:
+def sealed_places(unit: Unit, run_id: UUID, flow: int, point: str, after: int) -> list[tuple[int, Kept]]:
     """The first few chunks of a trace behind this sequence number, and where their Parquet is."""
-    found = unit.session.execute(_sealed(run_id, flow, end).where(Chunk.sequence > after).limit(FETCHED_CHUNKS))
-    return [(at, kept.place(parquet, url, (run_id, flow, end, at))) for at, parquet, url in found]
+    found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence > after).limit(FETCHED_CHUNKS))
+    return [(at, kept.place(parquet, url, (run_id, flow, point, at))) for at, parquet, url in found]
 
 
-def _sealed(run_id: UUID, flow: int, end: str) -> Select[int, bytes | None, str]:
+def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, str]:
     query = select(Chunk.sequence, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).order_by(Chunk.sequence)
-    return query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.end == end, Chunk.packed.is_(None))
+    return query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.packed.is_(None))
 
 
 def add_sealed_chunk(unit: Unit, chunk: Chunk, parquet: bytes) -> None:
-    place = (chunk.run_id, chunk.flow, chunk.end, chunk.sequence)
+    place = (chunk.run_id, chunk.flow, chunk.point, chunk.sequence)
     for name, value in kept.keep(unit, place, parquet).items():
         setattr(chunk, name, value)
     unit.session.add(chunk)

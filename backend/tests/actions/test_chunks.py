@@ -29,7 +29,7 @@ def uploading(lab: Lab) -> tuple[ScriptedAgent, ScriptedAgent, dict[str, Any], C
 def table(lab: Lab) -> list[Any]:
     with lab.units() as unit:
         return list(
-            unit.session.execute(text('SELECT flow, "end", sequence, sha256, samples FROM chunks ORDER BY 1, 2, 3'))
+            unit.session.execute(text("SELECT flow, point, sequence, sha256, samples FROM chunks ORDER BY 1, 2, 3"))
         )
 
 

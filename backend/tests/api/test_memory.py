@@ -52,7 +52,7 @@ def loaded(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with units() as unit:
         campaign, _ = load_archive(unit, RECORDED.read_bytes())
         run = unit.session.execute(
-            text("SELECT run_id FROM traces WHERE flow = 1 AND \"end\" = 'sender' LIMIT 1")
+            text("SELECT run_id FROM traces WHERE flow = 1 AND point = 'sender' LIMIT 1")
         ).scalar_one()
     with running_api(tmp_path_factory.mktemp("memory"), units, stalled_s=STALLED_S) as api:
         lengthen(units, run, 60)
@@ -68,13 +68,13 @@ def lengthen(units: UnitFactory, run: str, chunks: int) -> None:
 
 
 REPEAT = """
-    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
-    SELECT run_id, flow, "end", (SELECT max(sequence) FROM chunks) + n, sha256, samples, parquet, stored_at
-    FROM chunks, generate_series(1, :chunks) n WHERE run_id = :run AND flow = 1 AND "end" = 'sender' AND sequence = 0
+    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
+    SELECT run_id, flow, point, (SELECT max(sequence) FROM chunks) + n, sha256, samples, parquet, stored_at
+    FROM chunks, generate_series(1, :chunks) n WHERE run_id = :run AND flow = 1 AND point = 'sender' AND sequence = 0
 """
 COUNT = """
-    UPDATE traces SET chunks = (SELECT count(*) FROM chunks WHERE run_id = :run AND flow = 1 AND "end" = 'sender')
-    WHERE run_id = :run AND flow = 1 AND "end" = 'sender'
+    UPDATE traces SET chunks = (SELECT count(*) FROM chunks WHERE run_id = :run AND flow = 1 AND point = 'sender')
+    WHERE run_id = :run AND flow = 1 AND point = 'sender'
 """
 
 

@@ -46,7 +46,7 @@ def routes(*, for_agents: bool) -> list[tuple[str, str]]:
 
 
 def fill(path: str) -> str:
-    values = {"flow": "1", "end": "sender", "sequence": "0", "table": "runs"}
+    values = {"flow": "1", "point": "sender", "sequence": "0", "table": "runs"}
     for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", "session_id", "sweep_id", *values):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
     return path

@@ -213,3 +213,24 @@ def test_sealed_chunks_from_before_stay_in_their_rows_and_none_in_a_store_is_dro
         assert connection.execute(text("SELECT due_at <= now() FROM trace_folders")).scalars().all() == [True]
     command.downgrade(config, BEFORE_FOLDERS)
     engine.dispose()
+
+
+BEFORE_POINTS, POINTS = "a6d3f07b9c41", "a4e8c2b61d70"
+TRACE = """
+    INSERT INTO traces (run_id, flow, "end", missing, samples, chunks, sealed_at)
+    SELECT id, 1, 'receiver', '{}', 1, 1, now() FROM runs
+"""
+
+
+def test_the_end_of_a_chunk_and_of_a_trace_becomes_its_point_and_back(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_POINTS)
+    with engine.begin() as connection:
+        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN, CHUNK, TRACE):
+            connection.execute(text(statement))
+    for revision, name in ((POINTS, "point"), (BEFORE_POINTS, '"end"')):
+        (command.upgrade if revision == POINTS else command.downgrade)(config, revision)
+        with engine.connect() as connection:
+            found = f"SELECT {name} FROM chunks UNION ALL SELECT {name} FROM traces"  # noqa: S608
+            assert connection.execute(text(found)).scalars().all() == ["sender", "receiver"]
+    engine.dispose()

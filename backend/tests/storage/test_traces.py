@@ -26,7 +26,7 @@ def high_water_mib() -> float:
 def test_a_long_trace_is_read_a_few_chunks_at_a_time(units: UnitFactory, column: str) -> None:
     (run_id,) = add_runs(units, 1)
     content = random.Random(1).randbytes(CHUNK_BYTES)
-    own = {"run_id": run_id, "flow": 1, "end": "sender", "sha256": b"", "samples": 1, "stored_at": NOW}
+    own = {"run_id": run_id, "flow": 1, "point": "sender", "sha256": b"", "samples": 1, "stored_at": NOW}
     with units() as unit:
         for sequence in range(CHUNKS):
             unit.session.execute(insert(Chunk).values(**own, sequence=sequence, **{column: content}))

@@ -677,7 +677,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/runs/{run_id}/traces/{flow}/{end}.parquet": {
+    "/api/v1/runs/{run_id}/traces/{flow}/{point}.parquet": {
         parameters: {
             query?: never;
             header?: never;
@@ -697,7 +697,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/runs/{run_id}/traces/{flow}/{end}.csv": {
+    "/api/v1/runs/{run_id}/traces/{flow}/{point}.csv": {
         parameters: {
             query?: never;
             header?: never;
@@ -7157,7 +7157,7 @@ export interface operations {
             path: {
                 run_id: string;
                 flow: number;
-                end: "sender" | "receiver";
+                point: "sender" | "receiver";
             };
             cookie?: never;
         };
@@ -7235,7 +7235,7 @@ export interface operations {
             path: {
                 run_id: string;
                 flow: number;
-                end: "sender" | "receiver";
+                point: "sender" | "receiver";
             };
             cookie?: never;
         };

@@ -33,7 +33,7 @@ class Chunk(Table):
     __tablename__ = "chunks"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     flow: Mapped[int] = mapped_column(primary_key=True)
-    end: Mapped[str] = mapped_column(primary_key=True)
+    point: Mapped[str] = mapped_column(primary_key=True)
     sequence: Mapped[int] = mapped_column(primary_key=True)
     sha256: Mapped[bytes]
     samples: Mapped[int]
@@ -50,7 +50,7 @@ class Trace(Table):
     __tablename__ = "traces"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     flow: Mapped[int] = mapped_column(primary_key=True)
-    end: Mapped[str] = mapped_column(primary_key=True)
+    point: Mapped[str] = mapped_column(primary_key=True)
     samples: Mapped[int]
     chunks: Mapped[int]
     missing: Mapped[list[int]]
