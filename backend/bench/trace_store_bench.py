@@ -47,7 +47,7 @@ def write(units: UnitFactory, run_id: UUID, flow: int, contents: list[bytes]) ->
     with units() as unit:
         for sequence, parquet in enumerate(contents):
             chunk = Chunk(
-                run_id=run_id, flow=flow, end="sender", sequence=sequence, sha256=bytes(32), packed=None, samples=5000,
+                run_id=run_id, flow=flow, point="sender", sequence=sequence, sha256=bytes(32), packed=None, samples=5000,
                 stored_at=datetime.now(UTC),
             )  # fmt: skip
             add_sealed_chunk(unit, chunk, parquet)

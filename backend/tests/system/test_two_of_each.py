@@ -41,9 +41,9 @@ DRIVERS, PAUSE_S, FAILOVER_S = 10, 0.5, 60.0
 SECONDS, SAMPLES = 5, 501
 pytestmark = pytest.mark.timeout(CHAOS_S * 3 + 300)
 NOT_WHOLE = f"""
-    SELECT run_id, flow, "end", traces.samples, missing, count(*), sum(chunks.samples) FROM traces
-    JOIN chunks USING (run_id, flow, "end") JOIN runs ON runs.id = run_id WHERE state = 'complete'
-    GROUP BY run_id, flow, "end"
+    SELECT run_id, flow, point, traces.samples, missing, count(*), sum(chunks.samples) FROM traces
+    JOIN chunks USING (run_id, flow, point) JOIN runs ON runs.id = run_id WHERE state = 'complete'
+    GROUP BY run_id, flow, point
     HAVING traces.samples <> {SAMPLES} OR missing <> '{{}}' OR sum(chunks.samples) <> {SAMPLES} OR count(packed) > 0
 """  # noqa: S608
 WRONG_SECONDS = f"SELECT run_id FROM flow_series WHERE bins <> {SECONDS}"  # noqa: S608
