@@ -34,7 +34,8 @@ from downlink.stack.process import Program, wait_until
 from downlink.stack.servers import free_port, is_listening
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
-ROUNDS, CHUNKS_PER_ROUND, CLIENTS = 5, 208, 2
+ROUNDS, CLIENTS = 5, 2
+SINGLE, BUNDLED = 80, 416  # chunks in a round, the latter four requests from each client
 BUNDLE_BYTES, BUNDLE_CLIENTS = 2 * 2**20, 4  # as an agent sends them that gets through quickly (agents/internal/agent)
 FAST = 1500  # chunks/s
 CAMPAIGN = """
@@ -177,14 +178,15 @@ def measure(port: int, bare_port: int, database: str, uploads: list[Upload]) -> 
     """Chunks a second: medians over rounds in which every way takes its own, or the same, uploads in turns."""
     seconds: dict[str, list[float]] = {"bare": [], "copy": [], "chunk": [], "bundle": [], "repeat": []}
     for number in range(ROUNDS):
-        first = 2 * number * CHUNKS_PER_ROUND
-        single, bundled = (uploads[first + half : first + half + CHUNKS_PER_ROUND] for half in (0, CHUNKS_PER_ROUND))
+        mine = uploads[number * (SINGLE + BUNDLED) :]
+        single, bundled = mine[:SINGLE], mine[SINGLE : SINGLE + BUNDLED]
         seconds["bare"].append(send_all(bare_port, single))
         seconds["copy"].append(copy_all(database, bundled))
         seconds["chunk"].append(send_all(port, single))
         seconds["bundle"].append(send_all(port, bundles(bundled), "POST", BUNDLE_CLIENTS))
         seconds["repeat"].append(send_all(port, single))
-    return {kind: CHUNKS_PER_ROUND / median(values) for kind, values in seconds.items()}
+    counts = {"copy": BUNDLED, "bundle": BUNDLED}
+    return {kind: counts.get(kind, SINGLE) / median(values) for kind, values in seconds.items()}
 
 
 def join(api: httpx.Client, name: str) -> BenchAgent:
@@ -220,7 +222,7 @@ def main() -> None:
         bearer = {"Authorization": f"Bearer {stack.token}"}
         api = httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, trust_env=False)
         sender, receiver = join(api, "sender"), join(api, "receiver")
-        sender.announced, receiver.announced = 2 * ROUNDS * CHUNKS_PER_ROUND, 1
+        sender.announced, receiver.announced = ROUNDS * (SINGLE + BUNDLED), 1
         api.post("/links", json=LINK).raise_for_status()
         campaign = api.post("/campaigns", json={"source": CAMPAIGN}).raise_for_status().json()["id"]
         launched = api.post(f"/campaigns/{campaign}/launch")

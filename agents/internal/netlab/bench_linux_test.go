@@ -49,15 +49,21 @@ func benchLab(b *testing.B, suffix string, profile emulate.Profile) (*Lab, Found
 func BenchmarkThroughput(b *testing.B) {
 	lab, link := benchLab(b, "rate", benchProfile(1e10, 1))
 	require.NoError(b, GrantBuffers(link, 16_000_000))
-	const lasting = 4 * time.Second
+	const rounds, lasting = 5, 2 * time.Second
 	for b.Loop() {
-		before, busyBefore, began := deliveredBytes(lab), lab.pump.busy(b), time.Now()
-		_, err := MeasureLoaded(context.Background(), link, lasting)
-		require.NoError(b, err)
-		bits := 8 * float64(deliveredBytes(lab)-before)
+		var perCore, carried []float64
+		for range rounds {
+			before, busyBefore, began := deliveredBytes(lab), lab.pump.busy(b), time.Now()
+			_, err := MeasureLoaded(context.Background(), link, lasting)
+			require.NoError(b, err)
+			gigabits := 8e-9 * float64(deliveredBytes(lab)-before)
+			perCore = append(perCore, gigabits/(lab.pump.busy(b)-busyBefore).Seconds())
+			carried = append(carried, gigabits/time.Since(began).Seconds())
+		}
+		slices.Sort(perCore)
 		hosttest.Row{
-			Name: "emulator, per core", Value: bits / (lab.pump.busy(b) - busyBefore).Seconds() / 1e9, Unit: "Gb/s", Goal: ">= 2.2",
-			Remark: fmt.Sprintf("one TCP flow of %.2f Gb/s", bits/time.Since(began).Seconds()/1e9),
+			Name: "emulator, per core", Value: perCore[rounds/2], Unit: "Gb/s", Goal: ">= 2.2",
+			Remark: fmt.Sprintf("median of %d flows from %.2f to %.2f; one TCP flow of up to %.2f Gb/s", rounds, perCore[0], perCore[rounds-1], slices.Max(carried)),
 		}.Print()
 	}
 }
