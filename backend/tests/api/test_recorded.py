@@ -43,7 +43,7 @@ def test_every_table_has_the_share_of_sent_bytes(lab: Lab, campaign: UUID) -> No
     report = lab.call("GET", f"/campaigns/{campaign}/report")
     off = next(group for group in report["groups"] if group["condition"] == "HyStart off")
     assert off["metrics"]["overall"][PERCENT]["mean"] == pytest.approx(sum(runs) / 3, abs=0.005)
-    assert COLUMNS["retransmitted, %"](off).startswith("2.75")
+    assert COLUMNS["Retransmissions, overall, % of sent bytes"](off).startswith("2.75")
 
 
 def test_numbers_of_an_older_analysis_are_computed_anew_by_command(
