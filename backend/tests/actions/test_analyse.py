@@ -23,7 +23,7 @@ def reads(units: UnitFactory) -> Iterator[list[tuple[object, ...]]]:
 
     def note(_connection: object, _cursor: object, statement: str, parameters: dict[str, object], *_: object) -> None:
         if statement.startswith(READS_A_TRACE):
-            found.append((parameters["flow_1"], parameters["end_1"]))
+            found.append((parameters["flow_1"], parameters["point_1"]))
 
     event.listen(units.engine, "before_cursor_execute", note)
     yield found
