@@ -17,6 +17,8 @@ S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # Two processes, each with servers and a database of its own; a file stays whole.
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
+# What needs a server; the others ran with `make test`.
+SERVED_TESTS := $(addprefix backend/tests/,actions api cli jobs stack storage supply)
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
 
@@ -105,7 +107,7 @@ test-system: install packages $(S3_SERVER)
 
 .PHONY: test-servers
 test-servers: install packages $(S3_SERVER) ## Integration tests against Debian's postgresql and redis-server, started privately
-	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) backend/tests --ignore backend/tests/system --ignore backend/tests/analysis
+	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) $(SERVED_TESTS)
 
 .PHONY: chaos
 chaos: install packages $(S3_SERVER) ## As root, 25 minutes: the whole server away for three minutes, in the states of a run; two of each process killed in turn

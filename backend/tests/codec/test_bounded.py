@@ -90,7 +90,8 @@ def _high_water_mib() -> float:
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_content_within_the_limit_is_held_once(pack: Callable[[bytes], bytes]) -> None:
-    assert 150 < peak_mib(pack, 150, 160) < 1.2 * 160
+    # Held twice, it would be 300; the buffer grows by an eighth at a time, and an unpacker has up to 30 of its own.
+    assert 150 < peak_mib(pack, 150, 160) < 1.5 * 150
 
 
 @pytest.mark.parametrize("pack", PACKERS)
