@@ -116,9 +116,17 @@ def _carry_out(steps: list[Step], units: UnitFactory, reader: Reader) -> list[st
     return committed
 
 
+def details(units: UnitFactory) -> list[str]:
+    """Of all events that can be read now."""
+    with units(is_read_only=True) as unit:
+        return [entry.data["detail"] for entry in events.after(unit, Cursor(), None, 1_000)]
+
+
 def test_a_reader_starts_behind_whatever_may_still_commit(units: UnitFactory) -> None:
     with units() as unit:
         events.add_event(unit, NOW, "agent", {"detail": "before"})
+    # An older transaction of another database on this server may still hold readers back.
+    assert wait_until(lambda: "before" in details(units), timeout_s=20)
     with units() as slow:
         events.add_event(slow, NOW, "agent", {"detail": "under way"})
         slow.session.flush()
