@@ -21,6 +21,7 @@ from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.lab import Lab
+from tests.fixtures.s3_server import S3Server
 
 
 @pytest.fixture(scope="session")
@@ -93,3 +94,12 @@ def _dashboard(folder: Path) -> Path:
 def lab(units: UnitFactory, settings: Settings) -> Iterator[Lab]:
     with Lab(settings, units) as opened:
         yield opened
+
+
+@pytest.fixture
+def s3(tmp_path: Path) -> Iterator[S3Server]:
+    """A real store of objects, empty."""
+    with Supervisor(tmp_path / "s3") as supervisor:
+        server = S3Server(supervisor, tmp_path)
+        server.start()
+        yield server

@@ -38,13 +38,13 @@ func TestAGapAndARateChangeEachEndAStretchOfTheRate(t *testing.T) {
 	bps, until = g.at(50 * ms)
 	require.InDelta(t, 8e6, bps, 0)
 	require.Equal(t, time.Second, until)
-	g.rate = &traceRate{points: []tracePoint{{0, 8e6}, {100 * ms, 4e6}}, repeat: time.Second}
+	g.rate = recordedRate{&Trace{At: []time.Duration{0, 100 * ms}, Bps: []float64{8e6, 4e6}, Repeat: time.Second}}
 	_, until = g.at(60 * ms)
 	require.Equal(t, 100*ms, until)
 }
 
 func TestARecordedCourseChangesAtItsPointsAndRepeats(t *testing.T) {
-	r := &traceRate{points: []tracePoint{{0, 1e6}, {100 * ms, 2e6}, {200 * ms, 3e6}}, repeat: 500 * ms}
+	r := recordedRate{&Trace{At: []time.Duration{0, 100 * ms, 200 * ms}, Bps: []float64{1e6, 2e6, 3e6}, Repeat: 500 * ms}}
 	for _, c := range []struct {
 		at, until time.Duration
 		bps       float64
@@ -59,7 +59,7 @@ func TestARecordedCourseChangesAtItsPointsAndRepeats(t *testing.T) {
 }
 
 func TestATransmissionMayEndExactlyWhereTheRateChanges(t *testing.T) {
-	r := &traceRate{points: []tracePoint{{0, 1e6}, {100 * ms, 1e3}}, repeat: 200 * ms}
+	r := recordedRate{&Trace{At: []time.Duration{0, 100 * ms}, Bps: []float64{1e6, 1e3}, Repeat: 200 * ms}}
 	require.Equal(t, 100*ms, finish(r, 0, 1e5))
 	require.Equal(t, 101*ms, finish(r, 0, 1e5+1))
 	require.Equal(t, 150*ms, finish(constantRate(1e6), 50*ms, 1e5))

@@ -55,14 +55,18 @@ func (r Rate) process(s *seeds) rate {
 	case r.Steps != nil:
 		return &stepRate{period: seconds(r.Steps.PeriodS), offset: seconds(r.Steps.OffsetS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, course: newCourse(rng)}
 	case r.Trace != nil:
-		trace := &traceRate{repeat: seconds(r.Trace.RepeatS)}
-		for _, point := range r.Trace.Points {
-			trace.points = append(trace.points, tracePoint{seconds(point.AtS), point.Bps})
-		}
-		return trace
+		return recordedRate{r.Trace.recorded()}
 	default:
 		return constantRate(r.ConstantBps)
 	}
+}
+
+func (t RateTrace) recorded() *Trace {
+	trace := &Trace{Repeat: seconds(t.RepeatS)}
+	for _, point := range t.Points {
+		trace.At, trace.Bps = append(trace.At, seconds(point.AtS)), append(trace.Bps, point.Bps)
+	}
+	return trace
 }
 
 func (q Queue) rule() dropRule {

@@ -37,7 +37,7 @@ func TestIdleTimeIsNotSaved(t *testing.T) {
 }
 
 func TestRateChangesInTheMiddleOfAPacket(t *testing.T) {
-	trace := &traceRate{points: []tracePoint{{0, 12e6}, {500 * time.Microsecond, 6e6}}, repeat: time.Second}
+	trace := recordedRate{&Trace{At: []time.Duration{0, 500 * time.Microsecond}, Bps: []float64{12e6, 6e6}, Repeat: time.Second}}
 	line := NewLine(&bottleneck{rate: trace, rule: queueOf(1e9)})
 	fates := simulate(t, line, []arrival{{0, 1500}, {time.Second, 1500}})
 	require.Equal(t, 1500*time.Microsecond, fates[0].at, "half of it at 12 Mb/s, half at 6")

@@ -1,9 +1,6 @@
 package emulate
 
-import (
-	"sort"
-	"time"
-)
+import "time"
 
 // rate is a piecewise constant bit rate. at gives the rate from t on and until when it holds (Never: for ever).
 // It is asked with times that never decrease.
@@ -32,27 +29,6 @@ func (r *stepRate) at(t time.Duration) (float64, time.Duration) {
 		r.until = nextMultiple(t+shift, r.period) - shift
 	}
 	return r.bps, r.until
-}
-
-// traceRate follows recorded points and begins again after repeat.
-type traceRate struct {
-	points []tracePoint // first at 0, ascending
-	repeat time.Duration
-}
-
-type tracePoint struct {
-	at  time.Duration
-	bps float64
-}
-
-func (r *traceRate) at(t time.Duration) (float64, time.Duration) {
-	begin := t - t%r.repeat
-	i := sort.Search(len(r.points), func(i int) bool { return r.points[i].at > t-begin })
-	until := begin + r.repeat
-	if i < len(r.points) {
-		until = begin + r.points[i].at
-	}
-	return r.points[i-1].bps, until
 }
 
 // gaps are the moments around each handover in which the link carries nothing.

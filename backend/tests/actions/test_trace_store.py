@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,7 +14,6 @@ from downlink.actions.archive import load_archive
 from downlink.actions.folders import move_traces
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.settings import Settings
-from downlink.stack.process import Supervisor
 from downlink.storage import kept
 from downlink.storage.unit import UnitFactory
 from downlink.tracestore import TraceStore
@@ -25,14 +23,6 @@ from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.s3_server import S3Server
 from tests.fixtures.scripted_agent import ScriptedAgent
-
-
-@pytest.fixture
-def s3(tmp_path: Path) -> Iterator[S3Server]:
-    with Supervisor(tmp_path / "s3") as supervisor:
-        server = S3Server(supervisor, tmp_path)
-        server.start()
-        yield server
 
 
 @pytest.fixture

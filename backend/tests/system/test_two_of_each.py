@@ -143,14 +143,6 @@ class Campaign:
 
 
 @pytest.fixture
-def s3(tmp_path: Path) -> Iterator[S3Server]:
-    with Supervisor(tmp_path / "s3") as supervisor:
-        server = S3Server(supervisor, tmp_path)
-        server.start()
-        yield server
-
-
-@pytest.fixture
 def servers(tmp_path: Path, settings: Settings, s3: S3Server) -> Iterator[Servers]:
     env = {
         "DOWNLINK_DATABASE_URL": settings.database_url.get_secret_value(),
