@@ -167,8 +167,12 @@ class Condition:
 
     @cached_property
     def is_host_wide(self) -> bool:
-        """Whether a run of this condition changes something that other runs on its hosts would feel."""
-        return any(map(is_host_wide, (*self.sender, *self.receiver)))
+        """Whether a run of this condition changes something that other runs on its hosts would feel.
+
+        A control with options is registered with them for the whole kernel.
+        """
+        has_options = any(flow.transport.options for flow in self.flows)
+        return has_options or any(map(is_host_wide, (*self.sender, *self.receiver)))
 
     def to_dict(self) -> dict[str, Any]:
         return {

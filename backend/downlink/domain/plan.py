@@ -11,6 +11,7 @@ from downlink.domain.campaign import Campaign, Condition, ConditionOrder, Phases
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
 from downlink.domain.control import ControlFault, HostControls
 from downlink.domain.link import Link
+from downlink.domain.one_host import find_contested
 
 SETUP_S = 5.0
 """Prepare, common go, restore and upload, apart from the round trips they take."""
@@ -90,6 +91,7 @@ def plan_campaign(
         *_overlapping(campaign),
         *_absent(campaign, usable, absent or {}),
         *_unfit(campaign, usable, controls or {}),
+        *find_contested(campaign, usable, hosts or {}),
         *_too_long(campaign, usable),
         *_too_much(campaign, links, volumes),
         *find_overlaps(own, bookings, hosts or {}),

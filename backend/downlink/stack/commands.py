@@ -14,7 +14,8 @@ import typer
 from downlink.cli.client import Access, Client
 from downlink.cli.table import campaign_table, check_markers, put_between_markers
 from downlink.cli.watch import all_complete
-from downlink.stack.demo import run_demo
+from downlink.domain.link import MAX_SENDERS
+from downlink.stack.demo import own_campaign, read_needs, run_demo
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
 from downlink.stack.watch import Watch
@@ -37,24 +38,39 @@ def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist"))
 def demo(
     home: Home = Path(".demo"),
     dashboard: Dashboard = Path("frontend/dist"),
-    profile: Annotated[str, typer.Option(help="Link profile, by name or path; the link takes its name")] = "geo-viasat",
-    campaign: Annotated[Path | None, typer.Option(help="Campaign file instead of the demo's own")] = None,
+    campaign: Annotated[
+        Path | None,
+        typer.Option(
+            help="Campaign file instead of the demo's own; its links, with the senders it asks for, are built"
+        ),
+    ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Path of the profile of a link that the campaign names and that no profile is named after; may be repeated"
+        ),
+    ] = None,
+    senders: Annotated[
+        int, typer.Option(min=1, max=MAX_SENDERS, help="Senders of each link, where the campaign does not ask for more")
+    ] = 1,
     table: Annotated[
         Path | None, typer.Option(help="Markdown file that gets the table of the campaign's findings")
     ] = None,
 ) -> None:
-    """Start the stack, an emulated link with its agents, and the demo campaign; stay until Ctrl-C.
+    """Start the stack, the emulated links that a campaign needs, with their agents, and the campaign; stay until Ctrl-C.
 
+    A link takes the profile of its name: `geo-viasat`, or `geo-viasat.2` for a second link of it.
     With DEMO_EXIT=1 it ends when the campaign does, with status 0 only if every run is complete.
     """
     check_host()
     if table:
         check_markers(table)
+    source, needs = read_needs(campaign or own_campaign(), profile or [], senders)
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
         client = Client(Access(stack.address, stack.token))
         watch = Watch(stack)
-        ended = run_demo(stack, client, profile, campaign, watch.look)
+        ended = run_demo(stack, client, source, needs, watch.look)
         if table:
             put_between_markers(table, campaign_table(client, ended["id"]))
             typer.echo(f"The table is in {table}.")

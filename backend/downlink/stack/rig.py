@@ -99,6 +99,14 @@ class Rig:
         return ["--state-dir", str(self.state(host))]
 
 
+def known_profiles(agent: Path) -> list[str]:
+    """The names of the link profiles that come with the agent."""
+    done = subprocess.run([agent.resolve(), "profiles", "list"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise UnavailableError("agent_unfit", f"{agent} cannot list its link profiles: {done.stderr.strip()}")
+    return [line.split()[0] for line in done.stdout.splitlines()[1:]]
+
+
 def replace_lines(text: str, values: Mapping[str, str]) -> str:
     """The text of a YAML file with the plain `key: value` lines of these keys replaced."""
     lines = ((line, line.partition(":")[0]) for line in text.splitlines())

@@ -15,7 +15,7 @@ import pytest
 from downlink.cli.client import Access, Client
 from downlink.stack.launcher import running
 from downlink.stack.process import wait_until
-from tests.system.conftest import DASHBOARD, PROFILE, ROOT
+from tests.system.conftest import DASHBOARD, ROOT
 from tests.system.hoststate import MARK, HostState, read_host_state
 
 CAMPAIGN = """
@@ -72,12 +72,14 @@ def assert_same(before: HostState, home: Path) -> None:
     assert read_host_state(home) == before
 
 
-def demo(home: Path, cycles: int, *, prefix: tuple[str, ...] = (), **env: str) -> subprocess.Popen[str]:
+def demo(
+    home: Path, cycles: int = 1, *, source: str = CAMPAIGN, prefix: tuple[str, ...] = (), **env: str
+) -> subprocess.Popen[str]:
     campaign = home.parent / "campaign.yaml"
-    campaign.write_text(CAMPAIGN % cycles)
+    campaign.write_text(source % cycles if "%d" in source else source)
     campaign.chmod(0o644)
     command = [*prefix, str(DOWNLINK), "stack", "demo", "--home", str(home), "--dashboard", str(DASHBOARD)]
-    command += ["--profile", PROFILE, "--campaign", str(campaign)]
+    command += ["--campaign", str(campaign)]
     environment = {**os.environ, "DOWNLINK_PORT": "", **env}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -108,6 +110,66 @@ def test_the_demo_ends_by_itself_and_keeps_its_data(home: Path) -> None:
         tokens.add(dict(line.split("=", 1) for line in (home / "env").read_text().splitlines())["DOWNLINK_TOKEN"])
     assert len(tokens) == 1, "the second demo goes on with the first one's token"
     assert campaigns_kept(home) == 2
+
+
+SHORT = {
+    "stop: {seconds: 120}": "stop: {seconds: 4}",
+    "startup_s: 15, steady_s: 60": "startup_s: 1, steady_s: 1",
+    "cycles: 10, pause_s: 60": "cycles: 1, pause_s: 0",
+}
+"""The times of paper-001-pairs.yaml, and much shorter ones."""
+
+
+def shortened(path: Path, times: dict[str, str]) -> str:
+    """The text of a campaign file with other times; each of the old ones must be there."""
+    text = path.read_text()
+    for old, new in times.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.timeout(300)
+def test_a_campaign_of_two_senders_works_by_itself(home: Path) -> None:
+    pairs = shortened(ROOT / "docs" / "examples" / "paper-001-pairs.yaml", SHORT)
+    process = demo(home, source=pairs, DEMO_EXIT="1")
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    assert "Five pairs over GEO: 5 of 5 runs complete" in said
+    with running(home, None) as stack:
+        client = Client(Access(stack.address, stack.token))
+        link = next(link for link in client.items("/links") if link["name"] == "geo-viasat")
+        assert (link["receiver"], link["senders"]) == ("demo-receiver", ["demo-sender", "demo-sender-2"])
+        campaign = next(each for each in client.items("/campaigns") if each["name"] == "Five pairs over GEO")
+        runs = [client.get(f"/runs/{run['id']}") for run in client.items(f"/campaigns/{campaign['id']}/runs")]
+        flows = [flow for run in runs for flow in run["flows"]]
+    assert all(flow["throughput_bps"] for flow in flows)
+    assert sorted(flow["sender"] for flow in flows) == ["demo-sender"] * 5 + ["demo-sender-2"] * 5
+
+
+TWO_LINKS = """
+name: Two links
+links: [terrestrial, terrestrial.2]
+stop: {seconds: 2}
+phases: {startup_s: 1, steady_s: 1}
+timetable: {cycles: 1}
+conditions: [{name: Cubic}]
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_campaign_over_two_links_of_one_profile_works_by_itself(home: Path) -> None:
+    process = demo(home, source=TWO_LINKS, DEMO_EXIT="1")
+    said, _ = process.communicate(timeout=150)
+    assert process.returncode == 0, said
+    assert "Two links: 2 of 2 runs complete" in said
+
+
+def test_what_a_campaign_lacks_is_said_before_anything_starts(home: Path) -> None:
+    said, _ = demo(home, source=TWO_LINKS.replace("terrestrial.2", "dish"), DEMO_EXIT="1").communicate(timeout=60)
+    assert "The campaign's link dish is none of the profiles" in said
+    assert "--profile FOLDER/dish.yaml" in said
+    assert not home.exists()
 
 
 def campaigns_kept(home: Path) -> int:

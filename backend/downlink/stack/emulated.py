@@ -1,0 +1,90 @@
+"""Emulated links as a server knows them: built in namespaces, with an agent at each end, and named to the server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from downlink.cli.client import Client
+from downlink.stack.launcher import Stack
+from downlink.stack.needs import LinkNeed, profile_name
+from downlink.stack.rig import Host, Rig, wait_online
+
+AGENT = Path("agents/bin/downlink-agent")
+
+
+def build_links(stack: Stack, client: Client, needs: Sequence[LinkNeed]) -> None:
+    """Build each link and wait until the server hears all of its agents.
+
+    The namespaces share one kernel: their agents are one host to the server, which keeps runs apart that change it as a whole.
+    """
+    rigs = [_build(stack, client, number, need) for number, need in enumerate(needs, 1)]
+    every = [host for _, hosts in rigs for host in hosts]
+    wait_online(lambda: client.items("/agents"), every, stack.supervisor.check)
+    for need, (rig, hosts) in zip(needs, rigs, strict=True):
+        _name_link(client, need, rig.facts(), hosts)
+
+
+def hosts_of(number: int, senders: int) -> list[Host]:
+    """The hosts of the demo's link of this number, from 1, the receiver first.
+
+    Agents are named by the link's number: the next demo on the same data moves them to its own links.
+    """
+    name = "demo" if number == 1 else f"demo-{number}"
+    return [Host("receiver", f"{name}-receiver", "receiver"), *(_sender(name, each) for each in range(1, senders + 1))]
+
+
+def _sender(name: str, number: int) -> Host:
+    return Host(f"sender-{number}", f"{name}-sender" if number == 1 else f"{name}-sender-{number}", "sender")
+
+
+def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[Rig, list[Host]]:
+    port = httpx.URL(stack.address).port  # two demos may share a host
+    rig = Rig(stack.supervisor, AGENT.resolve(), f"demo-{port}" if number == 1 else f"demo-{port}-{number}")
+    rig.link_up(need.profile, need.senders, _control(stack))
+    hosts = hosts_of(number, need.senders)
+    for host in hosts:
+        _enrol(rig, client, host)
+        rig.start_agent(host)
+    return rig, hosts
+
+
+def _control(stack: Stack) -> str:
+    """How the link's management side reaches the api: by port, or by socket from namespaces that share no network with it."""
+    return stack.address.removeprefix("http://") if os.geteuid() == 0 else f"unix:{stack.socket}"
+
+
+def _enrol(rig: Rig, client: Client, host: Host) -> None:
+    """Let the agent join, unless it did so in an earlier demo on the same database."""
+    known = {agent["name"]: agent for agent in client.items("/agents") if not agent["revoked_at"]}
+    if host.agent in known and rig.has_joined(host):
+        rig.move(host)
+        return
+    if host.agent in known:
+        client.delete(f"/agents/{known[host.agent]['id']}")
+    rig.join(host, client.post("/agents/enrolments", {"name": host.agent})["token"])
+
+
+def _name_link(client: Client, need: LinkNeed, facts: dict[str, Any], hosts: Sequence[Host]) -> None:
+    receiver, *senders = (host.agent for host in hosts)
+    body = {
+        "name": need.name,
+        "orbit": facts["orbit"],
+        "nominal_rate_bps": facts["nominal_rate_bps"],
+        "base_rtt_ms": facts["base_rtt_ms"],
+        "receiver": receiver,
+        "senders": senders,
+        "is_emulated": True,
+        "profile": profile_name(need.name),
+    }
+    known = {link["name"]: link for link in client.items("/links")}
+    if need.name not in known:
+        client.post("/links", body)
+    elif (
+        not body.items() <= known[need.name].items()
+    ):  # a run of a demo that was killed may hold it for some seconds yet
+        client.patch(f"/links/{known[need.name]['id']}", body)

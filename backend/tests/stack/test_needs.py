@@ -1,0 +1,71 @@
+"""A campaign file says which links it needs; what is missing is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from downlink.codec.campaign_file import parse_campaign
+from downlink.codec.campaign_reading import campaign_from_dict
+from downlink.domain.campaign import Campaign
+from downlink.domain.errors import InvalidError
+from downlink.stack.emulated import hosts_of
+from downlink.stack.needs import LinkNeed, link_needs
+
+KNOWN = ("geo-viasat", "leo-starlink", "terrestrial")
+NOWHERE = Path("/nowhere")
+EXAMPLES = Path(__file__).resolve().parents[3] / "docs" / "examples"
+
+
+def make_campaign(*links: str, senders: tuple[int, ...] = (1,)) -> Campaign:
+    flows = [{"sender": number} for number in senders]
+    data: dict[str, Any] = {"name": "x", "links": list(links), "stop": {"seconds": 5}, "timetable": {"cycles": 1}}
+    return campaign_from_dict({**data, "conditions": [{"name": "c", "flows": flows}]})
+
+
+def test_the_pairs_of_paper_001_need_two_senders() -> None:
+    campaign = parse_campaign((EXAMPLES / "paper-001-pairs.yaml").read_text())
+    assert link_needs(campaign, [], KNOWN, EXAMPLES) == [LinkNeed("geo-viasat", "geo-viasat", 2)]
+
+
+def test_each_link_of_the_campaign_is_built_by_the_profile_of_its_name() -> None:
+    found = link_needs(make_campaign("leo-starlink", "geo-viasat", "geo-viasat.2"), [], KNOWN, NOWHERE)
+    assert [(need.name, need.profile) for need in found] == [
+        ("leo-starlink", "leo-starlink"), ("geo-viasat", "geo-viasat"), ("geo-viasat.2", "geo-viasat"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "least", "built"), [((1, 3), 1, 3), ((1,), 4, 4), ((2,), 1, 2)])
+def test_as_many_senders_as_the_campaign_or_the_user_asks_for(asked: tuple[int, ...], least: int, built: int) -> None:
+    assert link_needs(make_campaign("terrestrial", senders=asked), [], KNOWN, NOWHERE, least)[0].senders == built
+
+
+def test_a_profile_of_ones_own_is_for_the_link_of_its_name() -> None:
+    found = link_needs(make_campaign("mine", "mine.2"), ["folder/mine.yaml"], KNOWN, NOWHERE)
+    assert {need.profile for need in found} == {"folder/mine.yaml"}
+
+
+def test_a_profile_may_lie_beside_the_campaign_file(tmp_path: Path) -> None:
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "mine.yaml").write_text("name: mine")
+    found = link_needs(make_campaign("mine"), [], KNOWN, tmp_path)
+    assert found[0].profile == str(tmp_path / "profiles" / "mine.yaml")
+
+
+def test_a_link_without_a_profile_is_named_with_what_to_type() -> None:
+    with pytest.raises(InvalidError, match=r"link dish is none of the profiles .*--profile FOLDER/dish.yaml"):
+        link_needs(make_campaign("dish"), [], KNOWN, NOWHERE)
+
+
+def test_a_profile_that_no_link_uses_is_refused() -> None:
+    with pytest.raises(InvalidError, match="names the links terrestrial, so the profile mine is of no use"):
+        link_needs(make_campaign("terrestrial"), ["mine.yaml"], KNOWN, NOWHERE)
+
+
+def test_agents_of_the_first_link_keep_their_names() -> None:
+    """A demo on the data of an earlier one moves that one's agents, and with them what they have not uploaded yet."""
+    assert [host.agent for host in hosts_of(1, 2)] == ["demo-receiver", "demo-sender", "demo-sender-2"]
+    assert [host.agent for host in hosts_of(2, 1)] == ["demo-2-receiver", "demo-2-sender"]
+    assert [host.place for host in hosts_of(1, 2)] == ["receiver", "sender-1", "sender-2"]
