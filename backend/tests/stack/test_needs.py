@@ -16,7 +16,9 @@ from downlink.stack.needs import LinkNeed, link_needs
 
 KNOWN = ("geo-viasat", "leo-starlink", "terrestrial")
 NOWHERE = Path("/nowhere")
-EXAMPLES = Path(__file__).resolve().parents[3] / "docs" / "examples"
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "docs" / "examples"
+SHIPPED = [path.stem for path in (ROOT / "agents" / "internal" / "emulate" / "profiles").glob("*.yaml")]
 
 
 def make_campaign(*links: str, senders: tuple[int, ...] = (1,)) -> Campaign:
@@ -28,6 +30,16 @@ def make_campaign(*links: str, senders: tuple[int, ...] = (1,)) -> Campaign:
 def test_the_pairs_of_paper_001_need_two_senders() -> None:
     campaign = parse_campaign((EXAMPLES / "paper-001-pairs.yaml").read_text())
     assert link_needs(campaign, [], KNOWN, EXAMPLES) == [LinkNeed("geo-viasat", "geo-viasat", 2)]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_each_example_works_by_itself_or_says_what_it_lacks(path: Path) -> None:
+    campaign = parse_campaign(path.read_text())
+    try:
+        assert [need.name for need in link_needs(campaign, [], SHIPPED, EXAMPLES)] == list(campaign.links)
+    except InvalidError as error:
+        assert path.name == "best-80mb.yaml"
+        assert str(error).count(". ") == 0
 
 
 def test_each_link_of_the_campaign_is_built_by_the_profile_of_its_name() -> None:
