@@ -28,7 +28,9 @@ type Config struct {
 	CAFile         string   `yaml:"ca_file,omitempty"`
 	LockDir        string   `yaml:"lock_dir"`
 	SpoolMaxBytes  int64    `yaml:"spool_max_bytes"`
-	Policy         Policy   `yaml:"policy"`
+	// LinkControl is the control socket of the emulated link that this agent's data path crosses; empty for real links.
+	LinkControl string `yaml:"link_control,omitempty"`
+	Policy      Policy `yaml:"policy"`
 }
 
 // Policy is what the host's owner allows, whatever the server orders. 0 means no limit.

@@ -91,6 +91,20 @@ func (c Counts) QueuedBytes() uint64 {
 	return bytes
 }
 
+// Plus adds what two lines did.
+func (c Counts) Plus(other Counts) Counts {
+	c.Received += other.Received
+	c.Delivered += other.Delivered
+	c.ReceivedBytes += other.ReceivedBytes
+	c.DeliveredBytes += other.DeliveredBytes
+	c.Queued += other.Queued
+	for cause := range c.Lost {
+		c.Lost[cause] += other.Lost[cause]
+		c.LostBytes[cause] += other.LostBytes[cause]
+	}
+	return c
+}
+
 // NewLine joins nodes into one direction of a link.
 func NewLine(nodes ...Node) *Line {
 	line := &Line{nodes: nodes, wakes: make([]time.Duration, len(nodes)), ahead: make([]time.Duration, len(nodes))}

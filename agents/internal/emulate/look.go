@@ -14,6 +14,9 @@ type Look struct {
 	Delay time.Duration
 	// IsGap: a handover is under way. IsOutage: whatever passes is lost for another reason than a handover.
 	IsGap, IsOutage bool
+	// GapTime and OutageTime are how long either lasted since the line's time 0, whether or not a packet met it: a look
+	// each 10 ms would miss most outages of milliseconds.
+	GapTime, OutageTime time.Duration
 }
 
 // shows is a node that has something to say at a look.
@@ -47,15 +50,30 @@ func (n *frames) show(now time.Duration, look *Look) {
 func showRate(r rate, now time.Duration, look *Look) {
 	look.RateBps, _ = r.at(now)
 	if gapped, hasGaps := r.(gappedRate); hasGaps {
-		look.IsGap, _ = gapped.gaps.next(now)
+		gapped.gaps.show(now, look)
 	}
 }
 
-func (n lossyGaps) show(now time.Duration, look *Look) { look.IsGap, _ = n.gaps.next(now) }
+func (n lossyGaps) show(now time.Duration, look *Look) { n.gaps.show(now, look) }
+
+func (g gaps) show(now time.Duration, look *Look) {
+	look.IsGap, _ = g.next(now)
+	look.GapTime = g.until(now)
+}
+
+// until is how much of the time from 0 to now lies in gaps.
+func (g gaps) until(now time.Duration) time.Duration {
+	before := func(t time.Duration) time.Duration { // from a gap's beginning, t of 0 or more after it
+		return t/g.every*g.length + min(t%g.every, g.length)
+	}
+	lead := (g.every - g.offset%g.every) % g.every // from the last gap's beginning to time 0
+	return before(now+lead) - before(lead)
+}
 
 func (n *outages) show(now time.Duration, look *Look) {
 	n.Process(now, nil)
 	look.IsOutage = now >= n.from
+	look.OutageTime = n.past + max(0, now-n.from)
 }
 
 func (n *delay) show(now time.Duration, look *Look) {

@@ -29,6 +29,7 @@ type outages struct {
 	rng                     *rand.Rand
 
 	from, to time.Duration // the outage that lasts or comes next
+	past     time.Duration // the lengths of those before it
 }
 
 func newOutages(meanLength, meanSpacing time.Duration, rng *rand.Rand) *outages {
@@ -38,6 +39,7 @@ func newOutages(meanLength, meanSpacing time.Duration, rng *rand.Rand) *outages 
 }
 
 func (n *outages) draw() {
+	n.past += n.to - n.from
 	n.from = n.to + exponential(n.rng, n.meanSpacing)
 	n.to = n.from + exponential(n.rng, n.meanLength)
 }

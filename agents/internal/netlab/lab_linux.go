@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/linkcontrol"
 )
 
 // Options say what link to build.
@@ -23,6 +25,8 @@ type Options struct {
 	Control string
 	// Log is where the link's log goes, a row for each way and 10 ms; nil for nowhere.
 	Log io.Writer
+	// LinkControl is the path of the link's control socket; empty for none.
+	LinkControl string
 }
 
 // Lab is an emulated link that is up: its namespaces, devices, pump and control forwarder.
@@ -153,7 +157,47 @@ func (l *Lab) startPump(spaces namespaces) error {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)
+	return l.startLinkControl()
+}
+
+func (l *Lab) startLinkControl() error {
+	if l.options.LinkControl == "" {
+		return nil
+	}
+	server, err := linkcontrol.Listen(l.options.LinkControl, &line{l.Name, l.options.Profile, l.pump})
+	if err != nil {
+		return err
+	}
+	l.undo = append(l.undo, server.Close)
 	return nil
+}
+
+// line is a link as its control socket has it.
+type line struct {
+	name    string
+	profile emulate.Profile
+	pump    *pump
+}
+
+// Describe names the link.
+func (l *line) Describe() linkcontrol.Link {
+	return linkcontrol.Link{Name: l.name, Profile: l.profile.Name}
+}
+
+// Restart lets the pump begin a new course; it returns at once for a moment to come.
+func (l *line) Restart(at time.Time, seed uint64) (linkcontrol.Session, error) {
+	c := newCourse(l.profile, seed, at, l.pump.wakeUp)
+	l.pump.next.Store(c)
+	l.pump.wakeUp()
+	if time.Until(at) > 0 {
+		return c, nil
+	}
+	select {
+	case <-c.began:
+		return c, nil
+	case <-l.pump.ended:
+		return nil, errors.New("the link is going down")
+	}
 }
 
 // Ended is closed when the pump ends, by Close or by itself; Close then says why.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,7 @@ const (
 
 // linkLog writes what a link is like at each moment, on a thread of its own: the pump must not wait for a disk.
 type linkLog struct {
-	rows    chan logRow
+	rows    chan []logRow
 	dropped atomic.Uint64 // rows for which there was no room
 	ended   chan struct{} // closed when the last row was written, with err set
 	err     error
@@ -28,11 +29,12 @@ type linkLog struct {
 
 type logRow struct {
 	from, to string
+	at, late time.Duration
 	look     emulate.Look
 }
 
 func startLog(w io.Writer) *linkLog {
-	l := &linkLog{rows: make(chan logRow, logRoom), ended: make(chan struct{})}
+	l := &linkLog{rows: make(chan []logRow, logRoom/2), ended: make(chan struct{})}
 	go func() {
 		defer close(l.ended)
 		l.err = l.write(bufio.NewWriter(w))
@@ -41,21 +43,23 @@ func startLog(w io.Writer) *linkLog {
 }
 
 // add never waits.
-func (l *linkLog) add(row logRow) {
+func (l *linkLog) add(rows []logRow) {
 	select {
-	case l.rows <- row:
+	case l.rows <- slices.Clone(rows):
 	default:
-		l.dropped.Add(1)
+		l.dropped.Add(uint64(len(rows)))
 	}
 }
 
 // write ends with the last row. After an error it goes on taking rows, so that none waits in vain.
 func (l *linkLog) write(w *bufio.Writer) error {
 	causes := emulate.LostCauses()
-	_, err := fmt.Fprintf(w, "at_ms,from,to,received_bytes,delivered_bytes,queued_bytes,waiting_bytes,rate_bps,delay_ms,is_gap,is_outage,%s\n", lostColumns(causes))
-	for row := range l.rows {
-		if err == nil {
-			_, err = fmt.Fprintln(w, row.text(causes))
+	_, err := fmt.Fprintf(w, "at_ms,from,to,received_bytes,delivered_bytes,queued_bytes,waiting_bytes,rate_bps,delay_ms,is_gap,is_outage,late_us,%s\n", lostColumns(causes))
+	for rows := range l.rows {
+		for _, row := range rows {
+			if err == nil {
+				_, err = fmt.Fprintln(w, row.text(causes))
+			}
 		}
 	}
 	if err != nil {
@@ -79,9 +83,9 @@ func columnOf(cause emulate.Cause) string {
 func (row logRow) text(causes []emulate.Cause) string {
 	look := row.look
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d,%s,%s,%d,%d,%d,%d,%.0f,%.3f,%d,%d", look.At.Milliseconds(), row.from, row.to,
+	fmt.Fprintf(&text, "%d,%s,%s,%d,%d,%d,%d,%.0f,%.3f,%d,%d,%d", row.at.Milliseconds(), row.from, row.to,
 		look.ReceivedBytes, look.DeliveredBytes, look.QueuedBytes(), look.WaitingBytes, look.RateBps,
-		float64(look.Delay)/float64(time.Millisecond), flag(look.IsGap), flag(look.IsOutage))
+		float64(look.Delay)/float64(time.Millisecond), flag(look.IsGap), flag(look.IsOutage), row.late.Microseconds())
 	for _, cause := range causes {
 		fmt.Fprintf(&text, ",%d", look.LostBytes[cause])
 	}

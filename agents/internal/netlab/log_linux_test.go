@@ -79,7 +79,7 @@ func (brokenDisk) Write([]byte) (int, error) { return 0, errors.New("no space le
 func TestALogThatCannotBeWrittenIsNamedAtTheEnd(t *testing.T) {
 	log := startLog(brokenDisk{})
 	for range 3 * logRoom {
-		log.add(logRow{})
+		log.add([]logRow{{}})
 	}
 	require.ErrorContains(t, log.close(), "no space left")
 }

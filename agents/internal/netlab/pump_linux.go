@@ -35,15 +35,21 @@ const (
 // pump carries packets between TUN devices along the ways of a network. It is the only clock of the emulation.
 type pump struct {
 	ways       []way
-	isSpaced   bool // packets leave one by one
-	stop       int  // eventfd
+	draining   []way // of earlier courses, until what was inside is out
+	isSpaced   bool  // packets leave one by one
+	nudge      int   // eventfd
+	stopping   atomic.Bool
+	next       atomic.Pointer[course] // to be begun
+	course     *course                // that is logged
 	free       []*emulate.Packet
 	out        []*emulate.Packet
+	rows       []logRow
 	started    time.Time
 	badWrites  atomic.Uint64
-	log        *linkLog // nil: none is written
-	nextLook   time.Duration
-	thread     atomic.Int32 // of the kernel
+	log        *linkLog      // nil: none is written
+	nextLook   time.Duration // on the pump's clock, as all that is not a way's
+	logBegan   time.Duration // when the present course began, or the link came up
+	thread     atomic.Int32  // of the kernel
 	countsLock sync.Mutex
 	ended      chan struct{} // closed when the thread has ended, with err set
 	err        error
@@ -55,22 +61,27 @@ type ports map[string]tun
 // way is read from one place's device, through its line, and written to another's.
 type way struct {
 	emulate.Way
+	index    int
 	from, to tun
-	wake     time.Duration
-	counts   emulate.Counts // as of the last round; the line itself is the pump thread's own
+	// zero is the line's time 0 on the pump's clock.
+	zero   time.Duration
+	wake   time.Duration  // on the pump's clock
+	late   time.Duration  // the largest since the last look
+	counts emulate.Counts // as of the last round; the line itself is the pump thread's own
+	past   emulate.Counts // of the lines before
 }
 
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
 // startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
 func startPump(network emulate.Network, isSpaced bool, devices ports, log *linkLog) (*pump, error) {
-	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	nudge, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return nil, fmt.Errorf("make the pump's stop event: %w", err)
+		return nil, fmt.Errorf("make the pump's event: %w", err)
 	}
-	p := &pump{isSpaced: isSpaced, stop: stop, log: log, started: time.Now(), ended: make(chan struct{})}
-	for _, w := range network {
-		p.ways = append(p.ways, way{Way: w, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
+	p := &pump{isSpaced: isSpaced, nudge: nudge, log: log, started: time.Now(), ended: make(chan struct{})}
+	for i, w := range network {
+		p.ways = append(p.ways, way{Way: w, index: i, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
 	}
 	go func() {
 		defer close(p.ended)
@@ -92,10 +103,16 @@ func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (s
 
 // Stop ends the pump and waits for it. Packets on their way are gone.
 func (p *pump) Stop() error {
-	_, _ = unix.Write(p.stop, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // fails only when it was stopped before
+	p.stopping.Store(true)
+	p.wakeUp()
 	<-p.ended
-	_ = unix.Close(p.stop)
+	_ = unix.Close(p.nudge)
 	return p.err
+}
+
+// wakeUp lets the pump look at what it was told.
+func (p *pump) wakeUp() {
+	_, _ = unix.Write(p.nudge, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // fails only when the pump is to wake up anyway
 }
 
 // Counts returns what the line between two places did so far.
@@ -104,7 +121,12 @@ func (p *pump) Counts(from, to string) (counts emulate.Counts) {
 	defer p.countsLock.Unlock()
 	for i := range p.ways {
 		if w := &p.ways[i]; w.From == from && w.To == to {
-			counts = w.counts
+			counts = w.past.Plus(w.counts)
+		}
+	}
+	for i := range p.draining {
+		if w := &p.draining[i]; w.From == from && w.To == to {
+			counts = counts.Plus(w.counts)
 		}
 	}
 	return counts
@@ -118,9 +140,14 @@ func (p *pump) run() error {
 	for i := range p.ways {
 		fds = append(fds, unix.PollFd{Fd: int32(p.ways[i].from.fd), Events: unix.POLLIN})
 	}
-	fds = append(fds, unix.PollFd{Fd: int32(p.stop), Events: unix.POLLIN})
-	for stopped := &fds[len(p.ways)]; stopped.Revents == 0; {
-		p.look()
+	fds = append(fds, unix.PollFd{Fd: int32(p.nudge), Events: unix.POLLIN})
+	defer p.endAll()
+	for nudged := &fds[len(p.ways)]; !p.stopping.Load(); {
+		if nudged.Revents != 0 {
+			_, _ = unix.Read(p.nudge, make([]byte, 8))
+		}
+		p.turn()
+		p.drain()
 		for i := range p.ways {
 			if err := p.round(&p.ways[i], fds[i].Revents != 0); err != nil {
 				return err
@@ -162,8 +189,14 @@ func (p *pump) wait(fds []unix.PollFd) error {
 	for i := range p.ways {
 		wake = min(wake, p.ways[i].wake)
 	}
-	if p.log != nil {
+	for i := range p.draining {
+		wake = min(wake, p.draining[i].wake)
+	}
+	if p.looks() {
 		wake = min(wake, p.nextLook)
+	}
+	if next := p.next.Load(); next != nil {
+		wake = min(wake, p.momentOf(next))
 	}
 	if wake != emulate.Never {
 		spec := unix.NsecToTimespec(p.sleep(wake - p.now()).Nanoseconds())
@@ -227,36 +260,131 @@ func (p *pump) takeIn(w *way) error {
 	return nil
 }
 
-// look logs what the ways are like at each moment that is past, as if it had come in time.
-func (p *pump) look() {
-	if p.log == nil {
-		return
-	}
-	for now := p.now(); p.nextLook <= now; p.nextLook += logEvery {
+// looks tells whether anybody wants to know what the ways are like.
+func (p *pump) looks() bool { return p.log != nil || p.course != nil }
+
+// look logs what the ways are like at each moment up to now, as if it had come in time.
+func (p *pump) look(now time.Duration) {
+	for ; p.looks() && p.nextLook <= now; p.nextLook += logEvery {
+		p.rows = p.rows[:0]
 		for i := range p.ways {
 			w := &p.ways[i]
 			var look emulate.Look
-			look, p.out = w.Line.Look(p.nextLook, p.out[:0])
-			p.log.add(logRow{w.From, w.To, look})
+			look, p.out = w.Line.Look(p.nextLook-w.zero, p.out[:0])
 			p.letOut(w)
+			p.rows = append(p.rows, logRow{w.From, w.To, p.nextLook - p.logBegan, w.late, look})
+			w.late = 0
+		}
+		if p.log != nil {
+			p.log.add(p.rows)
+		}
+		if p.course != nil {
+			p.course.add(p.nextLook-p.logBegan, p.rows)
 		}
 	}
+	if p.course != nil && p.course.closed.Load() {
+		p.endCourse()
+	}
+}
+
+// turn begins the course that is due, and looks at the ways.
+func (p *pump) turn() {
+	next := p.next.Load()
+	switch {
+	case next == nil:
+	case p.momentOf(next) <= p.now():
+		p.look(p.momentOf(next) - 1)
+		p.begin(next)
+		p.next.CompareAndSwap(next, nil)
+		close(next.began)
+	case next.closed.Load(): // given up before it began
+		next.end()
+		p.next.CompareAndSwap(next, nil)
+	}
+	p.look(p.now())
+}
+
+func (p *pump) momentOf(c *course) time.Duration { return c.at.Sub(p.started) }
+
+// begin puts the lines of a new course in the place of the present ones. Packets inside those leave by them.
+func (p *pump) begin(c *course) {
+	p.endCourse()
+	p.countsLock.Lock()
+	defer p.countsLock.Unlock()
+	for i := range p.ways {
+		w := &p.ways[i]
+		p.step(w, nil)
+		old := *w
+		old.counts, old.past = old.Line.Counts(), emulate.Counts{}
+		c.drained += old.counts.Queued
+		p.draining = append(p.draining, old)
+		w.Line, w.zero, w.wake, w.late, w.counts = c.network[i].Line, p.momentOf(c)-c.phase, emulate.Never, 0, emulate.Counts{}
+	}
+	p.course, p.nextLook, p.logBegan = c, p.momentOf(c), p.momentOf(c)
+}
+
+// endAll lets nobody wait for a pump that has ended.
+func (p *pump) endAll() {
+	p.endCourse()
+	if next := p.next.Load(); next != nil {
+		next.end()
+	}
+}
+
+func (p *pump) endCourse() {
+	if p.course != nil {
+		p.course.end()
+		p.course = nil
+	}
+}
+
+// drain lets out what is due on earlier courses' lines, and forgets those that are empty.
+func (p *pump) drain() {
+	if len(p.draining) == 0 {
+		return
+	}
+	p.countsLock.Lock()
+	defer p.countsLock.Unlock()
+	left := p.draining[:0]
+	for i := range p.draining {
+		w := &p.draining[i]
+		p.step(w, nil)
+		w.counts = w.Line.Counts()
+		if w.counts.Queued > 0 {
+			left = append(left, *w)
+		} else {
+			p.ways[w.index].past = p.ways[w.index].past.Plus(w.counts)
+		}
+	}
+	clear(p.draining[len(left):])
+	p.draining = left
 }
 
 // step moves a line up to the present and writes what left it.
 func (p *pump) step(w *way, in *emulate.Packet) {
-	p.out, w.wake = w.Line.Step(p.now(), in, p.out[:0])
+	var wake time.Duration
+	p.out, wake = w.Line.Step(p.now()-w.zero, in, p.out[:0])
+	if w.wake = emulate.Never; wake != emulate.Never {
+		w.wake = wake + w.zero
+	}
 	p.letOut(w)
 }
 
 // letOut writes the packets that have left a way.
 func (p *pump) letOut(w *way) {
+	if len(p.out) == 0 {
+		return
+	}
+	now := p.now() - w.zero
 	for _, packet := range p.out {
 		if packet.Lost == emulate.NotLost {
 			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
 				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
 			}
+		} else if p.course != nil && w.Line == p.course.network[w.index].Line {
+			p.course.note(w.index, packet)
 		}
+		w.late = max(w.late, now-packet.LeftAt)
 		packet.Lost = emulate.NotLost
 		p.free = append(p.free, packet)
 	}

@@ -53,6 +53,35 @@ type Failed struct {
 type Finished struct {
 	EventHead
 	Flows []Outcome `json:"flows"`
+	// Link is what the agent beside an emulated link has of it; nil elsewhere.
+	Link *LinkOutcome `json:"link,omitempty"`
+}
+
+// LinkOutcome is what came of an emulated link's restart for a run, and of its log.
+type LinkOutcome struct {
+	Profile string `json:"profile"`
+	Seed    uint64 `json:"seed"`
+	// PhaseUs is where in its course the link was at the run's zero.
+	PhaseUs        int64  `json:"phase_us"`
+	Samples        int    `json:"samples"`
+	Chunks         int    `json:"chunks"`
+	DroppedSamples uint64 `json:"dropped_samples"`
+	// DrainedPackets were still inside at the restart; they left the link as if there had been none.
+	DrainedPackets int `json:"drained_packets"`
+	// LateSamples are those before which a packet left more than LateLimitUs after its moment; LatenessMaxUs is the worst.
+	LateSamples   uint64     `json:"late_samples"`
+	LateLimitUs   int64      `json:"late_limit_us"`
+	LatenessMaxUs int64      `json:"lateness_max_us"`
+	Lost          []LinkLoss `json:"lost"`
+	Detail        *string    `json:"detail"`
+}
+
+// LinkLoss counts packets that the link lost on one way for one cause. Flow is nil for packets of none.
+type LinkLoss struct {
+	Flow    *int   `json:"flow"`
+	Way     string `json:"way"`
+	Cause   string `json:"cause"`
+	Packets uint64 `json:"packets"`
 }
 
 // HystartExits counts ends of slow start by HyStart's two detectors.

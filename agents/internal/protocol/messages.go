@@ -30,6 +30,9 @@ const (
 // Point is where samples of a flow are taken: at its sender, its receiver, the link, or at hop-1, hop-2, … of its way.
 type Point string
 
+// PointLink is where an emulated link's log is taken. It is of no flow: its chunks say flow 0.
+const PointLink Point = "link"
+
 // At is the point of an agent in this role.
 func At(role Role) Point { return Point(role) }
 
@@ -55,6 +58,8 @@ const (
 	ReasonLeaseExpired   Reason = "lease_expired"
 	ReasonHostBusy       Reason = "host_busy"
 	ReasonUploadRefused  Reason = "upload_refused"
+	ReasonLinkControl    Reason = "link_control_failed"
+	ReasonEmulatorLate   Reason = "emulator_late"
 	ReasonInternal       Reason = "internal"
 )
 

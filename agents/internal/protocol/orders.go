@@ -24,7 +24,9 @@ type Prepare struct {
 	BaseRTTMs float64           `json:"base_rtt_ms"`
 	Settings  map[string]string `json:"settings"`
 	Sampling  Sampling          `json:"sampling"`
-	Flows     []Flow            `json:"flows"`
+	// LinkSeed is what an emulated link is restarted with; nil: the link is none, or the server does not ask for it.
+	LinkSeed *uint64 `json:"link_seed,omitempty"`
+	Flows    []Flow  `json:"flows"`
 }
 
 // Go gives the run its zero and receivers their data addresses by flow number.

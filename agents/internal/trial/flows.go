@@ -198,16 +198,21 @@ func (f *flowRun) poll(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, e
 }
 
 func (f *flowRun) keep(block tcpinfo.Block) error {
-	ref := f.trial.order.RunRef
+	return f.trial.keep(f.flow.Flow, protocol.At(f.flow.Role), block)
+}
+
+// keep puts a block of samples into the spool as a chunk.
+func (t *Trial) keep(flow int, point protocol.Point, block tcpinfo.Block) error {
+	ref := t.order.RunRef
 	packed, err := chunk.Encode(chunk.Header{
-		Format: chunk.Format, RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, Point: string(f.flow.Role),
+		Format: chunk.Format, RunID: ref.RunID, Attempt: ref.Attempt, Flow: flow, Point: string(point),
 		Sequence: block.Sequence, Samples: len(block.Columns[0]), Fields: block.Names,
 	}, block.Columns)
 	if err != nil {
 		return err
 	}
-	key := spool.Key{RunID: ref.RunID, Attempt: ref.Attempt, Flow: f.flow.Flow, Point: string(f.flow.Role), Sequence: block.Sequence}
-	if err := f.trial.env.Spool.Put(key, packed); err != nil {
+	key := spool.Key{RunID: ref.RunID, Attempt: ref.Attempt, Flow: flow, Point: string(point), Sequence: block.Sequence}
+	if err := t.env.Spool.Put(key, packed); err != nil {
 		return fail(protocol.ReasonDiskFull, "%v", err)
 	}
 	return nil

@@ -41,8 +41,8 @@ func (t *Trial) fingerprint() protocol.Fingerprint {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (t *Trial) reportFinished(outcomes []protocol.Outcome) error {
-	return t.env.Report(t.Ref(), protocol.Finished{EventHead: t.head(protocol.KindFinished), Flows: outcomes})
+func (t *Trial) reportFinished(outcomes []protocol.Outcome, link *protocol.LinkOutcome) error {
+	return t.env.Report(t.Ref(), protocol.Finished{EventHead: t.head(protocol.KindFinished), Flows: outcomes, Link: link})
 }
 
 func (t *Trial) reportFailed(failure *Failure) error {

@@ -135,6 +135,11 @@ func (t *Trial) carryOut(ctx context.Context) error {
 	if port != nil {
 		defer func() { _ = port.Close() }()
 	}
+	link, err := t.openLink(ctx)
+	if err != nil {
+		return err
+	}
+	defer link.close()
 	if err := t.reportReady(before, port); err != nil {
 		return err
 	}
@@ -143,12 +148,19 @@ func (t *Trial) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := link.restart(); err != nil {
+		return err
+	}
 	t.status(protocol.StatusRunning)
 	outcomes, err := t.runFlows(ctx, port, peers)
 	if err != nil {
 		return err
 	}
-	return t.reportFinished(outcomes)
+	weather, err := link.end(outcomes)
+	if err != nil {
+		return err
+	}
+	return t.reportFinished(outcomes, weather)
 }
 
 func (t *Trial) check() error {

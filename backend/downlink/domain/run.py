@@ -76,6 +76,8 @@ class Reason(StrEnum):
     RECORDED = "recorded"
     TEST_FAILED = "test_failed"
     UPLOAD_REFUSED = "upload_refused"
+    LINK_CONTROL_FAILED = "link_control_failed"
+    EMULATOR_LATE = "emulator_late"
     INTERNAL = "internal"
 
 

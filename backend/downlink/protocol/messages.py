@@ -80,6 +80,7 @@ Attempt = Annotated[int, Field(ge=1, le=1000)]
 Protocol = Annotated[int, Field(ge=1, le=1000)]
 OLDEST = 1
 """The protocol of agents that do not say which they speak."""
+LinkSeed = Annotated[int, Field(ge=0, lt=2**53)]
 Measure = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Status = Literal["idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked"]
 PointName = Annotated[str, Field(pattern=f"^({POINT})$", description="Where samples are taken")]
@@ -216,6 +217,7 @@ class PrepareOrder(Message):
     base_rtt_ms: float
     settings: dict[str, str]
     sampling: Sampling
+    link_seed: Annotated[LinkSeed | None, Field(exclude_if=lambda seed: seed is None)] = None
     flows: list[FlowOrder]
 
 
@@ -308,9 +310,36 @@ class FlowOutcome(Message):
     detail: Sentence | None
 
 
+class LinkLoss(Message):
+    """Packets that an emulated link lost on one way for one cause; flow: None for packets of none."""
+
+    flow: Annotated[int | None, Field(ge=1, le=1000)]
+    way: Literal["down", "up"]
+    cause: Word
+    packets: Count
+
+
+class LinkOutcome(Message):
+    """What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6)."""
+
+    profile: Word
+    seed: LinkSeed
+    phase_us: Count
+    samples: Count
+    chunks: Annotated[int, Field(ge=0, le=1_000_000)]
+    dropped_samples: Count
+    drained_packets: Count
+    late_samples: Count
+    late_limit_us: Count
+    lateness_max_us: Count
+    lost: Annotated[list[LinkLoss], Field(max_length=1000)]
+    detail: Sentence | None
+
+
 class FinishedEvent(Event):
     kind: Literal["finished"] = "finished"
     flows: Annotated[list[FlowOutcome], Field(max_length=64)]
+    link: Annotated[LinkOutcome | None, Field(exclude_if=lambda link: link is None)] = None
 
 
 class RestoredEvent(Event):

@@ -1,0 +1,114 @@
+package linkcontrol
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// Client is an agent's session.
+type Client struct {
+	Link  Link
+	conn  net.Conn
+	lines *bufio.Reader
+}
+
+// Open takes the link's one session. ErrBusy: another has it.
+func Open(ctx context.Context, path string) (*Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("reach the link's control socket: %w", err)
+	}
+	c := &Client{conn: conn, lines: bufio.NewReaderSize(conn, 4<<10)}
+	greeting, err := c.next(time.Now().Add(answerLimit))
+	if err == nil && greeting.Link == nil {
+		err = errors.New("the link's control socket did not greet")
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	c.Link = *greeting.Link
+	return c, nil
+}
+
+// Restart begins a new course at a moment of this host's clock. Rows come from then on.
+func (c *Client) Restart(at time.Time, seed uint64) (Started, error) {
+	if err := send(c.conn, request{Restart: &restart{AtUnixUs: at.UnixMicro(), Seed: seed}}); err != nil {
+		return Started{}, fmt.Errorf("ask the link to restart: %w", err)
+	}
+	found, err := c.next(time.Now().Add(answerLimit))
+	switch {
+	case err != nil:
+		return Started{}, err
+	case found.Started == nil || len(found.Started.Fields) == 0:
+		return Started{}, errors.New("the link did not say how it was restarted")
+	}
+	return *found.Started, nil
+}
+
+// Stop asks for the last rows and the summary.
+func (c *Client) Stop() error { return send(c.conn, request{Stop: true}) }
+
+// Rows gives each row to take, which must not keep it, until the link has sent its summary.
+//
+// Liveness: it ends with Close, and when no row comes for a while.
+func (c *Client) Rows(fields int, patience time.Duration, take func(row []int64) error) (Ended, error) {
+	for {
+		found, err := c.next(time.Now().Add(patience))
+		switch {
+		case err != nil:
+			return Ended{}, err
+		case found.Ended != nil:
+			return *found.Ended, nil
+		case len(found.Row) != fields:
+			return Ended{}, fmt.Errorf("the link sent a row of %d values where %d are named", len(found.Row), fields)
+		}
+		if err := take(found.Row); err != nil {
+			return Ended{}, err
+		}
+	}
+}
+
+// Close gives the session back.
+func (c *Client) Close() error { return c.conn.Close() }
+
+func (c *Client) next(until time.Time) (found answer, err error) {
+	_ = c.conn.SetReadDeadline(until)
+	line, err := readLine(c.lines)
+	if err != nil {
+		return found, fmt.Errorf("hear from the link's control socket: %w", err)
+	}
+	if err := json.Unmarshal(line, &found); err != nil {
+		return found, fmt.Errorf("the link's control socket does not speak as expected: %w", err)
+	}
+	switch {
+	case found.Busy:
+		return found, ErrBusy
+	case found.Error != "":
+		return found, fmt.Errorf("the link refused: %s", found.Error)
+	}
+	return found, nil
+}
+
+func readLine(lines *bufio.Reader) (line []byte, err error) {
+	for {
+		piece, err := lines.ReadSlice('\n')
+		if err == nil && line == nil {
+			return piece, nil
+		}
+		line = append(line, piece...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > maxAnswer {
+			return nil, errors.New("a line is too long")
+		}
+	}
+}

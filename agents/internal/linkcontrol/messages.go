@@ -1,0 +1,83 @@
+package linkcontrol
+
+import (
+	"errors"
+	"time"
+)
+
+// Messages are lines of JSON over a stream socket. A connection is one session: the link greets, is asked to restart,
+// answers, sends rows until it is asked to stop, and ends with a summary. There is one session at a time.
+
+const (
+	// maxRequest is the longest line that the link reads.
+	maxRequest = 1 << 10
+	// maxAnswer is the longest line that an agent reads.
+	maxAnswer = 1 << 20
+	// answerLimit is how long either side waits for the other to take or send a line.
+	answerLimit = 5 * time.Second
+	// idleLimit is how long a session may be there without a restart: longer than an agent waits for its start.
+	idleLimit = 15 * time.Minute
+	// mostAhead and mostBehind bound the moment of a restart, as agents bound that of a start.
+	mostAhead, mostBehind = time.Minute, 10 * time.Second
+)
+
+// ErrBusy means that another session has the link.
+var ErrBusy = errors.New("another run or program has the link's control socket")
+
+// Link is what a link says of itself before anything is asked.
+type Link struct {
+	Name    string `json:"name"`
+	Profile string `json:"profile"`
+}
+
+// Started says how a link was restarted.
+type Started struct {
+	Seed uint64 `json:"seed"`
+	// PhaseUs is where in its course the link is at the run's zero.
+	PhaseUs int64 `json:"phase_us"`
+	// Fields are the names of the values of each row, elapsed_us first.
+	Fields []string `json:"fields"`
+}
+
+// Lost counts packets that a link lost for one cause. ReceiverPort is that of the flow at the receiver; 0: it has none.
+type Lost struct {
+	Way          string `json:"way"`
+	Cause        string `json:"cause"`
+	ReceiverPort int    `json:"receiver_port"`
+	Packets      uint64 `json:"packets"`
+}
+
+// Ended is what there was of a session.
+type Ended struct {
+	Rows        uint64 `json:"rows"`
+	DroppedRows uint64 `json:"dropped_rows"`
+	// DrainedPackets were inside at the restart, and left the link by its old course.
+	DrainedPackets int `json:"drained_packets"`
+	// LateRows are those before which a packet left more than LateLimitUs after its moment; MaxLateUs is the worst.
+	LateRows    uint64 `json:"late_rows"`
+	LateLimitUs int64  `json:"late_limit_us"`
+	MaxLateUs   int64  `json:"max_late_us"`
+	Lost        []Lost `json:"lost"`
+}
+
+// restart asks for a new course from a moment on.
+type restart struct {
+	AtUnixUs int64  `json:"at_unix_us"`
+	Seed     uint64 `json:"seed"`
+}
+
+// request is one of its fields.
+type request struct {
+	Restart *restart `json:"restart,omitempty"`
+	Stop    bool     `json:"stop,omitempty"`
+}
+
+// answer is one of its fields.
+type answer struct {
+	Link    *Link    `json:"link,omitempty"`
+	Started *Started `json:"started,omitempty"`
+	Row     []int64  `json:"row,omitempty"`
+	Ended   *Ended   `json:"ended,omitempty"`
+	Busy    bool     `json:"busy,omitempty"`
+	Error   string   `json:"error,omitempty"`
+}

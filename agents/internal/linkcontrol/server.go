@@ -1,0 +1,202 @@
+package linkcontrol
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// Line is the link that a server speaks for.
+type Line interface {
+	Describe() Link
+	// Restart begins a new course at a moment, at once when it is past, and logs it. It returns when that is settled.
+	Restart(at time.Time, seed uint64) (Session, error)
+}
+
+// Session is a course that is logged.
+type Session interface {
+	Started() Started
+	// Rows has no more to come once Stop was called and what waits was taken.
+	Rows() <-chan []int64
+	Stop()
+	// Ended is known when Rows is empty and closed.
+	Ended() Ended
+}
+
+// Server answers at a unix socket that its owner alone may use.
+type Server struct {
+	line     Line
+	listener net.Listener
+	running  sync.WaitGroup
+	taken    sync.Mutex // by the one session
+
+	lock sync.Mutex
+	open map[net.Conn]struct{}
+	shut bool
+}
+
+// mostConnections is how many may be open at once: one has the session, the others are being refused.
+const mostConnections = 8
+
+// Listen makes the socket, in place of one that nobody listens at any more.
+func Listen(path string, line Line) (*Server, error) {
+	if conn, err := net.Dial("unix", path); err == nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("another program listens at %s", path)
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("remove an old control socket: %w", err)
+		}
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen at the link's control socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("protect the link's control socket: %w", err), listener.Close())
+	}
+	s := &Server{line: line, listener: listener, open: map[net.Conn]struct{}{}}
+	s.running.Go(s.accept)
+	return s, nil
+}
+
+// Close ends the session there is and removes the socket.
+func (s *Server) Close() error {
+	err := s.listener.Close()
+	s.lock.Lock()
+	s.shut = true
+	for conn := range s.open {
+		_ = conn.Close()
+	}
+	s.lock.Unlock()
+	s.running.Wait()
+	return err
+}
+
+func (s *Server) accept() {
+	for {
+		conn, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: others may close meanwhile
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		if !s.keep(conn) {
+			_ = conn.Close()
+			continue
+		}
+		s.running.Go(func() {
+			defer s.drop(conn)
+			s.serve(conn)
+		})
+	}
+}
+
+func (s *Server) keep(conn net.Conn) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.shut || len(s.open) >= mostConnections {
+		return false
+	}
+	s.open[conn] = struct{}{}
+	return true
+}
+
+func (s *Server) drop(conn net.Conn) {
+	_ = conn.Close()
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	delete(s.open, conn)
+}
+
+// serve is one session; whatever ends its connection ends it.
+func (s *Server) serve(conn net.Conn) {
+	if !s.taken.TryLock() {
+		_ = send(conn, answer{Busy: true})
+		return
+	}
+	defer s.taken.Unlock()
+	link := s.line.Describe()
+	if err := send(conn, answer{Link: &link}); err != nil {
+		return
+	}
+	lines := bufio.NewReaderSize(conn, maxRequest)
+	session, err := s.restart(conn, lines)
+	if err != nil {
+		_ = send(conn, answer{Error: err.Error()})
+		return
+	}
+	defer session.Stop()
+	started := session.Started()
+	if err := send(conn, answer{Started: &started}); err != nil {
+		return
+	}
+	s.running.Go(func() { // until the agent asks for the end, or is gone
+		_, _ = receive(conn, lines, time.Time{})
+		session.Stop()
+	})
+	if err := passRows(conn, session); err == nil {
+		ended := session.Ended()
+		_ = send(conn, answer{Ended: &ended})
+	}
+}
+
+func (s *Server) restart(conn net.Conn, lines *bufio.Reader) (Session, error) {
+	asked, err := receive(conn, lines, time.Now().Add(idleLimit))
+	if err != nil {
+		return nil, err
+	}
+	if asked.Restart == nil {
+		return nil, errors.New("a session begins with a restart")
+	}
+	ahead := time.Until(time.UnixMicro(asked.Restart.AtUnixUs))
+	if ahead > mostAhead || ahead < -mostBehind {
+		return nil, fmt.Errorf("the moment of the restart is %s ahead; it may be from %s before now to %s after it", ahead, mostBehind, mostAhead)
+	}
+	return s.line.Restart(time.Now().Add(ahead), asked.Restart.Seed)
+}
+
+// passRows ends with the last row. After an error it goes on taking rows, so that none waits in vain.
+func passRows(conn net.Conn, session Session) (err error) {
+	for row := range session.Rows() {
+		if err == nil {
+			if err = send(conn, answer{Row: row}); err != nil {
+				session.Stop()
+			}
+		}
+	}
+	return err
+}
+
+func send(conn net.Conn, message any) error {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(answerLimit))
+	_, err = conn.Write(append(text, '\n'))
+	return err
+}
+
+func receive(conn net.Conn, lines *bufio.Reader, until time.Time) (asked request, err error) {
+	_ = conn.SetReadDeadline(until)
+	line, err := lines.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return asked, fmt.Errorf("a request has at most %d bytes", maxRequest)
+	}
+	if err != nil {
+		return asked, err
+	}
+	if err := json.Unmarshal(line, &asked); err != nil {
+		return asked, fmt.Errorf("a request is a line of JSON: %w", err)
+	}
+	return asked, nil
+}

@@ -1,0 +1,202 @@
+package netlab
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/linkcontrol"
+)
+
+const (
+	// lateLimit is how much after its moment a packet may leave without counting as late: more than the emulator's own
+	// error under load, and less than what a round trip over any profile varies by.
+	lateLimit = 2 * time.Millisecond
+	// mostLost is how many counts of lost packets a session keeps, by way, cause and port.
+	mostLost = 1000
+)
+
+// course is a restart of all ways at one moment, and its log. What is here belongs to the pump's thread, but for the
+// rows and what ended waits for.
+type course struct {
+	network emulate.Network
+	seed    uint64
+	phase   time.Duration // of the link at the restart
+	at      time.Time
+	names   []string // the prefix of each way's fields, in the network's order
+	began   chan struct{}
+	wakeUp  func() // of the pump
+
+	rows    chan []int64
+	closing sync.Once
+	closed  atomic.Bool
+	done    chan struct{} // closed when the pump is through with it; then what follows is fixed
+
+	last                 []emulate.Look // of each way, at the restart
+	count, dropped, late uint64
+	drained              int
+	maxLate              time.Duration
+	lost                 map[lostKey]uint64
+}
+
+type lostKey struct {
+	way   int
+	cause emulate.Cause
+	port  int
+}
+
+// wayFields are what a row has of each way, in their order, with `down_` or `up_` before them (docs/link-fields.csv).
+func wayFields() []string {
+	fields := []string{
+		"received_bytes", "delivered_bytes", "queued_bytes", "waiting_bytes", "rate_bps", "delay_us", "gap_us", "outage_us", "late_us",
+	}
+	for _, cause := range emulate.LostCauses() {
+		fields = append(fields, columnOf(cause))
+	}
+	return fields
+}
+
+// wayName is the prefix of a way's fields.
+func wayName(way emulate.Way) string {
+	if way.To == emulate.Receiver {
+		return "down"
+	}
+	return "up"
+}
+
+func newCourse(profile emulate.Profile, seed uint64, at time.Time, wakeUp func()) *course {
+	c := &course{
+		network: emulate.New(profile, seed), seed: seed, phase: emulate.Phase(profile, seed), at: at, began: make(chan struct{}), wakeUp: wakeUp,
+		rows: make(chan []int64, logRoom/2), done: make(chan struct{}), lost: map[lostKey]uint64{},
+	}
+	for _, way := range c.network {
+		c.names = append(c.names, wayName(way))
+	}
+	return c
+}
+
+// Started says how the course began.
+func (c *course) Started() linkcontrol.Started {
+	fields := []string{"elapsed_us"}
+	for _, name := range c.names {
+		for _, field := range wayFields() {
+			fields = append(fields, name+"_"+field)
+		}
+	}
+	return linkcontrol.Started{Seed: c.seed, PhaseUs: c.phase.Microseconds(), Fields: fields}
+}
+
+// Rows are closed by the pump.
+func (c *course) Rows() <-chan []int64 { return c.rows }
+
+// Stop asks the pump to end the log.
+func (c *course) Stop() {
+	c.closed.Store(true)
+	c.wakeUp()
+}
+
+// end is the pump's: no row follows.
+func (c *course) end() {
+	c.closing.Do(func() {
+		close(c.done)
+		close(c.rows)
+	})
+}
+
+// Ended says what there was.
+func (c *course) Ended() linkcontrol.Ended {
+	<-c.done
+	ended := linkcontrol.Ended{
+		Rows: c.count, DroppedRows: c.dropped, DrainedPackets: c.drained, LateRows: c.late,
+		LateLimitUs: lateLimit.Microseconds(), MaxLateUs: c.maxLate.Microseconds(), Lost: []linkcontrol.Lost{},
+	}
+	for key, packets := range c.lost {
+		cause := strings.ReplaceAll(key.cause.String(), " ", "_")
+		ended.Lost = append(ended.Lost, linkcontrol.Lost{Way: c.names[key.way], Cause: cause, ReceiverPort: key.port, Packets: packets})
+	}
+	slices.SortFunc(ended.Lost, func(a, b linkcontrol.Lost) int {
+		return strings.Compare(lostOrder(a), lostOrder(b))
+	})
+	return ended
+}
+
+func lostOrder(l linkcontrol.Lost) string {
+	port := binary.BigEndian.AppendUint32(nil, uint32(l.ReceiverPort))
+	return l.Way + " " + string(port) + l.Cause
+}
+
+// add never waits: a row for which there is no room is counted as dropped.
+func (c *course) add(elapsed time.Duration, rows []logRow) {
+	row := make([]int64, 1, 1+len(rows)*len(wayFields()))
+	row[0] = elapsed.Microseconds()
+	if c.last == nil {
+		for i := range rows {
+			c.last = append(c.last, rows[i].look)
+		}
+	}
+	isLate := false
+	for i := range rows {
+		row = append(row, rows[i].values(c.last[i])...)
+		isLate = isLate || rows[i].late > lateLimit
+		c.maxLate = max(c.maxLate, rows[i].late)
+	}
+	if isLate {
+		c.late++
+	}
+	select {
+	case c.rows <- row:
+		c.count++
+	default:
+		c.dropped++
+	}
+}
+
+// values are those of wayFields. Gaps and outages count from the restart, at which the look was first.
+func (row logRow) values(first emulate.Look) []int64 {
+	look := row.look
+	values := []int64{
+		int64(look.ReceivedBytes), int64(look.DeliveredBytes), int64(look.QueuedBytes()), int64(look.WaitingBytes), int64(look.RateBps),
+		look.Delay.Microseconds(), (look.GapTime - first.GapTime).Microseconds(), (look.OutageTime - first.OutageTime).Microseconds(), row.late.Microseconds(),
+	}
+	for _, cause := range emulate.LostCauses() {
+		values = append(values, int64(look.LostBytes[cause]))
+	}
+	return values
+}
+
+// note counts a packet that was lost.
+func (c *course) note(way int, packet *emulate.Packet) {
+	key := lostKey{way, packet.Lost, receiverPort(packet.Data, c.names[way] == "down")}
+	if _, known := c.lost[key]; !known && len(c.lost) >= mostLost {
+		key.port = 0
+	}
+	c.lost[key]++
+}
+
+// receiverPort is that of a TCP or UDP packet at the receiver; 0 for all else, fragments among it.
+func receiverPort(packet []byte, isToReceiver bool) int {
+	at := transportAt(packet)
+	if at == 0 || len(packet) < at+4 {
+		return 0
+	}
+	if isToReceiver {
+		at += 2
+	}
+	return int(binary.BigEndian.Uint16(packet[at:]))
+}
+
+// transportAt is where the header of TCP or UDP begins; 0: there is none.
+func transportAt(packet []byte) int {
+	const tcp, udp = 6, 17
+	switch {
+	case len(packet) >= 20 && packet[0]>>4 == 4 && (packet[9] == tcp || packet[9] == udp) && binary.BigEndian.Uint16(packet[6:])&0x1fff == 0:
+		return int(packet[0]&15) * 4
+	case len(packet) >= 40 && packet[0]>>4 == 6 && (packet[6] == tcp || packet[6] == udp):
+		return 40
+	}
+	return 0
+}

@@ -1,0 +1,153 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/linkcontrol"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/tcpinfo"
+)
+
+const (
+	// rowPatience is how long no row of the log may come: they are 10 ms apart.
+	rowPatience = 10 * time.Second
+	// mostLateRatio is the share of rows with late packets above which a run says more of this machine than of the link.
+	mostLateRatio = 0.01
+)
+
+// linkRun is an emulated link's part in a run; nil where the link is none, or no agent of ours sits beside it.
+type linkRun struct {
+	trial   *Trial
+	client  *linkcontrol.Client
+	started linkcontrol.Started
+	ended   linkcontrol.Ended
+	stats   tcpinfo.Stats
+	err     error
+	done    chan struct{} // closed when the log is over and all of it is kept; nil before the restart
+}
+
+// openLink takes the link before anything waits for this agent: a run whose link cannot be restarted is not begun.
+func (t *Trial) openLink(ctx context.Context) (*linkRun, error) {
+	path := t.env.Config.LinkControl
+	if path == "" || t.order.LinkSeed == nil {
+		return nil, nil // a real link is a good answer
+	}
+	client, err := linkcontrol.Open(ctx, path)
+	if err != nil {
+		return nil, linkFailed(path, err)
+	}
+	return &linkRun{trial: t, client: client}, nil
+}
+
+func linkFailed(path string, err error) error {
+	return fail(protocol.ReasonLinkControl, "%v (%s, link_control in this agent's configuration; `downlink-agent link up --link-control` makes it)", err, path)
+}
+
+// restart lets the link's course begin at the run's zero, and keeps its log from there on.
+func (l *linkRun) restart() (err error) {
+	if l == nil {
+		return nil
+	}
+	if l.started, err = l.client.Restart(l.trial.zero, *l.trial.order.LinkSeed); err != nil {
+		return linkFailed(l.trial.env.Config.LinkControl, err)
+	}
+	l.done = make(chan struct{})
+	go func() {
+		defer close(l.done)
+		l.err = l.record()
+	}()
+	return nil
+}
+
+// record ends with the log, or when it breaks off.
+func (l *linkRun) record() (err error) {
+	keep := func(block tcpinfo.Block) error { return l.trial.keep(0, protocol.PointLink, block) }
+	recorder := tcpinfo.NewRecorder(l.started.Fields, chunk.MaxSamples, keep)
+	l.ended, err = l.client.Rows(len(l.started.Fields), time.Until(l.trial.zero)+rowPatience, func(row []int64) error {
+		copy(recorder.Row, row)
+		recorder.Add()
+		return nil
+	})
+	var kept error
+	if l.stats, kept = recorder.Close(); kept != nil {
+		return kept
+	}
+	return err
+}
+
+// end stops the log when the flows are over. A log that broke off does not spoil what was measured; a link that was late
+// does.
+func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error) {
+	if l == nil {
+		return nil, nil
+	}
+	stopErr := l.client.Stop()
+	<-l.done
+	if l.err == nil {
+		l.err = stopErr
+	}
+	found := &protocol.LinkOutcome{
+		Profile: l.client.Link.Profile, Seed: l.started.Seed, PhaseUs: l.started.PhaseUs, Samples: l.stats.Samples, Chunks: l.stats.Blocks,
+		DroppedSamples: l.ended.DroppedRows, DrainedPackets: l.ended.DrainedPackets, LateSamples: l.ended.LateRows,
+		LateLimitUs: l.ended.LateLimitUs, LatenessMaxUs: l.ended.MaxLateUs, Lost: l.losses(outcomes),
+	}
+	if l.err != nil {
+		detail := fmt.Sprintf("the link's log ends early: %v", l.err)
+		found.Detail = &detail
+	}
+	if float64(found.LateSamples) > mostLateRatio*float64(l.ended.Rows) {
+		return nil, fail(protocol.ReasonEmulatorLate, "the emulated link was late: in %d of %d moments packets left more than %s after their time, the worst %s; let this machine do less beside the run",
+			found.LateSamples, l.ended.Rows, time.Duration(found.LateLimitUs)*time.Microsecond, time.Duration(found.LatenessMaxUs)*time.Microsecond)
+	}
+	return found, nil
+}
+
+// losses are those of this agent's flows by their numbers; all else that was lost is of no flow.
+func (l *linkRun) losses(outcomes []protocol.Outcome) []protocol.LinkLoss {
+	flows := map[int]int{}
+	for _, outcome := range outcomes {
+		address := outcome.LocalAddress
+		if outcome.Point == protocol.At(protocol.RoleSender) {
+			address = outcome.PeerAddress
+		}
+		if at, err := netip.ParseAddrPort(address); err == nil {
+			flows[int(at.Port())] = outcome.Flow
+		}
+	}
+	type place struct {
+		flow       int
+		way, cause string
+	}
+	order, packets := []place{}, map[place]uint64{}
+	for _, each := range l.ended.Lost {
+		at := place{flows[each.ReceiverPort], each.Way, each.Cause}
+		if _, known := packets[at]; !known {
+			order = append(order, at)
+		}
+		packets[at] += each.Packets
+	}
+	found := make([]protocol.LinkLoss, 0, len(order))
+	for _, at := range order {
+		loss := protocol.LinkLoss{Way: at.way, Cause: at.cause, Packets: packets[at]}
+		if at.flow > 0 {
+			loss.Flow = &at.flow
+		}
+		found = append(found, loss)
+	}
+	return found
+}
+
+// close gives the link back, however the run ended, and waits for what is being kept of its log.
+func (l *linkRun) close() {
+	if l == nil {
+		return
+	}
+	_ = l.client.Close()
+	if l.done != nil {
+		<-l.done
+	}
+}
