@@ -2200,6 +2200,7 @@ export interface components {
             kind: "finished";
             /** Flows */
             flows: components["schemas"]["FlowOutcome"][];
+            link?: components["schemas"]["LinkOutcome"] | null;
         };
         /**
          * FlowExits
@@ -2878,6 +2879,53 @@ export interface components {
             /** Total */
             total: number;
         };
+        /**
+         * LinkLoss
+         * @description Packets that an emulated link lost on one way for one cause; flow: None for packets of none.
+         */
+        LinkLoss: {
+            /** Flow */
+            flow: number | null;
+            /**
+             * Way
+             * @enum {string}
+             */
+            way: "down" | "up";
+            /** Cause */
+            cause: string;
+            /** Packets */
+            packets: number;
+        };
+        /**
+         * LinkOutcome
+         * @description What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6).
+         */
+        LinkOutcome: {
+            /** Profile */
+            profile: string;
+            /** Seed */
+            seed: number;
+            /** Phase Us */
+            phase_us: number;
+            /** Samples */
+            samples: number;
+            /** Chunks */
+            chunks: number;
+            /** Dropped Samples */
+            dropped_samples: number;
+            /** Drained Packets */
+            drained_packets: number;
+            /** Late Samples */
+            late_samples: number;
+            /** Late Limit Us */
+            late_limit_us: number;
+            /** Lateness Max Us */
+            lateness_max_us: number;
+            /** Lost */
+            lost: components["schemas"]["LinkLoss"][];
+            /** Detail */
+            detail: string | null;
+        };
         /** Live */
         Live: {
             /** Elapsed S */
@@ -3185,6 +3233,8 @@ export interface components {
                 [key: string]: string;
             };
             sampling: components["schemas"]["Sampling"];
+            /** Link Seed */
+            link_seed?: number | null;
             /** Flows */
             flows: components["schemas"]["FlowOrder"][];
         };
@@ -3280,7 +3330,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
