@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/slowstart"
+	"downlink/agents/internal/tcpmodel"
 )
 
 type profilesShowCmd struct {
@@ -30,14 +30,14 @@ func (c profilesShowCmd) Run() error {
 	_, _ = fmt.Fprintf(table, "%s, %d flows in virtual time\tMEDIAN\tLEAST\tMOST\n", profile.Name, c.Flows)
 	printDurations(table, "idle RTT, ms", time.Millisecond, emulate.IdleRtts(profile, profile.Seed, virtualProbes, probeSpacing, probeSize))
 	for _, hasHyStart := range []bool{false, true} {
-		c.printFlows(table, slowstart.Summarise(profile, c.Flows, int64(c.Window*1e6), hasHyStart), hasHyStart)
+		c.printFlows(table, tcpmodel.Summarise(profile, c.Flows, int64(c.Window*1e6), hasHyStart), hasHyStart)
 	}
 	return table.Flush()
 }
 
-func (c profilesShowCmd) printFlows(table *tabwriter.Writer, s slowstart.Summary, hasHyStart bool) {
+func (c profilesShowCmd) printFlows(table *tabwriter.Writer, s tcpmodel.Summary, hasHyStart bool) {
 	kind := map[bool]string{false: "HyStart off: ", true: "HyStart on: "}[hasHyStart]
-	for i, bytes := range slowstart.Objects {
+	for i, bytes := range tcpmodel.Objects {
 		printDurations(table, fmt.Sprintf("%s%d MB after, s", kind, bytes/1e6), time.Second, s.ObjectTimes[i])
 	}
 	printDurations(table, kind+"first loss after, s", time.Second, s.FirstLosses)
@@ -48,7 +48,7 @@ func (c profilesShowCmd) printFlows(table *tabwriter.Writer, s slowstart.Summary
 	}
 	printDurations(table, kind+"slow start left after, s", time.Second, s.Exits)
 	_, _ = fmt.Fprintf(table, "%sleft by delay, by train, not left\t%d, %d, %d\t\t\n", kind,
-		s.ExitsBy[slowstart.Delay], s.ExitsBy[slowstart.Train], s.ExitsBy[slowstart.None])
+		s.ExitsBy[tcpmodel.Delay], s.ExitsBy[tcpmodel.Train], s.ExitsBy[tcpmodel.None])
 }
 
 // printDurations leaves out what never came, and says how much that was.

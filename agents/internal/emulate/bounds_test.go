@@ -30,7 +30,7 @@ func varies(v Varies) func(*Profile) { return func(p *Profile) { p.Down.Rate.Var
 
 func framed(f Frames) func(*Profile) { return func(p *Profile) { p.Down.Frames = &f } }
 
-func quantiles(points ...QuantilesMs) func(*Profile) {
+func drawnFrom(points ...QuantilesMs) func(*Profile) {
 	return func(p *Profile) { p.Down.Delay.Variations = []Variation{{Quantiles: points}} }
 }
 
@@ -56,6 +56,18 @@ func outagesOf(lengthMs, spacingS float64) func(*Profile) {
 
 func rateOf(bps float64) func(*Profile) { return func(p *Profile) { p.Down.Rate.ConstantBps = bps } }
 
+func targetOf(t Target) func(*Profile) { return func(p *Profile) { p.Facts.Targets = []Target{t} } }
+
+func lengths(points ...QuantilesMs) func(*Profile) {
+	return func(p *Profile) { p.Down.Gap = &Gap{EveryS: 1, Lengths: points} }
+}
+
+func offsetBy(holdMs, offsetMs float64) func(*Profile) {
+	return func(p *Profile) {
+		p.Down.Delay.Variations = []Variation{{HoldMs: holdMs, OffsetMs: offsetMs, Uniform: &UniformMs{0, 1}}}
+	}
+}
+
 func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 	const key = "down.delay.variations[0]"
 	for _, c := range []struct {
@@ -69,6 +81,22 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"", func(p *Profile) { p.Orbit = "MEO" }},
 		{"", func(p *Profile) { p.Orbit = "LEO" }},
 		{"", func(p *Profile) { p.Orbit = "terrestrial" }},
+		{"", targetOf(Target{"x", 1, 1, 1, UseFit, "a paper"})},
+		{"facts.targets[0].statistic", targetOf(Target{"", 1, 1, 1, UseFit, "a paper"})},
+		{"facts.targets[0].low to high", targetOf(Target{"x", 1, 1.1, 2, UseFit, "a paper"})},
+		{"facts.targets[0].low to high", targetOf(Target{"x", 1, 0, 0.9, UseFit, "a paper"})},
+		{"facts.targets[0].use", targetOf(Target{"x", 1, 1, 1, "fitted", "a paper"})},
+		{"facts.targets[0].source", targetOf(Target{"x", 1, 1, 1, UseTest, ""})},
+		{"", lengths(QuantilesMs{0, 0}, QuantilesMs{1, 999})},
+		{"down.gap.length_ms", lengths(QuantilesMs{0, 0}, QuantilesMs{1, 1000})},
+		{"down.gap.lengths", lengths(QuantilesMs{0, -1}, QuantilesMs{1, 5})},
+		{"down.gap.lengths", lengths(QuantilesMs{0, 1}, QuantilesMs{0.9, 5})},
+		{"down.gap.length_ms", func(p *Profile) {
+			p.Down.Gap = &Gap{EveryS: 1, LengthMs: 1, Lengths: []QuantilesMs{{0, 1}, {1, 2}}}
+		}},
+		{"", offsetBy(40, 40)},
+		{"down.delay.variations[0].offset_ms", offsetBy(40, 40.1)},
+		{"down.delay.variations[0].offset_ms", offsetBy(40, -1)},
 		{"facts.nominal_rate_bps", func(p *Profile) { p.Facts.NominalRateBps = 0 }},
 		{"", func(p *Profile) { p.Facts.NominalRateBps = 0.5 }},
 		{"facts.base_rtt_ms", func(p *Profile) { p.Facts.BaseRttMs = 0 }},
@@ -189,15 +217,15 @@ func TestEveryBoundOfAProfileIsTakenAndWhatLiesBeyondIsRefused(t *testing.T) {
 		{"", uniformOf(-60e3, 60e3)},
 		{key + ".uniform.low_ms", uniformOf(-60_001, 1)},
 		{key + ".uniform.high_ms", uniformOf(0, 60_001)},
-		{"", quantiles(QuantilesMs{0, -60e3}, QuantilesMs{1, 60e3})},
-		{key + ".quantiles[0].delay_ms", quantiles(QuantilesMs{0, -60_001}, QuantilesMs{1, 6})},
-		{key + ".quantiles[1].delay_ms", quantiles(QuantilesMs{0, 5}, QuantilesMs{1, 60_001})},
-		{"", quantiles(QuantilesMs{0, 5}, QuantilesMs{0.5, 5}, QuantilesMs{1, 6})},
-		{key + ".quantiles must be", quantiles(QuantilesMs{0, 5})},
-		{key + ".quantiles must be", quantiles(QuantilesMs{0.1, 5}, QuantilesMs{1, 6})},
-		{key + ".quantiles must be", quantiles(QuantilesMs{0, 5}, QuantilesMs{0.9, 6})},
-		{key + ".quantiles[1].ratio", quantiles(QuantilesMs{0, 5}, QuantilesMs{0, 5}, QuantilesMs{1, 6})},
-		{key + ".quantiles[1].delay_ms", quantiles(QuantilesMs{0, 5}, QuantilesMs{1, 4.9})},
+		{"", drawnFrom(QuantilesMs{0, -60e3}, QuantilesMs{1, 60e3})},
+		{key + ".quantiles[0].delay_ms", drawnFrom(QuantilesMs{0, -60_001}, QuantilesMs{1, 6})},
+		{key + ".quantiles[1].delay_ms", drawnFrom(QuantilesMs{0, 5}, QuantilesMs{1, 60_001})},
+		{"", drawnFrom(QuantilesMs{0, 5}, QuantilesMs{0.5, 5}, QuantilesMs{1, 6})},
+		{key + ".quantiles must be", drawnFrom(QuantilesMs{0, 5})},
+		{key + ".quantiles must be", drawnFrom(QuantilesMs{0.1, 5}, QuantilesMs{1, 6})},
+		{key + ".quantiles must be", drawnFrom(QuantilesMs{0, 5}, QuantilesMs{0.9, 6})},
+		{key + ".quantiles[1].ratio", drawnFrom(QuantilesMs{0, 5}, QuantilesMs{0, 5}, QuantilesMs{1, 6})},
+		{key + ".quantiles[1].delay_ms", drawnFrom(QuantilesMs{0, 5}, QuantilesMs{1, 4.9})},
 	} {
 		profile := sound()
 		c.change(&profile)

@@ -49,6 +49,7 @@ func (n *delay) Least() time.Duration {
 // reassignments do.
 type variation struct {
 	hold  time.Duration
+	shift time.Duration // of the periods, before the link's zero
 	draw  func(*rand.Rand) time.Duration
 	least time.Duration // no draw is below it
 
@@ -58,8 +59,13 @@ type variation struct {
 	until    time.Duration
 }
 
-func newVariation(hold time.Duration, draw func(*rand.Rand) time.Duration, least time.Duration, rng *rand.Rand) *variation {
-	return &variation{hold: hold, draw: draw, least: least, course: newCourse(rng)}
+// newVariation ends the first period after the offset, if there is one.
+func newVariation(hold, offset time.Duration, draw func(*rand.Rand) time.Duration, least time.Duration, rng *rand.Rand) *variation {
+	v := &variation{hold: hold, draw: draw, least: least, course: newCourse(rng)}
+	if offset > 0 {
+		v.shift = (hold - offset) % hold
+	}
+	return v
 }
 
 func (v *variation) at(now time.Duration) time.Duration {
@@ -72,7 +78,7 @@ func (v *variation) at(now time.Duration) time.Duration {
 	case v.hold == 0:
 		return v.draw(v.course.draw(now))
 	case now >= v.until:
-		v.value, v.until = v.draw(v.course.in(now, v.hold)), nextMultiple(now, v.hold)
+		v.value, v.until = v.draw(v.course.in(now+v.shift, v.hold)), nextMultiple(now+v.shift, v.hold)-v.shift
 	}
 	return v.value
 }

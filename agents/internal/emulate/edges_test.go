@@ -2,6 +2,7 @@ package emulate
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,7 +116,7 @@ func TestARandomDropBeginsAboveItsThreshold(t *testing.T) {
 
 func TestAHeldDelayIsDrawnAgainAtTheEndOfItsHold(t *testing.T) {
 	draws := 0
-	v := newVariation(40*ms, func(*rand.Rand) time.Duration { draws++; return time.Duration(draws) }, 0, testRng())
+	v := newVariation(40*ms, 0, func(*rand.Rand) time.Duration { draws++; return time.Duration(draws) }, 0, testRng())
 	require.EqualValues(t, 1, v.at(0))
 	require.EqualValues(t, 1, v.at(40*ms-1))
 	require.EqualValues(t, 2, v.at(40*ms))
@@ -127,7 +128,7 @@ func TestAHeldDelayIsDrawnAgainAtTheEndOfItsHold(t *testing.T) {
 }
 
 func TestNoVariationSendsAPacketBackInTime(t *testing.T) {
-	early := newVariation(0, func(*rand.Rand) time.Duration { return -5 * ms }, -5*ms, testRng())
+	early := newVariation(0, 0, func(*rand.Rand) time.Duration { return -5 * ms }, -5*ms, testRng())
 	node := &delay{base: 3 * ms, variations: []*variation{early}}
 	require.Zero(t, node.Least())
 	out, wake := node.Process(10*ms, &Packet{})
@@ -239,4 +240,38 @@ func TestDirectionsAndNodesDrawFromStreamsOfTheirOwn(t *testing.T) {
 	require.NotEqual(t, first, fates(down(profile, 2)), "seeds differ")
 	s := seeds{1, 0}
 	require.NotEqual(t, s.next().Uint64(), s.next().Uint64(), "nodes differ")
+}
+
+func TestEachHandoverDrawsItsLengthAndBothWaysStandStillTogether(t *testing.T) {
+	profile := sound()
+	gap := &Gap{EveryS: 15, OffsetS: 12, Lengths: []QuantilesMs{{0, 60}, {1, 100}}}
+	profile.Down.Gap, profile.Up.Gap = gap, gap
+	lengthsOf := func(way int) (found []time.Duration) {
+		g := New(profile, 3)[way].Line.nodes[0].(*bottleneck).rate.(gappedRate).gaps
+		for k := range 200 {
+			begin := 12*time.Second + time.Duration(k)*15*time.Second
+			inside, until := g.next(begin)
+			require.True(t, inside)
+			found = append(found, until-begin)
+			inside, _ = g.next(until)
+			require.False(t, inside)
+		}
+		return found
+	}
+	down := lengthsOf(0)
+	require.Equal(t, down, lengthsOf(1))
+	slices.Sort(down)
+	require.InDelta(t, 60, down[0].Milliseconds(), 2)
+	require.InDelta(t, 80, down[100].Milliseconds(), 5)
+	require.InDelta(t, 100, down[199].Milliseconds(), 2)
+}
+
+func TestAVariationsFirstPeriodEndsAfterItsOffset(t *testing.T) {
+	v := newVariation(15*time.Second, 12*time.Second, uniform(0, time.Second), 0, testRng())
+	first := v.at(0)
+	require.Equal(t, first, v.at(12*time.Second-1))
+	second := v.at(12 * time.Second)
+	require.NotEqual(t, first, second)
+	require.Equal(t, second, v.at(27*time.Second-1))
+	require.NotEqual(t, second, v.at(27*time.Second))
 }

@@ -22,16 +22,16 @@ func (d Direction) line(s seeds) *Line {
 // channel is where packets wait for the hop.
 func (d Direction) channel(s *seeds) Node {
 	twin := *s // of the same chances: who sends asks for moments to come, who looks for the present one
-	r, shown := d.gapped(d.capacity(s)), d.gapped(d.capacity(&twin))
+	r, shown := d.gapped(s, d.capacity(s)), d.gapped(s, d.capacity(&twin))
 	if d.Frames != nil {
 		return newFrames(*d.Frames, r, shown, d.Queue.LimitBytes)
 	}
 	return &bottleneck{rate: r, shown: shown, rule: d.Queue.rule(), drops: newCourse(s.next())}
 }
 
-func (d Direction) gapped(r rate) rate {
+func (d Direction) gapped(s *seeds, r rate) rate {
 	if d.Gap != nil && !d.Gap.IsLossy {
-		return gappedRate{r, d.Gap.gaps()}
+		return gappedRate{r, d.Gap.gaps(s.seed)}
 	}
 	return r
 }
@@ -77,13 +77,28 @@ func (q Queue) rule() dropRule {
 	return rule
 }
 
-func (g Gap) gaps() gaps {
-	return gaps{every: seconds(g.EveryS), offset: seconds(g.OffsetS), length: milliseconds(g.LengthMs)}
+// gapStream is the random stream of handovers, the same for both ways: it is one satellite that goes.
+const gapStream = 1 << 40
+
+func (g Gap) gaps(seed uint64) gaps {
+	made := gaps{every: seconds(g.EveryS), offset: seconds(g.OffsetS), length: milliseconds(g.LengthMs)}
+	if len(g.Lengths) > 0 {
+		made.draw, made.course = fromQuantiles(quantilePoints(g.Lengths)), newCourse(rand.New(rand.NewPCG(seed, gapStream)))
+	}
+	return made
+}
+
+func quantilePoints(points []QuantilesMs) []quantile {
+	all := make([]quantile, len(points))
+	for i, point := range points {
+		all[i] = quantile{point.Ratio, milliseconds(point.DelayMs)}
+	}
+	return all
 }
 
 func (d Direction) losses(s *seeds) (nodes []Node) {
 	if d.Gap != nil && d.Gap.IsLossy {
-		nodes = append(nodes, lossyGaps{d.Gap.gaps()})
+		nodes = append(nodes, lossyGaps{d.Gap.gaps(s.seed)})
 	}
 	if o := d.Loss.Outages; o != nil {
 		nodes = append(nodes, newOutages(milliseconds(o.MeanLengthMs), seconds(o.MeanSpacingS), s.next()))
@@ -105,7 +120,7 @@ func (d Direction) way(s *seeds) Node {
 	}
 	for _, v := range d.Delay.Variations {
 		draw, least := v.distribution()
-		node.variations = append(node.variations, newVariation(milliseconds(v.HoldMs), draw, least, s.next()))
+		node.variations = append(node.variations, newVariation(milliseconds(v.HoldMs), milliseconds(v.OffsetMs), draw, least, s.next()))
 	}
 	return node
 }
@@ -120,10 +135,7 @@ func (v Variation) distribution() (draw func(*rand.Rand) time.Duration, least ti
 		low := milliseconds(v.Uniform.LowMs)
 		return uniform(low, milliseconds(v.Uniform.HighMs)), low
 	default:
-		points := make([]quantile, len(v.Quantiles))
-		for i, point := range v.Quantiles {
-			points[i] = quantile{point.Ratio, milliseconds(point.DelayMs)}
-		}
+		points := quantilePoints(v.Quantiles)
 		return fromQuantiles(points), points[0].value
 	}
 }

@@ -127,12 +127,12 @@ func TestOutagesAreBurstsInTime(t *testing.T) {
 
 func TestDelayKeepsTheOrder(t *testing.T) {
 	draw := truncatedNormal(20*time.Millisecond, -60*time.Millisecond, 60*time.Millisecond)
-	node := &delay{base: 100 * time.Millisecond, variations: []*variation{newVariation(0, draw, -60*time.Millisecond, testRng())}}
+	node := &delay{base: 100 * time.Millisecond, variations: []*variation{newVariation(0, 0, draw, -60*time.Millisecond, testRng())}}
 	requireOrdered(t, simulate(t, NewLine(node), every(time.Millisecond, 5000, 100)))
 }
 
 func TestReorderingOnlyWhenAsked(t *testing.T) {
-	varying := newVariation(0, uniform(0, 50*time.Millisecond), 0, testRng())
+	varying := newVariation(0, 0, uniform(0, 50*time.Millisecond), 0, testRng())
 	node := &delay{base: 100 * time.Millisecond, reorders: true, variations: []*variation{varying}}
 	fates := simulate(t, NewLine(node), every(time.Millisecond, 1000, 100))
 	overtakes := 0

@@ -123,11 +123,21 @@ type Frames struct {
 	ThinsAcks        bool    `yaml:"thins_acks"`
 }
 
+// Gap has one length, or quantiles of which each gap draws its own.
 type Gap struct {
-	EveryS   float64 `yaml:"every_s"`
-	OffsetS  float64 `yaml:"offset_s"`
-	LengthMs float64 `yaml:"length_ms"`
-	IsLossy  bool    `yaml:"is_lossy"`
+	EveryS   float64       `yaml:"every_s"`
+	OffsetS  float64       `yaml:"offset_s"`
+	LengthMs float64       `yaml:"length_ms"`
+	Lengths  []QuantilesMs `yaml:"lengths"`
+	IsLossy  bool          `yaml:"is_lossy"`
+}
+
+// longestMs is the longest gap that there can be.
+func (g Gap) longestMs() float64 {
+	if len(g.Lengths) > 0 {
+		return g.Lengths[len(g.Lengths)-1].DelayMs
+	}
+	return g.LengthMs
 }
 
 // Loss may hold both of its kinds, or none.
@@ -150,6 +160,7 @@ type Delay struct {
 // Variation holds exactly one kind of distribution.
 type Variation struct {
 	HoldMs    float64       `yaml:"hold_ms"`
+	OffsetMs  float64       `yaml:"offset_ms"`
 	Normal    *NormalMs     `yaml:"normal"`
 	Uniform   *UniformMs    `yaml:"uniform"`
 	Quantiles []QuantilesMs `yaml:"quantiles"`
@@ -183,7 +194,27 @@ type Facts struct {
 	IdleRttP005Ms   float64 `yaml:"idle_rtt_p00_5_ms"`
 	IdleRttP995Ms   float64 `yaml:"idle_rtt_p99_5_ms"`
 	IdleLossRatio   float64 `yaml:"idle_loss_ratio"`
+
+	Targets []Target `yaml:"targets"`
 }
+
+// Target is a published value of a statistic, and how far from it the emulated link may be. The statistics are those of
+// internal/calibration.
+type Target struct {
+	Statistic string  `yaml:"statistic"`
+	Value     float64 `yaml:"value"`
+	Low       float64 `yaml:"low"`
+	High      float64 `yaml:"high"`
+	Use       string  `yaml:"use"`
+	Source    string  `yaml:"source"`
+}
+
+// What a target was used for.
+const (
+	UseSet  = "set"  // a parameter of the profile says it directly
+	UseFit  = "fit"  // parameters were chosen by it
+	UseTest = "test" // it was left out of the choice, and tests it
+)
 
 // PeakBps is the highest rate of the link, of both ways.
 func (profile Profile) PeakBps() float64 {

@@ -1,6 +1,9 @@
 package emulate
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // rate is a piecewise constant bit rate. at gives the rate from t on and until when it holds (Never: for ever).
 // It is asked with times that never decrease.
@@ -34,6 +37,8 @@ func (r *stepRate) at(t time.Duration) (float64, time.Duration) {
 // gaps are the moments around each handover in which the link carries nothing.
 type gaps struct {
 	every, offset, length time.Duration
+	draw                  func(*rand.Rand) time.Duration // of each gap's own length; nil: all have the same
+	course                *course
 }
 
 // next says whether t lies in a gap, and when that changes.
@@ -42,10 +47,18 @@ func (g gaps) next(t time.Duration) (inside bool, until time.Duration) {
 	if since < 0 {
 		since += g.every
 	}
-	if since < g.length {
-		return true, t - since + g.length
+	if length := g.lengthAt(t - since); since < length {
+		return true, t - since + length
 	}
 	return false, t - since + g.every
+}
+
+// lengthAt is how long the gap lasts that begins at a moment.
+func (g gaps) lengthAt(begin time.Duration) time.Duration {
+	if g.draw == nil {
+		return g.length
+	}
+	return g.draw(g.course.in(begin-g.offset+g.every, g.every)) // the gap before the first one has a number, too
 }
 
 // gappedRate stands still in the gaps: what waits in the queue goes on waiting.

@@ -55,7 +55,17 @@ func (profile Profile) validate() error {
 	facts := problems{"facts", &list}
 	facts.require(profile.Facts.NominalRateBps > 0, "nominal_rate_bps", "above 0", profile.Facts.NominalRateBps)
 	facts.require(profile.Facts.BaseRttMs > 0, "base_rtt_ms", "above 0", profile.Facts.BaseRttMs)
+	for i, target := range profile.Facts.Targets {
+		target.check(facts.under(fmt.Sprintf("targets[%d]", i)))
+	}
 	return errors.Join(list...)
+}
+
+func (t Target) check(p problems) {
+	p.require(t.Statistic != "", "statistic", "given", t.Statistic)
+	p.require(t.Low <= t.Value && t.Value <= t.High, "low to high", "an interval around value", []float64{t.Low, t.Value, t.High})
+	p.require(slices.Contains([]string{UseSet, UseFit, UseTest}, t.Use), "use", "set, fit or test", t.Use)
+	p.require(t.Source != "", "source", "given", t.Source)
 }
 
 func (d Direction) check(p problems) {
@@ -146,7 +156,12 @@ func (f Frames) check(p problems) {
 func (g Gap) check(p problems) {
 	p.requirePeriod("every_s", g.EveryS)
 	p.require(g.OffsetS >= 0 && g.OffsetS <= longestS, "offset_s", "from 0 to 1e6", g.OffsetS)
-	p.require(g.LengthMs > 0 && g.LengthMs < g.EveryS*1e3, "length_ms", "above 0 and shorter than every_s", g.LengthMs)
+	if len(g.Lengths) > 0 {
+		p.require(g.LengthMs == 0, "length_ms", "left out beside lengths", g.LengthMs)
+		p.require(g.Lengths[0].DelayMs >= 0, "lengths", "0 or more", g.Lengths[0].DelayMs)
+		checkQuantiles("lengths", g.Lengths, p)
+	}
+	p.require(g.longestMs() > 0 && g.longestMs() < g.EveryS*1e3, "length_ms", "above 0 and shorter than every_s", g.longestMs())
 }
 
 func (l Loss) check(p problems) {
@@ -168,6 +183,7 @@ func (d Delay) check(p problems) {
 
 func (v Variation) check(p problems) {
 	p.require(v.HoldMs >= 0 && v.HoldMs <= longestS*1e3, "hold_ms", "from 0 (each packet) to 1e9", v.HoldMs)
+	p.require(v.OffsetMs >= 0 && v.OffsetMs <= v.HoldMs, "offset_ms", "from 0 to hold_ms", v.OffsetMs)
 	kinds := 0
 	if v.Normal != nil {
 		kinds++
@@ -188,18 +204,18 @@ func (v Variation) check(p problems) {
 	}
 	if len(v.Quantiles) > 0 {
 		kinds++
-		checkQuantiles(v.Quantiles, p)
+		checkQuantiles("quantiles", v.Quantiles, p)
 	}
 	if kinds != 1 {
 		*p.list = append(*p.list, fmt.Errorf("%s needs exactly one of normal, uniform and quantiles", p.key))
 	}
 }
 
-func checkQuantiles(points []QuantilesMs, p problems) {
+func checkQuantiles(key string, points []QuantilesMs, p problems) {
 	last := len(points) - 1
-	p.require(last > 0 && points[0].Ratio == 0 && points[last].Ratio == 1, "quantiles", "points from ratio 0 to ratio 1", points)
+	p.require(last > 0 && points[0].Ratio == 0 && points[last].Ratio == 1, key, "points from ratio 0 to ratio 1", points)
 	for i := range points {
-		q := p.under(fmt.Sprintf("quantiles[%d]", i))
+		q := p.under(fmt.Sprintf("%s[%d]", key, i))
 		q.requireDelay("delay_ms", points[i].DelayMs)
 		if i == 0 {
 			continue

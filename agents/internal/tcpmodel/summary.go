@@ -1,4 +1,4 @@
-package slowstart
+package tcpmodel
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ func Summarise(profile emulate.Profile, flows int, windowBytes int64, hasHyStart
 	s := Summary{ObjectTimes: make([][]time.Duration, len(Objects)), ExitsBy: map[Detector]int{}}
 	for i := range flows {
 		flow := Run(emulate.New(profile, profile.Seed+uint64(i)), Options{
-			Bytes: mostBytes, WindowBytes: windowBytes, HasHyStart: hasHyStart, StartAt: time.Duration(i) * spread, Until: mostTime,
+			Bytes: mostBytes, WindowBytes: windowBytes, HasHyStart: hasHyStart, EndsAtLoss: true, StartAt: time.Duration(i) * spread, Until: mostTime,
 		})
 		for object, bytes := range Objects {
 			s.ObjectTimes[object] = append(s.ObjectTimes[object], flow.TimeTo(bytes))

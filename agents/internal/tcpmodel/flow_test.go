@@ -1,4 +1,4 @@
-package slowstart
+package tcpmodel
 
 import (
 	"testing"
@@ -49,7 +49,7 @@ func TestTheReceiversWindowBoundsWhatIsInFlight(t *testing.T) {
 func TestAFullQueueIsTheFirstLoss(t *testing.T) {
 	profile := plain()
 	profile.Down.Queue.LimitBytes = 3_000_000 // more than the link holds, so that the flow fills it first
-	flow := run(profile, Options{Bytes: 100e6, WindowBytes: 1e9})
+	flow := run(profile, Options{Bytes: 100e6, WindowBytes: 1e9, EndsAtLoss: true})
 	require.NotEqual(t, emulate.Never, flow.FirstLossAt)
 	last := flow.Acks[len(flow.Acks)-1]
 	inFlight := float64(last.SentBytes-last.Bytes) / mssBytes * segmentBytes
