@@ -1,6 +1,7 @@
 """What a sealed sample takes on PostgreSQL's disk: its table, TOAST and indexes over the number of samples.
 
-Polled: every trace of the recorded example. Per ACK: the golden traces, cut into chunks as the seal would have them.
+Polled: every trace of the recorded example, two or three chunks each. Per ACK: the golden traces, one behind the other, ten chunks.
+Both are joined as the seal does it.
 """
 
 from __future__ import annotations
@@ -10,20 +11,22 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 
 from pydantic import SecretStr
 from sqlalchemy import select, text
 
 from downlink.actions.archive import load_archive
+from downlink.actions.seal import PART_CHUNKS
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import Columns, columns_to_parquet, trace_columns
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
 from downlink.storage.migrate import upgrade
-from downlink.storage.tables import Chunk, Run
-from downlink.storage.traces import add_sealed_chunk
+from downlink.storage.tables import Run
+from downlink.storage.traces import add_part
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.recorded import ARCHIVE
 
@@ -39,31 +42,34 @@ def used(units: UnitFactory) -> tuple[int, int]:
 
 
 def polled() -> Iterator[Columns]:
-    """Every trace of the recorded example, chunk by chunk."""
+    """Every trace of the recorded example."""
     with zipfile.ZipFile(ARCHIVE) as archive:
-        for each in json.loads(archive.read("chunks.json")):
-            yield trace_columns([archive.read(each["member"])])
+        own = groupby(json.loads(archive.read("chunks.json")), lambda each: each["member"].rpartition("-")[0])
+        for _, chunks in own:
+            yield trace_columns([archive.read(each["member"]) for each in chunks])
 
 
-def per_ack() -> Iterator[Columns]:
-    """The golden traces, cut into chunks."""
-    for path in sorted(GOLDEN.glob("*.parquet")):
-        columns = trace_columns([path.read_bytes()])
-        for start in range(0, len(columns["elapsed_us"]), MAX_SAMPLES):
-            yield {name: values[start : start + MAX_SAMPLES] for name, values in columns.items()}
+def per_ack() -> Columns:
+    """The golden traces, one behind the other."""
+    return trace_columns([path.read_bytes() for path in sorted(GOLDEN.glob("*.parquet"))])
 
 
-def store(units: UnitFactory, flow: int, parts: Iterable[Columns]) -> float:
-    """Seal chunks as a flow beside a run's own; the bytes that each sample takes."""
+def pieces(columns: Columns, size: int) -> Iterator[Columns]:
+    """A trace, cut after so many samples each."""
+    for start in range(0, len(columns["elapsed_us"]), size):
+        yield {name: values[start : start + size] for name, values in columns.items()}
+
+
+def store(units: UnitFactory, flow: int, traces: Iterable[Columns]) -> float:
+    """Seal traces as a flow beside a run's own; the bytes that each sample takes."""
     before, samples_before = used(units)
     with units() as unit:
         run_id = unit.session.scalars(select(Run.id).limit(1)).one()
-        for sequence, part in enumerate(parts):
-            chunk = Chunk(
-                run_id=run_id, flow=flow, point="sender", sequence=sequence, sha256=bytes(32), packed=None,
-                samples=len(part["elapsed_us"]), stored_at=datetime.now(UTC),
-            )  # fmt: skip
-            add_sealed_chunk(unit, chunk, columns_to_parquet(part))
+        parts = (part for each in traces for part in pieces(each, PART_CHUNKS * MAX_SAMPLES))
+        for number, part in enumerate(parts):
+            sizes = [len(each["elapsed_us"]) for each in pieces(part, MAX_SAMPLES)]
+            place = (run_id, flow, "sender", number * PART_CHUNKS)
+            add_part(unit, place, sizes, columns_to_parquet(part), datetime.now(UTC))
     after, samples = used(units)
     return (after - before) / (samples - samples_before)
 
@@ -75,7 +81,7 @@ def main() -> None:
         units = open_units(url, 1)
         with units() as unit:
             load_archive(unit, ARCHIVE.read_bytes())
-        found = [store(units, 900, polled()), store(units, 901, per_ack())]
+        found = [store(units, 900, polled()), store(units, 901, [per_ack()])]
         units.close()
     for name, value, goal in zip(("polled", "of an ACK"), found, ("<= 12", "<= 20"), strict=True):
         print(json.dumps({"name": f"disk per sample, {name}", "value": round(value, 2), "unit": "bytes", "goal": goal}))

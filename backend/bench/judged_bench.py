@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -20,16 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
+from bench.disk_bench import pieces
 from downlink.actions.archive import load_archive
+from downlink.actions.seal import PART_CHUNKS
+from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import Columns, columns_to_parquet
 from downlink.domain.sample import FieldKind, fields
 from downlink.stack.launcher import running
 from downlink.storage import campaigns
+from downlink.storage.traces import add_part
 from downlink.storage.unit import Unit, open_units
 from downlink.views.reports import build
 from tests.fixtures.recorded import ARCHIVE, recorded_columns, recorded_rows
 
-RUNS, TIMES, CHUNK, ROUNDS = 344, 11, 5_000, 5
+RUNS, TIMES, ROUNDS = 344, 11, 5
 ENDS = ("sender", "receiver")
 SECONDS, RATE_HZ, QUANTITIES = 125, 100, 14  # what the peer of the report adds up, as in report_bench
 LIMIT_S, LIMIT_MS = 6, 20
@@ -37,10 +42,6 @@ PREPARE = """
     DELETE FROM runs WHERE id <> :run;
     UPDATE runs SET stop = '{"seconds": 128}', cycle = 1, condition = 'HyStart on', position = 2;
     DELETE FROM chunks;
-"""
-ADD = """
-    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
-    VALUES (:run, 1, :end, :sequence, '', :samples, :parquet, now())
 """
 COPIES = (
     "CREATE TEMP TABLE ids AS SELECT gen_random_uuid() AS id, n FROM generate_series(2, :runs) n",
@@ -50,8 +51,8 @@ COPIES = (
         f"INSERT INTO {table} SELECT (jsonb_populate_record({table}, jsonb_build_object('run_id', ids.id))).* FROM {table}, ids"  # noqa: S608
         for table in ("run_flows", "traces")
     ),
-    """INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
-       SELECT ids.id, flow, point, sequence, sha256, samples, parquet, stored_at FROM chunks, ids""",
+    """INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, joined_to, stored_at)
+       SELECT ids.id, flow, point, sequence, sha256, samples, parquet, joined_to, stored_at FROM chunks, ids""",
 )
 
 
@@ -83,10 +84,10 @@ def fill(unit: Unit) -> tuple[UUID, int]:
             columns = {name: np.repeat(each, 2) for name, each in columns.items()}
             columns["elapsed_us"] += np.arange(len(columns["elapsed_us"])) % 2
         samples += len(columns["elapsed_us"])
-        for sequence, start in enumerate(range(0, len(columns["elapsed_us"]), CHUNK)):
-            piece = {name: each[start : start + CHUNK] for name, each in columns.items()}
-            row = {"run": run, "end": end, "sequence": sequence, "samples": len(piece["elapsed_us"])}
-            unit.session.execute(text(ADD), {**row, "parquet": columns_to_parquet(piece)})
+        for number, part in enumerate(pieces(columns, PART_CHUNKS * MAX_SAMPLES)):
+            sizes = [len(each["elapsed_us"]) for each in pieces(part, MAX_SAMPLES)]
+            place = (UUID(run), 1, end, number * PART_CHUNKS)
+            add_part(unit, place, sizes, columns_to_parquet(part), datetime.now(UTC))
     for statement in COPIES:
         unit.session.execute(text(statement), {"runs": RUNS} if ":runs" in statement else {})
     return campaign, samples * RUNS

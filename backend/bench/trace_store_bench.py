@@ -17,22 +17,30 @@ from uuid import UUID
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from bench.disk_bench import polled
+from bench.disk_bench import per_ack
 from downlink.actions.archive import load_archive
-from downlink.codec.parquet import columns_to_parquet
+from downlink.actions.seal import PART_CHUNKS
+from downlink.codec.chunk import MAX_SAMPLES
+from downlink.codec.parquet import Columns, columns_to_parquet, joined
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
 from downlink.storage.migrate import upgrade
-from downlink.storage.tables import Chunk, Run
-from downlink.storage.traces import add_sealed_chunk, sealed_chunks
+from downlink.storage.tables import Run
+from downlink.storage.traces import add_part, sealed_parts
 from downlink.storage.unit import UnitFactory, drop_jobs, open_units
 from downlink.tracestore import TraceStore
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.s3_server import S3Server
 
-CHUNKS = 150  # of a minute with a record of every ACK
+CHUNKS = 10 * PART_CHUNKS  # of a minute with a record of every ACK
 ROUNDS = 7
+
+
+def whole_part() -> Columns:
+    """As many samples of ACKs as one part holds."""
+    twice = joined([per_ack(), per_ack()])
+    return {name: values[: PART_CHUNKS * MAX_SAMPLES] for name, values in twice.items()}
 
 
 def rate(work: Callable[[], object]) -> float:
@@ -45,17 +53,14 @@ def rate(work: Callable[[], object]) -> float:
 def write(units: UnitFactory, run_id: UUID, flow: int, contents: list[bytes]) -> None:
     """A trace in one transaction, as the seal has it."""
     with units() as unit:
-        for sequence, parquet in enumerate(contents):
-            chunk = Chunk(
-                run_id=run_id, flow=flow, point="sender", sequence=sequence, sha256=bytes(32), packed=None, samples=5000,
-                stored_at=datetime.now(UTC),
-            )  # fmt: skip
-            add_sealed_chunk(unit, chunk, parquet)
+        for number, parquet in enumerate(contents):
+            place = (run_id, flow, "sender", number * PART_CHUNKS)
+            add_part(unit, place, [MAX_SAMPLES] * PART_CHUNKS, parquet, datetime.now(UTC))
 
 
 def read(units: UnitFactory, run_id: UUID, flow: int) -> int:
     with units(is_read_only=True) as unit:
-        return sum(map(len, sealed_chunks(unit, run_id, flow, "sender")))
+        return sum(map(len, sealed_parts(unit, run_id, flow, "sender")))
 
 
 def measure(stores: dict[str, UnitFactory], run_id: UUID, contents: list[bytes]) -> dict[tuple[str, str], float]:
@@ -84,8 +89,7 @@ def main() -> None:
         with plain() as unit:
             load_archive(unit, ARCHIVE.read_bytes())
             run_id = unit.session.scalars(select(Run.id).limit(1)).one()
-        own = [columns_to_parquet(columns) for columns in polled()]
-        found = measure(stores, run_id, [own[each % len(own)] for each in range(CHUNKS)])
+        found = measure(stores, run_id, [columns_to_parquet(whole_part())] * (CHUNKS // PART_CHUNKS))
         plain.close()
     for verb, goal in (("sealed", ">= 0.15"), ("read", ">= 0.25")):
         row = {"name": f"trace store: chunks {verb}, S3 beside the database", "value": round(found[verb, "s3"], 1)}

@@ -28,12 +28,12 @@ class LazyColumns(Mapping[str, Ints]):
         self._decoded: Columns = {}
 
     @cached_property
-    def _chunks(self) -> list[bytes]:
+    def _parts(self) -> list[bytes]:
         return self._read()
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return field_names(self._chunks[0]) if self._chunks else ()
+        return field_names(self._parts[0]) if self._parts else ()
 
     def __getitem__(self, name: str) -> Ints:
         if name not in self._decoded:
@@ -41,7 +41,7 @@ class LazyColumns(Mapping[str, Ints]):
                 raise KeyError(name)
             group = self._names if self._together is None else [each for each in self._names if each in self._together]
             is_first = name in group and name not in self._decoded
-            self._decoded.update(trace_columns(self._chunks, group if is_first else [name]))
+            self._decoded.update(trace_columns(self._parts, group if is_first else [name]))
         return self._decoded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -135,14 +135,14 @@ def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
 
 def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:
     sender, receiver = (
-        LazyColumns(partial(_chunks, unit, run, flow, point), together if point == Point.SENDER else None)
+        LazyColumns(partial(_parts, unit, run, flow, point), together if point == Point.SENDER else None)
         for point in ENDS
     )
     return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows))
 
 
-def _chunks(unit: Unit, run: Run, flow: RunFlow, point: Point) -> list[bytes]:
-    return list(traces.sealed_chunks(unit, run.id, flow.flow, point))
+def _parts(unit: Unit, run: Run, flow: RunFlow, point: Point) -> list[bytes]:
+    return list(traces.sealed_parts(unit, run.id, flow.flow, point))
 
 
 def _link_rate(run: Run, flows: int) -> LinkRate | None:

@@ -1,7 +1,8 @@
 """Everything that the server says of finished campaigns, written into a folder: two versions of the code compare with `diff -r`.
 
-    cd backend && ../.venv/bin/python -m tools.answers FOLDER
+    cd backend && ../.venv/bin/python -m tools.answers FOLDER [joined]
 
+With `joined`, up to 16 chunks of the study's traces come in one file, as they are kept since archives of version 2.
 The campaigns are the recorded example, a study of 50 runs made of its traces and of the ACK traces of the tests, and files of
 other tools. Each is written twice: as it was loaded, and analysed anew. Ids and moments that differ from run to run are numbered.
 """
@@ -26,7 +27,7 @@ from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from downlink.actions.archive import load_archive
-from downlink.codec.parquet import columns_to_parquet, parquet_to_columns
+from downlink.codec.parquet import columns_to_parquet, parquet_to_columns, trace_columns
 from downlink.main import app
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
@@ -46,7 +47,7 @@ Chunks = list[tuple[dict[str, Any], bytes]]
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder, is_joined = Path(sys.argv[1]), "joined" in sys.argv[2:]
     with tempfile.TemporaryDirectory(prefix="downlink-answers-") as home, Supervisor(Path(home)) as supervisor:
         url = start_postgres(supervisor, Path(home) / "postgres")
         settings = Settings(database_url=SecretStr(url), base_url="http://testserver")
@@ -54,7 +55,7 @@ def main() -> None:
         os.environ["DOWNLINK_DATABASE_URL"] = url
         units = open_units(url, 8)
         with Lab(settings, units) as lab:
-            for name, campaign in load_all(lab):
+            for name, campaign in load_all(lab, is_joined=is_joined):
                 write(lab, folder / name / "loaded", campaign)
                 outcome = CliRunner().invoke(app, ["analyse", campaign])
                 if outcome.exit_code:
@@ -63,8 +64,8 @@ def main() -> None:
         units.close()
 
 
-def load_all(lab: Lab) -> Iterator[tuple[str, str]]:
-    for name, content in (("example", EXAMPLE.read_bytes()), ("study", study_archive())):
+def load_all(lab: Lab, *, is_joined: bool) -> Iterator[tuple[str, str]]:
+    for name, content in (("example", EXAMPLE.read_bytes()), ("study", study_archive(is_joined=is_joined))):
         with lab.units() as unit:
             campaign = str(load_archive(unit, content)[0])
         yield name, campaign
@@ -87,7 +88,7 @@ def load_all(lab: Lab) -> Iterator[tuple[str, str]]:
     yield "imported", campaign
 
 
-def study_archive() -> bytes:
+def study_archive(*, is_joined: bool) -> bytes:
     """50 runs out of the example's six: other cycles, first bytes and rates, shorter traces, ACK traces, and two flows together."""
     rows, chunks = read_archive()
     flows = {row["run_id"]: row for row in rows["run_flows"]}
@@ -110,7 +111,7 @@ def study_archive() -> bytes:
         for table in ("series", "metrics"):
             kept = [row for row in rows[table] if row["run_id"] == source["id"]]
             study[table] += [{**row, "run_id": run_id} for row in kept if row.get("bin_s", 0) < 30 + number % 7]
-    return pack_archive(study, made)
+    return pack_archive(study, joined_chunks(made)) if is_joined else pack_archive(study, made)
 
 
 def study_campaign(row: dict[str, Any]) -> dict[str, Any]:
@@ -159,6 +160,21 @@ def study_chunks(chunks: Chunks, source: str, run_id: str, flow: int, number: in
     ]
 
 
+def joined_chunks(made: Chunks) -> Chunks:
+    """Those in a row as one file, 16 at most."""
+    found: Chunks = []
+    for place, content in made:
+        first, parts = found[-1] if found else ({}, b"")
+        at = first.get("joined_to", first.get("sequence", 0))
+        is_next = all(first.get(key) == place[key] for key in ("run_id", "flow", "end"))
+        if is_next and place["sequence"] == first["sequence"] + 1 < at + 16:
+            own = {**place, "member": first["member"], "joined_to": at}
+            found.append((own, columns_to_parquet(trace_columns([parts, content]))))
+        else:
+            found.append((place, content))
+    return found
+
+
 def study_trace(row: dict[str, Any], made: Chunks, key: tuple[str, int, str]) -> dict[str, Any]:
     own = [place for place, _ in made if (place["run_id"], place["flow"], place["end"]) == key]
     samples = sum(place["samples"] for place in own)
@@ -176,7 +192,8 @@ def pack_archive(rows: Rows, chunks: Chunks) -> bytes:
     members = {place["member"]: content for place, content in chunks}
     members |= {"rows.json": json.dumps(rows).encode(), "chunks.json": json.dumps(places).encode()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    manifest = {"format": "dl-archive/1", "campaign_id": str(STUDY), "sha256": digests}
+    form = "dl-archive/2" if any("joined_to" in place for place in places) else "dl-archive/1"
+    manifest = {"format": form, "campaign_id": str(STUDY), "sha256": digests}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as archive:
         for name, content in {**members, "manifest.json": json.dumps(manifest).encode()}.items():

@@ -36,7 +36,9 @@ from downlink.storage.archive import (
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.traces import open_run
 
-FORMAT = "dl-archive/1"
+FORMAT = "dl-archive/2"
+FORMATS = ("dl-archive/1", FORMAT)
+"""Those that are read; in the first every chunk has a file of its own."""
 MAX_MEMBER_BYTES = 256 * 2**20
 ROWS_A_READ = 2_000
 ARRAYS_A_READ = 20
@@ -95,9 +97,9 @@ class _Writer:
         """Name, content, and whether it is compressed already."""
         yield "rows.json", self._rows(), False
         for chunk, parquet in self._chunks():
-            member = f"traces/{chunk.run_id}/{chunk.flow}-{chunk.point}-{chunk.sequence}.parquet"
-            self.places.append(_place(chunk, member))
-            yield member, [parquet], True
+            self.places.append(_place(chunk))
+            if parquet is not None:
+                yield self.places[-1]["member"], [parquet], True
         yield "chunks.json", [json.dumps(self.places).encode()], False
 
     def _rows(self) -> Iterator[bytes]:
@@ -122,16 +124,18 @@ class _Writer:
                 return
             yield spread(member, page)
 
-    def _chunks(self) -> Iterator[tuple[StoredChunk, bytes]]:
+    def _chunks(self) -> Iterator[tuple[StoredChunk, bytes | None]]:
+        """With the Parquet of each that has its own."""
         after: Key | None = None
         while True:
             with self.units(is_read_only=True) as unit:
                 found = read_chunks(unit, self.campaign_id, after, CHUNKS_A_READ)
             if not found:
                 return
-            chunks, places = zip(*found, strict=True)
-            yield from zip(chunks, self.units.store.contents(places), strict=True)
-            after = chunks[-1].place
+            contents = self.units.store.contents(place for _, place in found if place is not None)
+            for chunk, place in found:
+                yield chunk, None if place is None else next(contents)
+            after = found[-1][0].place
 
 
 def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
@@ -149,13 +153,25 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
                 return identity, False
             rows = json.loads(_read(archive, "rows.json"))
             insert_rows(unit, gather({**rows, **_recorded(rows)}))
-            for place in json.loads(_read(archive, "chunks.json")):
-                insert_chunk(unit, _stored(place), _read(archive, place["member"]))
+            _insert_chunks(unit, archive)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
         raise InvalidError("archive_invalid", f"This is not a campaign archive of format {FORMAT}: {error}.") from error
     _judge_missing(unit, rows)
     keep_answers(unit, identity, reports.complete_runs_seen(unit, identity))
     return identity, True
+
+
+def _insert_chunks(unit: Unit, archive: zipfile.ZipFile) -> None:
+    own: set[tuple[Any, ...]] = set()
+    for place in json.loads(_read(archive, "chunks.json")):
+        chunk = _stored(place)
+        if chunk.joined_to is None:
+            own.add(chunk.place)
+            insert_chunk(unit, chunk, _read(archive, place["member"]))
+        elif (*chunk.place[:3], chunk.joined_to) in own:
+            insert_chunk(unit, chunk, None)
+        else:
+            raise ValueError(f"chunk {chunk.joined_to}, which {place['member']} is to begin with, is missing")
 
 
 def _judge_missing(unit: Unit, rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -210,9 +226,10 @@ def _ended_run(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _place(chunk: StoredChunk, member: str) -> dict[str, Any]:
+def _place(chunk: StoredChunk) -> dict[str, Any]:
+    first = chunk.sequence if chunk.joined_to is None else chunk.joined_to
     return {
-        "member": member,
+        "member": f"traces/{chunk.run_id}/{chunk.flow}-{chunk.point}-{first}.parquet",
         "run_id": str(chunk.run_id),
         "flow": chunk.flow,
         "point": chunk.point,
@@ -220,6 +237,7 @@ def _place(chunk: StoredChunk, member: str) -> dict[str, Any]:
         "samples": chunk.samples,
         "sha256": chunk.sha256.hex(),
         "stored_at": chunk.stored_at.isoformat(),
+        **({} if chunk.joined_to is None else {"joined_to": chunk.joined_to}),
     }
 
 
@@ -232,6 +250,7 @@ def _stored(place: dict[str, Any]) -> StoredChunk:
         samples=place["samples"],
         sha256=bytes.fromhex(place["sha256"]),
         stored_at=datetime.fromisoformat(place["stored_at"]),
+        joined_to=place.get("joined_to"),
     )
 
 
@@ -242,7 +261,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _check_whole(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
-    if manifest["format"] != FORMAT:
+    if manifest["format"] not in FORMATS:
         raise ValueError(f"it is of format {manifest['format']}")
     found = {name: _digest(archive, name) for name in archive.namelist() if name != "manifest.json"}
     if found != manifest["sha256"]:

@@ -1,4 +1,4 @@
-"""Chunks come in, and traces are sealed."""
+"""Chunks come in."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from downlink.actions import agents, runs
-from downlink.codec.chunk import Columns, decode_chunk, read_header
-from downlink.codec.parquet import columns_to_parquet, trace_columns
+from downlink.actions import agents
+from downlink.codec.chunk import read_header
 from downlink.domain.errors import ConflictError, DownlinkError, InvalidError
-from downlink.domain.point import ENDS, Point
-from downlink.domain.run import Ending, Reason, RunState
-from downlink.domain.sample import TIME_FIELD
+from downlink.domain.point import Point
 from downlink.storage import runs as rows
 from downlink.storage import traces, uploads
-from downlink.storage.tables import Run, RunFlow
 from downlink.storage.traces import Address
 from downlink.storage.unit import Unit
 from downlink.storage.uploads import Upload
@@ -158,61 +154,3 @@ def _row(chunk: Checked, now: datetime) -> dict[str, object]:
         "run_id": place.run_id, "flow": place.flow, "point": place.point, "sequence": place.sequence,
         "sha256": chunk.digest, "samples": chunk.samples, "packed": chunk.content, "stored_at": now,
     }  # fmt: skip
-
-
-def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
-    """Turn a released run's uploads into sealed traces, and want it analysed. Safe to run twice."""
-    run = rows.get_run(unit, run_id, is_locked=True)
-    if run.needs != "seal":
-        return
-    there = traces.chunk_sequences(unit, run_id)
-    for flow in rows.flows_of(unit, run_id):
-        for point in ENDS:
-            _seal_trace(unit, run, flow, point, there.get((flow.flow, point), []), now)
-    runs.need(unit, run, "analyse")
-
-
-def _seal_trace(unit: Unit, run: Run, flow: RunFlow, point: Point, there: Sequence[int], now: datetime) -> None:
-    """Chunks that cannot be read, or do not continue the trace, are dropped and count as missing; the run says so.
-
-    What was sealed before stays as it is.
-    """
-    outcome = getattr(flow, f"{point}_outcome")
-    announced = outcome["chunks"] if outcome else 0
-    if not announced and not there:
-        return
-    last: Columns | None = None
-    bad: dict[int, str] = {}
-    for sequence, packed, parquet in traces.chunks_of(unit, run.id, flow.flow, point):
-        if packed is None:
-            last = trace_columns([parquet]) if parquet else last
-            continue
-        try:
-            last = _next_columns(packed, last)
-        except InvalidError as error:
-            bad[sequence] = error.message
-            traces.drop_chunk(unit, run.id, flow.flow, point, sequence)
-        else:
-            traces.seal_chunk(unit, run.id, flow.flow, point, sequence, columns_to_parquet(last))
-    good = set(there) - set(bad)
-    missing = sorted(set(range(announced)) - good)
-    traces.add_trace(unit, run.id, flow.flow, point, missing, len(good), now)
-    if bad:
-        sequence, why = next(iter(bad.items()))
-        detail = (
-            f"{len(bad)} of flow {flow.flow}'s chunks at the {point} cannot be used; the first is {sequence}: {why}"
-        )
-        runs.condemn(unit, run, Ending(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail))
-
-
-def _next_columns(packed: bytes, last: Columns | None) -> Columns:
-    """What a chunk holds. InvalidError when it cannot be read, or does not continue the trace."""
-    _, columns = decode_chunk(packed)
-    if last is not None and not _continues(last, columns):
-        raise InvalidError("chunk_invalid", "its fields are others than before, or its time goes back.")
-    return columns
-
-
-def _continues(before: Columns, after: Columns) -> bool:
-    """One list of fields per trace, and time that goes on (docs/data-format.md section 1)."""
-    return list(before) == list(after) and bool(after[TIME_FIELD][0] > before[TIME_FIELD][-1])

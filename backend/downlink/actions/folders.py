@@ -28,12 +28,12 @@ def remove_folder(unit: Unit, folder_id: UUID, _now: datetime) -> None:
 
 
 def move_traces(units: UnitFactory) -> int:
-    """Bring every sealed trace to where this server keeps new ones, a run at a time; how many chunks that were."""
+    """Bring every sealed trace to where this server keeps new ones, a run at a time; how many objects or rows that were."""
     with units() as unit:
         found = kept.runs_elsewhere(unit)
     moved = 0
     for run_id in found:
         with units() as unit:
             runs.get_run(unit, run_id, is_locked=True)
-            moved += kept.move_chunks(unit, run_id)
+            moved += kept.move_parts(unit, run_id)
     return moved

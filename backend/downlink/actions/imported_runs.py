@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from uuid import UUID
 
 from downlink.actions import runs
 from downlink.actions.run_rows import add_run
+from downlink.actions.seal import PART_CHUNKS
 from downlink.codec.campaign_shape import CC_NAME
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import columns_to_parquet
@@ -23,18 +23,18 @@ from downlink.domain.run import Reason, RunState
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
 from downlink.storage import traces
 from downlink.storage.events import add_event
-from downlink.storage.tables import Chunk
 from downlink.storage.unit import Unit
 
 LINK = "imported"
 UNKNOWN = "unknown"
 MAX_CONDITION_CHARS = 100
+PART_SAMPLES = PART_CHUNKS * MAX_SAMPLES
 Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SealedTrace:
-    """One point of a flow, packed: chunks are Parquet with its number of samples. start_s: from the test's first flow on."""
+    """One point of a flow, packed: parts are Parquet with its number of samples. start_s: from the test's first flow on."""
 
     flow: int
     point: Point
@@ -42,7 +42,7 @@ class SealedTrace:
     direction: str | None
     start_s: float
     outcome: Outcome
-    chunks: tuple[tuple[bytes, int], ...]
+    parts: tuple[tuple[bytes, int], ...]
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,19 @@ def seal_file(trace: ImportedTrace) -> SealedFile:
 
 def _seal(flow: ImportedFlow) -> SealedTrace:
     pieces = tuple(
-        ({name: values[start : start + MAX_SAMPLES] for name, values in flow.columns.items()})
-        for start in range(0, flow.samples, MAX_SAMPLES)
+        ({name: values[start : start + PART_SAMPLES] for name, values in flow.columns.items()})
+        for start in range(0, flow.samples, PART_SAMPLES)
     )
-    chunks = tuple((columns_to_parquet(piece), len(piece["elapsed_us"])) for piece in pieces)
+    parts = tuple((columns_to_parquet(piece), len(piece["elapsed_us"])) for piece in pieces)
     control = flow.congestion_control
     known = control if control and re.fullmatch(CC_NAME, control) else None
-    outcome = _outcome(flow, known, len(chunks))
-    return SealedTrace(flow.flow, flow.point, known, flow.direction, flow.start_s, outcome, chunks)
+    outcome = _outcome(flow, known, len(_chunks(flow.samples)))
+    return SealedTrace(flow.flow, flow.point, known, flow.direction, flow.start_s, outcome, parts)
+
+
+def _chunks(samples: int) -> list[int]:
+    """The samples of each chunk, as an agent would have cut so many."""
+    return [min(MAX_SAMPLES, samples - start) for start in range(0, samples, MAX_SAMPLES)]
 
 
 def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
@@ -195,12 +200,9 @@ def _flows(file: SealedFile) -> Iterator[dict[str, Any]]:
 
 
 def _store(unit: Unit, run_id: UUID, trace: SealedTrace, now: datetime) -> None:
-    for sequence, (parquet, samples) in enumerate(trace.chunks):
-        digest = hashlib.sha256(parquet).digest()
-        row = Chunk(
-            run_id=run_id, flow=trace.flow, point=trace.point, sequence=sequence,
-            sha256=digest, samples=samples, packed=None, stored_at=now,
-        )  # fmt: skip
-        traces.add_sealed_chunk(unit, row, parquet)
-    unit.session.flush()
-    traces.add_trace(unit, run_id, trace.flow, trace.point, [], len(trace.chunks), now)
+    chunks = 0
+    for parquet, samples in trace.parts:
+        sizes = _chunks(samples)
+        traces.add_part(unit, (run_id, trace.flow, trace.point, chunks), sizes, parquet, now)
+        chunks += len(sizes)
+    traces.add_trace(unit, run_id, trace.flow, trace.point, [], chunks, now)

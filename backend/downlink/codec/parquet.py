@@ -15,6 +15,7 @@ from downlink.domain.errors import InvalidError
 
 Ints = NDArray[np.int64]
 Columns = dict[str, Ints]
+BATCH_ROWS = 5_000
 
 
 def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
@@ -25,27 +26,43 @@ def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     return bytes(sink.getvalue())
 
 
+def joined(pieces: Sequence[Columns]) -> Columns:
+    """Pieces of one trace, which have the same columns, one behind the other."""
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
 def parquet_to_columns(data: bytes) -> Columns:
     """All columns. Raises InvalidError `parquet_invalid` for bytes that are not such a file."""
     return trace_columns([data])
 
 
-def trace_columns(chunks: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
-    """The columns of a whole trace, or those that are named, from its Parquet chunks in their order.
+def row_batches(part: bytes) -> Iterator[Columns]:
+    """A part's columns, some thousand rows at a time. InvalidError `parquet_invalid` for bytes that are not one."""
+    for batch in _batches(part):
+        yield dict(zip(batch.schema.names, (column.to_numpy() for column in batch.columns), strict=True))
 
-    Raises InvalidError `parquet_invalid` for bytes that are not such chunks.
+
+def _batches(part: bytes) -> Iterator[pa.RecordBatch]:
+    with _refusing():
+        yield from pq.ParquetFile(pa.BufferReader(part)).iter_batches(BATCH_ROWS, use_threads=False)
+
+
+def trace_columns(parts: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
+    """The columns of a whole trace, or those that are named, from its Parquet files in their order.
+
+    Raises InvalidError `parquet_invalid` for bytes that are not such files.
     """
     wanted = None if names is None else list(names)
     with _refusing():
-        tables = [pq.ParquetFile(pa.BufferReader(chunk)).read(wanted, use_threads=False) for chunk in chunks]
+        tables = [pq.ParquetFile(pa.BufferReader(part)).read(wanted, use_threads=False) for part in parts]
         whole = pa.concat_tables(tables) if tables else pa.table({})
         return {name: whole.column(name).to_numpy() for name in wanted or whole.column_names}
 
 
-def field_names(chunk: bytes) -> tuple[str, ...]:
-    """The columns that a chunk has, in their order. InvalidError `parquet_invalid` for bytes that are not one."""
+def field_names(part: bytes) -> tuple[str, ...]:
+    """The columns that a part has, in their order. InvalidError `parquet_invalid` for bytes that are not one."""
     with _refusing():
-        return tuple(pq.read_schema(pa.BufferReader(chunk)).names)
+        return tuple(pq.read_schema(pa.BufferReader(part)).names)
 
 
 @contextmanager
@@ -56,16 +73,15 @@ def _refusing() -> Iterator[None]:
         raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
 
 
-def join_parquet(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """One Parquet file with a row group for each chunk, in pieces: a trace to hand out. Needs at least one chunk."""
+def join_parquet(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """One Parquet file of these, in pieces, a row group each: a trace to hand out. Needs at least one."""
     sink, writer = Collector(), None
-    for chunk in chunks:
-        table = pq.read_table(pa.BufferReader(chunk), use_threads=False)
-        writer = writer or _writer(sink, table.schema)
-        writer.write_table(table)
+    for batch in (batch for part in parts for batch in _batches(part)):
+        writer = writer or _writer(sink, batch.schema)
+        writer.write_batch(batch)
         yield sink.take()
     if writer is None:
-        raise InvalidError("parquet_invalid", "A trace has at least one chunk.")
+        raise InvalidError("parquet_invalid", "A trace has at least one part.")
     writer.close()
     yield sink.take()
 
@@ -76,8 +92,8 @@ def _table(columns: Mapping[str, NDArray[np.int64]]) -> pa.Table:
 
 
 def _writer(sink: pa.NativeFile | Collector, schema: pa.Schema) -> pq.ParquetWriter:
-    # Statistics and dictionaries cost more here than they save: a chunk is always read whole. Arrow's own schema, 5 % of a
-    # chunk, says nothing that Parquet's does not.
+    # Statistics and dictionaries cost more here than they save: a part is always read whole. Arrow's own schema, 5 % of a
+    # chunk's file, says nothing that Parquet's does not.
     return pq.ParquetWriter(
         sink,
         schema,

@@ -11,7 +11,7 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, chunks, folders, reanalysis, reports, runs, sweeps
+from downlink.actions import analyse, folders, reanalysis, reports, runs, seal, sweeps
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.storage.reanalysis import JOB as REANALYSE
 from downlink.storage.unit import Unit, UnitFactory
@@ -21,7 +21,7 @@ TRIES, RETRY_S = 3, 2.0  # anything longer is the tick's to find
 Clock = Callable[[], datetime]
 Action = Callable[[Unit, UUID, datetime], None]
 ACTIONS: dict[str, Action] = {
-    "seal": chunks.seal,
+    "seal": seal.seal,
     "analyse": analyse.analyse_run,
     "report": reports.refresh_report,
     REANALYSE: reanalysis.reanalyse,

@@ -40,7 +40,7 @@ LEFT_OUT = {("run_flows", "ticket"), ("runs", "wake_at"), ("events", "id"), ("ev
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A sealed chunk and its place."""
+    """A sealed chunk and its place. joined_to: of the chunk whose Parquet has this one too; None where it is its own."""
 
     run_id: UUID
     flow: int
@@ -49,6 +49,7 @@ class StoredChunk:
     samples: int
     sha256: bytes
     stored_at: datetime
+    joined_to: int | None = None
 
     @property
     def place(self) -> kept.Place:
@@ -105,8 +106,8 @@ def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
             unit.session.execute(insert(table), values)
 
 
-def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[tuple[StoredChunk, Kept]]:
-    """Up to limit sealed chunks of the campaign, those behind the place `after`, and where their Parquet is."""
+def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[tuple[StoredChunk, Kept | None]]:
+    """Up to limit sealed chunks of the campaign, those behind the place `after`, and where their Parquet is: joined ones have none."""
     chunk = tables.Chunk
     place = (chunk.run_id, chunk.flow, chunk.point, chunk.sequence)
     columns = [getattr(chunk, name) for name in StoredChunk.__dataclass_fields__]
@@ -116,12 +117,17 @@ def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) ->
     if after is not None:
         query = query.where(tuple_(*place) > tuple_(*after))
     found = unit.session.execute(query.order_by(*place).limit(limit))
-    return [(StoredChunk(*own), kept.place(parquet, url, own[:4])) for *own, parquet, url in found]
+    return [
+        (chunk, kept.place(parquet, url, chunk.place) if chunk.joined_to is None else None)
+        for chunk, parquet, url in ((StoredChunk(*own), parquet, url) for *own, parquet, url in found)
+    ]
 
 
-def insert_chunk(unit: Unit, chunk: StoredChunk, parquet: bytes) -> None:
+def insert_chunk(unit: Unit, chunk: StoredChunk, parquet: bytes | None) -> None:
+    """parquet: None for a joined one."""
     values = {name: getattr(chunk, name) for name in StoredChunk.__dataclass_fields__}
-    unit.session.execute(insert(tables.Chunk).values(**values, **kept.keep(unit, chunk.place, parquet)))
+    own = {} if parquet is None else kept.keep(unit, chunk.place, parquet)
+    unit.session.execute(insert(tables.Chunk).values(**values, **own))
 
 
 def _columns(member: str) -> list[KeyedColumnElement[Any]]:

@@ -1,4 +1,4 @@
-"""Where a sealed chunk's Parquet is kept: in its row, or in a folder of the trace store that the row names.
+"""Where the Parquet of a sealed trace's part is kept: in the row of its first chunk, or in a folder of the trace store that this row names.
 
 A folder is on record before anything is written to it, as due for removal; the commit of rows that name it takes that back.
 So no object is forgotten, however a unit of work ends. The foreign key keeps a folder that a row names.
@@ -19,28 +19,34 @@ from downlink.storage.unit import Unit
 from downlink.tracestore import Folder, Kept
 
 Place = tuple[UUID, int, str, int]
-"""A chunk by run, flow, point and sequence."""
+"""A part by run, flow, point and the sequence of its first chunk."""
 PATIENCE = timedelta(hours=1)
 """Longer than any unit of work, and than any job may take."""
+HAS_PARQUET = Chunk.parquet.is_not(None) | Chunk.folder_id.is_not(None)
+"""Whether a row is that of a part's first chunk."""
 _IS_NAMED = exists().where(Chunk.folder_id == TraceFolder.id)
 
 
-def place(parquet: bytes | None, folder_url: str | None, chunk: Sequence[Any]) -> Kept:
-    """Where a sealed chunk's Parquet is, by what its row says."""
-    return f"{folder_url}/{_name(chunk)}" if parquet is None else parquet
+def place(parquet: bytes | None, folder_url: str | None, part: Sequence[Any]) -> Kept:
+    """Where a part's Parquet is, by what the row of its first chunk says."""
+    if parquet is not None:
+        return parquet
+    if folder_url is None:
+        raise LookupError(f"The row of chunk {_name(part)} says nowhere that it has Parquet.")
+    return f"{folder_url}/{_name(part)}"
 
 
-def keep(unit: Unit, chunk: Place, parquet: bytes) -> Mapping[str, Any]:
+def keep(unit: Unit, part: Place, parquet: bytes) -> Mapping[str, Any]:
     """Keep it where this server keeps new traces; what is to be in the row. UnavailableError when the store is away."""
     if unit.store.root is None:
         return {"parquet": parquet, "folder_id": None}
     unit.folder = unit.folder or _open_folder(unit)
-    unit.folder.put(_name(chunk), parquet)
+    unit.folder.put(_name(part), parquet)
     return {"parquet": None, "folder_id": unit.folder.id}
 
 
-def _name(chunk: Sequence[Any]) -> str:
-    run_id, flow, point, sequence = chunk
+def _name(part: Sequence[Any]) -> str:
+    run_id, flow, point, sequence = part
     return f"{run_id}/{flow}-{point}-{sequence}.parquet"
 
 
@@ -74,12 +80,12 @@ def take_due(unit: Unit, folder_id: UUID) -> str | None:
 
 
 def runs_elsewhere(unit: Unit) -> list[UUID]:
-    """Runs with sealed chunks that are not where this server keeps new traces."""
+    """Runs with parts that are not where this server keeps new traces."""
     return list(unit.session.scalars(_elsewhere(unit, select(Chunk.run_id).distinct())))
 
 
-def move_chunks(unit: Unit, run_id: UUID) -> int:
-    """Bring a locked run's sealed chunks to where this server keeps new traces; how many they were."""
+def move_parts(unit: Unit, run_id: UUID) -> int:
+    """Bring the parts of a locked run's sealed traces to where this server keeps new ones; how many they were."""
     columns = (Chunk.flow, Chunk.point, Chunk.sequence)
     found = unit.session.execute(_elsewhere(unit, select(*columns)).where(Chunk.run_id == run_id)).all()
     for flow, point, sequence in found:
@@ -93,9 +99,9 @@ def move_chunks(unit: Unit, run_id: UUID) -> int:
 
 
 def _elsewhere(unit: Unit, query: Any) -> Any:
-    sealed = query.outerjoin(TraceFolder).where(Chunk.packed.is_(None))
+    parts = query.outerjoin(TraceFolder).where(HAS_PARQUET)
     if unit.store.root is None:
-        return sealed.where(Chunk.folder_id.is_not(None))
-    return sealed.where(
+        return parts.where(Chunk.folder_id.is_not(None))
+    return parts.where(
         or_(Chunk.folder_id.is_(None), ~TraceFolder.url.startswith(f"{unit.store.root}/", autoescape=True))
     )

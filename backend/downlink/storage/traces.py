@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, text, update
@@ -16,7 +17,7 @@ from downlink.tracestore import Kept
 
 Address = tuple[int, str, int]
 """Flow, point and sequence of a chunk, within its run."""
-FETCHED_CHUNKS = 4  # at once: one may have 4 MiB, and takes several times that on its way
+FETCHED = 4  # chunks or parts at once: one may have 4 MiB, and takes several times that on its way
 
 
 _DIGESTS = """
@@ -45,14 +46,15 @@ def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> di
 
 
 def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
-    """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; a sealed one has Parquet alone.
+    """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; of a sealed part the Parquet alone.
 
-    Of sealed ones in a row the last alone, which says how the trace goes on.
+    Of parts in a row the last alone, which says how the trace goes on.
     """
     query = select(Chunk.sequence, Chunk.packed, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder)
-    query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point).order_by(Chunk.sequence)
+    query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.joined_to.is_(None))
+    query = query.order_by(Chunk.sequence)
     sealed: tuple[int, Kept] | None = None
-    for sequence, packed, parquet, url in unit.session.execute(query, execution_options={"yield_per": FETCHED_CHUNKS}):
+    for sequence, packed, parquet, url in unit.session.execute(query, execution_options={"yield_per": FETCHED}):
         if packed is None:
             sealed = (sequence, kept.place(parquet, url, (run_id, flow, point, sequence)))
             continue
@@ -62,11 +64,15 @@ def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[tuple
         yield sequence, packed, None
 
 
-def seal_chunk(unit: Unit, run_id: UUID, flow: int, point: str, sequence: int, parquet: bytes) -> None:
-    """Put Parquet in the place of the upload. The sha256 of the upload stays, so that a late repeat is still known."""
-    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
-    found = kept.keep(unit, (run_id, flow, point, sequence), parquet)
-    unit.session.execute(update(Chunk).where(*place, Chunk.packed.is_not(None)).values(**found, packed=None))
+def seal_part(unit: Unit, run_id: UUID, flow: int, point: str, sequences: Sequence[int], parquet: bytes) -> None:
+    """Put one Parquet file in the place of these uploads. Their sha256 stay, so that late repeats are still known."""
+    first = sequences[0]
+    uploads = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.packed.is_not(None))
+    found = kept.keep(unit, (run_id, flow, point, first), parquet)
+    unit.session.execute(update(Chunk).where(*uploads, Chunk.sequence == first).values(**found, packed=None))
+    if len(sequences) > 1:
+        others = update(Chunk).where(*uploads, Chunk.sequence.in_(sequences[1:]))
+        unit.session.execute(others.values(joined_to=first, packed=None))
 
 
 def drop_chunk(unit: Unit, run_id: UUID, flow: int, point: str, sequence: int) -> None:
@@ -115,26 +121,39 @@ def traces_of(unit: Unit, run_id: UUID) -> Sequence[Trace]:
     return unit.session.scalars(select(Trace).where(Trace.run_id == run_id).order_by(Trace.flow, Trace.point)).all()
 
 
-def sealed_chunks(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[bytes]:
-    """The Parquet of one trace, chunk by chunk in their order; fetched a few at a time."""
-    query = _sealed(run_id, flow, point).execution_options(yield_per=FETCHED_CHUNKS)
+def sealed_parts(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[bytes]:
+    """The Parquet of one trace, part by part in their order; fetched a few at a time."""
+    query = _sealed(run_id, flow, point).execution_options(yield_per=FETCHED)
     found = unit.session.execute(query)
     return unit.store.contents(kept.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in found)
 
 
-def sealed_places(unit: Unit, run_id: UUID, flow: int, point: str, after: int) -> list[tuple[int, Kept]]:
-    """The first few chunks of a trace behind this sequence number, and where their Parquet is."""
-    found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence > after).limit(FETCHED_CHUNKS))
-    return [(at, kept.place(parquet, url, (run_id, flow, point, at))) for at, parquet, url in found]
+def part_sequences(unit: Unit, run_id: UUID, flow: int, point: str) -> list[int]:
+    """A sealed trace's parts by the sequence of their first chunk, rising."""
+    query = select(Chunk.sequence).where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point)
+    return list(unit.session.scalars(query.where(kept.HAS_PARQUET).order_by(Chunk.sequence)))
+
+
+def part_places(unit: Unit, run_id: UUID, flow: int, point: str, parts: Sequence[int]) -> list[Kept]:
+    """Where the Parquet of these parts of a trace is, as far as they are there."""
+    found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence.in_(parts)))
+    return [kept.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in found]
 
 
 def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, str]:
     query = select(Chunk.sequence, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).order_by(Chunk.sequence)
-    return query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.packed.is_(None))
+    return query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, kept.HAS_PARQUET)
 
 
-def add_sealed_chunk(unit: Unit, chunk: Chunk, parquet: bytes) -> None:
-    place = (chunk.run_id, chunk.flow, chunk.point, chunk.sequence)
-    for name, value in kept.keep(unit, place, parquet).items():
-        setattr(chunk, name, value)
-    unit.session.add(chunk)
+def add_part(unit: Unit, place: kept.Place, samples: Sequence[int], parquet: bytes, now: datetime) -> None:
+    """Store chunks that nobody uploaded, of so many samples each, as one part: their digest is that of its Parquet."""
+    run_id, flow, point, first = place
+    own = {"run_id": run_id, "flow": flow, "point": point, "sha256": sha256(parquet).digest(), "stored_at": now}
+    unit.session.execute(
+        insert(Chunk).values(**own, sequence=first, samples=samples[0], **kept.keep(unit, place, parquet))
+    )
+    rest = [
+        {**own, "sequence": first + at, "samples": size, "joined_to": first} for at, size in enumerate(samples) if at
+    ]
+    if rest:
+        unit.session.execute(insert(Chunk), rest)

@@ -24,6 +24,9 @@ from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.s3_server import S3Server
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+NAMED = "chunks WHERE folder_id IS NOT NULL"
+"""A sealed trace's chunks whose row names an object."""
+
 
 @pytest.fixture
 def s3_lab(units: UnitFactory, settings: Settings, s3: S3Server) -> Iterator[Lab]:
@@ -118,7 +121,7 @@ def test_what_is_measured_is_in_the_store_and_goes_with_its_campaign(s3_lab: Lab
     campaign = s3_lab.launch()
     assert {run["state"] for run in s3_lab.drive(campaign, agents)} == {"complete"}
     assert kept_in_database(s3_lab) == 0
-    assert len(s3.objects()) == count(s3_lab, "chunks") > 3
+    assert len(s3.objects()) == count(s3_lab, NAMED) > 3
     assert count(s3_lab, "trace_folders WHERE due_at IS NOT NULL") == 0
     packed = archive_of(s3_lab, campaign)
     s3_lab.call("DELETE", f"/campaigns/{campaign}")
@@ -126,7 +129,7 @@ def test_what_is_measured_is_in_the_store_and_goes_with_its_campaign(s3_lab: Lab
     assert (s3.objects(), count(s3_lab, "trace_folders")) == ([], 0)
     with store_of(s3_lab)() as unit:
         load_archive(unit, packed)
-    assert len(s3.objects()) == count(s3_lab, "chunks") > 3
+    assert len(s3.objects()) == count(s3_lab, NAMED) > 3
 
 
 def test_older_traces_stay_where_they_are_and_are_read_beside_new_ones(
@@ -167,7 +170,7 @@ def test_a_store_that_is_away_holds_up_the_seal_and_nothing_is_lost(s3_lab: Lab,
     s3.start()
     finish(s3_lab, agents)
     assert s3_lab.runs(campaign)[0]["state"] == "complete"
-    assert len(s3.objects()) == count(s3_lab, "chunks")
+    assert len(s3.objects()) == count(s3_lab, NAMED)
 
 
 def test_answers_that_need_the_store_name_it_while_it_is_away(s3_lab: Lab, s3: S3Server) -> None:

@@ -234,3 +234,32 @@ def test_the_end_of_a_chunk_and_of_a_trace_becomes_its_point_and_back(other_url:
             found = f"SELECT {name} FROM chunks UNION ALL SELECT {name} FROM traces"  # noqa: S608
             assert connection.execute(text(found)).scalars().all() == ["sender", "receiver"]
     engine.dispose()
+
+
+BEFORE_JOINED, JOINED = "a4e8c2b61d70", "c7e2a90d4f58"
+CHUNKS_FROM_BEFORE = """
+    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, packed, parquet, stored_at)
+    SELECT id, 1, 'sender', n, '', 1, CASE WHEN n = 1 THEN 'zstd'::bytea END, CASE WHEN n = 0 THEN 'PAR1'::bytea END, now()
+    FROM runs, generate_series(0, 1) n
+"""
+
+
+def test_chunks_from_before_stay_where_they_are_and_joined_ones_do_not_go_back(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_JOINED)
+    with engine.begin() as connection:
+        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN, CHUNKS_FROM_BEFORE):
+            connection.execute(text(statement))
+    command.upgrade(config, JOINED)
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT packed, parquet, joined_to FROM chunks ORDER BY sequence")).all()
+        assert found == [(None, b"PAR1", None), (b"zstd", None, None)]
+        connection.execute(text("UPDATE chunks SET packed = NULL, joined_to = 0 WHERE sequence = 1"))
+    with pytest.raises(RuntimeError, match="1 chunks share Parquet files, which earlier versions cannot read"):
+        command.downgrade(config, BEFORE_JOINED)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE chunks SET packed = 'zstd', joined_to = NULL WHERE sequence = 1"))
+    command.downgrade(config, BEFORE_JOINED)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM chunks")).scalar_one() == 2
+    engine.dispose()

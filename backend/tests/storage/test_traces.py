@@ -36,7 +36,7 @@ def test_a_long_trace_is_read_a_few_chunks_at_a_time(units: UnitFactory, column:
         if column == "packed":
             read = sum(len(packed or b"") for _, packed, _ in traces.chunks_of(unit, run_id, 1, "sender"))
         else:
-            read = sum(map(len, traces.sealed_chunks(unit, run_id, 1, "sender")))
+            read = sum(map(len, traces.sealed_parts(unit, run_id, 1, "sender")))
     assert read == CHUNKS * CHUNK_BYTES
     assert high_water_mib() - before < CHUNKS / 2
 

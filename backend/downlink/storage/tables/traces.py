@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from downlink.storage.tables.base import Table
@@ -27,7 +27,8 @@ class TraceFolder(Table):
 class Chunk(Table):
     """A trace's chunk: as it was uploaded until the trace is sealed (`packed`), then as Parquet, never changed again.
 
-    The Parquet is in `parquet` or, where `folder_id` names one, in that folder of the trace store.
+    The Parquet is in `parquet` or, where `folder_id` names one, in that folder of the trace store. It may hold the chunks
+    behind as well, up to a part of the trace: they say in `joined_to` the sequence number of the first, whose row has it.
     """
 
     __tablename__ = "chunks"
@@ -40,8 +41,12 @@ class Chunk(Table):
     packed: Mapped[bytes | None] = mapped_column(deferred=True)
     parquet: Mapped[bytes | None] = mapped_column(deferred=True)
     folder_id: Mapped[UUID | None] = mapped_column(ForeignKey("trace_folders.id"))
+    joined_to: Mapped[int | None]
     stored_at: Mapped[datetime]
-    __table_args__ = (Index(None, "folder_id", postgresql_where=text("folder_id IS NOT NULL")),)
+    __table_args__ = (
+        Index(None, "folder_id", postgresql_where=text("folder_id IS NOT NULL")),
+        CheckConstraint("num_nonnulls(packed, parquet, folder_id, joined_to) = 1", "one_place"),
+    )
 
 
 class Trace(Table):
