@@ -109,6 +109,9 @@ func (c linkUpCmd) takeDown(lab *netlab.Lab, log *slog.Logger, earlier error) er
 		return fmt.Errorf("take link %s down: %w", c.Name, err)
 	}
 	log.Info("link is down", "link", c.Name, "down", down.String(), "up", up.String())
+	if joined, refused, failed := lab.Proxied(); joined+refused+failed > 0 {
+		log.Info("the proxy has ended", "link", c.Name, "joined", joined, "refused", refused, "unreachable", failed)
+	}
 	return earlier
 }
 

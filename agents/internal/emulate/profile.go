@@ -27,6 +27,7 @@ type Profile struct {
 	Seed        uint64    `yaml:"seed"`
 	Down        Direction `yaml:"down"`
 	Up          Direction `yaml:"up"`
+	Pep         *Pep      `yaml:"pep"`
 	Facts       Facts     `yaml:"facts"`
 }
 
@@ -266,6 +267,9 @@ func parseProfile(file string, text []byte, folder fs.FS) (Profile, error) {
 		if err := way.load(folder); err != nil {
 			return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 		}
+	}
+	if profile.Pep != nil {
+		profile.Pep = profile.Pep.withDefaults()
 	}
 	if err := profile.validate(); err != nil {
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)

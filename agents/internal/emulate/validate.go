@@ -52,6 +52,9 @@ func (profile Profile) validate() error {
 	}
 	profile.Down.check(problems{"down", &list})
 	profile.Up.check(problems{"up", &list})
+	if profile.Pep != nil {
+		profile.Pep.check(problems{"pep", &list})
+	}
 	facts := problems{"facts", &list}
 	facts.require(profile.Facts.NominalRateBps > 0, "nominal_rate_bps", "above 0", profile.Facts.NominalRateBps)
 	facts.require(profile.Facts.BaseRttMs > 0, "base_rtt_ms", "above 0", profile.Facts.BaseRttMs)

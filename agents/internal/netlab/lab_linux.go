@@ -13,6 +13,7 @@ import (
 
 	"downlink/agents/internal/emulate"
 	"downlink/agents/internal/linkcontrol"
+	"downlink/agents/internal/pep"
 )
 
 // Options say what link to build.
@@ -38,6 +39,7 @@ type Lab struct {
 	made    []string // namespaces: a link that was refused must not touch those of its namesake
 	pump    *pump
 	forward *forwarder
+	proxy   *pep.Proxy // nil: the profile has none
 	undo    []func() error
 }
 
@@ -91,7 +93,10 @@ func (l *Lab) build() error {
 			return err
 		}
 	}
-	return l.startPump(spaces)
+	if err := l.startPump(spaces); err != nil {
+		return err
+	}
+	return l.startPep(spaces)
 }
 
 type namespaces map[place]netns.NsHandle

@@ -165,6 +165,24 @@ def test_a_campaign_over_two_links_of_one_profile_works_by_itself(home: Path) ->
     assert "Two links: 2 of 2 runs complete" in said
 
 
+PROXIED = """
+pep: {satellite: {cc: bbr}, terrestrial: {cc: reno}}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_runs_with_tickets_complete_behind_a_proxy(home: Path) -> None:
+    profile = (ROOT / "agents" / "internal" / "emulate" / "profiles" / "terrestrial.yaml").read_text()
+    (home.parent / "profiles").mkdir()
+    (home.parent / "profiles" / "proxied.yaml").write_text(profile + PROXIED)
+    process = demo(home, source=TWO_LINKS.replace("terrestrial.2", "proxied"), DEMO_EXIT="1")
+    said, _ = process.communicate(timeout=150)
+    assert process.returncode == 0, said
+    assert "2 of 2 runs complete" in said
+    (log,) = (home / "log").glob("link-demo-*-2.log")
+    assert "joined=1 refused=0 unreachable=0" in log.read_text()
+
+
 def test_what_a_campaign_lacks_is_said_before_anything_starts(home: Path) -> None:
     said, _ = demo(home, source=TWO_LINKS.replace("terrestrial.2", "dish"), DEMO_EXIT="1").communicate(timeout=60)
     assert "The campaign's link dish is none of the profiles" in said
