@@ -19,6 +19,7 @@ conditions:
     flows:
       - cc: cubic
 """
+EXAMPLES = [path for name in ("examples", "examples/studies") for path in sorted((DOCS / name).glob("*.yaml"))]
 
 
 def problems(text: str) -> list[dict[str, Any]]:
@@ -29,7 +30,7 @@ def problems(text: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted((DOCS / "examples").glob("*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_is_a_campaign(path: Path) -> None:
     assert parse_campaign(path.read_text()).conditions
 

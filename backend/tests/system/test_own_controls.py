@@ -23,7 +23,7 @@ conditions:
   - {name: SEARCH, flows: [{cc: dl_cubic_search, options: {version: 4.0}}]}
   - {name: Cubic}
 """
-EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yaml"))
+EXAMPLES = [path for name in ("examples", "examples/studies") for path in sorted((ROOT / "docs" / name).glob("*.yaml"))]
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
