@@ -9,7 +9,7 @@ from uuid import UUID
 from downlink.actions import runs
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.intervals import plain
-from downlink.analysis.objects import object_times_s
+from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
 from downlink.domain.point import ENDS, Point
@@ -54,6 +54,7 @@ def store(unit: Unit, results: list[tuple[RunTrace, Found]]) -> None:
             level, throughput = steady_bps[each.flow.flow], each.series.column("throughput_bps")
             each.flow.time_to_steady_s = None if level is None else plain(time_to_steady_s(throughput, level))
             each.flow.object_times_s = _object_times(each)
+            each.flow.received_times_s = _received_times(each)
 
 
 def _object_times(each: FlowTrace) -> list[float]:
@@ -61,6 +62,15 @@ def _object_times(each: FlowTrace) -> list[float]:
         return []
     columns = each.counted
     found = object_times_s(columns["elapsed_us"], columns["acked_bytes"], each.first_byte_us)
+    return [float(time_s) for time_s in found]
+
+
+def _received_times(each: FlowTrace) -> list[float]:
+    """An imported file does not say when its receiver dialled."""
+    if each.is_imported or "received_bytes" not in each.receiver:
+        return []
+    columns = each.receiver
+    found = received_times_s(columns["elapsed_us"], columns["received_bytes"], round(each.flow.start_s * 1e6))
     return [float(time_s) for time_s in found]
 
 

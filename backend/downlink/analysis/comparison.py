@@ -10,13 +10,20 @@ import numpy as np
 
 from downlink.analysis.binning import Floats
 from downlink.analysis.compare import Tested, judge_family
-from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_intervals, plain
+from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_intervals, plain, ratio_intervals
 from downlink.analysis.power import cycles_needed, detectable_difference
-from downlink.domain.metric import METRICS, MOST, PHASES, STEADY_TIMES
+from downlink.domain.metric import METRICS, MOST, STEADY_TIMES
 
-PLACES = (*((phase, metric) for phase in PHASES for metric in METRICS), *(("overall", name) for name in STEADY_TIMES))
-"""Phase and metric of each column of a table of values."""
+Place = tuple[str, str]
 SIGNIFICANT = 0.05
+
+
+def places(phases: Sequence[str]) -> tuple[Place, ...]:
+    """Phase and metric of each column of a table of values. phases: their names."""
+    return (
+        *((phase, metric) for phase in phases for metric in METRICS),
+        *(("overall", name) for name in STEADY_TIMES),
+    )
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,7 @@ class Comparison:
     """A condition minus the baseline (the campaign's first condition), paired by cycle, for one metric of one flow.
 
     own, base: the values of the cycles that both have. ratio: own mean over base mean, NaN without a base above 0.
+    paired_ratio: the geometric mean of the cycles' own ratios.
     tested: what the tests of a primary metric say; None for the others.
     """
 
@@ -34,6 +42,7 @@ class Comparison:
     condition: str
     baseline: str
     difference: Intervals
+    paired_ratio: Intervals
     bootstrap_low: float
     bootstrap_high: float
     own: Floats = field(repr=False)
@@ -72,6 +81,7 @@ class Comparison:
             **{name: getattr(self, name) for name in ("link", "flow", "phase", "metric", "condition", "baseline")},
             "difference": self.difference.to_dict(),
             "ratio": plain(_ratio(self.own, self.base)),
+            "paired_ratio": self.paired_ratio.to_dict(),
             "bootstrap_low": plain(self.bootstrap_low),
             "bootstrap_high": plain(self.bootstrap_high),
             "cycles_higher": int((self.differences > 0).sum()),
@@ -91,7 +101,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Side:
-    """One flow of one condition on one link: its runs' values (runs, PLACES) with their cycles."""
+    """One flow of one condition on one link: its runs' values (runs, places) with their cycles."""
 
     link: str
     flow: int
@@ -101,29 +111,30 @@ class Side:
 
 
 def compare_sides(
-    sides: Sequence[Side], baseline: str, primary: Sequence[tuple[str, str]], seed: int
+    sides: Sequence[Side], baseline: str, columns: Sequence[Place], primary: Sequence[Place], seed: int
 ) -> tuple[Comparison, ...]:
-    """Each side against the baseline's of the same link and flow. primary: phase and metric of those that are tested, each
-    metric a family of its own over links, flows and conditions. seed: of the bootstrap and of sampled permutations."""
+    """Each side against the baseline's of the same link and flow. columns: of the sides' values. primary: those that are tested,
+    each a family of its own over links, flows and conditions. seed: of the bootstrap and of sampled permutations."""
     bases = {(side.link, side.flow): side for side in sides if side.condition == baseline}
     found = [
         each
         for side in sides
         if side.condition != baseline and (side.link, side.flow) in bases
-        for each in _against(side, bases[side.link, side.flow], seed)
+        for each in _against(side, bases[side.link, side.flow], columns, seed)
     ]
     tested = dict(_tests(found, primary, seed))
     return tuple(replace(each, tested=tested.get(index)) for index, each in enumerate(found))
 
 
-def _against(side: Side, base: Side, seed: int) -> Iterator[Comparison]:
+def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Iterator[Comparison]:
     rows = [{cycle: row for row, cycle in enumerate(each.cycles)} for each in (side, base)]
     common = [cycle for cycle in side.cycles if cycle in rows[1]]
     own, other = (each.values[[at[cycle] for cycle in common]] for each, at in zip((side, base), rows, strict=True))
-    reach = np.array([MOST.get(metric, np.inf) for _, metric in PLACES])
+    reach = np.array([MOST.get(metric, np.inf) for _, metric in columns])
     statistics = mean_intervals(own - other, least=-reach, most=reach)
+    ratios = ratio_intervals(own, other)
     low, high = bootstrap_interval(own - other, seed)
-    for column, (phase, metric) in enumerate(PLACES):
+    for column, (phase, metric) in enumerate(columns):
         yield Comparison(
             link=side.link,
             flow=side.flow,
@@ -132,6 +143,7 @@ def _against(side: Side, base: Side, seed: int) -> Iterator[Comparison]:
             condition=side.condition,
             baseline=base.condition,
             difference=statistics[column],
+            paired_ratio=ratios[column],
             bootstrap_low=float(low[column]),
             bootstrap_high=float(high[column]),
             own=own[:, column],
@@ -139,7 +151,7 @@ def _against(side: Side, base: Side, seed: int) -> Iterator[Comparison]:
         )
 
 
-def _tests(found: Sequence[Comparison], primary: Sequence[tuple[str, str]], seed: int) -> Iterator[tuple[int, Tested]]:
+def _tests(found: Sequence[Comparison], primary: Sequence[Place], seed: int) -> Iterator[tuple[int, Tested]]:
     for place in primary:
         family = [index for index, each in enumerate(found) if (each.phase, each.metric) == place]
         pairs = [(found[index].own, found[index].base) for index in family]

@@ -57,6 +57,19 @@ def mean_intervals(values: ArrayLike, axis: int = 0, least: ArrayLike = -np.inf,
     return Intervals(mean, low, high, sd, n)
 
 
+def ratio_intervals(above: ArrayLike, below: ArrayLike, axis: int = 0) -> Intervals:
+    """The geometric mean of paired ratios along an axis, with Student's interval of their logarithms carried back.
+
+    A pair counts where both are above 0. Swapping the two inverts the mean and both ends. sd: of the natural logarithms.
+    """
+    own, base = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
+    is_there = (own > 0) & (base > 0)
+    logs = np.log(own, out=np.full(own.shape, np.nan), where=is_there)
+    logs -= np.log(base, out=np.full(own.shape, np.nan), where=is_there)
+    found = mean_intervals(logs, axis)
+    return Intervals(np.exp(found.mean), np.exp(found.low), np.exp(found.high), found.sd, found.n)
+
+
 def _within(mean: Floats, half: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
     """mean +- half on a scale that ends at least and most."""
     above, below = mean - least, most - mean

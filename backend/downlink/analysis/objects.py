@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 MB = 1_000_000
 
 
-def object_times_s(elapsed_us: NDArray[np.int64], acked_bytes: NDArray[np.int64], first_byte_us: int) -> Floats:
+def object_times_s(elapsed_us: Ints, acked_bytes: Ints, first_byte_us: int) -> Floats:
     """When the cumulative goodput first reached 1, 2, ... MB, in seconds from the flow's first data byte.
 
     The counter rises linearly between samples, and counts from its first sample. Element N - 1 belongs to N MB.
@@ -23,3 +24,17 @@ def object_times_s(elapsed_us: NDArray[np.int64], acked_bytes: NDArray[np.int64]
     reached_us = elapsed_us[before] + share * (elapsed_us[after] - elapsed_us[before])
     times_s: Floats = (reached_us - first_byte_us) / 1e6
     return times_s
+
+
+def received_times_s(elapsed_us: Ints, received_bytes: Ints, request_us: int) -> Floats:
+    """When the receiver first had 1, 2, ... MB in order, in seconds from its connection request: set-up and request included.
+
+    request_us: when it dialled, on the clock of its samples; it had received nothing then.
+    """
+    if not len(received_bytes):
+        return np.zeros(0)
+    is_after = elapsed_us > request_us
+    times, counter = (
+        np.concatenate([[first], each[is_after]]) for first, each in ((request_us, elapsed_us), (0, received_bytes))
+    )
+    return object_times_s(times, counter, request_us)

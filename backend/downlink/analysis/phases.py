@@ -1,4 +1,4 @@
-"""What a run's flows did in its phases: start-up, steady state, overall. Phases lie on the run's clock, also for a later flow."""
+"""What a run's flows did in its phases and windows. These lie on the run's clock, also for a later flow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from downlink.analysis.binning import Floats, divide
 from downlink.analysis.intervals import plain
 from downlink.analysis.series import COUNTED, FlowSeries
 from downlink.domain.campaign import Phases
-from downlink.domain.metric import METRICS, PHASES, QUANTITIES
+from downlink.domain.metric import METRICS, QUANTITIES
 
 RATES = {"throughput_bps": "delivered_bytes", "goodput_bps": "acked_bytes"}
 
@@ -39,7 +39,7 @@ def run_metrics(
     for one, start in zip(series, start_s, strict=True):
         rows = [_metrics(one, inside, nominal_rate_bps) for inside in _phase_bins(one, start, together_s, phases)]
         found.append(
-            {phase: dict(zip(METRICS, plain(row), strict=True)) for phase, row in zip(PHASES, rows, strict=True)}
+            {phase: dict(zip(METRICS, plain(row), strict=True)) for phase, row in zip(phases.names, rows, strict=True)}
         )
     return found
 
@@ -57,7 +57,8 @@ def _phase_bins(one: FlowSeries, start_s: float, together_s: float, phases: Phas
     """Which bins belong to each phase: those whose middle lies in it."""
     middle_s = start_s + np.arange(one.bins) + 0.5
     is_steady = (middle_s >= together_s - phases.steady_s) & (middle_s < together_s)
-    return middle_s < phases.startup_s, is_steady, np.ones(one.bins, bool)
+    windows = [(middle_s >= window.from_s) & (middle_s < window.to_s) for window in phases.windows]
+    return middle_s < phases.startup_s, is_steady, np.ones(one.bins, bool), *windows
 
 
 def _metrics(one: FlowSeries, inside: NDArray[np.bool_], nominal_rate_bps: float) -> list[float]:

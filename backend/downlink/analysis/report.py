@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
 from typing import Any
 
@@ -12,9 +12,9 @@ import numpy as np
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.binning import Floats
 from downlink.analysis.compare import flag_outliers
-from downlink.analysis.comparison import PLACES, Comparison, Side, compare_sides
+from downlink.analysis.comparison import Comparison, Side, compare_sides, places
 from downlink.analysis.fairness import jain_index
-from downlink.analysis.intervals import Intervals, mean_intervals, plain
+from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
 from downlink.analysis.phases import stack_values
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.survival import EventTimes, event_times, restricted
@@ -23,6 +23,9 @@ from downlink.domain.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, pla
 
 THROUGHPUT = METRICS.index("throughput_bps")
 STEADY = PHASES.index("steady")
+OBJECT_TIMES = ("object_times", "requested_object_times", "received_object_times")
+"""Until the sender knows that N MB have arrived: from the flow's first data byte, and from its connection request (set-up
+included); until the receiver has them, from its request."""
 MAX_SHOWN_RUNS = 3
 """Up to so many runs the series of each are in the report: they say more than an interval of so few."""
 PAYLOAD_RATIO = 1448 / 1500
@@ -35,7 +38,8 @@ METRICS_MOST = np.array([MOST.get(name, np.inf) for name in METRICS])
 class FlowRecord:
     """One flow of one complete run. run: the run's name, copied into the report.
 
-    series: (quantities, bins). metrics: (phases, metrics). object_times_s: element N - 1 is the time to N MB, None if unknown.
+    series: (quantities, bins). metrics: (phases, metrics). object_times: by what they count from and to (`OBJECT_TIMES`),
+    element N - 1 is the time to N MB in seconds; what is not known is not there.
     """
 
     run: str
@@ -46,7 +50,7 @@ class FlowRecord:
     cc: str
     series: Floats
     metrics: Floats
-    object_times_s: Floats | None = None
+    object_times: Mapping[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class Group:
 
     series: (quantities, bins). stacked: the same of each run (runs, quantities, bins). metrics: (phases, metrics).
     time_to_steady_s: to the flow's own steady state. time_to_level_s: to level_bps, the same for all runs, which is the
-    link's ("nominal") or the median of the runs' steady states ("median"). object_times_s: (N,), up to what all runs
-    reached. values: of each run, by cycle (runs, PLACES). too_short: runs without a single bin.
+    link's ("nominal") or the median of the runs' steady states ("median"). object_times: each (N,), up to what all runs
+    reached. values: of each run, by cycle (runs, places). too_short: runs without a single bin.
     """
 
     link: str
@@ -72,14 +76,14 @@ class Group:
     time_to_level_s: EventTimes
     level_bps: float
     level_basis: str
-    object_times_s: Intervals
+    object_times: Mapping[str, Intervals]
     per_run: Floats
     values: Floats
+    phases: tuple[str, ...]
     too_short: int
 
     def to_dict(self) -> dict[str, Any]:
         bins = self.series.mean.shape[1]
-        objects = self.object_times_s.to_dict()
         return {
             "link": self.link,
             "condition": self.condition,
@@ -93,20 +97,14 @@ class Group:
             },
             "metrics": {
                 phase: {name: self.metrics[row, column].to_dict() for column, name in enumerate(METRICS)}
-                for row, phase in enumerate(PHASES)
+                for row, phase in enumerate(self.phases)
             },
             "too_short": self.too_short,
             "time_to_steady_s": self.time_to_steady_s.to_dict(),
             "time_to_level_s": self.time_to_level_s.to_dict(),
             "level_bps": plain(self.level_bps),
             "level_basis": self.level_basis,
-            "object_times": {
-                "object_mb": list(range(1, len(objects["n"]) + 1)),
-                "mean_s": objects["mean"],
-                "low_s": objects["low"],
-                "high_s": objects["high"],
-                "n": objects["n"],
-            },
+            **{name: _objects(self.object_times[name]) for name in OBJECT_TIMES},
         }
 
     def _band(self, quantity: int) -> dict[str, Any]:
@@ -115,9 +113,16 @@ class Group:
         return {**{name: statistics[name] for name in ("mean", "low", "high", "n")}, "runs": runs}
 
 
+def _objects(times: Intervals) -> dict[str, Any]:
+    found = times.to_dict()
+    own = {f"{name}_s": found[name] for name in ("mean", "low", "high")}
+    return {"object_mb": list(range(1, len(found["n"]) + 1)), **own, "n": found["n"]}
+
+
 @dataclass(frozen=True)
 class Fairness:
-    """How the flows of a condition shared the link in one phase. difference_bps: flow 1 minus flow 2."""
+    """How the flows of a condition shared the link in one phase. difference_bps: flow 1 minus flow 2. ratio: flow 1 over flow 2,
+    the geometric mean of the runs'."""
 
     link: str
     condition: str
@@ -126,6 +131,7 @@ class Fairness:
     jain: Intervals
     jain_of_means: float
     difference_bps: Intervals
+    ratio: Intervals
 
     def to_dict(self) -> dict[str, Any]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -148,7 +154,8 @@ class Report:
         """The part of `docs/api.md`'s report that follows from the numbers; missing values are null."""
         return {
             "analysis_version": self.analysis_version,
-            "phases": asdict(self.phases),
+            "phases": {"startup_s": self.phases.startup_s, "steady_s": self.phases.steady_s},
+            "windows": [asdict(window) for window in self.phases.windows],
             "primary_metrics": list(self.primary),
             "groups": [group.to_dict() for group in self.groups],
             "fairness": [each.to_dict() for each in self.fairness],
@@ -178,7 +185,7 @@ def build_report(
     for each in ordered:
         together.setdefault((each.link, each.condition), set()).add(each.flow)
     groups = tuple(
-        _group(list(members), nominal_rate_bps[link] if len(together[link, condition]) == 1 else np.nan)
+        _group(list(members), phases.names, nominal_rate_bps[link] if len(together[link, condition]) == 1 else np.nan)
         for (link, condition, _), members in groupby(ordered, key=lambda each: (each.link, each.condition, each.flow))
     )
     fairness = tuple(
@@ -187,13 +194,14 @@ def build_report(
         for found in _fairness(list(members))
     )
     sides = [Side(group.link, group.flow, group.condition, group.cycles, group.values) for group in groups]
-    comparisons = compare_sides(sides, conditions[0], [place_of(name) for name in primary], seed)
+    asked = [place_of(name) for name in primary]
+    comparisons = compare_sides(sides, conditions[0], places(phases.names), asked, seed)
     outliers = tuple(found for group in groups for found in _outliers(group))
     return Report(phases, tuple(primary), groups, fairness, comparisons, outliers)
 
 
-def _group(members: list[FlowRecord], nominal_rate_bps: float) -> Group:
-    """nominal_rate_bps: of the link, NaN where it is not known or shared by several flows."""
+def _group(members: list[FlowRecord], phases: tuple[str, ...], nominal_rate_bps: float) -> Group:
+    """phases: their names. nominal_rate_bps: of the link, NaN where it is not known or shared by several flows."""
     first = members[0]
     stacked = stack_values([each.series for each in members])
     per_run = np.stack([each.metrics for each in members])
@@ -222,9 +230,10 @@ def _group(members: list[FlowRecord], nominal_rate_bps: float) -> Group:
         time_to_level_s=event_times(common_s, watched_s),
         level_bps=level_bps,
         level_basis="nominal" if is_nominal else "median",
-        object_times_s=mean_intervals(_common_objects(members), least=LEAST),
+        object_times={name: mean_intervals(_common_objects(members, name), least=LEAST) for name in OBJECT_TIMES},
         per_run=per_run,
         values=np.column_stack([per_run.reshape(len(members), -1), *times]),
+        phases=phases,
         too_short=sum(each.series.shape[1] == 0 for each in members),
     )
 
@@ -234,9 +243,9 @@ def _median(values: Floats) -> float:
     return float(np.median(present)) if len(present) else np.nan
 
 
-def _common_objects(members: Sequence[FlowRecord]) -> Floats:
+def _common_objects(members: Sequence[FlowRecord], name: str) -> Floats:
     """Object times (runs, N) up to the largest object that all runs with known times reached."""
-    known = [each.object_times_s for each in members if each.object_times_s is not None]
+    known = [each.object_times[name] for each in members if name in each.object_times]
     common = min(map(len, known), default=0)
     return np.array([times[:common] for times in known]).reshape(len(known), common)
 
@@ -260,7 +269,8 @@ def _fairness(groups: list[Group]) -> Iterator[Fairness]:
     jain = mean_intervals(jain_index(shares), least=1 / len(groups), most=1)
     of_means = jain_index(mean_intervals(shares).mean)
     difference = mean_intervals(shares[:, :, 0] - shares[:, :, 1])
-    for row, phase in enumerate(PHASES):
+    ratio = ratio_intervals(shares[:, :, 0], shares[:, :, 1])
+    for row, phase in enumerate(groups[0].phases):
         yield Fairness(
             link=groups[0].link,
             condition=groups[0].condition,
@@ -269,12 +279,13 @@ def _fairness(groups: list[Group]) -> Iterator[Fairness]:
             jain=jain[row],
             jain_of_means=float(of_means[row]),
             difference_bps=difference[row],
+            ratio=ratio[row],
         )
 
 
 def _outliers(group: Group) -> Iterator[dict[str, Any]]:
     """Values that stand out from the other runs of the group."""
-    for column, (phase, metric) in enumerate(PLACES):
+    for column, (phase, metric) in enumerate(places(group.phases)):
         values = group.values[:, column]
         for row in np.flatnonzero(flag_outliers(values)):
             yield {

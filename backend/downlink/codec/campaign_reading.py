@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, first_shape, shown
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
+from downlink.domain.metric import METRICS, PHASES, STEADY_TIMES
 
 Loc = Sequence[int | str]
 
@@ -68,6 +69,9 @@ def _repeated(data: Mapping[str, Any]) -> Iterator[Problem]:
     for index, name in _again(names):
         message = f"{name!r} is the name of an earlier condition; each needs its own."
         yield Problem(f"conditions[{index}].name", message)
+    windows = [part.get("name") if isinstance(part, Mapping) else None for part in _list(data.get("windows"))]
+    for index, name in _again(windows):
+        yield Problem(f"windows[{index}].name", f"{name!r} is the name of an earlier window; each needs its own.")
     for key in ("links", "primary_metrics"):
         for index, name in _again(_list(data.get(key))):
             yield Problem(f"{key}[{index}]", f"{name!r} appears twice.")
@@ -94,9 +98,31 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
             if stop.seconds is not None and flow.start_s >= stop.seconds:
                 place = f"conditions[{number}].flows[{index}].start_s"
                 yield Problem(place, f"must be below the {stop.seconds:g} s after which the run stops.")
+    yield from _unknown_metrics(file)
+    yield from _late_windows(file)
     runs = file.timetable.to_domain().runs_per_link(len(file.conditions)) * len(file.links)
     if runs > MAX_RUNS:
         yield Problem("timetable", f"makes {runs} runs; a campaign holds at most {MAX_RUNS}.")
+
+
+def _unknown_metrics(file: CampaignFile) -> Iterator[Problem]:
+    """Primary metrics of phases that the campaign does not have, or that nobody computes."""
+    phases = (*PHASES, *(window.name for window in file.windows))
+    known = [*(f"{phase}.{metric}" for phase in phases for metric in METRICS), *STEADY_TIMES]
+    for index, name in enumerate(file.primary_metrics):
+        if name not in known:
+            yield Problem(f"primary_metrics[{index}]", f"must be one of {', '.join(known)}, not {name!r}.")
+
+
+def _late_windows(file: CampaignFile) -> Iterator[Problem]:
+    """Windows that reach beyond the end of runs which stop by seconds."""
+    stops = [condition.stop or file.stop for condition in file.conditions]
+    known_s = [stop.seconds for stop in stops if stop is not None and stop.seconds is not None]
+    for index, window in enumerate(file.windows):
+        if known_s and window.to_s > min(known_s):
+            yield Problem(
+                f"windows[{index}].to_s", f"must be at most {min(known_s):g}, the seconds of the shortest run."
+            )
 
 
 def _problem(error: ErrorDetails) -> Problem:

@@ -6,6 +6,7 @@ The JSON Schema, the reference in docs/campaign-file.md and the refusals' senten
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import (
@@ -25,7 +26,7 @@ from pydantic_core import PydanticCustomError
 from downlink.domain import campaign as domain
 from downlink.domain.campaign import LEAST_PHASE_S, Campaign, ConditionOrder, Sampling, Scalar
 from downlink.domain.link import MAX_SENDERS
-from downlink.domain.metric import DEFAULT_PRIMARY, PRIMARY_NAMES
+from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import Setting, settings
 from downlink.domain.text import is_storable
 
@@ -33,11 +34,14 @@ MAX_CONDITIONS = 64
 MAX_LINKS = 64
 MAX_FLOWS = 16
 MAX_PRIMARY = 10
+MAX_WINDOWS = 10
 MAX_RUNS = 100_000
 MAX_SECONDS = 86_400.0
 MAX_BYTES = 10**13
 MAX_RATE_BPS = 10**12
 MAX_OPTION = 2**63
+WINDOW_NAME = r"[a-z][a-z0-9_]{0,39}"
+PRIMARY_NAME = rf"({WINDOW_NAME}\.)?[a-z_]{{1,40}}"
 # TCP_CA_NAME_MAX is 16 with the closing zero.
 CC_NAME = r"[A-Za-z0-9_-]{1,15}"
 
@@ -59,12 +63,6 @@ def _option(value: Any) -> Scalar:
     if isinstance(value, (int, float)) and not abs(value) < MAX_OPTION:
         raise ValueError("must be a finite number, below 2^63.")
     return value
-
-
-def _primary(name: str) -> str:
-    if name not in PRIMARY_NAMES:
-        raise ValueError("not a metric")
-    return name
 
 
 def _setting_value(setting: Setting) -> Any:
@@ -146,6 +144,27 @@ class PhasesPart(Part):
 
     startup_s: PhaseSeconds | None = Field(default=None, description="Seconds at the start")
     steady_s: PhaseSeconds | None = Field(default=None, description="Seconds at the end")
+
+
+class WindowPart(Part):
+    """A further phase, by its own name: the seconds from `from_s` on and before `to_s`."""
+
+    name: Annotated[str, Field(strict=True, pattern=f"^{WINDOW_NAME}$"), STORABLE] = Field(
+        description="What tables and primary metrics call it"
+    )
+    from_s: LaterSeconds = Field(description="Its beginning, seconds after the start of the run")
+    to_s: PhaseSeconds = Field(description="Its end, seconds after the start of the run")
+
+    @model_validator(mode="after")
+    def _holds_a_second(self) -> WindowPart:
+        if self.name in PHASES:
+            raise at("name", f"{self.name!r} is the name of a phase that every campaign has; choose another.")
+        if self.to_s - self.from_s < LEAST_PHASE_S:
+            raise at("to_s", f"must be at least {LEAST_PHASE_S:g} s after from_s.")
+        return self
+
+    def to_domain(self) -> domain.Window:
+        return domain.Window(self.name, self.from_s, self.to_s)
 
 
 class TimetablePart(Part):
@@ -274,11 +293,14 @@ class CampaignFile(Part):
     ] = Field(description="Names of links, in order")
     stop: StopPart | None = Field(default=None, description="Of every condition that has none of its own")
     phases: PhasesPart = Field(default=PhasesPart())
+    windows: Annotated[list[WindowPart], Field(min_length=0, max_length=MAX_WINDOWS)] = Field(
+        default=[], description="Further phases, with a name each"
+    )
     timetable: TimetablePart
     limits: LimitsPart = Field(default=LimitsPart())
     sampling: Sampling = Field(default=Sampling.POLLED, description="How senders record a flow")
     primary_metrics: Annotated[
-        list[Annotated[str, AfterValidator(_primary), WithJsonSchema({"type": "string", "enum": list(PRIMARY_NAMES)})]],
+        list[Annotated[str, Field(strict=True, pattern=f"^{PRIMARY_NAME}$")]],
         Field(min_length=1, max_length=MAX_PRIMARY),
     ] = Field(default=list(DEFAULT_PRIMARY), description="What is tested")
     defaults: DefaultsPart = Field(default_factory=DefaultsPart)
@@ -291,11 +313,12 @@ class CampaignFile(Part):
         conditions = tuple(part.to_domain(self.defaults, stop) for part in self.conditions)
         known_s = [each.stop.seconds for each in conditions if each.stop.seconds is not None]
         named = self.phases.model_dump(exclude_none=True)
+        phases = domain.Phases.fitting(min(known_s), **named) if known_s else domain.Phases(**named)
         return Campaign(
             name=self.name,
             notes=self.notes,
             links=tuple(self.links),
-            phases=domain.Phases.fitting(min(known_s), **named) if known_s else domain.Phases(**named),
+            phases=replace(phases, windows=tuple(window.to_domain() for window in self.windows)),
             timetable=self.timetable.to_domain(),
             limits=self.limits.to_domain(),
             conditions=conditions,

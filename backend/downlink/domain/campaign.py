@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from downlink.domain.metric import DEFAULT_PRIMARY
+from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import is_host_wide
 
 Scalar = str | int | float | bool
@@ -42,12 +42,27 @@ class StopRule:
         return {"seconds": self.seconds} if self.bytes is None else {"bytes": self.bytes}
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A further phase with a name of its own: [from_s, to_s) on the run's clock."""
+
+    name: str
+    from_s: float
+    to_s: float
+
+
 @dataclass(frozen=True)
 class Phases:
-    """Start-up is the first startup_s of a run, steady state its last steady_s."""
+    """Start-up is the first startup_s of a run, steady state its last steady_s. windows: what the author names besides."""
 
     startup_s: float = 15.0
     steady_s: float = 60.0
+    windows: tuple[Window, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of every phase: the three that each campaign has, then its windows."""
+        return (*PHASES, *(window.name for window in self.windows))
 
     @classmethod
     def fitting(cls, run_s: float, startup_s: float | None = None, steady_s: float | None = None) -> Phases:
@@ -212,7 +227,8 @@ class Campaign:
             "name": self.name,
             "notes": self.notes,
             "links": list(self.links),
-            "phases": asdict(self.phases),
+            "phases": {"startup_s": self.phases.startup_s, "steady_s": self.phases.steady_s},
+            "windows": [asdict(window) for window in self.phases.windows],
             "timetable": self.timetable.to_dict(),
             "limits": asdict(self.limits),
             "conditions": [condition.to_dict() for condition in self.conditions],
@@ -228,7 +244,7 @@ class Campaign:
             name=data["name"],
             notes=data["notes"],
             links=tuple(data["links"]),
-            phases=Phases(**data["phases"]),
+            phases=Phases(**data["phases"], windows=tuple(Window(**each) for each in data.get("windows", ()))),
             timetable=Timetable(**{**timetable, "order": ConditionOrder(timetable["order"])}),
             limits=Limits(**data["limits"]),
             conditions=tuple(map(Condition.from_dict, data["conditions"])),

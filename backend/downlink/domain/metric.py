@@ -13,8 +13,9 @@ class Quantity:
     """One computed quantity.
 
     kind: rate, gauge, ratio, time, or share (of a second, for which one limit held the flow). level: where it begins: each
-    second, a phase, or a whole run. average: how longer spans follow from it: `mean of seconds` (of a gauge, the mean over the
-    time of its seconds), `ratio of sums` (of what was counted) or `median` over runs. most: the end of its range, None if open.
+    second, a phase, a whole run, an object of a size, the flows of a run together, or its slow start. average: how longer spans
+    follow from it: `mean of seconds` (of a gauge, the mean over the time of its seconds), `ratio of sums` (of what was counted),
+    or over runs `median`, `mean of runs` or `share of runs`. most: the end of its range, None if open.
     shown_unit, shown_factor: what people read, and how many of it are one `unit`.
     """
 
@@ -47,16 +48,23 @@ QUANTITIES = tuple(each.name for each in LISTED if each.level == "second" and ea
 """Those of each second."""
 METRICS = (*QUANTITIES, *(each.name for each in LISTED if each.level == "phase"))
 """Those of each phase."""
-STEADY_TIMES = tuple(each.name for each in LISTED if each.kind == "time")
+STEADY_TIMES = tuple(each.name for each in LISTED if each.level == "run")
 """Until throughput stays near the flow's own steady state, and near a level that is the same for every run."""
+OBJECTS = tuple(each.name for each in LISTED if each.level == "object")
+"""How long an object of N MB takes."""
+SHARED = tuple(each.name for each in LISTED if each.level == "flows")
+"""Of the flows of a run together, for each phase."""
+SLOW_STARTS = tuple(each.name for each in LISTED if each.level == "slow start")
+"""Of a flow's slow start: Table I of Kachooei 2023 (SEARCH), and when it was left."""
 LIMITS = tuple(each.name for each in LISTED if each.kind == "share")
 """What can hold a flow back."""
 
 PRIMARY_NAMES = (*(f"{phase}.{metric}" for phase in PHASES for metric in METRICS), *STEADY_TIMES)
+"""Those that every campaign can ask about; its windows add theirs."""
 DEFAULT_PRIMARY = ("startup.throughput_bps", "steady.throughput_bps")
 
 LEAST = 0.0
-MOST = {each.name: each.most for each in LISTED if each.most is not None and each.kind != "share"}
+MOST = {each.name: each.most for each in LISTED if each.most is not None and each.name in METRICS}
 """No metric is below zero; these have an end above too."""
 
 

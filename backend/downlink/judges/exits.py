@@ -19,7 +19,7 @@ from downlink.traces import FlowTrace, RunTrace
 
 TIMES = ("cg_us", "ex_us", "dp_us", "hr_us", "is_success")
 CAPACITY = ("capacity_us", "capacity_basis", "capacity_rate_bps", "least_rtt_us")
-STARTED = (*CAPACITY, "stayed_in_slow_start", *TIMES)
+STARTED = (*CAPACITY, "stayed_in_slow_start", *TIMES, "mean_error_ratio")
 VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "cwnd_source", "is_decidable", "is_too_late", "timing")
 
 
@@ -36,7 +36,8 @@ def _judge(each: FlowTrace) -> tuple[Row, list[Row]]:
     except InvalidError as error:
         return {**own, **_times(None), **_capacity(None), "origin_us": None, "refusal": error.message}, []
     row = {**own, **_times(found.times), **_capacity(found.capacity), "origin_us": found.origin_us, "refusal": None}
-    return {**row, "stayed_in_slow_start": found.stayed_in_slow_start}, _verdicts(each.flow.flow, found)
+    facts = {"stayed_in_slow_start": found.stayed_in_slow_start, "mean_error_ratio": found.mean_error_ratio}
+    return {**row, **facts}, _verdicts(each.flow.flow, found)
 
 
 def _times(times: ExitTimes | None) -> Row:

@@ -229,7 +229,9 @@ def _group(group: Group, members: Members) -> GroupExits:
 def _table(started: Sequence[SlowStart]) -> TableRow | None:
     """Table I over the flows that were in slow start until their loss, as far as their traces say."""
     held = [row for row in started if row.is_success is not None and row.stayed_in_slow_start is not False]
-    reached = [Reached(ExitTimes(row.cg_us, row.ex_us, row.dp_us), row.capacity_us) for row in held]
+    reached = [
+        Reached(ExitTimes(row.cg_us, row.ex_us, row.dp_us), row.capacity_us, row.mean_error_ratio) for row in held
+    ]
     return table_row(reached) if reached else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -17,8 +17,9 @@ from downlink.analysis.phases import rate_or_nan
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.codec.series import unpack_series
 from downlink.codec.tables import moment_text
+from downlink.domain.campaign import Phases
 from downlink.domain.errors import NotFoundError
-from downlink.domain.metric import METRICS, PHASES, QUANTITIES
+from downlink.domain.metric import METRICS, QUANTITIES
 from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.tables import Campaign, Metric, Run, RunFlow, StoredSeries
 from downlink.storage.tables import Report as StoredReport
@@ -122,7 +123,7 @@ def build(unit: Unit, campaign: Campaign) -> Report:
     members = [member for group in flows.values() for member in group]
     planned = sorted((run for run, _ in members), key=lambda run: (run.due_at, run.cycle, run.position, run.attempt))
     return build_report(
-        [_record(run, flow, series, metrics) for run, flow in members],
+        [_record(run, flow, series, metrics, spec.phases) for run, flow in members],
         conditions=[condition.name for condition in spec.conditions],
         phases=spec.phases,
         primary=spec.primary_metrics,
@@ -131,10 +132,11 @@ def build(unit: Unit, campaign: Campaign) -> Report:
     )
 
 
-def _record(run: Run, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric]) -> FlowRecord:
+def _record(
+    run: Run, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric], phases: Phases
+) -> FlowRecord:
     """A flow without a series (its run was shorter than a second) has empty ones."""
-    times = flow.object_times_s
-    rows = [metrics.get((run.id, flow.flow, phase)) for phase in PHASES]
+    rows = [metrics.get((run.id, flow.flow, phase)) for phase in phases.names]
     return FlowRecord(
         run=str(run.id),
         link=run.link,
@@ -144,8 +146,20 @@ def _record(run: Run, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapp
         cc=flow.cc,
         series=series.get((run.id, flow.flow), _no_bins()),
         metrics=np.array([[getattr(row, name, None) for name in METRICS] for row in rows], dtype=np.float64),
-        object_times_s=None if times is None else np.asarray(times, dtype=np.float64),
+        object_times={name: np.asarray(times, dtype=np.float64) for name, times in _object_times(flow)},
     )
+
+
+def _object_times(flow: RunFlow) -> Iterator[tuple[str, Floats | list[float]]]:
+    """Those that are known, by their names in the report. An imported flow does not say when it was asked for."""
+    if flow.object_times_s is None:
+        return
+    yield "object_times", flow.object_times_s
+    first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
+    if flow.received_times_s is None or first_byte_us is None:
+        return
+    yield "requested_object_times", np.asarray(flow.object_times_s) + (first_byte_us / 1e6 - flow.start_s)
+    yield "received_object_times", flow.received_times_s
 
 
 def _values(row: StoredSeries) -> Floats:

@@ -19,8 +19,9 @@ Rows = Callable[[Unit, UUID], Cells]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
 STATISTICS = ("mean", "low", "high", "sd", "n")
 COMPARED = ("link", "flow", "phase", "metric", "condition", "baseline")
+PAIRED = tuple(f"paired_ratio_{name}" for name in STATISTICS)
 WEIGHED = (
-    "ratio", "bootstrap_low", "bootstrap_high", "cycles_higher", "cycles_lower", "reading", "is_primary", "family",
+    "ratio", *PAIRED, "bootstrap_low", "bootstrap_high", "cycles_higher", "cycles_lower", "reading", "is_primary", "family",
     "cycles_for_test", "level_p", "ks_distance", "shape_p", "detectable_difference", "cycles_needed", "cycles_missing",
 )  # fmt: skip
 EVENT_TIMES = ("median", "low", "high", "n", "not_within", "within_s")
@@ -90,8 +91,10 @@ def _fairness(unit: Unit, campaign_id: UUID) -> Cells:
     """How flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
     for found in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
         own = (found[name] for name in ("link", "condition", "flows", "phase"))
-        jain, difference = ([found[name][key] for key in STATISTICS] for name in ("jain", "difference_bps"))
-        yield (*own, found["jain_of_means"], *jain, *difference)
+        jain, difference, ratio = (
+            [found[name][key] for key in STATISTICS] for name in ("jain", "difference_bps", "ratio")
+        )
+        yield (*own, found["jain_of_means"], *jain, *difference, *ratio)
 
 
 def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
@@ -99,7 +102,9 @@ def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
     for found in campaign_statistics(unit, campaign_id).comparisons:
         difference = found["difference"]
         own = (found[name] for name in COMPARED)
-        yield (*own, *(difference[key] for key in STATISTICS), *(found[name] for name in WEIGHED))
+        paired = (found["paired_ratio"][key] for key in STATISTICS)
+        weighed = {**found, **dict(zip(PAIRED, paired, strict=True))}
+        yield (*own, *(difference[key] for key in STATISTICS), *(weighed[name] for name in WEIGHED))
 
 
 def _outliers(unit: Unit, campaign_id: UUID) -> Cells:
@@ -127,6 +132,7 @@ _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),
     *(f"jain_{name}" for name in STATISTICS),
     *(f"difference_{name}{'' if name == 'n' else '_bps'}" for name in STATISTICS),
+    *(f"ratio_{name}" for name in STATISTICS),
 )
 _SUMMARY = (
     *("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric"),

@@ -6,6 +6,7 @@ from scipy import stats
 
 from downlink.analysis.compare import (
     cycles_for_test,
+    equivalence_p,
     flag_outliers,
     holm,
     judge_family,
@@ -44,6 +45,23 @@ def test_beyond_fourteen_cycles_patterns_are_drawn_and_the_seed_decides() -> Non
 @pytest.mark.parametrize("differences", [[], [0.0, 0.0, 0.0]])
 def test_without_a_difference_there_is_nothing_to_show(differences: list[float]) -> None:
     assert sign_flip_p(np.array(differences), SEED) == 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.0, 0.6), (-0.2, 0.25), (0.4, 9.0)])
+def test_equivalence_is_two_one_sided_tests_and_the_90_percent_interval(low: float, high: float) -> None:
+    values = RNG.normal(0.3, 0.4, 12)
+    above = stats.ttest_1samp(values, low, alternative="greater").pvalue
+    below = stats.ttest_1samp(values, high, alternative="less").pvalue
+    p = equivalence_p(values, low, high)
+    interval = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert p == pytest.approx(max(above, below))
+    assert (p < 0.05) == (low < interval.low and interval.high < high)
+
+
+def test_equivalence_takes_two_values_and_leaves_missing_ones_out() -> None:
+    assert np.isnan(equivalence_p([1.0, np.nan], 0, 2))
+    assert equivalence_p([1.0, 1.0], 0, 2) == 0
+    assert equivalence_p([3.0, 3.0, np.nan], 0, 2) == 1
 
 
 @pytest.mark.parametrize(("family", "cycles"), [(0, 6), (1, 6), (2, 7), (3, 7), (4, 8), (7, 9), (200, 13)])

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from downlink.analysis.comparison import PLACES, Comparison, Side, compare_sides
+from downlink.analysis.comparison import Comparison, Side, compare_sides, places
 from downlink.analysis.power import power_of_paired_t
+from downlink.domain.metric import PHASES
 
+PLACES = places(PHASES)
 PLACE = ("steady", "rtt_ms")
 COLUMN = PLACES.index(PLACE)
 SEED = 7
@@ -25,7 +27,7 @@ def side(condition: str, numbers: list[float], cycles: list[int] | None = None) 
 
 
 def compare(own: Side, base: Side, *others: Side, primary: bool = True) -> Comparison:
-    found = compare_sides([base, own, *others], base.condition, [PLACE] if primary else [], SEED)
+    found = compare_sides([base, own, *others], base.condition, PLACES, [PLACE] if primary else [], SEED)
     return next(each for each in found if (each.phase, each.metric, each.condition) == (*PLACE, own.condition))
 
 
@@ -37,6 +39,20 @@ def test_a_comparison_is_the_paired_t_interval() -> None:
     interval = stats.ttest_rel(ON, OFF).confidence_interval(0.95)
     found = told(ON, OFF)["difference"]
     assert (found["low"], found["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_the_ratio_of_pairs_is_the_t_interval_of_their_logarithms() -> None:
+    logs = np.log(np.array(ON) / np.array(OFF))
+    interval = stats.ttest_1samp(logs, 0).confidence_interval(0.95)
+    found, inverse = told(ON, OFF)["paired_ratio"], told(OFF, ON)["paired_ratio"]
+    assert (found["low"], found["high"]) == pytest.approx((np.exp(interval.low), np.exp(interval.high)))
+    assert found["mean"] == pytest.approx(stats.gmean(np.array(ON) / np.array(OFF)))
+    assert (inverse["mean"], inverse["low"]) == pytest.approx((1 / found["mean"], 1 / found["high"]))
+
+
+def test_a_cycle_in_which_one_side_got_nothing_has_no_ratio() -> None:
+    found = told([2.0, 4.0, 5.0], [1.0, 2.0, 0.0])["paired_ratio"]
+    assert (found["mean"], found["n"]) == (pytest.approx(2.0), 2)
 
 
 def test_the_bootstrap_interval_is_that_of_the_paired_differences() -> None:
@@ -106,7 +122,7 @@ def test_what_too_few_cycles_cannot_say_is_missing() -> None:
     assert found["difference"] == {"mean": 1, "low": None, "high": None, "n": 1, "sd": None}
     assert [found[name] for name in ("detectable_difference", "cycles_needed", "shape_p", "level_p")] == [None] * 4
     assert found["reading"] == "too_few"
-    assert compare_sides([side("own", ON)], "base", [PLACE], SEED) == ()
+    assert compare_sides([side("own", ON)], "base", PLACES, [PLACE], SEED) == ()
 
 
 @pytest.mark.parametrize(("base", "ratio"), [([1.0, 3.0], 2.0), ([0.0, 0.0], None), ([-1.0, 0.5], None)])
@@ -120,7 +136,7 @@ def test_a_difference_of_percentages_stays_between_all_and_nothing() -> None:
     sides[0].values[:, column], sides[1].values[:, column] = [0.1, 0.2, 60.0], [99.0, 90.0, 95.0]
     found = next(
         each
-        for each in compare_sides(sides, "base", [], SEED)
+        for each in compare_sides(sides, "base", PLACES, [], SEED)
         if each.metric == "retransmission_percent" and each.phase == "overall"
     )
     assert -100 < float(found.difference.low) < float(found.difference.high) < 100

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.analysis.fairness import jain_index
-from downlink.analysis.objects import object_times_s
+from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 
 RATES = st.floats(0, 1e9)
@@ -70,6 +70,13 @@ def test_objects_are_counted_from_the_first_sample_and_timed_from_the_first_byte
 @pytest.mark.parametrize("acked", [[], [5], [0, 999_999]])
 def test_what_is_less_than_an_object_has_no_times(acked: list[int]) -> None:
     assert len(object_times_s(np.arange(len(acked)), np.array(acked, np.int64), 0)) == 0
+
+
+def test_a_receiver_s_times_count_from_its_request_whatever_came_before_its_first_sample() -> None:
+    """Dialled at 1 s, 2 MB at 3 s: 1 MB is taken to have come half-way."""
+    elapsed_us, received = np.array([500_000, 3_000_000, 4_000_000]), np.array([0, 2_000_000, 3_000_000])
+    assert received_times_s(elapsed_us, received, 1_000_000).tolist() == [1.0, 2.0, 3.0]
+    assert received_times_s(elapsed_us[:0], received[:0], 0).tolist() == []
 
 
 @given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 3 * 10**6)), min_size=2, max_size=30))

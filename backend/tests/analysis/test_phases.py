@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from downlink.analysis.phases import METRICS, PHASES, rate_or_nan, run_metrics, shared_end_s, stack_values
+from downlink.analysis.phases import METRICS, rate_or_nan, run_metrics, shared_end_s, stack_values
 from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
-from downlink.domain.campaign import Phases
+from downlink.domain.campaign import Phases, Window
+from downlink.domain.metric import PHASES
 
 WINDOWS = Phases(startup_s=2, steady_s=3)
 
@@ -24,6 +25,18 @@ def throughputs(series: list[list[float]], start_s: list[float]) -> list[list[fl
 
 def test_start_up_is_the_beginning_and_steady_state_the_end() -> None:
     assert throughputs([[0, 10, 20, 30, 40, 50]], [0.0]) == [[5.0, 40.0, 25.0]]
+
+
+def test_a_window_lies_on_the_run_s_clock_whenever_a_flow_began() -> None:
+    """From 15 s on and before 60 s of the run: a flow that began at 10 s is in its sixth second then."""
+    phases = Phases(2, 3, (Window("lead", 15, 60), Window("late", 90, 95)))
+    rates = [float(second) for second in range(80)]
+    found = run_metrics([make_series(rates), make_series(rates)], [0.0, 10.0], phases, 100.0)
+    assert list(found[0]) == ["startup", "steady", "overall", "lead", "late"]
+    assert [flow["lead"]["throughput_bps"] for flow in found] == [np.mean(rates[15:60]), np.mean(rates[5:50])]
+    assert [flow["late"]["throughput_bps"] for flow in found] == [None, None], (
+        "the first flow ended at 80 s, the other at 90 s"
+    )
 
 
 def test_in_a_short_run_the_phases_overlap() -> None:

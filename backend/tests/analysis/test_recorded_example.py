@@ -41,6 +41,18 @@ def test_the_archive_keeps_what_this_version_computes() -> None:
                 assert {name: row[name] for name in metrics} == pytest.approx(metrics, rel=1e-9)
 
 
+@pytest.mark.parametrize("condition", ["HyStart on", "HyStart off"])
+def test_the_receiver_has_an_object_half_a_round_trip_before_the_sender_knows(condition: str) -> None:
+    """One way back over the link takes about 0.3 s. The receiver's own trace is held against the first sample with so many bytes."""
+    for run, flow in recorded_flows(condition):
+        sent = np.array(flow["object_times_s"]) + flow["sender_outcome"]["first_byte_us"] / 1e6
+        columns = recorded_columns(run["id"], "receiver")
+        for mb in (1, 5, 15):
+            after = columns["elapsed_us"][columns["received_bytes"] >= mb * 1_000_000][0] / 1e6
+            assert after - 0.05 <= flow["received_times_s"][mb - 1] <= after
+            assert 0.2 < sent[mb - 1] - flow["received_times_s"][mb - 1] < 0.5
+
+
 def test_a_run_that_ends_low_is_steady_by_its_own_level_and_not_by_the_links() -> None:
     """The third run with HyStart on had an outage at its end: 90 % of its last 5 s are 66 Mb/s."""
     run, flow = list(recorded_flows("HyStart on"))[2]

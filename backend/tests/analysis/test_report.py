@@ -6,10 +6,11 @@ import pytest
 from scipy import stats
 
 from downlink.analysis import ANALYSIS_VERSION
-from downlink.analysis.phases import METRICS, PHASES, run_metrics
+from downlink.analysis.phases import METRICS, run_metrics
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
-from downlink.domain.campaign import Phases
+from downlink.domain.campaign import Phases, Window
+from downlink.domain.metric import PHASES
 
 WINDOWS = Phases(startup_s=2, steady_s=3)
 CONDITIONS = ("on", "off")
@@ -22,9 +23,11 @@ def make_series(throughput: Any) -> FlowSeries:
     return FlowSeries(values, counted, np.ones(len(throughput)))
 
 
-def make_record(condition: str, cycle: int, throughput: Any, start_s: float = 0.0, **changes: Any) -> FlowRecord:
+def make_record(
+    condition: str, cycle: int, throughput: Any, start_s: float = 0.0, phases: Phases = WINDOWS, **changes: Any
+) -> FlowRecord:
     series = make_series(throughput)
-    (metrics,) = run_metrics([series], [start_s], WINDOWS, 100.0)
+    (metrics,) = run_metrics([series], [start_s], phases, 100.0)
     values = {
         **{"run": f"{condition}-{cycle}", "link": "geo", "flow": 1, "cc": "cubic"},
         **{"condition": condition, "cycle": cycle, "series": series.values},
@@ -181,6 +184,30 @@ def test_fairness_is_told_per_run_and_of_means() -> None:
     assert int(start_up.difference_bps.n) == 2
 
 
+def test_the_ratio_of_two_flows_is_that_of_each_run() -> None:
+    """By hand: 10 : 1 in one run and 1 : 10 in the other are as far apart in both directions."""
+    start_up = report([*pair(1, 10, 1), *pair(2, 1, 10)]).fairness[0]
+    assert (float(start_up.ratio.mean), int(start_up.ratio.n)) == (pytest.approx(1), 2)
+    assert float(report([*pair(1, 10, 1), *pair(2, 40, 1)]).fairness[0].ratio.mean) == pytest.approx(20)
+
+
+def test_windows_are_phases_beside_the_three_in_means_fairness_and_comparisons() -> None:
+    """Of 8 s that rise by 10 the seconds 3 and 4 have 30 and 40."""
+    lead = Phases(2, 3, (Window("lead", 3, 5),))
+    rising = [10.0 * second for second in range(8)]
+    records = [
+        make_record(condition, 1, [factor * each for each in rising], phases=lead, flow=flow)
+        for condition, factor in (("on", 1), ("off", 2))
+        for flow in (1, 2)
+    ]
+    found = report(records, phases=lead, primary=["lead.throughput_bps"]).to_dict()
+    assert found["windows"] == [{"name": "lead", "from_s": 3, "to_s": 5}]
+    assert [group["metrics"]["lead"]["throughput_bps"]["mean"] for group in found["groups"]] == [35, 35, 70, 70]
+    assert [each["jain"]["mean"] for each in found["fairness"] if each["phase"] == "lead"] == [1, 1]
+    tested = [each for each in found["comparisons"] if each["is_primary"]]
+    assert [(each["phase"], each["difference"]["mean"], each["ratio"]) for each in tested] == [("lead", 35, 2)] * 2
+
+
 def test_a_run_that_lost_a_flow_does_not_count_for_fairness() -> None:
     start_up = report([*pair(1, 10, 1), *pair(2, 1, 10)[:1]]).fairness[0]
     assert int(start_up.jain.n) == 1
@@ -207,8 +234,8 @@ def test_a_single_flow_has_no_fairness() -> None:
 
 def test_objects_go_as_far_as_all_runs_got() -> None:
     records = [
-        make_record("on", 1, [1.0], object_times_s=np.array([1.0, 2.0, 3.0])),
-        make_record("on", 2, [1.0], object_times_s=np.array([3.0, 4.0])),
+        make_record("on", 1, [1.0], object_times={"object_times": np.array([1.0, 2.0, 3.0])}),
+        make_record("on", 2, [1.0], object_times={"object_times": np.array([3.0, 4.0])}),
         make_record("on", 3, [1.0]),
     ]
     objects = report(records).to_dict()["groups"][0]["object_times"]
@@ -232,15 +259,15 @@ def test_flows_without_a_single_bin_leave_everything_missing() -> None:
 def test_the_report_is_json_of_the_documented_shape() -> None:
     found = json.loads(json.dumps(report([*pair(1, 5, 4), *pair(2, 4, 4)]).to_dict(), allow_nan=False))
     assert found["analysis_version"] == ANALYSIS_VERSION
-    assert found["phases"] == {"startup_s": 2, "steady_s": 3}
+    assert (found["phases"], found["windows"]) == ({"startup_s": 2, "steady_s": 3}, [])
     group = found["groups"][0]
     assert set(group) == {
         "link", "condition", "flow", "cc", "runs", "run_ids", "too_short", "series", "metrics", "object_times",
-        "time_to_steady_s", "time_to_level_s", "level_bps", "level_basis",
+        "requested_object_times", "received_object_times", "time_to_steady_s", "time_to_level_s", "level_bps", "level_basis",
     }  # fmt: skip
     assert set(group["series"]) == {"bin_s", *QUANTITIES}
     assert set(group["metrics"]) == set(PHASES)
     assert set(group["metrics"]["startup"]) == set(METRICS)
     assert set(found["fairness"][0]) == {
-        "link", "condition", "flows", "phase", "jain", "jain_of_means", "difference_bps",
+        "link", "condition", "flows", "phase", "jain", "jain_of_means", "difference_bps", "ratio",
     }  # fmt: skip

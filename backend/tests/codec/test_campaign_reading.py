@@ -4,7 +4,18 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import ConditionOrder, FlowPlan, Limits, Phases, Sampling, StopRule, Tcp, Timetable
+from downlink.domain.campaign import (
+    Campaign,
+    ConditionOrder,
+    FlowPlan,
+    Limits,
+    Phases,
+    Sampling,
+    StopRule,
+    Tcp,
+    Timetable,
+    Window,
+)
 from downlink.domain.errors import InvalidError
 
 SMALL: dict[str, Any] = {
@@ -155,6 +166,37 @@ def test_a_wrong_value_is_refused_at_its_place(changes: dict[str, Any], place: s
 @pytest.mark.parametrize("data", [None, [], "name: x", {}])
 def test_what_is_no_campaign_at_all_is_refused(data: Any) -> None:
     assert problems(data)
+
+
+LEAD = {"name": "lead", "from_s": 15, "to_s": 45}
+
+
+def test_a_campaign_names_further_phases_and_may_ask_about_them() -> None:
+    campaign = campaign_from_dict(changed(windows=[LEAD], primary_metrics=["lead.rtt_ms"]))
+    assert campaign.phases == Phases(15, 30, (Window("lead", 15, 45),))
+    assert campaign_from_dict(campaign.to_dict()) == campaign
+    assert Campaign.from_dict(campaign.to_dict()) == campaign
+    older = {key: value for key, value in campaign.to_dict().items() if key != "windows"}
+    assert Campaign.from_dict(older).phases == Phases(15, 30)
+
+
+@pytest.mark.parametrize(
+    ("windows", "place", "words"),
+    [
+        ([{**LEAD, "name": "steady"}], "windows[0].name", "every campaign has"),
+        ([{**LEAD, "name": "Lead"}], "windows[0].name", "a text of the form"),
+        ([LEAD, LEAD], "windows[1].name", "earlier window"),
+        ([{**LEAD, "to_s": 15.4}], "windows[0].to_s", "0.5 s after from_s"),
+        ([{**LEAD, "to_s": 60.5}], "windows[0].to_s", "60, the seconds of the shortest run"),
+        ([{"name": "lead", "from_s": 1}], "windows[0].to_s", "is required"),
+    ],
+)
+def test_a_window_that_no_run_can_have_is_refused(windows: list[dict[str, Any]], place: str, words: str) -> None:
+    assert words in problems(changed(windows=windows))[place]
+
+
+def test_a_metric_of_a_window_that_is_not_there_is_refused() -> None:
+    assert "startup.rtt_ms, " in problems(changed(primary_metrics=["lead.rtt_ms"]))["primary_metrics[0]"]
 
 
 def test_every_ack_is_recorded_where_the_campaign_asks_for_it() -> None:

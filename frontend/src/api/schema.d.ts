@@ -1260,6 +1260,18 @@ export interface components {
                     steady_s?: number | null;
                 };
                 /**
+                 * @description Further phases, with a name each
+                 * @default []
+                 */
+                windows: {
+                    /** @description What tables and primary metrics call it */
+                    name: string;
+                    /** @description Its beginning, seconds after the start of the run */
+                    from_s: number;
+                    /** @description Its end, seconds after the start of the run */
+                    to_s: number;
+                }[];
+                /**
                  * TimetablePart
                  * @description Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`.
                  */
@@ -1315,7 +1327,7 @@ export interface components {
                  *       "steady.throughput_bps"
                  *     ]
                  */
-                primary_metrics: ("startup.throughput_bps" | "startup.goodput_bps" | "startup.rtt_ms" | "startup.rwnd_bytes" | "startup.cwnd_bytes" | "startup.retransmission_percent" | "startup.in_flight_bytes" | "startup.utilisation_ratio" | "steady.throughput_bps" | "steady.goodput_bps" | "steady.rtt_ms" | "steady.rwnd_bytes" | "steady.cwnd_bytes" | "steady.retransmission_percent" | "steady.in_flight_bytes" | "steady.utilisation_ratio" | "overall.throughput_bps" | "overall.goodput_bps" | "overall.rtt_ms" | "overall.rwnd_bytes" | "overall.cwnd_bytes" | "overall.retransmission_percent" | "overall.in_flight_bytes" | "overall.utilisation_ratio" | "time_to_steady_s" | "time_to_level_s")[];
+                primary_metrics: string[];
                 /**
                  * DefaultsPart
                  * @description What is merged under every condition.
@@ -1698,6 +1710,8 @@ export interface components {
             /** Links */
             links: string[];
             phases: components["schemas"]["Phases"];
+            /** Windows */
+            windows?: components["schemas"]["Window"][];
             timetable: components["schemas"]["Timetable"];
             limits: components["schemas"]["Limits"];
             /**
@@ -1811,9 +1825,9 @@ export interface components {
             flow: number;
             /**
              * Phase
-             * @enum {string}
+             * @description startup, steady, overall, or one of the campaign's windows
              */
-            phase: "startup" | "steady" | "overall";
+            phase: string;
             /** Metric */
             metric: string;
             /** Condition */
@@ -1826,6 +1840,8 @@ export interface components {
              * @description Mean over the baseline's mean, of the cycles that both have
              */
             ratio: number | null;
+            /** @description Geometric mean of the cycles' ratios; sd is that of the logarithms */
+            paired_ratio: components["schemas"]["Interval"];
             /** Bootstrap Low */
             bootstrap_low: number | null;
             /** Bootstrap High */
@@ -2176,13 +2192,16 @@ export interface components {
             flows: number;
             /**
              * Phase
-             * @enum {string}
+             * @description startup, steady, overall, or one of the campaign's windows
              */
-            phase: "startup" | "steady" | "overall";
+            phase: string;
             jain: components["schemas"]["Interval"];
             /** Jain Of Means */
             jain_of_means: number | null;
+            /** @description Flow 1 minus flow 2 */
             difference_bps: components["schemas"]["Interval"];
+            /** @description Flow 1 over flow 2: geometric mean of the runs; sd is that of the logarithms */
+            ratio: components["schemas"]["Interval"];
         };
         /** FinishedEvent */
         FinishedEvent: {
@@ -2452,13 +2471,23 @@ export interface components {
              * @enum {string}
              */
             level_basis: "nominal" | "median";
+            /** @description From the first data byte until the sender knew of the arrival */
             object_times: components["schemas"]["ObjectTimes"];
+            /** @description The same from the connection request on: set-up included */
+            requested_object_times: components["schemas"]["ObjectTimes"];
+            /** @description From the connection request until the receiver had them */
+            received_object_times: components["schemas"]["ObjectTimes"];
         };
-        /** GroupMetrics */
+        /**
+         * GroupMetrics
+         * @description By phase; the campaign's windows have theirs beside the three that every campaign has.
+         */
         GroupMetrics: {
             startup: components["schemas"]["PhaseMetrics"];
             steady: components["schemas"]["PhaseMetrics"];
             overall: components["schemas"]["PhaseMetrics"];
+        } & {
+            [key: string]: components["schemas"]["PhaseMetrics"];
         };
         /** GroupSeries */
         GroupSeries: {
@@ -3061,9 +3090,9 @@ export interface components {
             flow: number;
             /**
              * Phase
-             * @enum {string}
+             * @description startup, steady, overall, or one of the campaign's windows
              */
-            phase: "startup" | "steady" | "overall";
+            phase: string;
             /** Metric */
             metric: string;
             /** Value */
@@ -3360,6 +3389,11 @@ export interface components {
              */
             is_outdated: boolean;
             phases: components["schemas"]["Phases"];
+            /**
+             * Windows
+             * @description Further phases that the campaign names
+             */
+            windows: components["schemas"]["Window"][];
             /**
              * Primary Metrics
              * @description What is tested: phase.metric, or a time
@@ -4026,6 +4060,8 @@ export interface components {
             hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             /** @description Over the successful runs */
             success_hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            /** @description How far the curve is off for being made of bins: mean of Figure 6b */
+            error_percent: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
             /** @description As in Kachooei 2023 (SEARCH); null when no run has all three times */
             common: components["schemas"]["CommonMeans"] | null;
         };
@@ -4288,6 +4324,21 @@ export interface components {
              * @description Against capacity and first loss; null where it cannot be said
              */
             timing: ("early" | "good" | "late" | "open") | null;
+        };
+        /**
+         * Window
+         * @description A further phase, by its own name.
+         */
+        Window: {
+            /** Name */
+            name: string;
+            /**
+             * From S
+             * @description Seconds after the start of the run
+             */
+            from_s: number;
+            /** To S */
+            to_s: number;
         };
         /** Estimate */
         downlink__api__schemas__campaigns__Estimate: {

@@ -13,19 +13,21 @@ export interface HeatCell {
 interface HeatMapProps {
   title: string
   xName: string
-  xs: readonly number[]
+  xs: readonly (number | string)[]
   /** Null: one row. */
   yName: string | null
-  ys: readonly number[]
+  ys: readonly (number | string)[]
   /** By row, then by column; null where there is no value. */
   cells: readonly (readonly (HeatCell | null)[])[]
   /** Ends of the colour scale. */
   low: number
   high: number
+  /** Colours by the distance from 0, values below 0 in the other hue. */
+  isSigned?: boolean
 }
 
 /** A table whose cells are coloured by their value: what it says stands in it, for eyes and for screen readers alike. */
-export function HeatMap({ title, xName, xs, yName, ys, cells, low, high }: HeatMapProps) {
+export function HeatMap({ title, xName, xs, yName, ys, cells, low, high, isSigned = false }: HeatMapProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
     <div role="group" aria-label={title} tabIndex={0} className={classes.heat}>
@@ -57,7 +59,7 @@ export function HeatMap({ title, xName, xs, yName, ys, cells, low, high }: HeatM
             <tr key={ys[index] ?? 'one'}>
               {yName ? <th scope="row">{ys[index]}</th> : <td />}
               {row.map((cell, column) => (
-                <Cell key={xs[column]} cell={cell} low={low} high={high} />
+                <Cell key={xs[column]} {...{ cell, low, high, isSigned }} />
               ))}
             </tr>
           ))}
@@ -70,9 +72,10 @@ export function HeatMap({ title, xName, xs, yName, ys, cells, low, high }: HeatM
 /** A parameter's name that may break after its underscores. */
 const breakable = (name: string) => name.replaceAll('_', '_\u200b')
 
-function Cell({ cell, low, high }: { cell: HeatCell | null; low: number; high: number }) {
+function Cell({ cell, low, high, isSigned }: { cell: HeatCell | null; low: number; high: number; isSigned: boolean }) {
   if (!cell) return <td>{NO_VALUE}</td>
-  const step = heatStep(cell.value, low, high)
+  const hue = isSigned && cell.value < 0 ? 'warm-' : ''
+  const step = `${hue}${heatStep(isSigned ? Math.abs(cell.value) : cell.value, low, high)}`
   return (
     <td title={cell.detail} style={{ background: `var(--heat-${step})`, color: `var(--heat-text-${step})` }}>
       {cell.text}

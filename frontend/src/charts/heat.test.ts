@@ -13,10 +13,15 @@ const contrast = (a: string, b: string) => {
 }
 const STEPS = [...Array(HEAT_STEPS).keys()]
 
-it.each(['light', 'dark'] as const)(
-  'on a %s page every number can be read, and each step stands out more than the one before',
-  (scheme) => {
-    const colors = STEPS.map((step) => heatColor(step, scheme))
+it.each([
+  ['light', 'cool'],
+  ['light', 'warm'],
+  ['dark', 'cool'],
+  ['dark', 'warm'],
+] as const)(
+  'on a %s page every number on the %s scale can be read, and each step stands out more than the one before',
+  (scheme, hue) => {
+    const colors = STEPS.map((step) => heatColor(step, scheme, hue))
     for (const { fill, text } of colors) expect(contrast(fill, text)).toBeGreaterThan(4.5)
     const distance = colors.map(({ fill }) => contrast(fill, BACKGROUND[scheme]))
     expect([...distance].sort((a, b) => a - b)).toEqual(distance)

@@ -1,8 +1,10 @@
-/** A sequential scale in one hue: light to dark on a light page, dark to light on a dark one, so that it needs no colour vision. */
+/** Sequential scales in one hue: light to dark on a light page, dark to light on a dark one, so that they need no colour vision. The
+ * warm one is for values below 0, whose sign stands in the cell. */
 const ENDS = {
-  light: { low: [238, 244, 249], high: [0, 72, 122] },
-  dark: { low: [32, 46, 60], high: [150, 212, 255] },
+  cool: { light: { low: [238, 244, 249], high: [0, 72, 122] }, dark: { low: [32, 46, 60], high: [150, 212, 255] } },
+  warm: { light: { low: [251, 241, 236], high: [133, 36, 8] }, dark: { low: [60, 40, 34], high: [255, 187, 163] } },
 } as const
+type Hue = keyof typeof ENDS
 
 export const HEAT_STEPS = 9
 
@@ -21,19 +23,28 @@ function luminance(color: readonly number[]): number {
 const hex = (color: readonly number[]) => `#${color.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`
 
 /** One step's colour, and black or white upon it: the one with more contrast, which is always above 4.5:1. */
-export function heatColor(step: number, scheme: 'light' | 'dark'): { fill: string; text: string } {
-  const { low, high } = ENDS[scheme]
+export function heatColor(step: number, scheme: 'light' | 'dark', hue: Hue = 'cool'): { fill: string; text: string } {
+  const { low, high } = ENDS[hue][scheme]
   const color = low.map((part, i) => Math.round(part + (((high[i] ?? part) - part) * step) / (HEAT_STEPS - 1)))
   return { fill: hex(color), text: luminance(color) > 0.179 ? '#000000' : '#ffffff' }
 }
 
-/** CSS variables `--heat-0`, `--heat-text-0` … for one colour scheme. */
+/** CSS variables `--heat-0`, `--heat-text-0`, `--heat-warm-0` … for one colour scheme. */
 export function heatVariables(scheme: 'light' | 'dark'): Record<string, string> {
-  const steps = Array.from({ length: HEAT_STEPS }, (_, step) => heatColor(step, scheme))
+  const steps = Array.from({ length: HEAT_STEPS }, (_, step) => step)
+  const hues = [
+    ['cool', ''],
+    ['warm', 'warm-'],
+  ] as const
   return Object.fromEntries(
-    steps.flatMap(({ fill, text }, step) => [
-      [`--heat-${step}`, fill],
-      [`--heat-text-${step}`, text],
-    ]),
+    hues.flatMap(([hue, prefix]) =>
+      steps.flatMap((step) => {
+        const { fill, text } = heatColor(step, scheme, hue)
+        return [
+          [`--heat-${prefix}${step}`, fill],
+          [`--heat-text-${prefix}${step}`, text],
+        ]
+      }),
+    ),
   )
 }

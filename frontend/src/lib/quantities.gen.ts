@@ -10,6 +10,18 @@ export const QUANTITIES = {
   utilisation_ratio: { level: 'phase', title: 'Utilisation', unit: '% of nominal rate', factor: 100 },
   time_to_steady_s: { level: 'run', title: 'Time to steady state', unit: 's', factor: 1 },
   time_to_level_s: { level: 'run', title: 'Time to common level', unit: 's', factor: 1 },
+  object_time_s: { level: 'object', title: 'Object time', unit: 's', factor: 1 },
+  requested_object_time_s: { level: 'object', title: 'Object time with set-up', unit: 's', factor: 1 },
+  received_object_time_s: { level: 'object', title: 'Object time at the receiver', unit: 's', factor: 1 },
+  jain_index: { level: 'flows', title: 'Jain index', unit: '', factor: 1, limit: 1 },
+  capacity_s: { level: 'slow start', title: 'Capacity point', unit: 's', factor: 1 },
+  cg_s: { level: 'slow start', title: 'cg (SEARCH 1.0)', unit: 's', factor: 1 },
+  ex_s: { level: 'slow start', title: 'ex (SEARCH 1.0)', unit: 's', factor: 1 },
+  dp_s: { level: 'slow start', title: 'dp (first loss)', unit: 's', factor: 1 },
+  hr_s: { level: 'slow start', title: 'hr (dp - ex)', unit: 's', factor: 1 },
+  success_percent: { level: 'slow start', title: 'Success of SEARCH 1.0', unit: '%', factor: 1, limit: 100 },
+  error_percent: { level: 'slow start', title: 'Error of SEARCH by bins', unit: '%', factor: 1, limit: 100 },
+  slow_start_exit_s: { level: 'slow start', title: 'Slow-start exit', unit: 's', factor: 1 },
 } as const
 
 /** What can hold a flow back, in the order in which charts stack it. */

@@ -45,4 +45,11 @@ export const METRICS = listed('second', 'phase')
 export const EVENT_TIMES = listed('run')
 
 export const PHASES = ['startup', 'steady', 'overall'] as const
-export const PHASE_TITLES = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' } as const
+const PHASE_TITLES: Readonly<Record<string, string>> = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' }
+
+/** What pages call a phase. A window of the campaign's own goes by its name. */
+export const phaseTitle = (phase: string): string => PHASE_TITLES[phase] ?? phase.replaceAll('_', ' ')
+
+/** The phases of a campaign to choose from: the three that each has, then its windows. */
+export const phaseChoices = (windows: readonly { name: string }[]) =>
+  [...PHASES, ...windows.map(({ name }) => name)].map((value) => ({ value, label: phaseTitle(value) }))

@@ -15,7 +15,14 @@ from downlink.analysis.exits.capacity import Capacity, LinkRate, capacity_point
 from downlink.analysis.exits.outcomes import Timing, timing_of
 from downlink.analysis.exits.panel import judge_all
 from downlink.analysis.exits.rounds import not_by_ack
-from downlink.analysis.exits.sliding import CAPACITY_NORM, ExitTimes, Search10, exit_times, sliding_curves
+from downlink.analysis.exits.sliding import (
+    CAPACITY_NORM,
+    ExitTimes,
+    Search10,
+    exit_times,
+    mean_error_ratio,
+    sliding_curves,
+)
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, NO_RTT, USED_FIELDS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict
 from downlink.analysis.intervals import plain
@@ -30,13 +37,15 @@ PUBLISHED = Search10()
 class FlowExits:
     """verdicts: of every detector, in the panel's order. capacity: what they are judged by; None without an RTT.
 
-    times: those of Kachooei 2023 (SEARCH), None where the trace does not allow them. origin_us: the flow's first data byte
+    times: those of Kachooei 2023 (SEARCH), None where the trace does not allow them. mean_error_ratio: how far its curve is off on
+    average for being made of bins (its Figure 6b). origin_us: the flow's first data byte
     on the clock of its samples, from which all other times count.
     """
 
     verdicts: tuple[Verdict, ...]
     capacity: Capacity | None
     times: ExitTimes | None
+    mean_error_ratio: float | None
     loss_us: int | None
     stayed_in_slow_start: bool | None
     origin_us: int
@@ -115,6 +124,7 @@ def judge_flow(trace: AckTrace, rate: LinkRate | None = None) -> FlowExits:
         tuple(judge_all(trace, curves)),
         capacity_point(trace, rate),
         times,
+        None if curves is None else mean_error_ratio(trace, curves),
         trace.loss_us,
         trace.stayed_in_slow_start,
         trace.origin_us,

@@ -40,10 +40,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Reached:
-    """One flow's material for Table I: the times of Kachooei 2023 (SEARCH), and the capacity point beside them."""
+    """One flow's material for Table I: the times of Kachooei 2023 (SEARCH), the capacity point beside them, and the mean error of
+    the curve that they are read off."""
 
     times: ExitTimes
     capacity_us: int | None
+    error_ratio: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class TableRow:
     """One line of Table I, times in seconds, each over the runs that have it (n); None where no run has it.
 
     capacity_s: the capacity point that exits are judged by. hr_s: over all runs with ex and dp; success_hr_s: over the successful
-    ones, which alone cannot be negative. common: all columns over the same runs.
+    ones, which alone cannot be negative. common: all columns over the same runs. error_percent: how far SEARCH's curve is off for
+    being made of bins, the mean of Figure 6b.
     """
 
     runs: int
@@ -73,6 +76,7 @@ class TableRow:
     hr_s: Interval | None
     success_hr_s: Interval | None
     common: CommonMeans | None
+    error_percent: Interval | None
 
 
 def timing_of(exit_us: int | None, capacity: Capacity, loss_us: int | None) -> Timing:
@@ -102,6 +106,7 @@ def table_row(runs: Sequence[Reached]) -> TableRow:
         _mean_s((each.hr_us for each in times), UNBOUNDED),
         _mean_s((each.hr_us for each in times if each.is_success), UNBOUNDED),
         _common_means([each for each in times if None not in (each.cg_us, each.ex_us, each.dp_us)]),
+        _mean([100 * run.error_ratio for run in runs if run.error_ratio is not None], most=100.0),
     )
 
 
@@ -125,6 +130,9 @@ def _share(hits: int, n: int) -> Interval:
 
 def _mean_s(times_us: Iterable[int | None], least: float = 0.0) -> Interval | None:
     """Mean with Student's interval, which does not go below `least`; n = 1 has none."""
-    times_s = [time_us / 1e6 for time_us in times_us if time_us is not None]
-    found = mean_intervals(times_s, least=least).to_dict()
+    return _mean([time_us / 1e6 for time_us in times_us if time_us is not None], least)
+
+
+def _mean(values: Sequence[float], least: float = 0.0, most: float = float("inf")) -> Interval | None:
+    found = mean_intervals(values, least=least, most=most).to_dict()
     return Interval(found["mean"], found["low"], found["high"], found["n"]) if found["n"] else None

@@ -149,6 +149,12 @@ def exit_times(trace: AckTrace, curves: SlidingCurves) -> ExitTimes:
     return ExitTimes(when(CAPACITY_NORM), when(Search10().threshold_ratio), trace.loss_us)
 
 
+def mean_error_ratio(trace: AckTrace, curves: SlidingCurves) -> float | None:
+    """The mean of Figure 6b: |norm - best norm| over the bins that count (see `exit_times`); None without such a bin."""
+    is_counted = np.isfinite(curves.error_ratio) & (curves.rows <= trace.last_curve_row)
+    return float(curves.error_ratio[is_counted].mean()) if is_counted.any() else None
+
+
 def judge_search_10(
     trace: AckTrace, parameters: Search10 | None = None, curves: SlidingCurves | None = None
 ) -> Verdict:

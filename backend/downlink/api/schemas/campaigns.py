@@ -51,6 +51,14 @@ class Phases(Shape):
     steady_s: float
 
 
+class Window(Shape):
+    """A further phase, by its own name."""
+
+    name: str
+    from_s: float = Field(description="Seconds after the start of the run")
+    to_s: float
+
+
 class Timetable(Shape):
     """Either cycles with a pause between them, or duration_h with a run on each link every every_s."""
 
@@ -90,6 +98,7 @@ class CampaignSpec(Shape):
     notes: str
     links: list[str]
     phases: Phases
+    windows: list[Window] = Field(default_factory=list)
     timetable: Timetable
     limits: Limits
     sampling: SamplingName = "polled"

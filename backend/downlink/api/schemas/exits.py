@@ -152,6 +152,9 @@ class TableOne(Shape):
     dp_s: Estimate | None
     hr_s: Estimate | None = Field(description="Over the runs with ex and dp")
     success_hr_s: Estimate | None = Field(description="Over the successful runs")
+    error_percent: Estimate | None = Field(
+        description="How far the curve is off for being made of bins: mean of Figure 6b"
+    )
     common: CommonMeans | None = Field(description="As in Kachooei 2023 (SEARCH); null when no run has all three times")
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from downlink.api.schemas.base import Interval, Moment, Shape, with_listed
-from downlink.api.schemas.campaigns import Phases
+from downlink.api.schemas.campaigns import Phases, Window
 from downlink.domain.metric import METRICS, QUANTITIES
 
-PhaseName = Literal["startup", "steady", "overall"]
 Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
 Column = list[float | None]
+PHASE = "startup, steady, overall, or one of the campaign's windows"
 
 
 class SeriesBand(Shape):
@@ -46,6 +46,11 @@ class PhaseMetrics(Shape):
 
 
 class GroupMetrics(Shape):
+    """By phase; the campaign's windows have theirs beside the three that every campaign has."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, PhaseMetrics]
+
     startup: PhaseMetrics
     steady: PhaseMetrics
     overall: PhaseMetrics
@@ -77,17 +82,20 @@ class Group(Shape):
     level_basis: Literal["nominal", "median"] = Field(
         description="The link's rate for data, or the median steady state"
     )
-    object_times: ObjectTimes
+    object_times: ObjectTimes = Field(description="From the first data byte until the sender knew of the arrival")
+    requested_object_times: ObjectTimes = Field(description="The same from the connection request on: set-up included")
+    received_object_times: ObjectTimes = Field(description="From the connection request until the receiver had them")
 
 
 class Fairness(Shape):
     link: str
     condition: str
     flows: int
-    phase: PhaseName
+    phase: str = Field(description=PHASE)
     jain: Interval
     jain_of_means: float | None
-    difference_bps: Interval
+    difference_bps: Interval = Field(description="Flow 1 minus flow 2")
+    ratio: Interval = Field(description="Flow 1 over flow 2: geometric mean of the runs; sd is that of the logarithms")
 
 
 class Comparison(Shape):
@@ -96,12 +104,13 @@ class Comparison(Shape):
 
     link: str
     flow: int
-    phase: PhaseName
+    phase: str = Field(description=PHASE)
     metric: str
     condition: str
     baseline: str
     difference: Interval
     ratio: float | None = Field(description="Mean over the baseline's mean, of the cycles that both have")
+    paired_ratio: Interval = Field(description="Geometric mean of the cycles' ratios; sd is that of the logarithms")
     bootstrap_low: float | None
     bootstrap_high: float | None
     cycles_higher: int
@@ -128,7 +137,7 @@ class Outlier(Shape):
     condition: str
     cycle: int
     flow: int
-    phase: PhaseName
+    phase: str = Field(description=PHASE)
     metric: str
     value: float
     median: float
@@ -141,6 +150,7 @@ class Report(Shape):
     is_current: bool
     is_outdated: bool = Field(description="Made by an older analysis; `downlink campaigns reanalyse` computes it anew")
     phases: Phases
+    windows: list[Window] = Field(description="Further phases that the campaign names")
     primary_metrics: list[str] = Field(description="What is tested: phase.metric, or a time")
     groups: list[Group]
     fairness: list[Fairness]

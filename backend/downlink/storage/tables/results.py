@@ -66,7 +66,8 @@ class SlowStart(Table):
 
     cg_us, ex_us, dp_us, hr_us, is_success: those of Kachooei 2023 (SEARCH). capacity_us: what exits are judged by, found with
     capacity_basis, capacity_rate_bps and least_rtt_us; NULL where it was never reached.
-    stayed_in_slow_start: until its first loss, or its end; NULL where the trace does not say.
+    stayed_in_slow_start: until its first loss, or its end; NULL where the trace does not say. mean_error_ratio: of SEARCH 1.0's curve
+    for being made of bins.
     """
 
     __tablename__ = "slow_starts"
@@ -83,6 +84,7 @@ class SlowStart(Table):
     capacity_rate_bps: Mapped[float | None]
     least_rtt_us: Mapped[int | None]
     stayed_in_slow_start: Mapped[bool | None]
+    mean_error_ratio: Mapped[float | None]
     refusal: Mapped[str | None]
     analysis_version: Mapped[str]
 

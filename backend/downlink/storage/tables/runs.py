@@ -99,7 +99,11 @@ class Run(Table):
 
 
 class RunFlow(Table):
-    """The outcome of each end stands beside what was asked."""
+    """The outcome of each end stands beside what was asked.
+
+    object_times_s: to 1, 2, ... MB, from the first data byte until the sender knew. received_times_s: from the connection request
+    until the receiver had them; NULL where it was not judged yet.
+    """
 
     __tablename__ = "run_flows"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -115,6 +119,7 @@ class RunFlow(Table):
     receiver_outcome: Mapped[Json | None]
     time_to_steady_s: Mapped[float | None]
     object_times_s: Mapped[list[float] | None]
+    received_times_s: Mapped[list[float] | None]
 
     @property
     def cc(self) -> str:

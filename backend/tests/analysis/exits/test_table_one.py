@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from downlink.analysis.exits.outcomes import Reached, Timing, shares, table_row
-from downlink.analysis.exits.sliding import ExitTimes, exit_times, sliding_curves
+from downlink.analysis.exits.sliding import ExitTimes, exit_times, mean_error_ratio, sliding_curves
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS
 from tests.fixtures.exit_traces import make_trace
 
@@ -131,3 +131,43 @@ def test_shares_sum_to_one() -> None:
     assert sum(share.value for share in found.values()) == pytest.approx(1)
     assert found[Timing.GOOD].low is not None
     assert found[Timing.GOOD].low < 2 / 3 < (found[Timing.GOOD].high or 0)
+
+
+def test_the_error_of_the_bins_is_the_mean_distance_of_two_norms_until_the_loss() -> None:
+    """Norms taken anew from the trace: one window of bytes sent an RTT ago, once in whole bins and once exactly."""
+    rng = np.random.default_rng(5)
+    time_us = np.arange(2_000) * 2_000 + rng.integers(0, 1_900, 2_000) * (np.arange(2_000) > 0)
+    acked = np.cumsum(rng.integers(1, 9, 2_000)) * 1_000
+    trace = make_trace(time_us, acked, 40_000 + rng.integers(0, 9_000, 2_000), acked + 90_000 + np.arange(2_000) * 50)
+    curves = sliding_curves(trace)
+    start_us, window_us = 0, 10 * curves.bin_us
+    sent = trace.snd_nxt_bytes
+    assert sent is not None
+
+    def grown(counter: np.ndarray, end_us: int) -> float:
+        if end_us - window_us < start_us:
+            return float("nan")
+        return float(np.max(counter[time_us <= end_us]) - np.max(counter[time_us <= end_us - window_us]))
+
+    errors = []
+    for at_us, row in zip(curves.time_us, curves.rows, strict=True):
+        end_us = start_us + (int(at_us) - start_us - 1) // curves.bin_us * curves.bin_us
+        back, part = divmod(int(trace.rtt_us[row]), curves.bin_us)
+        delivered, exact = grown(acked, end_us), grown(sent, end_us - int(trace.rtt_us[row]))
+        newer, older = (grown(sent, end_us - bins * curves.bin_us) for bins in (back, back + 1))
+        share = part / curves.bin_us
+        binned = newer * (1 - share) + older * share
+        errors.append(abs((binned - delivered) / binned - (exact - delivered) / exact))
+    error = mean_error_ratio(trace, curves)
+    assert error == pytest.approx(np.nanmean(errors), rel=1e-9)
+    lossy = make_trace(time_us, acked, trace.rtt_us, sent, lost_total_segments=(np.arange(2_000) > 1_000) * 1)
+    counted = [each for each, row in zip(errors, curves.rows, strict=True) if row <= lossy.last_curve_row]
+    assert mean_error_ratio(lossy, sliding_curves(lossy)) == pytest.approx(np.nanmean(counted), rel=1e-9)
+    assert len(counted) < len(errors)
+
+
+def test_table_one_has_the_mean_error_over_the_runs_that_have_one() -> None:
+    runs = [Reached(ExitTimes(1, 2, 3), None, ratio) for ratio in (0.01, 0.03, None)]
+    error = table_row(runs).error_percent
+    assert error is not None
+    assert (error.value, error.n) == (pytest.approx(2), 2)

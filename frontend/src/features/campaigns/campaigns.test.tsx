@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import { applyLiveEvent } from '@/api/sync'
+import { formatNumber, formatSigned } from '@/lib/format'
 import { serve } from '@/testing/network'
 import { IDS, runId } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
@@ -109,6 +110,15 @@ describe('the results', () => {
     renderAt(`/campaigns/${IDS.competing}`)
     expect(await screen.findByRole('button', { name: 'Cubic against BBR: bbr (flow 2)' })).toBeTruthy()
     expect(screen.getByRole('heading', { name: 'Fairness between flows' })).toBeTruthy()
+    const jain = screen.getByRole('group', { name: "Jain's index" })
+    const difference = screen.getByRole('group', { name: 'Throughput difference, Mb/s' })
+    const report = makeWorld().reports[IDS.competing]
+    for (const one of report?.fairness ?? []) {
+      const column = ['startup', 'steady', 'overall'].indexOf(one.phase)
+      expect(within(jain).getAllByRole('cell')[column]?.textContent).toBe(formatNumber(one.jain_of_means, 2))
+      const mbps = formatSigned((one.difference_bps.mean ?? 0) * 1e-6)
+      expect(within(difference).getAllByRole('cell')[column]?.textContent).toBe(mbps)
+    }
   })
 
   it('are announced before there are any', async () => {

@@ -4,7 +4,7 @@ import { ForestChart, type ForestRow, forestHeight } from '@/charts/ForestChart'
 import { Frame } from '@/charts/Frame'
 import { intervalText, readingText } from '@/lib/comparisons'
 import { formatSigned } from '@/lib/format'
-import { PHASE_TITLES } from '@/lib/quantities'
+import { phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { differenceText, forestRows, type Place, pairName, powerSentence } from './measures'
@@ -16,7 +16,7 @@ export function DifferencesPanel({ place, shown }: { place: Place; shown: readon
   const rows = forestRows(shown, metric.factor)
   return (
     <Panel
-      title={`${metric.title}, ${PHASE_TITLES[phase].toLowerCase()}: difference to ${shown[0]?.baseline ?? 'the first condition'}`}
+      title={`${metric.title}, ${phaseTitle(phase).toLowerCase()}: difference to ${shown[0]?.baseline ?? 'the first condition'}`}
       description="Mean of the differences within cycles. Thick: 95 % paired-t interval. Thin below it: bootstrap interval."
       isFlush
     >

@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Outlier } from '@/api/types'
 import { formatNumber } from '@/lib/format'
-import { PHASE_TITLES } from '@/lib/quantities'
+import { phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { farthestFirst, MEASURES, offText } from './measures'
@@ -49,7 +49,7 @@ function Listed({ outliers }: { outliers: readonly Outlier[] }) {
             </Table.Th>
             <Table.Td>{one.link}</Table.Td>
             <Table.Td>{one.flow}</Table.Td>
-            <Table.Td>{PHASE_TITLES[one.phase]}</Table.Td>
+            <Table.Td>{phaseTitle(one.phase)}</Table.Td>
             <Table.Td>{metric?.title ?? one.metric}</Table.Td>
             <Table.Td>{shown(one.value)}</Table.Td>
             <Table.Td>{shown(one.median)}</Table.Td>

@@ -1,7 +1,7 @@
 import { Button, Select, Stack } from '@mantine/core'
 import { API } from '@/api/client'
-import type { CampaignDetail, CampaignStatistics, PhaseName } from '@/api/types'
-import { PHASE_TITLES } from '@/lib/quantities'
+import type { CampaignDetail, CampaignStatistics } from '@/api/types'
+import { phaseTitle } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
@@ -78,7 +78,7 @@ interface ChoicesProps {
 }
 
 function Choices({ place, offered, onSearch }: ChoicesProps) {
-  const { links, flows, metrics } = offered
+  const { links, flows, phases, metrics } = offered
   return (
     <>
       {links.length > 1 ? <Choice label="Link" value={place.link} data={links} onChange={(link) => onSearch({ link })} /> : null}
@@ -93,8 +93,8 @@ function Choices({ place, offered, onSearch }: ChoicesProps) {
       <Choice
         label="Phase"
         value={place.phase}
-        data={Object.entries(PHASE_TITLES).map(([value, label]) => ({ value, label }))}
-        onChange={(phase) => onSearch({ phase: phase as PhaseName })}
+        data={phases.map((value) => ({ value, label: phaseTitle(value) }))}
+        onChange={(phase) => onSearch({ phase })}
       />
       <Choice
         label="Metric"

@@ -27,6 +27,7 @@ const comparison = (change: Partial<Comparison> = {}): Comparison => ({
   condition: 'off',
   baseline: 'on',
   difference: { mean: 5e6, low: -1e6, high: 11e6, n: 5, sd: 4.8e6 },
+  paired_ratio: { mean: 9.1, low: 6.2, high: 13.4, n: 5, sd: 0.3 },
   bootstrap_low: 1e6,
   bootstrap_high: 9e6,
   ratio: 9.63,

@@ -1,7 +1,7 @@
 import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/ForestChart'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
-import { EVENT_TIMES, METRICS, PHASE_TITLES, type Quantity } from '@/lib/quantities'
+import { EVENT_TIMES, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
 
 export type Measure = Quantity<string>
 
@@ -25,6 +25,7 @@ export function choices(comparisons: readonly Comparison[], phase: PhaseName) {
   return {
     links: [...new Set(comparisons.map(({ link }) => link))],
     flows: [...new Set(comparisons.map(({ flow }) => flow))].sort((a, b) => a - b),
+    phases: [...new Set(comparisons.map((one) => one.phase))],
     metrics: MEASURES.filter(({ name }) => has.has(name)),
   }
 }
@@ -33,7 +34,7 @@ type Wish = { link?: string | undefined; flow?: number | undefined; phase?: Phas
 
 /** The place that the address asks for, or the first there is; null without comparisons. */
 export function placeOf(comparisons: readonly Comparison[], wish: Wish): Place | null {
-  const phase = wish.phase ?? 'startup'
+  const phase = comparisons.find((one) => one.phase === wish.phase)?.phase ?? 'startup'
   const { links, flows, metrics } = choices(comparisons, phase)
   const link = links.find((one) => one === wish.link) ?? links[0]
   const flow = flows.find((one) => one === wish.flow) ?? flows[0]
@@ -112,7 +113,7 @@ export function shapeText({ shape_p }: Pick<Comparison, 'shape_p'>): string {
 export function primaryTitle(name: string): string {
   const [phase, metric] = name.includes('.') ? name.split('.') : [undefined, name]
   const title = MEASURES.find((one) => one.name === metric)?.title ?? name
-  return phase && phase in PHASE_TITLES ? `${title}, ${PHASE_TITLES[phase as PhaseName].toLowerCase()}` : title
+  return phase ? `${title}, ${phaseTitle(phase).toLowerCase()}` : title
 }
 
 type Placed = Pick<Outlier, 'value' | 'median'>

@@ -1,13 +1,12 @@
-import { PHASES } from '@/lib/quantities'
-import { amount, oneOf, text } from '@/lib/search'
+import { amount, text } from '@/lib/search'
 
 export interface StatisticsSearch {
   link?: string | undefined
   flow?: number | undefined
-  phase?: (typeof PHASES)[number] | undefined
+  phase?: string | undefined
   metric?: string | undefined
 }
 
 export function parseStatisticsSearch(search: Record<string, unknown>): StatisticsSearch {
-  return { link: text(search.link), flow: amount(search.flow), phase: oneOf(search.phase, PHASES), metric: text(search.metric) }
+  return { link: text(search.link), flow: amount(search.flow), phase: text(search.phase), metric: text(search.metric) }
 }

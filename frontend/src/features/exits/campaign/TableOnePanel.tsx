@@ -29,7 +29,7 @@ export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProp
   return (
     <Panel
       title="Table I: SEARCH 1.0"
-      description="As in the paper on SEARCH (Kachooei 2023), over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
+      description="As in the paper on SEARCH (Kachooei 2023), over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Error of bins: how far the curve is off on average for being made of bins, as in its Figure 6b. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
       actions={actions}
       isFlush
     >
@@ -48,6 +48,9 @@ export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProp
                 {title}
               </Table.Th>
             ))}
+            <Table.Th scope="col" ta="right">
+              Error of bins
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -76,7 +79,7 @@ function Rows({ label, group, isImported }: RowsProps) {
           <Left group={group} />
         </Table.Th>
         <Table.Td ta="right">{table?.runs ?? 0}</Table.Td>
-        {table ? <Means table={table} /> : <Table.Td colSpan={TIMES.length + 1}>{whyNone(group, isImported)}</Table.Td>}
+        {table ? <Means table={table} /> : <Table.Td colSpan={TIMES.length + 2}>{whyNone(group, isImported)}</Table.Td>}
       </Table.Tr>
       {table?.common && isOverOthers(table) ? <Common common={table.common} /> : null}
     </>
@@ -101,6 +104,7 @@ function Means({ table }: { table: TableOne }) {
           {name === 'hr_s' ? <Text size="xs">successes: {withN(table.success_hr_s)}</Text> : null}
         </Time>
       ))}
+      <Table.Td ta="right">{table.error_percent ? shareText(table.error_percent) : NO_VALUE}</Table.Td>
     </>
   )
 }
@@ -123,6 +127,7 @@ function Common({ common }: { common: NonNullable<TableOne['common']> }) {
       {PAPER.map((name) => (
         <Time key={name} time={common[name]} />
       ))}
+      <Table.Td />
     </Table.Tr>
   )
 }

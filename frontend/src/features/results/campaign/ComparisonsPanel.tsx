@@ -4,8 +4,8 @@ import type { Comparison, PhaseName } from '@/api/types'
 import { IntervalMark } from '@/charts/IntervalMark'
 import { Swatch } from '@/charts/Swatch'
 import { intervalText, isShown, ratioText, readingText } from '@/lib/comparisons'
-import { formatNumber, formatSigned, NO_VALUE } from '@/lib/format'
-import { METRICS, PHASE_TITLES } from '@/lib/quantities'
+import { formatEstimate, formatNumber, formatSigned, NO_VALUE } from '@/lib/format'
+import { METRICS, phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import type { LabelledGroup } from './series'
@@ -28,11 +28,11 @@ export function ComparisonsPanel({ comparisons, groups, phase }: ComparisonsPane
     .filter(({ rows }) => rows.length > 0)
   return (
     <Panel
-      title={`Differences, ${PHASE_TITLES[phase].toLowerCase()}`}
+      title={`Differences, ${phaseTitle(phase).toLowerCase()}`}
       description={`Each condition minus ${own[0]?.baseline}, cycle by cycle: mean of the differences with its 95 % paired-t interval, and a bootstrap interval beside it. Only the campaign's primary metrics are tested; the Statistics tab says how.`}
       isFlush
     >
-      <ScrollTable label={`Differences between conditions, ${PHASE_TITLES[phase]}`}>
+      <ScrollTable label={`Differences between conditions, ${phaseTitle(phase)}`}>
         <Table.Thead>
           <Table.Tr>
             {HEADS.map((head, index) =>
@@ -74,6 +74,11 @@ function pairTitle({ label, group }: LabelledGroup, one: Comparison | undefined)
   return isShared ? `${pair}: flow ${group.flow} (${group.cc}) against flow ${group.flow} there` : pair
 }
 
+/** "per cycle 1.9 (1.5–2.4)": nothing where no cycle has a ratio. */
+function pairedText({ paired_ratio }: Comparison): string | null {
+  return paired_ratio.n > 1 ? `per cycle ${formatEstimate(paired_ratio, 1, 2)}` : null
+}
+
 function Row({ comparison, style }: { comparison: Comparison; style: number }) {
   const { difference, bootstrap_low, bootstrap_high } = comparison
   const metric = METRICS.find((one) => one.name === comparison.metric)
@@ -110,6 +115,9 @@ function Row({ comparison, style }: { comparison: Comparison; style: number }) {
       </Table.Td>
       <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
         {ratioText(comparison.ratio)}
+        <Text size="xs" c="dimmed">
+          {pairedText(comparison)}
+        </Text>
       </Table.Td>
       <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
         {intervalText(bootstrap_low, bootstrap_high, factor)}

@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core'
 import type { Fairness } from '@/api/types'
 import { formatEstimate, formatNumber } from '@/lib/format'
-import { PHASE_TITLES } from '@/lib/quantities'
+import { phaseTitle } from '@/lib/quantities'
 import { MBPS_PER_BPS } from '@/lib/units'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
@@ -12,7 +12,7 @@ export function FairnessPanel({ fairness }: { fairness: Fairness[] }) {
   return (
     <Panel
       title="Fairness between flows"
-      description="Jain's index runs from 1/n (one flow takes all) to 1 (equal shares). The difference is flow 1 minus flow 2."
+      description="Jain's index runs from 1/n (one flow takes all) to 1 (equal shares). The difference is flow 1 minus flow 2, the ratio flow 1 over flow 2 (geometric mean of the runs)."
       isFlush
     >
       <ScrollTable label="Fairness per condition and phase">
@@ -30,6 +30,9 @@ export function FairnessPanel({ fairness }: { fairness: Fairness[] }) {
               Difference, Mb/s
             </Table.Th>
             <Table.Th scope="col" ta="right">
+              Ratio
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
               n
             </Table.Th>
           </Table.Tr>
@@ -43,10 +46,11 @@ export function FairnessPanel({ fairness }: { fairness: Fairness[] }) {
                   {one.flows} flows
                 </Text>
               </Table.Th>
-              <Table.Td>{PHASE_TITLES[one.phase]}</Table.Td>
+              <Table.Td>{phaseTitle(one.phase)}</Table.Td>
               <Table.Td ta="right">{formatEstimate(one.jain, 1, 2)}</Table.Td>
               <Table.Td ta="right">{formatNumber(one.jain_of_means, 2)}</Table.Td>
               <Table.Td ta="right">{formatEstimate(one.difference_bps, MBPS_PER_BPS)}</Table.Td>
+              <Table.Td ta="right">{formatEstimate(one.ratio, 1, 2)}</Table.Td>
               <Table.Td ta="right">{one.jain.n}</Table.Td>
             </Table.Tr>
           ))}

@@ -1,8 +1,8 @@
 import { SegmentedControl, Table, Text } from '@mantine/core'
-import type { PhaseName, Phases } from '@/api/types'
+import type { PhaseName, Report } from '@/api/types'
 import { Swatch } from '@/charts/Swatch'
 import { formatEstimate } from '@/lib/format'
-import { PHASE_TITLES } from '@/lib/quantities'
+import { phaseChoices, phaseTitle } from '@/lib/quantities'
 import { Estimate } from '@/ui/Estimate'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
@@ -10,35 +10,29 @@ import { knownMetrics, type LabelledGroup } from './series'
 
 interface MetricsPanelProps {
   groups: LabelledGroup[]
-  phases: Phases
+  report: Report
   phase: PhaseName
   onPhase: (phase: PhaseName) => void
 }
 
-export function phaseSentence(phase: PhaseName, phases: Phases): string {
+function phaseSentence(phase: PhaseName, { phases, windows }: Report): string {
+  const window = windows.find(({ name }) => name === phase)
+  if (window) return `${phaseTitle(phase)}: from ${window.from_s} to ${window.to_s} s of a run.`
   if (phase === 'startup') return `Start-up: the first ${phases.startup_s} s of a run.`
   return phase === 'steady' ? `Steady state: the last ${phases.steady_s} s of a run.` : 'Overall: the whole run.'
 }
 
 /** All metrics of one phase, a column per condition. */
-export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelProps) {
+export function MetricsPanel({ groups, report, phase, onPhase }: MetricsPanelProps) {
   const { known, unknown } = knownMetrics(groups)
   return (
     <Panel
       title="Metrics by phase"
-      description={`${phaseSentence(phase, phases)} Mean over runs with its 95 % confidence interval.`}
+      description={`${phaseSentence(phase, report)} Mean over runs with its 95 % confidence interval.`}
       isFlush
-      actions={
-        <SegmentedControl
-          size="xs"
-          aria-label="Phase"
-          value={phase}
-          onChange={(value) => onPhase(value as PhaseName)}
-          data={Object.entries(PHASE_TITLES).map(([value, label]) => ({ value, label }))}
-        />
-      }
+      actions={<SegmentedControl size="xs" aria-label="Phase" value={phase} onChange={onPhase} data={phaseChoices(report.windows)} />}
     >
-      <ScrollTable label={`Metrics, ${PHASE_TITLES[phase]}`} data-wraps>
+      <ScrollTable label={`Metrics, ${phaseTitle(phase)}`} data-wraps>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Metric</Table.Th>
@@ -57,7 +51,7 @@ export function MetricsPanel({ groups, phases, phase, onPhase }: MetricsPanelPro
               </Table.Th>
               {groups.map(({ label, group }) => (
                 <Table.Td key={label} ta="right">
-                  <Estimate text={formatEstimate(group.metrics[phase][metric.name], metric.factor)} />
+                  <Estimate text={formatEstimate(group.metrics[phase]?.[metric.name], metric.factor)} />
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { SegmentedControl, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
@@ -9,21 +9,49 @@ import { Swatch } from '@/charts/Swatch'
 import { formatEstimate } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import classes from './results.module.css'
-import { type LabelledGroup, objectSeries } from './series'
+import { OBJECT_BASES } from './search'
+import { hasObjects, type LabelledGroup, objectSeries } from './series'
 
 const HEIGHT = 230
 
+const TITLES = { sender: 'Data at the sender', requested: 'With set-up', receiver: 'At the receiver' } as const
+const SPANS = {
+  sender: "From the flow's first data byte until the sender knew that the first N megabytes had arrived.",
+  requested: 'From the connection request, set-up included, until the sender knew that the first N megabytes had arrived.',
+  receiver: 'From the connection request, set-up included, until the receiver had the first N megabytes.',
+} as const
+
+interface ObjectTimesPanelProps {
+  groups: LabelledGroup[]
+  hasBands: boolean
+  basis: (typeof OBJECT_BASES)[number]
+  onBasis: (basis: (typeof OBJECT_BASES)[number]) => void
+}
+
 /** How long an object of each size takes, as read off the cumulative goodput. */
-export function ObjectTimesPanel({ groups, hasBands }: { groups: LabelledGroup[]; hasBands: boolean }) {
-  const series = useMemo(() => objectSeries(groups), [groups])
+export function ObjectTimesPanel({ groups, hasBands, basis, onBasis }: ObjectTimesPanelProps) {
+  const known = OBJECT_BASES.filter((one) => hasObjects(groups, one))
+  const shown = known.includes(basis) ? basis : 'sender'
+  const series = useMemo(() => objectSeries(groups, shown), [groups, shown])
   const sizes = series.flatMap((one) => one.x)
   if (sizes.length === 0) return null
   const [from, to] = [0, Math.max(...sizes)]
   return (
     <Panel
       title="Object download time"
-      description="From the flow's first data byte until the sender knew that the first N megabytes had arrived, for every size that all runs of a condition reached. Until the receiver has them, counted from the start of the connection, takes about one round trip more."
+      description={`${SPANS[shown]} For every size that all runs of a condition reached.`}
       isFlush
+      actions={
+        known.length > 1 ? (
+          <SegmentedControl
+            size="xs"
+            aria-label="From when to when"
+            value={shown}
+            onChange={(value) => onBasis(value as (typeof OBJECT_BASES)[number])}
+            data={known.map((value) => ({ value, label: TITLES[value] }))}
+          />
+        ) : null
+      }
     >
       <CursorProvider>
         <ObjectReadout series={series} />

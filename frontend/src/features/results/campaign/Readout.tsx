@@ -4,7 +4,7 @@ import { readingAt } from '@/charts/bands'
 import { useCursor } from '@/charts/cursor'
 import { Swatch } from '@/charts/Swatch'
 import { formatEstimate, NO_VALUE } from '@/lib/format'
-import { PHASE_TITLES, STACKED } from '@/lib/quantities'
+import { phaseTitle, STACKED } from '@/lib/quantities'
 import { Estimate } from '@/ui/Estimate'
 import classes from './results.module.css'
 import { bandSeries, type LabelledGroup } from './series'
@@ -29,7 +29,7 @@ export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutPro
         <thead role="rowgroup">
           <tr role="row">
             <th scope="col" role="columnheader" className={classes.readoutWhen}>
-              {x === null ? `Mean, ${PHASE_TITLES[phase].toLowerCase()}` : `At ${x} s`}
+              {x === null ? `Mean, ${phaseTitle(phase).toLowerCase()}` : `At ${x} s`}
               {window ? <span className={classes.readoutPhase}> {window.label}</span> : null}
             </th>
             <th scope="col" role="columnheader">
@@ -66,7 +66,7 @@ export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutPro
 function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase: PhaseName }) {
   const readings = STACKED.map((quantity) => {
     const series = bandSeries([one], quantity.name)[0]
-    return x === null || !series ? one.group.metrics[phase][quantity.name] : readingAt(series, x)
+    return x === null || !series ? one.group.metrics[phase]?.[quantity.name] : readingAt(series, x)
   })
   const n = readings[0]?.n
   return (

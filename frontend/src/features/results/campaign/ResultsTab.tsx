@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { CampaignDetail, Report } from '@/api/types'
 import { plural } from '@/lib/format'
+import { phaseChoices } from '@/lib/quantities'
 import { formatMoment } from '@/lib/time'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
@@ -12,6 +13,7 @@ import { ComparisonsPanel } from './ComparisonsPanel'
 import { FairnessPanel } from './FairnessPanel'
 import { MetricsPanel } from './MetricsPanel'
 import { ObjectTimesPanel } from './ObjectTimesPanel'
+import { SharesPanel } from './SharesPanel'
 import { StackPanel } from './StackPanel'
 import { SummaryPanel } from './SummaryPanel'
 import type { ResultsSearch } from './search'
@@ -57,7 +59,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
   const names = useMemo(() => [...new Set(report.groups.map((group) => group.link))], [report.groups])
   const name = names.find((candidate) => candidate === search.link) ?? names[0] ?? ''
   const groups = useMemo(() => labelGroups(report.groups, name), [report.groups, name])
-  const phase = search.phase ?? 'startup'
+  const phase = phaseChoices(report.windows).find(({ value }) => value === search.phase)?.value ?? 'startup'
   const { failed, missed } = campaign.counts
   return (
     <Stack gap="lg">
@@ -83,13 +85,19 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
       />
       <MetricsPanel
         groups={groups}
-        phases={report.phases}
+        report={report}
         phase={phase}
         onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
       />
       <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} {...{ groups, phase }} />
       <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
-      <ObjectTimesPanel groups={groups} hasBands={search.band !== 'off'} />
+      <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} />
+      <ObjectTimesPanel
+        groups={groups}
+        hasBands={search.band !== 'off'}
+        basis={search.objects ?? 'sender'}
+        onBasis={(objects) => onSearch({ objects: objects === 'sender' ? undefined : objects })}
+      />
       <Text size="xs" c="dimmed">
         Computed {formatMoment(report.computed_at)} by analysis version {report.analysis_version}
         {currency(report)}

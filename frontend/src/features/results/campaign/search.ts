@@ -1,23 +1,25 @@
-import { PHASES } from '@/lib/quantities'
 import { oneOf, text, texts } from '@/lib/search'
 
+export const OBJECT_BASES = ['sender', 'requested', 'receiver'] as const
 const RANGES = ['all', 'startup', 'steady'] as const
 
 export interface ResultsSearch {
   link?: string | undefined
   /** Series switched off in the legend, by label. */
   hide?: string[] | undefined
-  phase?: (typeof PHASES)[number] | undefined
+  phase?: string | undefined
   range?: (typeof RANGES)[number] | undefined
   band?: 'off' | undefined
+  objects?: (typeof OBJECT_BASES)[number] | undefined
 }
 
 export function parseResultsSearch(search: Record<string, unknown>): ResultsSearch {
   return {
     link: text(search.link),
     hide: texts(search.hide),
-    phase: oneOf(search.phase, PHASES),
+    phase: text(search.phase),
     range: oneOf(search.range, RANGES),
     band: oneOf(search.band, ['off']),
+    objects: oneOf(search.objects, OBJECT_BASES),
   }
 }

@@ -3,6 +3,7 @@ import type { Window } from '@/charts/axes'
 import type { Level } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
 import { METRICS, STACKED } from '@/lib/quantities'
+import type { ResultsSearch } from './search'
 
 const windowLevel = (link: Link) => ({
   value: (link.nominal_rate_bps / 8) * (link.base_rtt_ms / 1000),
@@ -54,10 +55,18 @@ export function bandSeries(groups: readonly LabelledGroup[], name: SeriesName): 
   return groups.map(({ label, style, group }) => ({ id: label, label, style, x: group.series.bin_s, band: group.series[name] }))
 }
 
-export function objectSeries(groups: readonly LabelledGroup[]): BandSeries[] {
+type ObjectBasis = NonNullable<ResultsSearch['objects']>
+const OBJECT_TIMES = { sender: 'object_times', requested: 'requested_object_times', receiver: 'received_object_times' } as const
+
+/** Whether any group has object times of this kind. */
+export const hasObjects = (groups: readonly LabelledGroup[], basis: ObjectBasis) =>
+  groups.some(({ group }) => group[OBJECT_TIMES[basis]].object_mb.length > 0)
+
+export function objectSeries(groups: readonly LabelledGroup[], basis: ObjectBasis): BandSeries[] {
   return groups
-    .filter(({ group }) => group.object_times.object_mb.length > 0)
-    .map(({ label, style, group: { object_times: times } }) => ({
+    .map(({ label, style, group }) => ({ label, style, times: group[OBJECT_TIMES[basis]] }))
+    .filter(({ times }) => times.object_mb.length > 0)
+    .map(({ label, style, times }) => ({
       id: label,
       label,
       style,
