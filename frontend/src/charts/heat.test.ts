@@ -18,16 +18,13 @@ it.each([
   ['light', 'warm'],
   ['dark', 'cool'],
   ['dark', 'warm'],
-] as const)(
-  'on a %s page every number on the %s scale can be read, and each step stands out more than the one before',
-  (scheme, hue) => {
-    const colors = STEPS.map((step) => heatColor(step, scheme, hue))
-    for (const { fill, text } of colors) expect(contrast(fill, text)).toBeGreaterThan(4.5)
-    const distance = colors.map(({ fill }) => contrast(fill, BACKGROUND[scheme]))
-    expect([...distance].sort((a, b) => a - b)).toEqual(distance)
-    expect(new Set(distance).size).toBe(HEAT_STEPS)
-  },
-)
+] as const)('on a %s page every number on the %s scale can be read, and each step stands out more than the one before', (scheme, hue) => {
+  const colors = STEPS.map((step) => heatColor(step, scheme, hue))
+  for (const { fill, text } of colors) expect(contrast(fill, text)).toBeGreaterThan(4.5)
+  const distance = colors.map(({ fill }) => contrast(fill, BACKGROUND[scheme]))
+  expect([...distance].sort((a, b) => a - b)).toEqual(distance)
+  expect(new Set(distance).size).toBe(HEAT_STEPS)
+})
 
 it.each([
   [0, 0],
