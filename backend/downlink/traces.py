@@ -13,7 +13,7 @@ from downlink.analysis.imported import counted_from_zero, imported_series
 from downlink.analysis.series import FlowSeries, sender_series
 from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
 from downlink.domain.campaign import Phases
-from downlink.domain.point import ENDS, Point
+from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
@@ -129,20 +129,25 @@ def open_run(unit: Unit, run: Run, together: Collection[str] | None = None) -> R
     return RunTrace(run, phases, [_open(unit, run, flow, len(flows), together) for flow in flows])
 
 
+def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
+    """The log of a run's emulated link; empty where there is none."""
+    return LazyColumns(partial(_parts, unit, run, NO_FLOW, Point.LINK), None)
+
+
 def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
     return _open(unit, run, flow, len(runs.flows_of(unit, run.id)), None)
 
 
 def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:
     sender, receiver = (
-        LazyColumns(partial(_parts, unit, run, flow, point), together if point == Point.SENDER else None)
+        LazyColumns(partial(_parts, unit, run, flow.flow, point), together if point == Point.SENDER else None)
         for point in ENDS
     )
     return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows))
 
 
-def _parts(unit: Unit, run: Run, flow: RunFlow, point: Point) -> list[bytes]:
-    return list(traces.sealed_parts(unit, run.id, flow.flow, point))
+def _parts(unit: Unit, run: Run, flow: int, point: Point) -> list[bytes]:
+    return list(traces.sealed_parts(unit, run.id, flow, point))
 
 
 def _link_rate(run: Run, flows: int) -> LinkRate | None:

@@ -12,7 +12,7 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
-from downlink.domain.point import ENDS, Point
+from downlink.domain.point import ENDS, Point, trace_name
 from downlink.domain.run import Reason, RunState
 from downlink.judges import JUDGES, Judge
 from downlink.storage import judged, traces
@@ -93,7 +93,7 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
         runs.finish(unit, run, RunState(run.verdict), now, run.reason, run.detail)
     elif missing:
         told = "; ".join(
-            f"flow {flow} at the {point}: {_some(numbers)}" for (flow, point), numbers in sorted(missing.items())
+            f"{trace_name(flow, point)}: {_some(numbers)}" for (flow, point), numbers in sorted(missing.items())
         )
         runs.finish(unit, run, RunState.INCOMPLETE, now, Reason.UPLOAD_TIMEOUT, f"Chunks are missing: {told}.")
     elif fault:
@@ -107,8 +107,11 @@ def _some(numbers: list[int]) -> str:
 
 
 def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:
-    """A complete run's measurement stands even where a host was not restored; that must be seen all the same."""
+    """A complete run's measurement stands even where a host was not restored, or an emulated link's log breaks off; that must be
+    seen all the same."""
     unrestored = [host.agent for host in rows.hosts_of(unit, run.id) if host.is_restored is False]
+    if not unrestored and (broken := (run.link_outcome or {}).get("detail")):
+        return Reason.LINK_CONTROL_FAILED, f"Measured in full, but {broken}."
     if not unrestored:
         return None, None
     return (

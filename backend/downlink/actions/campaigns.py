@@ -97,7 +97,8 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
         raise ConflictError("plan_blocked", message, {"conflicts": [asdict(conflict) for conflict in blocking]})
     conditions = {condition.name: condition for condition in campaign.conditions}
     for planned in plan.runs:
-        add_planned_run(unit, row.id, conditions[planned.condition], known[planned.link], planned, now)
+        condition, link = conditions[planned.condition], known[planned.link]
+        add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
     wake_links(unit, campaign.links)
     _set_state(unit, row, CampaignState.RUNNING, now)

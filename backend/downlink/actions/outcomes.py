@@ -32,6 +32,8 @@ def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any],
         _check_end(flows, outcome, host.agent)
     for outcome in event["flows"] if is_new else ():
         setattr(flows[outcome["flow"]], f"{outcome['point']}_outcome", outcome)
+    if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
+        run.link_outcome = {"agent": host.agent, **event["link"]}
 
 
 def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:

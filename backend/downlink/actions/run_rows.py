@@ -12,6 +12,7 @@ from downlink.domain.campaign import Condition
 from downlink.domain.link import Link
 from downlink.domain.plan import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
+from downlink.domain.weather import link_seed
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -20,7 +21,7 @@ ALWAYS_ASKED = {"net.ipv4.tcp_no_metrics_save": "1"}
 Columns = Mapping[str, Any]
 _PLANNED = (
     "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
-    "nominal_rate_bps", "is_emulated", "is_host_wide",
+    "nominal_rate_bps", "is_emulated", "is_host_wide", "link_seed",
 )  # fmt: skip
 _ASKED_OF_FLOWS = ("flow", "sender", "receiver", "asked_cc", "cc_options", "start_s", "pacing_rate_bps")
 _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
@@ -37,7 +38,13 @@ def add_run(unit: Unit, columns: Columns, flows: Iterable[Columns], hosts: Itera
 
 
 def add_planned_run(
-    unit: Unit, campaign_id: UUID, condition: Condition, link: Link, planned: PlannedRun, launched_at: datetime
+    unit: Unit,
+    campaign_id: UUID,
+    condition: Condition,
+    link: Link,
+    planned: PlannedRun,
+    launched_at: datetime,
+    campaign_seed: int,
 ) -> Run:
     """All that is asked of a run is written down before it starts."""
     stop = condition.stop
@@ -59,6 +66,7 @@ def add_planned_run(
         "nominal_rate_bps": link.nominal_rate_bps,
         "is_emulated": link.is_emulated,
         "is_host_wide": condition.is_host_wide,
+        "link_seed": link_seed(campaign_seed, planned.cycle) if link.is_emulated else None,
     }
     return add_run(unit, columns, _flows(condition, link), _hosts(condition, link))
 

@@ -11,12 +11,13 @@ from downlink.actions import runs
 from downlink.codec.chunk import MAX_PACKED_BYTES, Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, trace_columns
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import ENDS, Point
+from downlink.domain.point import ENDS, NO_FLOW, Point, trace_name
 from downlink.domain.run import Ending, Reason, RunState
 from downlink.domain.sample import TIME_FIELD
 from downlink.storage import runs as rows
 from downlink.storage import traces
-from downlink.storage.tables import Run, RunFlow
+from downlink.storage.tables import Run
+from downlink.storage.tables.base import Json
 from downlink.storage.unit import Unit
 
 PART_CHUNKS = 16
@@ -41,31 +42,34 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
     there = traces.chunk_sequences(unit, run_id)
     for flow in rows.flows_of(unit, run_id):
         for point in ENDS:
-            _seal_trace(unit, run, flow, point, there.get((flow.flow, point), []), now)
+            outcome = getattr(flow, f"{point}_outcome")
+            _seal_trace(unit, run, (flow.flow, point), outcome, there.get((flow.flow, point), []), now)
+    link = (NO_FLOW, Point.LINK)
+    _seal_trace(unit, run, link, run.link_outcome, there.get(link, []), now)
     runs.need(unit, run, "analyse")
 
 
-def _seal_trace(unit: Unit, run: Run, flow: RunFlow, point: Point, there: Sequence[int], now: datetime) -> None:
+def _seal_trace(
+    unit: Unit, run: Run, place: tuple[int, Point], outcome: Json | None, there: Sequence[int], now: datetime
+) -> None:
     """Chunks that cannot be read, or do not continue the trace, are dropped and count as missing; the run says so.
 
     What was sealed before stays as it is.
     """
-    outcome = getattr(flow, f"{point}_outcome")
+    flow, point = place
     announced = outcome["chunks"] if outcome else 0
     if not announced and not there:
         return
     bad: dict[int, str] = {}
-    for part in parts(_uploads(unit, run.id, flow.flow, point, bad)):
+    for part in parts(_uploads(unit, run.id, flow, point, bad)):
         parquet = columns_to_parquet(joined([each.columns for each in part]))
-        traces.seal_part(unit, run.id, flow.flow, point, [each.sequence for each in part], parquet)
+        traces.seal_part(unit, run.id, flow, point, [each.sequence for each in part], parquet)
     good = set(there) - set(bad)
     missing = sorted(set(range(announced)) - good)
-    traces.add_trace(unit, run.id, flow.flow, point, missing, len(good), now)
+    traces.add_trace(unit, run.id, flow, point, missing, len(good), now)
     if bad:
         sequence, why = next(iter(bad.items()))
-        detail = (
-            f"{len(bad)} of flow {flow.flow}'s chunks at the {point} cannot be used; the first is {sequence}: {why}"
-        )
+        detail = f"{len(bad)} of the chunks of {trace_name(flow, point)} cannot be used; the first is {sequence}: {why}"
         runs.condemn(unit, run, Ending(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail))
 
 

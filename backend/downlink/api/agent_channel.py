@@ -135,7 +135,7 @@ Attempt = Annotated[int, Header(ge=1, le=1000)]
 )
 async def put_chunk(
     run_id: UUID,
-    flow: Annotated[int, Path(ge=1, le=1000)],
+    flow: Annotated[int, Path(ge=0, le=1000)],
     point: PointName,
     sequence: Annotated[int, Path(ge=0, le=1_000_000)],
     request: Request,

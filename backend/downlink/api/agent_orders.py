@@ -60,6 +60,7 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         deadline_s=run.deadline_s,
         base_rtt_ms=run.base_rtt_ms,
         settings=host.settings_asked,
+        link_seed=run.link_seed,
         sampling=Sampling(mode=facts.sampling.value, sender_ms=SENDER_MS, receiver_ms=RECEIVER_MS),
         flows=[_flow(flow, host.agent, facts.data_hosts) for flow in facts.flows],
     )

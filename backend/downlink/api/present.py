@@ -14,7 +14,7 @@ from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign_state import CampaignState
-from downlink.domain.point import ENDS, Point
+from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
@@ -89,6 +89,7 @@ def run(details: RunDetails) -> run_shapes.Run:
             "throughput_bps": _total([metric.throughput_bps for metric in overall]),
             "goodput_bps": _total([metric.goodput_bps for metric in overall]),
             "flows": [_flow(row, details) for row in details.flows],
+            "link_log": _link_log(details),
             "hosts": [_columns(row) for row in details.hosts],
             "events": [
                 {"at": event.at, "kind": event.data.get("run_state") or event.kind, "detail": event.data.get("detail")}
@@ -124,16 +125,18 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
         "first_byte_us": sender.get("first_byte_us"),
         "ended": sender.get("ended") or receiver.get("ended"),
         "detail": sender.get("detail") or receiver.get("detail"),
-        "traces": {point: _trace(row, point, details) for point in ENDS},
+        "traces": {point: _trace(row.flow, point, getattr(row, f"{point}_outcome") or {}, details) for point in ENDS},
     }
 
 
-def _trace(row: RunFlow, point: Point, details: RunDetails) -> dict[str, Any]:
+def _link_log(details: RunDetails) -> dict[str, Any] | None:
+    outcome = details.run.link_outcome
+    return outcome and {**outcome, "trace": _trace(NO_FLOW, Point.LINK, outcome, details)}
+
+
+def _trace(flow: int, point: Point, outcome: dict[str, Any], details: RunDetails) -> dict[str, Any]:
     """What was announced there, and once the trace is sealed what is there."""
-    outcome = getattr(row, f"{point}_outcome") or {}
-    sealed: Trace | None = next(
-        (trace for trace in details.traces if (trace.flow, trace.point) == (row.flow, point)), None
-    )
+    sealed: Trace | None = next((trace for trace in details.traces if (trace.flow, trace.point) == (flow, point)), None)
     state = "expected" if not outcome else "open"
     if sealed:
         state = "incomplete" if sealed.missing or not sealed.chunks else "sealed"

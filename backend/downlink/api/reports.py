@@ -17,8 +17,10 @@ from downlink.views import reports, tables, traces
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
 PARQUET = "application/vnd.apache.parquet"
-TracePoint = Literal["sender", "receiver"]
-FlowNumber = Annotated[int, Path(ge=1, le=1000)]
+TracePoint = Literal["sender", "receiver", "link"]
+FlowNumber = Annotated[
+    int, Path(ge=0, le=1000, description="0 with the point `link`: an emulated link's log is its run's")
+]
 
 
 def _file(media_type: str) -> dict[str, Any]:

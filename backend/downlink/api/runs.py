@@ -11,9 +11,10 @@ from downlink.actions import runs
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import json_response
-from downlink.api.schemas.runs import Run, RunList, RunSeries, RunStateName
+from downlink.api.schemas.runs import LinkCourse, Run, RunList, RunSeries, RunStateName
 from downlink.domain.permission import Verb
 from downlink.storage import runs as rows
+from downlink.views.linklogs import link_course
 from downlink.views.reports import run_series
 
 router = APIRouter(tags=["runs"])
@@ -42,6 +43,12 @@ def get_run(run_id: UUID, caller: Reader, unit: ReadUnit) -> Run:
 def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """Its flows' one-second series."""
     return json_response(run_series(unit, run_id))
+
+
+@router.get("/runs/{run_id}/link", responses=problems(401, 404))
+def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> LinkCourse:
+    """What its emulated link did, for a plot; 404 with `link_log_not_found` where nobody logged it. All rows are in the trace `link`."""
+    return LinkCourse.model_validate(link_course(unit, run_id))
 
 
 @router.post("/runs/{run_id}/cancel", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409))

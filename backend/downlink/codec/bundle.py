@@ -10,7 +10,7 @@ from typing import Any
 
 from downlink.codec.chunk import MAX_FLOW, MAX_PACKED_BYTES, MAX_SEQUENCE
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import POINT, Point
+from downlink.domain.point import NO_FLOW, POINT, Point
 
 MAX_BYTES = 8 * 2**20
 MAX_CHUNKS = 64
@@ -59,7 +59,7 @@ def _line(line: bytes, at: int) -> tuple[dict[str, Any], int]:
     if not re.fullmatch(POINT, str(data["point"])) or not re.fullmatch(r"[0-9a-fA-F]{64}", str(data["sha256"])):
         raise _invalid(f"point or sha256 in the line at byte {at}")
     size = _integer(data, "size", 1, MAX_PACKED_BYTES, at)
-    flow = _integer(data, "flow", 1, MAX_FLOW, at)
+    flow = _integer(data, "flow", NO_FLOW, MAX_FLOW, at)
     sequence = _integer(data, "sequence", 0, MAX_SEQUENCE, at)
     return {"flow": flow, "point": Point(data["point"]), "sequence": sequence, "sha256": data["sha256"]}, size
 

@@ -13,7 +13,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import Point
+from downlink.domain.point import NO_FLOW, Point
 from downlink.domain.sample import TIME_FIELD, fields_of
 
 FORMAT = "dl-chunk/2"
@@ -136,12 +136,16 @@ def _header(line: bytes) -> ChunkHeader:
     return ChunkHeader(
         run_id=data["run_id"],
         attempt=_integer(data, "attempt", 1, MAX_ATTEMPT),
-        flow=_integer(data, "flow", 1, MAX_FLOW),
+        flow=_flow(data, point),
         point=point,
         sequence=_integer(data, "sequence", 0, MAX_SEQUENCE),
         samples=_integer(data, "samples", 1, MAX_SAMPLES),
         fields=_fields(data["fields"], point),
     )
+
+
+def _flow(data: Mapping[str, Any], point: Point) -> int:
+    return _integer(data, "flow", *((NO_FLOW, NO_FLOW) if point == Point.LINK else (1, MAX_FLOW)))
 
 
 def _point(value: Any) -> Point:

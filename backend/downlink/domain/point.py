@@ -14,6 +14,7 @@ class Point(str):
     __slots__ = ()
     SENDER: ClassVar[Point]
     RECEIVER: ClassVar[Point]
+    LINK: ClassVar[Point]
 
     def __new__(cls, text: str) -> Self:
         if not re.fullmatch(POINT, text):
@@ -21,6 +22,13 @@ class Point(str):
         return super().__new__(cls, text)
 
 
-Point.SENDER, Point.RECEIVER = Point("sender"), Point("receiver")
+Point.SENDER, Point.RECEIVER, Point.LINK = Point("sender"), Point("receiver"), Point("link")
 ENDS = (Point.SENDER, Point.RECEIVER)
 """The points at which a flow over TCP is measured."""
+NO_FLOW = 0
+"""Whose trace an emulated link's log is: that of its run."""
+
+
+def trace_name(flow: int, point: str) -> str:
+    """In words."""
+    return "the link's log" if point == Point.LINK else f"flow {flow} at the {point}"

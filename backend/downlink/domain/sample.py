@@ -1,4 +1,4 @@
-"""The measured fields, read from the one list of them (`fields.csv`, a twin of `docs/fields.csv`)."""
+"""The measured fields, read from the lists of them: `fields.csv` of flows, `link-fields.csv` of emulated links, both as in `docs`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,26 @@ def fields() -> Mapping[str, Field]:
 
 def fields_of(point: Point) -> tuple[Field, ...]:
     """The fields that samples at this point may hold, in the order of the list."""
+    if point == Point.LINK:
+        return (fields()[TIME_FIELD], *link_fields().values())
     return tuple(field for field in fields().values() if point in field.ends)
+
+
+WAYS = ("down", "up")
+"""Of a link: to the receiver, and back."""
+
+
+@cache
+def link_fields() -> Mapping[str, Field]:
+    """The fields of an emulated link's log by name: each of the list for both ways."""
+    text = resources.files(__package__).joinpath("link-fields.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    found = [_link_field(f"{way}_{row['name']}", row) for way in WAYS for row in rows]
+    return MappingProxyType({field.name: field for field in found})
+
+
+def _link_field(name: str, row: Mapping[str, str]) -> Field:
+    return Field(name, row["unit"], FieldKind(row["kind"]), frozenset({Point.LINK}), None, None, row["description"])
 
 
 def _field(row: Mapping[str, str]) -> Field:

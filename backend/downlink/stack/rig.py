@@ -13,6 +13,7 @@ from typing import Any
 
 from downlink.domain.errors import UnavailableError
 from downlink.stack.process import Program, Supervisor, wait_until
+from downlink.stack.servers import socket_folder
 
 AGENT_STOP_S = 30.0  # an agent that is asked to stop aborts its run and puts its host back first
 # A plain user's own user, network and mount namespace, with a /run to keep named namespaces in.
@@ -38,6 +39,7 @@ class Rig:
         self.agent = str(agent)
         self.name = name
         self._ready = supervisor.home / f"link-{name}.json"
+        self._link_control = socket_folder(supervisor.home) / f"link-{name}.sock"
         self._is_root = os.geteuid() == 0
 
     def link_up(self, profile: str, senders: int, control: str) -> dict[str, Any]:
@@ -45,6 +47,7 @@ class Rig:
         self._ready.unlink(missing_ok=True)
         options = ["--name", self.name, "--profile", profile, "--senders", str(senders)]
         command = [self.agent, "link", "up", *options, "--control", control, "--ready-file", str(self._ready)]
+        command += ["--link-control", str(self._link_control)]
         prefix = () if self._is_root else (*OWN_NAMESPACES, "--", "sh", "-c", OWN_RUN_FOLDER, "sh")
         self._supervisor.start(Program(self._program, [*prefix, *command]))
         self._supervisor.wait_ready(self._program, self._ready.exists, timeout_s=30)
@@ -61,6 +64,8 @@ class Rig:
         place = self.facts()["hosts"][host.place]
         options = ["--token", token, "--name", host.agent, "--role", host.role, "--separate-uplink"]
         addresses = ["--server", place["control_url"], "--data-host", place["data_host"]]
+        if host.role == "receiver":  # one agent restarts the link for each run and takes its log
+            options += ["--link-control", str(self._link_control)]
         command = self.inside(host, [self.agent, "join", *options, *addresses, *self._state_option(host)])
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -74,6 +79,8 @@ class Rig:
         """Tell an agent that has joined where it lives now. Identity, journal and spool stay: they may hold what is unfinished."""
         place, config = self.facts()["hosts"][host.place], self.state(host) / "agent.yaml"
         now = {"server": place["control_url"], "data_host": place["data_host"]}
+        if host.role == "receiver":
+            now["link_control"] = str(self._link_control)
         config.write_text(replace_lines(config.read_text(), now))
 
     def start_agent(self, host: Host) -> None:
@@ -108,9 +115,10 @@ def known_profiles(agent: Path) -> list[str]:
 
 
 def replace_lines(text: str, values: Mapping[str, str]) -> str:
-    """The text of a YAML file with the plain `key: value` lines of these keys replaced."""
-    lines = ((line, line.partition(":")[0]) for line in text.splitlines())
-    return "".join(f"{key}: {values[key]}\n" if key in values else f"{line}\n" for line, key in lines)
+    """The text of a YAML file with the plain `key: value` lines of these keys replaced, and those added that it lacks."""
+    lines = [(line, line.partition(":")[0]) for line in text.splitlines()]
+    kept = "".join(f"{key}: {values[key]}\n" if key in values else f"{line}\n" for line, key in lines)
+    return kept + "".join(f"{key}: {value}\n" for key, value in values.items() if key not in [key for _, key in lines])
 
 
 def check_host() -> None:

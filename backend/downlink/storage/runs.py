@@ -302,6 +302,9 @@ def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple
     for run_id, sender, receiver, sent, received in unit.session.execute(flows):
         samples[run_id, sender] += sent or 0
         samples[run_id, receiver] += received or 0
+    logged = select(Run.id, Run.link_outcome["agent"].astext, Run.link_outcome["samples"].as_integer())
+    for run_id, agent, rows in unit.session.execute(logged.where(Run.id.in_(run_ids), Run.link_outcome.is_not(None))):
+        samples[run_id, agent] += rows or 0
     waits = and_(
         Run.state == RunState.RUNNING,
         Agent.run_id == Run.id,

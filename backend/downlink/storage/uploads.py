@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from downlink.domain.point import ENDS, Point
+from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.domain.run import FINAL, HostPhase, RunState
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -28,7 +28,7 @@ class Upload:
 
 
 def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -> dict[tuple[int, Point], Upload]:
-    """What is known of those ends of these flows that are this agent's.
+    """What is known of those points of these flows that are this agent's.
 
     The run is held as it is until the transaction ends, so that no chunk slips in behind its seal.
     """
@@ -38,12 +38,22 @@ def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -
         .join(RunHost, RunHost.run_id == Run.id)
         .where(Run.id == run_id, RunFlow.flow.in_(flows), RunHost.agent == agent)
     )
-    return {
+    found = {
         (flow.flow, point): _upload(run, host, getattr(flow, f"{point}_outcome"))
         for run, host, flow in unit.session.execute(query.with_for_update(read=True, of=Run))
         for point in ENDS
         if getattr(flow, point) == agent
     }
+    return {**found, **_link_upload(unit, run_id, agent)} if NO_FLOW in flows else found
+
+
+def _link_upload(unit: Unit, run_id: UUID, agent: str) -> dict[tuple[int, Point], Upload]:
+    """The link's log, where it is this agent's."""
+    query = select(Run, RunHost).join(RunHost, RunHost.run_id == Run.id).where(Run.id == run_id, RunHost.agent == agent)
+    row = unit.session.execute(query.with_for_update(read=True, of=Run)).one_or_none()
+    if row is None or (row[0].link_outcome or {}).get("agent") != agent:
+        return {}
+    return {(NO_FLOW, Point.LINK): _upload(row[0], row[1], row[0].link_outcome)}
 
 
 def _upload(run: Run, host: RunHost, outcome: Mapping[str, Any] | None) -> Upload:

@@ -129,7 +129,7 @@ def test_a_chunk_that_does_not_continue_its_trace_counts_as_missing(lab: Lab) ->
     assert flow["traces"]["sender"]["samples"] == 701
     assert ended(lab, run) == (
         "incomplete", "upload_refused",
-        "1 of flow 1's chunks at the sender cannot be used; the first is 2: its fields are others than before, or its time goes back.",
+        "1 of the chunks of flow 1 at the sender cannot be used; the first is 2: its fields are others than before, or its time goes back.",
     )  # fmt: skip
 
 

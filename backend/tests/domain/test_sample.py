@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from downlink.domain.point import ENDS, Point
-from downlink.domain.sample import FieldKind, fields, fields_of
+from downlink.domain.sample import FieldKind, fields, fields_of, link_fields
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
@@ -9,6 +9,19 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 def test_the_packaged_list_is_the_documented_one() -> None:
     packaged = Path(__file__).resolve().parents[2] / "downlink" / "domain" / "fields.csv"
     assert packaged.read_bytes() == (DOCS / "fields.csv").read_bytes()
+
+
+def test_the_packaged_list_of_links_is_the_documented_one() -> None:
+    packaged = Path(__file__).resolve().parents[2] / "downlink" / "domain" / "link-fields.csv"
+    assert packaged.read_bytes() == (DOCS / "link-fields.csv").read_bytes()
+
+
+def test_a_log_of_a_link_has_each_field_for_both_ways() -> None:
+    names = [line.split(",")[0] for line in (DOCS / "link-fields.csv").read_text().splitlines()[1:]]
+    logged = [field.name for field in fields_of(Point.LINK)]
+    assert logged == ["elapsed_us", *(f"{way}_{name}" for way in ("down", "up") for name in names)]
+    assert not set(logged[1:]) & set(fields())
+    assert all(name.endswith(f"_{link_fields()[name].unit}") for name in logged[1:])
 
 
 def test_every_row_of_the_list_is_a_field() -> None:

@@ -263,3 +263,27 @@ def test_chunks_from_before_stay_where_they_are_and_joined_ones_do_not_go_back(o
     with engine.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM chunks")).scalar_one() == 2
     engine.dispose()
+
+
+BEFORE_LINK_LOGS, LINK_LOGS = "c7e2a90d4f58", "c7d20e5a81f4"
+POINT_CHUNK = """
+    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
+    SELECT id, :flow, :point, 0, '', 1, 'PAR1', now() FROM runs
+"""
+
+
+def test_runs_from_before_have_no_log_of_their_link_and_going_back_takes_logs_alone(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_LINK_LOGS)
+    with engine.begin() as connection:
+        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN):
+            connection.execute(text(statement))
+        connection.execute(text(POINT_CHUNK), {"flow": 1, "point": "sender"})
+    command.upgrade(config, LINK_LOGS)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT link_seed, link_outcome FROM runs")).all() == [(None, None)]
+        connection.execute(text(POINT_CHUNK), {"flow": 0, "point": "link"})
+    command.downgrade(config, BEFORE_LINK_LOGS)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT point FROM chunks")).scalars().all() == ["sender"]
+    engine.dispose()

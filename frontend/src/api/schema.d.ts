@@ -570,6 +570,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Link
+         * @description What its emulated link did, for a plot; 404 with `link_log_not_found` where nobody logged it. All rows are in the trace `link`.
+         */
+        get: operations["get_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -2876,6 +2896,24 @@ export interface components {
             profile?: string | null;
         };
         /**
+         * LinkCauses
+         * @description Bytes lost in each step, by cause.
+         */
+        LinkCauses: {
+            /** Queue Full */
+            queue_full: number[];
+            /** Early Drop */
+            early_drop: number[];
+            /** Random Loss */
+            random_loss: number[];
+            /** Outage */
+            outage: number[];
+            /** Handover */
+            handover: number[];
+            /** Thinned */
+            thinned: number[];
+        };
+        /**
          * LinkChange
          * @description Only the keys given are changed. A link is not changed while a run holds it.
          */
@@ -2901,6 +2939,25 @@ export interface components {
             /** Profile */
             profile?: string | null;
         };
+        /**
+         * LinkCourse
+         * @description An emulated link's log, thinned for a plot: no peak of the queue and no loss is left out.
+         */
+        LinkCourse: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Time S
+             * @description Where each step begins, from the run's zero
+             */
+            time_s: number[];
+            /** End S */
+            end_s: number;
+            ways: components["schemas"]["LinkWays"];
+        };
         /** LinkList */
         LinkList: {
             /** Items */
@@ -2909,11 +2966,77 @@ export interface components {
             total: number;
         };
         /**
+         * LinkLog
+         * @description An emulated link in this run: restarted with the run's seed, and logged.
+         */
+        LinkLog: {
+            /** Agent */
+            agent: string;
+            /** Profile */
+            profile: string;
+            /**
+             * Seed
+             * @description The same for all conditions and attempts of a cycle
+             */
+            seed: number;
+            /**
+             * Phase Us
+             * @description Where in its course the link was at the run's zero: slots and frames lie there
+             */
+            phase_us: number;
+            /** Samples */
+            samples: number;
+            /** Dropped Samples */
+            dropped_samples: number;
+            /**
+             * Drained Packets
+             * @description Inside at the restart; they left the link as if there had been none
+             */
+            drained_packets: number;
+            /**
+             * Late Samples
+             * @description Before which a packet left more than late_limit_us after its moment
+             */
+            late_samples: number;
+            /** Late Limit Us */
+            late_limit_us: number;
+            /** Lateness Max Us */
+            lateness_max_us: number;
+            /** Lost */
+            lost: components["schemas"]["LinkLoss-Output"][];
+            /**
+             * Detail
+             * @description Why the log ends early
+             */
+            detail: string | null;
+            trace: components["schemas"]["TraceFacts"];
+        };
+        /**
          * LinkLoss
          * @description Packets that an emulated link lost on one way for one cause; flow: None for packets of none.
          */
-        LinkLoss: {
+        "LinkLoss-Input": {
             /** Flow */
+            flow: number | null;
+            /**
+             * Way
+             * @enum {string}
+             */
+            way: "down" | "up";
+            /** Cause */
+            cause: string;
+            /** Packets */
+            packets: number;
+        };
+        /**
+         * LinkLoss
+         * @description Packets that an emulated link lost.
+         */
+        "LinkLoss-Output": {
+            /**
+             * Flow
+             * @description Null for packets of no flow
+             */
             flow: number | null;
             /**
              * Way
@@ -2951,9 +3074,49 @@ export interface components {
             /** Lateness Max Us */
             lateness_max_us: number;
             /** Lost */
-            lost: components["schemas"]["LinkLoss"][];
+            lost: components["schemas"]["LinkLoss-Input"][];
             /** Detail */
             detail: string | null;
+        };
+        /**
+         * LinkWay
+         * @description One way of an emulated link, in steps.
+         */
+        LinkWay: {
+            /**
+             * Waiting Bytes
+             * @description The most that waited for the hop in the step
+             */
+            waiting_bytes: number[];
+            /**
+             * Rate Bps
+             * @description The hop's rate, mean over the step
+             */
+            rate_bps: number[];
+            /** Delivered Bps */
+            delivered_bps: number[];
+            /**
+             * Delay Ms
+             * @description Behind the hop, mean over the step
+             */
+            delay_ms: number[];
+            /**
+             * Gap S
+             * @description Time in handover gaps
+             */
+            gap_s: number[];
+            /**
+             * Outage S
+             * @description Time in outages, whether or not a packet met them
+             */
+            outage_s: number[];
+            lost_bytes: components["schemas"]["LinkCauses"];
+        };
+        /** LinkWays */
+        LinkWays: {
+            /** @description To the receiver */
+            down: components["schemas"]["LinkWay"];
+            up: components["schemas"]["LinkWay"];
         };
         /** Live */
         Live: {
@@ -3502,6 +3665,13 @@ export interface components {
             metrics: components["schemas"]["FlowMetrics"][];
             /** Analysis Version */
             analysis_version: string | null;
+            /**
+             * Link Seed
+             * @description What an emulated link was to be restarted with; null for real links
+             */
+            link_seed: number | null;
+            /** @description Null where no agent sits beside an emulated link */
+            link_log: components["schemas"]["LinkLog"] | null;
         };
         /** RunCounts */
         RunCounts: {
@@ -6803,6 +6973,73 @@ export interface operations {
             };
         };
     };
+    get_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkCourse"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     cancel_run: {
         parameters: {
             query?: never;
@@ -7257,8 +7494,9 @@ export interface operations {
             header?: never;
             path: {
                 run_id: string;
+                /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                point: "sender" | "receiver";
+                point: "sender" | "receiver" | "link";
             };
             cookie?: never;
         };
@@ -7335,8 +7573,9 @@ export interface operations {
             header?: never;
             path: {
                 run_id: string;
+                /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                point: "sender" | "receiver";
+                point: "sender" | "receiver" | "link";
             };
             cookie?: never;
         };

@@ -70,6 +70,33 @@ class RunFlow(Shape):
     traces: Traces
 
 
+class LinkLoss(Shape):
+    """Packets that an emulated link lost."""
+
+    flow: int | None = Field(description="Null for packets of no flow")
+    way: Literal["down", "up"]
+    cause: str
+    packets: int
+
+
+class LinkLog(Shape):
+    """An emulated link in this run: restarted with the run's seed, and logged."""
+
+    agent: str
+    profile: str
+    seed: int = Field(description="The same for all conditions and attempts of a cycle")
+    phase_us: int = Field(description="Where in its course the link was at the run's zero: slots and frames lie there")
+    samples: int
+    dropped_samples: int
+    drained_packets: int = Field(description="Inside at the restart; they left the link as if there had been none")
+    late_samples: int = Field(description="Before which a packet left more than late_limit_us after its moment")
+    late_limit_us: int
+    lateness_max_us: int
+    lost: list[LinkLoss]
+    detail: str | None = Field(description="Why the log ends early")
+    trace: TraceFacts
+
+
 class RunHost(Shape):
     agent: str
     roles: list[str]
@@ -159,6 +186,45 @@ class Run(RunSummary):
     events: list[RunEvent]
     metrics: list[FlowMetrics]
     analysis_version: str | None
+    link_seed: int | None = Field(description="What an emulated link was to be restarted with; null for real links")
+    link_log: LinkLog | None = Field(description="Null where no agent sits beside an emulated link")
+
+
+class LinkCauses(Shape):
+    """Bytes lost in each step, by cause."""
+
+    queue_full: list[int]
+    early_drop: list[int]
+    random_loss: list[int]
+    outage: list[int]
+    handover: list[int]
+    thinned: list[int]
+
+
+class LinkWay(Shape):
+    """One way of an emulated link, in steps."""
+
+    waiting_bytes: list[int] = Field(description="The most that waited for the hop in the step")
+    rate_bps: list[float] = Field(description="The hop's rate, mean over the step")
+    delivered_bps: list[float]
+    delay_ms: list[float] = Field(description="Behind the hop, mean over the step")
+    gap_s: list[float] = Field(description="Time in handover gaps")
+    outage_s: list[float] = Field(description="Time in outages, whether or not a packet met them")
+    lost_bytes: LinkCauses
+
+
+class LinkWays(Shape):
+    down: LinkWay = Field(description="To the receiver")
+    up: LinkWay
+
+
+class LinkCourse(Shape):
+    """An emulated link's log, thinned for a plot: no peak of the queue and no loss is left out."""
+
+    run_id: UUID
+    time_s: list[float] = Field(description="Where each step begins, from the run's zero")
+    end_s: float
+    ways: LinkWays
 
 
 Column = list[float | None]

@@ -52,6 +52,7 @@ class Run(Table):
     nominal_rate_bps, is_emulated: of its link when it was planned; an analysis years later, or elsewhere, finds no link to ask.
     wake_at: when the tick looks at it, None for not before something happens; of planned runs, the first on each link has one.
     import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
+    link_seed: what an emulated link is restarted with (domain/weather.py). link_outcome: what came of it, and the `agent` that says so.
     """
 
     __tablename__ = "runs"
@@ -85,6 +86,8 @@ class Run(Table):
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     analysis_version: Mapped[str | None]
     import_source: Mapped[Json | None]
+    link_seed: Mapped[int | None]
+    link_outcome: Mapped[Json | None]
     __table_args__ = (
         UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),
         Index("ix_runs_unfinished", "state", "due_at", postgresql_where=text("ended_at IS NULL")),

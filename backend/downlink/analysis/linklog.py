@@ -1,0 +1,75 @@
+"""What an emulated link's log says: its course for a plot. Columns are those of `link-fields.csv`, a row each 10 ms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+CAUSES = ("queue_full", "early_drop", "random_loss", "outage", "handover", "thinned")
+"""Why a link loses packets. Thinned acknowledgements are no loss to their flow: later ones say the same."""
+DRAWN_STEPS = 1_200
+"""More than a screen shows."""
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DrawnWay:
+    """One way of a link in equal steps. waiting_bytes: the most of each step; rate_bps, delay_ms: means; delivered_bps: bytes that left
+    the way. lost_bytes by cause, and gap_s and outage_s, are sums over the step."""
+
+    waiting_bytes: list[int]
+    rate_bps: list[float]
+    delivered_bps: list[float]
+    delay_ms: list[float]
+    gap_s: list[float]
+    outage_s: list[float]
+    lost_bytes: dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class DrawnLink:
+    """time_s: where each step begins, from the run's zero; the last one ends at end_s."""
+
+    time_s: list[float]
+    end_s: float
+    ways: dict[str, DrawnWay]
+
+
+def drawn_link(columns: Mapping[str, Ints], ways: tuple[str, ...], most: int = DRAWN_STEPS) -> DrawnLink:
+    """The log thinned for a plot: no peak of the queue and no loss is left out. Empty for fewer than two rows."""
+    elapsed_us = columns["elapsed_us"]
+    rows = len(elapsed_us)
+    edges = np.append(np.arange(0, rows - 1, max(1, -(-(rows - 1) // most))), rows - 1) if rows > 1 else np.arange(0)
+    time_s = elapsed_us[edges] / 1e6
+    return DrawnLink(
+        time_s=time_s[:-1].tolist(),
+        end_s=float(time_s[-1]) if rows > 1 else 0.0,
+        ways={way: _drawn_way(columns, way, edges, np.diff(time_s)) for way in ways},
+    )
+
+
+def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDArray[np.float64]) -> DrawnWay:
+    def column(name: str) -> Ints:
+        return columns[f"{way}_{name}"]
+
+    def rise(name: str) -> Ints:
+        return np.diff(column(name)[edges])
+
+    def mean(name: str) -> NDArray[np.float64]:
+        return np.add.reduceat(column(name)[:-1], edges[:-1]) / np.diff(edges)
+
+    if len(edges) == 0:
+        return DrawnWay([], [], [], [], [], [], {cause: [] for cause in CAUSES})
+    return DrawnWay(
+        waiting_bytes=np.maximum.reduceat(column("waiting_bytes")[:-1], edges[:-1]).tolist(),
+        rate_bps=mean("rate_bps").tolist(),
+        delivered_bps=(8 * rise("delivered_bytes") / lasts_s).tolist(),
+        delay_ms=(mean("delay_us") / 1e3).tolist(),
+        gap_s=(rise("gap_us") / 1e6).tolist(),
+        outage_s=(rise("outage_us") / 1e6).tolist(),
+        lost_bytes={cause: rise(f"{cause}_bytes").tolist() for cause in CAUSES},
+    )

@@ -1,0 +1,18 @@
+"""What an emulated link meets during a run: the same for all that is compared with each other."""
+
+from __future__ import annotations
+
+import hashlib
+
+SEED_BITS = 53
+"""A whole number that every reader of JSON takes exactly."""
+
+
+def link_seed(campaign_seed: int, cycle: int) -> int:
+    """The seed of an emulated link in one cycle of a campaign: for all links, conditions and attempts alike.
+
+    The first 53 bits of the SHA-256 of `downlink link 1 SEED CYCLE`. It stays as it is over versions: a campaign that is
+    repeated years later meets the same weather.
+    """
+    digest = hashlib.sha256(f"downlink link 1 {campaign_seed} {cycle}".encode()).digest()
+    return int.from_bytes(digest[:8]) >> (64 - SEED_BITS)

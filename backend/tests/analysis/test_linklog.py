@@ -1,0 +1,52 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from downlink.analysis.linklog import CAUSES, drawn_link
+from downlink.domain.sample import WAYS, link_fields
+from tests.fixtures.scripted_agent import draw_link
+
+
+def log(rows: int) -> dict[str, Any]:
+    return draw_link(np.arange(rows, dtype=np.int64) * 10_000)
+
+
+def test_causes_are_those_of_the_documented_list() -> None:
+    named = [f"{cause}_bytes" for cause in CAUSES]
+    assert [name.removeprefix("down_") for name in link_fields() if name.startswith("down_")][-len(CAUSES) :] == named
+
+
+def test_a_short_log_is_drawn_row_by_row() -> None:
+    drawn = drawn_link(log(401), WAYS)
+    assert (len(drawn.time_s), drawn.time_s[:2], drawn.end_s) == (400, [0.0, 0.01], 4.0)
+    down = drawn.ways["down"]
+    assert down.rate_bps[7] == 160e6
+    assert down.delay_ms[7] == 276.0
+    assert down.waiting_bytes[:3] == [0, 10_000, 20_000]
+    assert down.delivered_bps[100] == pytest.approx(72e6)  # of 80 Mb/s a tenth waits
+    assert [at for at, out in zip(drawn.time_s, down.outage_s, strict=True) if out] == [1.49, 2.99]
+    assert drawn.ways["up"].rate_bps == [1e6] * 400
+
+
+@given(st.integers(2, 3_000), st.integers(1, 500))
+def test_a_thinned_log_keeps_sums_and_peaks(rows: int, most: int) -> None:
+    columns = log(rows)
+    drawn = drawn_link(columns, WAYS, most)
+    down = drawn.ways["down"]
+    assert 1 <= len(drawn.time_s) <= most
+    assert drawn.end_s == pytest.approx((rows - 1) / 100)
+    assert sum(down.lost_bytes["queue_full"]) == columns["down_queue_full_bytes"][-1]
+    assert sum(down.outage_s) == pytest.approx(columns["down_outage_us"][-1] / 1e6)
+    assert max(down.waiting_bytes) == max(columns["down_waiting_bytes"][:-1])
+    lasts_s = np.diff([*drawn.time_s, drawn.end_s])
+    assert np.dot(down.delivered_bps, lasts_s) / 8 == pytest.approx(columns["down_delivered_bytes"][-1])
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_log_without_time_draws_nothing(rows: int) -> None:
+    drawn = drawn_link(log(rows), WAYS)
+    assert (drawn.time_s, drawn.ways["down"].waiting_bytes) == ([], [])
+    assert drawn.ways["up"].lost_bytes["outage"] == []
