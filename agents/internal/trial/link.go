@@ -16,7 +16,7 @@ const (
 	// rowPatience is how long no row of the log may come: they are 10 ms apart.
 	rowPatience = 10 * time.Second
 	// mostLateRatio is the share of rows with late packets above which a run says more of this machine than of the link.
-	mostLateRatio = 0.01
+	mostLateRatio = 0.05
 )
 
 // linkRun is an emulated link's part in a run; nil where the link is none, or no agent of ours sits beside it.

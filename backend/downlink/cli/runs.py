@@ -81,12 +81,14 @@ def trace(
     run: str,
     flow: Annotated[int, typer.Option(min=1)] = 1,
     point: Annotated[
-        Literal["sender", "receiver"], typer.Option("--point", "--end", help="Where it was taken.")
+        Literal["sender", "receiver", "link"], typer.Option("--point", "--end", help="Where it was taken.")
     ] = "sender",
     form: Annotated[Literal["parquet", "csv"], typer.Option("--format")] = "parquet",
     to: Annotated[Path | None, typer.Option(help="File to write; named after the run when left out")] = None,
 ) -> None:
-    """Download the samples of one flow at one point."""
+    """Download the samples of one flow at one point, or an emulated link's log."""
+    if point == "link":  # an emulated link's log is its run's
+        flow = 0
     file = to or Path(f"{run}-{flow}-{point}.{form}")
     size = download(connect(), f"/runs/{run}/traces/{flow}/{point}.{form}", file)
     note(f"{file}: {size:,} bytes")
