@@ -265,7 +265,7 @@ def test_chunks_from_before_stay_where_they_are_and_joined_ones_do_not_go_back(o
     engine.dispose()
 
 
-BEFORE_LINK_LOGS, LINK_LOGS = "c7e2a90d4f58", "c7d20e5a81f4"
+BEFORE_LINK_LOGS, LINK_LOGS = "c7b15e90d3a2", "c7d20e5a81f4"
 POINT_CHUNK = """
     INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
     SELECT id, :flow, :point, 0, '', 1, 'PAR1', now() FROM runs

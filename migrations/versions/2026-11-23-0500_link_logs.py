@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "c7d20e5a81f4"
-down_revision = "c7e2a90d4f58"
+down_revision = "c7b15e90d3a2"
 branch_labels = None
 depends_on = None
 
