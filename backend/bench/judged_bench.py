@@ -31,7 +31,7 @@ from downlink.stack.launcher import running
 from downlink.storage import campaigns
 from downlink.storage.traces import add_part
 from downlink.storage.unit import Unit, open_units
-from downlink.views.reports import build
+from downlink.views.material import build
 from tests.fixtures.recorded import ARCHIVE, recorded_columns, recorded_rows
 
 RUNS, TIMES, ROUNDS = 344, 11, 5

@@ -11,7 +11,8 @@ from downlink.actions.campaigns import complete_campaign
 from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
-from downlink.views.reports import FROM_REPORT, KEPT, build
+from downlink.views.material import build
+from downlink.views.reports import FROM_REPORT, KEPT
 
 
 def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:

@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from downlink.api.deps import ExportSlot, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.reports import Report
+from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
 from downlink.api.schemas.statistics import CampaignStatistics
 from downlink.views import reports, tables, traces
 
@@ -44,10 +45,22 @@ def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Respons
     return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
 
 
+@router.get("/campaigns/{campaign_id}/reproduction", response_model=CampaignReproduction, responses=problems(401, 404))
+def get_reproduction(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """The published values that the campaign's file names beside its own; over the complete runs so far."""
+    return json_response(reports.kept_answer(unit, campaign_id, "reproduction"))
+
+
+@router.get("/reproduction", response_model=Reproductions, responses=problems(401))
+def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
+    """All campaigns that name a published figure: values of one name belong side by side."""
+    return json_response(reports.reproductions(unit))
+
+
 @router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
 def export_campaign(campaign_id: UUID, table: tables.TableName, caller: Reader, units: Units) -> StreamingResponse:
     """One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
-    fairness, comparisons, or the values that stand out.
+    fairness, comparisons, published values beside ours, or the values that stand out.
 
     The tables of runs include failed and missed ones.
     """

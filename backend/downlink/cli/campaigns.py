@@ -183,6 +183,19 @@ def table(
 
 
 @app.command()
+def reproduction(campaign: Which, as_json: AsJson = False) -> None:
+    """Print the published values that the campaign's file names beside its own, with 95 % interval and n."""
+    from downlink.cli.reproduction import print_reproduction
+
+    client = connect()
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/reproduction")
+    if as_json:
+        print_json(found)
+    else:
+        print_reproduction(found)
+
+
+@app.command()
 def sweep(
     campaign: Which,
     values: Annotated[

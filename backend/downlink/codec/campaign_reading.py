@@ -13,7 +13,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, first_shape, shown
+from downlink.codec.campaign_parts import shown
+from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, first_shape
+from downlink.codec.published_shape import broken_values
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import METRICS, PHASES, STEADY_TIMES
@@ -100,6 +102,9 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
                 yield Problem(place, f"must be below the {stop.seconds:g} s after which the run stops.")
     yield from _unknown_metrics(file)
     yield from _late_windows(file)
+    flows = {condition.name: len(condition.flows) for condition in file.conditions}
+    phases = (*PHASES, *(window.name for window in file.windows))
+    yield from (Problem(*found) for found in broken_values(file.reproduces, flows, phases, file.links))
     runs = file.timetable.to_domain().runs_per_link(len(file.conditions)) * len(file.links)
     if runs > MAX_RUNS:
         yield Problem("timetable", f"makes {runs} runs; a campaign holds at most {MAX_RUNS}.")

@@ -10,10 +10,6 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     WithJsonSchema,
@@ -21,8 +17,20 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticCustomError
 
+from downlink.codec.campaign_parts import (
+    MAX_SECONDS,
+    STORABLE,
+    WHOLE,
+    WINDOW_NAME,
+    LaterSeconds,
+    Name,
+    Part,
+    PhaseSeconds,
+    at,
+    shown,
+)
+from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.domain import campaign as domain
 from downlink.domain.campaign import LEAST_PHASE_S, Campaign, ConditionOrder, Sampling, Scalar
 from downlink.domain.link import MAX_SENDERS
@@ -36,25 +44,12 @@ MAX_FLOWS = 16
 MAX_PRIMARY = 10
 MAX_WINDOWS = 10
 MAX_RUNS = 100_000
-MAX_SECONDS = 86_400.0
 MAX_BYTES = 10**13
 MAX_RATE_BPS = 10**12
 MAX_OPTION = 2**63
-WINDOW_NAME = r"[a-z][a-z0-9_]{0,39}"
 PRIMARY_NAME = rf"({WINDOW_NAME}\.)?[a-z_]{{1,40}}"
 # TCP_CA_NAME_MAX is 16 with the closing zero.
 CC_NAME = r"[A-Za-z0-9_-]{1,15}"
-
-
-def _whole(value: Any) -> Any:
-    """1e9 is a whole number."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _storable(text: str) -> str:
-    if not is_storable(text):
-        raise ValueError("not storable")
-    return text
 
 
 def _option(value: Any) -> Scalar:
@@ -76,29 +71,7 @@ def _setting_value(setting: Setting) -> Any:
     return Annotated[str | None, PlainValidator(accept), WithJsonSchema(schema)]
 
 
-def shown(value: Any) -> str:
-    """A value as a refusal shows it: short, and never a whole structure."""
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, int) and abs(value) >= 10**30:  # Python refuses to spell the largest
-        return "a number beyond all measure"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def at(key: str, message: str) -> PydanticCustomError:
-    """A problem of a mapping that one of its keys is to blame for."""
-    return PydanticCustomError("at_key", "{message}", {"key": key, "message": message})
-
-
-WHOLE = BeforeValidator(_whole)
-STORABLE = AfterValidator(_storable)
-PhaseSeconds = Annotated[float, Field(strict=True, ge=LEAST_PHASE_S, le=MAX_SECONDS)]
-LaterSeconds = Annotated[float, Field(strict=True, ge=0, le=MAX_SECONDS)]
 Option = Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})]
-Name = Annotated[str, Field(strict=True, min_length=1, max_length=200), STORABLE]
 
 
 class _Untitled(GenerateJsonSchema):
@@ -106,17 +79,6 @@ class _Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, _schema: Any) -> bool:
         return False
-
-
-class Part(BaseModel):
-    """A mapping of the file. A key without a value counts as absent, any other key as a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_empty(cls, data: Any) -> Any:
-        return {key: value for key, value in data.items() if value is not None} if isinstance(data, Mapping) else data
 
 
 class StopPart(Part):
@@ -307,6 +269,9 @@ class CampaignFile(Part):
     conditions: Annotated[list[ConditionPart], Field(min_length=1, max_length=MAX_CONDITIONS)] = Field(
         description="What is compared"
     )
+    reproduces: Annotated[list[FigurePart], Field(min_length=0, max_length=MAX_FIGURES)] = Field(
+        default=[], description="Published figures that its numbers are held against"
+    )
 
     def to_domain(self) -> Campaign:
         stop = self.stop or StopPart(seconds=1)  # which no condition uses when it is not given
@@ -324,6 +289,7 @@ class CampaignFile(Part):
             conditions=conditions,
             sampling=self.sampling,
             primary_metrics=tuple(self.primary_metrics),
+            reproduces=tuple(figure.to_domain() for figure in self.reproduces),
         )
 
 

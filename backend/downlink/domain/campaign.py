@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
+from downlink.domain.reproduction import PublishedFigure
 from downlink.domain.setting import is_host_wide
 
 Scalar = str | int | float | bool
@@ -208,7 +209,7 @@ class Condition:
 class Campaign:
     """A named study. Conditions are complete: the defaults and the common stop rule are merged into each.
 
-    primary_metrics: what its author asks about; only these are tested.
+    primary_metrics: what its author asks about; only these are tested. reproduces: published figures to hold its numbers against.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Campaign:
     conditions: tuple[Condition, ...]
     sampling: Sampling = Sampling.POLLED
     primary_metrics: tuple[str, ...] = DEFAULT_PRIMARY
+    reproduces: tuple[PublishedFigure, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -234,6 +236,7 @@ class Campaign:
             "conditions": [condition.to_dict() for condition in self.conditions],
             "sampling": self.sampling.value,
             "primary_metrics": list(self.primary_metrics),
+            "reproduces": [figure.to_dict() for figure in self.reproduces],
         }
 
     @classmethod
@@ -250,4 +253,5 @@ class Campaign:
             conditions=tuple(map(Condition.from_dict, data["conditions"])),
             sampling=Sampling(data.get("sampling", Sampling.POLLED)),
             primary_metrics=tuple(data.get("primary_metrics", DEFAULT_PRIMARY)),
+            reproduces=tuple(map(PublishedFigure.from_dict, data.get("reproduces", ()))),
         )

@@ -48,6 +48,12 @@ def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> 
     return campaign
 
 
+def reproducing(unit: Unit) -> list[UUID]:
+    """Campaigns whose file names a published figure, the oldest first."""
+    query = select(Campaign.id).where(func.jsonb_array_length(Campaign.spec["reproduces"]) > 0)
+    return list(unit.session.scalars(query.order_by(Campaign.created_at, Campaign.id)))
+
+
 def get_overview(unit: Unit, campaign_id: UUID) -> Overview:
     return _overviews(unit, [find_campaign(unit, campaign_id)])[0]
 

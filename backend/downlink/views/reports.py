@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 import orjson
 
 from downlink.analysis import ANALYSIS_VERSION
-from downlink.analysis.binning import Floats
 from downlink.analysis.intervals import plain
-from downlink.analysis.phases import rate_or_nan
-from downlink.analysis.report import FlowRecord, Report, build_report
-from downlink.codec.series import unpack_series
 from downlink.codec.tables import moment_text
-from downlink.domain.campaign import Phases
 from downlink.domain.errors import NotFoundError
-from downlink.domain.metric import METRICS, QUANTITIES
+from downlink.domain.metric import QUANTITIES
 from downlink.storage import campaigns, judged, reports, runs
-from downlink.storage.tables import Campaign, Metric, Run, RunFlow, StoredSeries
+from downlink.storage.tables import Campaign, RunFlow, StoredSeries
 from downlink.storage.tables import Report as StoredReport
 from downlink.storage.unit import Unit
 from downlink.views.exits import campaign_exits
-from downlink.views.flows import complete_flows, run_ids
 from downlink.views.limits import campaign_limits
+from downlink.views.material import build, no_bins, values_of
+from downlink.views.reproduction import campaign_reproduction
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ def run_series(unit: Unit, run_id: UUID) -> RunSeries:
 
 
 def _flow_series(flow: RunFlow, stored: StoredSeries | None) -> dict[str, Any]:
-    values = _no_bins() if stored is None else _values(stored)
+    values = no_bins() if stored is None else values_of(stored)
     own = {"flow": flow.flow, "cc": flow.cc, "asked_cc": flow.asked_cc, "bin_s": list(range(values.shape[1]))}
     return {**own, **dict(zip(QUANTITIES, plain(values), strict=True))}
 
@@ -101,6 +96,7 @@ KEPT: Mapping[str, Callable[[Unit, UUID], Any]] = {
     "statistics": campaign_statistics,
     "exits": campaign_exits,
     "limits": campaign_limits,
+    "reproduction": campaign_reproduction,
 }
 """Answers that are made and stored with the report."""
 FROM_REPORT = frozenset({"statistics"})
@@ -114,57 +110,7 @@ def kept_answer(unit: Unit, campaign_id: UUID, name: str) -> bytes:
     return orjson.dumps(KEPT[name](unit, campaign_id)) if stored is None else stored
 
 
-def build(unit: Unit, campaign: Campaign) -> Report:
-    """The statistics over the campaign's complete runs, from their stored series and metrics."""
-    spec, flows = campaigns.campaign_of(campaign), complete_flows(unit, [campaign.id])
-    ids = run_ids(flows)
-    series = {(row.run_id, row.flow): _values(row) for row in judged.rows(unit, StoredSeries, ids)}
-    metrics = {(row.run_id, row.flow, row.phase): row for row in judged.rows(unit, Metric, ids)}
-    members = [member for group in flows.values() for member in group]
-    planned = sorted((run for run, _ in members), key=lambda run: (run.due_at, run.cycle, run.position, run.attempt))
-    return build_report(
-        [_record(run, flow, series, metrics, spec.phases) for run, flow in members],
-        conditions=[condition.name for condition in spec.conditions],
-        phases=spec.phases,
-        primary=spec.primary_metrics,
-        nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run in planned},  # the last one says it
-        seed=spec.timetable.seed,
-    )
-
-
-def _record(
-    run: Run, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric], phases: Phases
-) -> FlowRecord:
-    """A flow without a series (its run was shorter than a second) has empty ones."""
-    rows = [metrics.get((run.id, flow.flow, phase)) for phase in phases.names]
-    return FlowRecord(
-        run=str(run.id),
-        link=run.link,
-        condition=run.condition,
-        cycle=run.cycle,
-        flow=flow.flow,
-        cc=flow.cc,
-        series=series.get((run.id, flow.flow), _no_bins()),
-        metrics=np.array([[getattr(row, name, None) for name in METRICS] for row in rows], dtype=np.float64),
-        object_times={name: np.asarray(times, dtype=np.float64) for name, times in _object_times(flow)},
-    )
-
-
-def _object_times(flow: RunFlow) -> Iterator[tuple[str, Floats | list[float]]]:
-    """Those that are known, by their names in the report. An imported flow does not say when it was asked for."""
-    if flow.object_times_s is None:
-        return
-    yield "object_times", flow.object_times_s
-    first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
-    if flow.received_times_s is None or first_byte_us is None:
-        return
-    yield "requested_object_times", np.asarray(flow.object_times_s) + (first_byte_us / 1e6 - flow.start_s)
-    yield "received_object_times", flow.received_times_s
-
-
-def _values(row: StoredSeries) -> Floats:
-    return unpack_series(row.packed, row.quantities, QUANTITIES)
-
-
-def _no_bins() -> Floats:
-    return np.zeros((len(QUANTITIES), 0))
+def reproductions(unit: Unit) -> bytes:
+    """The answers `reproduction` of all campaigns that name a published figure, the oldest first, as one object."""
+    found = (kept_answer(unit, campaign_id, "reproduction") for campaign_id in campaigns.reproducing(unit))
+    return b'{"items":[' + b",".join(found) + b"]}"

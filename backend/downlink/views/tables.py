@@ -13,8 +13,11 @@ from downlink.storage import campaigns, judged, runs
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.views.reports import campaign_statistics, report_members
+from downlink.views.reproduction import campaign_reproduction
 
-TableName = Literal["series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers"]
+TableName = Literal[
+    "series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers", "reproduction"
+]
 Rows = Callable[[Unit, UUID], Cells]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
 STATISTICS = ("mean", "low", "high", "sd", "n")
@@ -25,6 +28,10 @@ WEIGHED = (
     "cycles_for_test", "level_p", "ks_distance", "shape_p", "detectable_difference", "cycles_needed", "cycles_missing",
 )  # fmt: skip
 EVENT_TIMES = ("median", "low", "high", "n", "not_within", "within_s")
+WHOSE = ("name", "metric", "unit", "phase", "link", "condition", "flow", "object_mb")
+HELD = (
+    "least", "most", "tolerance", "statistic", "estimate", "low", "high", "n", "not_within", "reading", "equivalence_p", "source", "why",
+)  # fmt: skip
 OUTLIER = ("run_id", "link", "condition", "cycle", "flow", "phase", "metric", "value", "median")
 
 
@@ -113,6 +120,20 @@ def _outliers(unit: Unit, campaign_id: UUID) -> Cells:
         yield tuple(found[name] for name in OUTLIER)
 
 
+def _reproduction(unit: Unit, campaign_id: UUID) -> Cells:
+    """A line for each published value."""
+    for figure in campaign_reproduction(unit, campaign_id).figures:
+        for found in figure.values:
+            others = (found[key] and found[key][name] for key in ("over", "minus") for name in ("condition", "flow"))
+            yield (
+                figure.paper,
+                figure.figure,
+                *(found[name] for name in WHOSE),
+                *others,
+                *(found[name] for name in HELD),
+            )
+
+
 def _judged(judge: Judge) -> Rows:
     """A judge's lines of every flow of a run."""
 
@@ -138,6 +159,7 @@ _SUMMARY = (
     *("link", "condition", "flow", "cc", "runs", "phase", "bin_s", "metric"),
     *(*STATISTICS, "median", "not_within", "within_s"),
 )
+_REPRODUCTION = ("paper", "figure", *WHOSE, "over_condition", "over_flow", "minus_condition", "minus_flow", *HELD)
 _BY_RUN: dict[str, tuple[Sequence[str], Rows]] = {
     "runs": ((*RUN_COLUMNS, *_RUN_TABLE), _runs),
     **{judge.name: ((*RUN_COLUMNS, "flow", *judge.header), _judged(judge)) for judge in JUDGES},
@@ -147,6 +169,7 @@ _AT_ONCE: dict[str, tuple[Sequence[str], Rows]] = {
     "fairness": (_FAIRNESS, _fairness),
     "statistics": ((*COMPARED, *(f"difference_{name}" for name in STATISTICS), *WEIGHED), _statistics),
     "outliers": (OUTLIER, _outliers),
+    "reproduction": (_REPRODUCTION, _reproduction),
     "summary": (_SUMMARY, _summary),
 }
 """Theirs are made of a campaign's report."""

@@ -20,7 +20,8 @@ from downlink.domain.run import Reason, RunState
 from downlink.storage import campaigns, reports
 from downlink.storage.runs import get_run, run_ids
 from downlink.storage.unit import Unit
-from downlink.views.reports import KEPT, build
+from downlink.views.material import build
+from downlink.views.reports import KEPT
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 

@@ -17,6 +17,7 @@ from downlink.domain.campaign import (
     Window,
 )
 from downlink.domain.errors import InvalidError
+from downlink.domain.reproduction import Side
 
 SMALL: dict[str, Any] = {
     "name": "Small",
@@ -197,6 +198,55 @@ def test_a_window_that_no_run_can_have_is_refused(windows: list[dict[str, Any]],
 
 def test_a_metric_of_a_window_that_is_not_there_is_refused() -> None:
     assert "startup.rtt_ms, " in problems(changed(primary_metrics=["lead.rtt_ms"]))["primary_metrics[0]"]
+
+
+REPRODUCED = {"name": "5 MB", "metric": "object_time_s", "object_mb": 5, "condition": "on", "published": 8}
+
+
+def reproducing(**changes: Any) -> dict[str, Any]:
+    value = {key: each for key, each in {**REPRODUCED, **changes}.items() if each is not None}
+    return changed(windows=[LEAD], reproduces=[{"paper": "Peters 2021", "figure": "Figure 6", "values": [value]}])
+
+
+def test_a_campaign_says_what_it_reproduces_and_keeps_it() -> None:
+    other = {"flow": 1, "condition": None}
+    for changes in ({}, {"over": other}, {"minus": {}, "phase": "lead", "metric": "rtt_ms", "object_mb": None}):
+        campaign = campaign_from_dict(reproducing(**changes))
+        assert campaign_from_dict(campaign.to_dict()) == campaign
+        assert Campaign.from_dict(campaign.to_dict()) == campaign
+    (figure,) = campaign_from_dict(reproducing(published=None, most=9, over={})).reproduces
+    (value,) = figure.values
+    assert (value.least, value.most, value.over) == (float("-inf"), 9, Side("on", 1))
+    assert not value.is_number
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "words"),
+    [
+        ({"metric": "speed"}, ".metric", "must be one of throughput_bps, "),
+        ({"published": None}, "", "needs published, or one or both of least and most"),
+        ({"least": 3}, "", "and not both kinds"),
+        ({"published": None, "least": 3, "most": 3}, ".most", "above least"),
+        ({"object_mb": None}, ".object_mb", "is required with an object time"),
+        ({"metric": "rtt_ms"}, ".object_mb", "goes with object times alone"),
+        ({"over": {}, "minus": {}}, ".minus", "a ratio or a difference"),
+        ({"condition": "of"}, ".condition", "one of the campaign's conditions, on, not 'of'"),
+        ({"flow": 2}, ".flow", "at most 1, the flows of 'on'"),
+        ({"over": {"condition": "of"}}, ".over.condition", "not 'of'"),
+        ({"phase": "late"}, ".phase", "one of startup, steady, overall, lead, not 'late'"),
+        ({"link": "leo"}, ".link", "one of the campaign's links, geo"),
+    ],
+)
+def test_a_published_value_that_nothing_can_be_compared_to_is_refused(
+    changes: dict[str, Any], place: str, words: str
+) -> None:
+    assert words in problems(reproducing(**changes))[f"reproduces[0].values[0]{place}"]
+
+
+def test_values_of_a_figure_have_names_of_their_own() -> None:
+    file = reproducing()
+    file["reproduces"][0]["values"] *= 2
+    assert "earlier value" in problems(file)["reproduces[0].values[1].name"]
 
 
 def test_every_ack_is_recorded_where_the_campaign_asks_for_it() -> None:

@@ -674,6 +674,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/reproduction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Reproduction
+         * @description The published values that the campaign's file names beside its own; over the complete runs so far.
+         */
+        get: operations["get_reproduction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reproduction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reproductions
+         * @description All campaigns that name a published figure: values of one name belong side by side.
+         */
+        get: operations["list_reproductions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/{table}.csv": {
         parameters: {
             query?: never;
@@ -684,7 +724,7 @@ export interface paths {
         /**
          * Export Campaign
          * @description One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
-         *     fairness, comparisons, or the values that stand out.
+         *     fairness, comparisons, published values beside ours, or the values that stand out.
          *
          *     The tables of runs include failed and missed ones.
          */
@@ -1608,6 +1648,80 @@ export interface components {
                         pacing_rate_bps?: number | null;
                     }[];
                 }[];
+                /**
+                 * @description Published figures that its numbers are held against
+                 * @default []
+                 */
+                reproduces: {
+                    /** @description As docs/papers.md cites it, or any other */
+                    paper: string;
+                    /** @description Figure 6, Table I, or what the text says */
+                    figure: string;
+                    /** @description What was published, and what it is compared to */
+                    values: {
+                        /** @description The same in every campaign that reproduces it */
+                        name: string;
+                        /**
+                         * @description Of ours, that it is compared to
+                         * @enum {string}
+                         */
+                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "utilisation_ratio" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s";
+                        /**
+                         * @description Phase or window of the metric
+                         * @default overall
+                         */
+                        phase: string;
+                        /** @description Whose number it is */
+                        condition: string;
+                        /**
+                         * @description Which of the condition's flows
+                         * @default 1
+                         */
+                        flow: number;
+                        /** @description The ratio to this flow, pair by pair */
+                        over?: {
+                            /** @description The value's own condition by default */
+                            condition?: string | null;
+                            /**
+                             * @description Which of the condition's flows
+                             * @default 1
+                             */
+                            flow: number;
+                        } | null;
+                        /** @description The difference to this flow, pair by pair */
+                        minus?: {
+                            /** @description The value's own condition by default */
+                            condition?: string | null;
+                            /**
+                             * @description Which of the condition's flows
+                             * @default 1
+                             */
+                            flow: number;
+                        } | null;
+                        /** @description Size of the object, of object times */
+                        object_mb?: number | null;
+                        /** @description The campaign's first link by default */
+                        link?: string | null;
+                        /** @description The number, in the unit that pages show */
+                        published?: number | null;
+                        /** @description Instead of a number: the lower end of a range, or a bound */
+                        least?: number | null;
+                        /** @description Instead of a number: the upper end of a range, or a bound */
+                        most?: number | null;
+                        /** @description How far ours may be off, in the same unit */
+                        tolerance?: number | null;
+                        /**
+                         * @description Where in the paper it is
+                         * @default
+                         */
+                        source: string;
+                        /**
+                         * @description The cause where ours is off, found by experiment
+                         * @default
+                         */
+                        why: string;
+                    }[];
+                }[];
             } | null;
         };
         /** CampaignDetail */
@@ -1718,6 +1832,30 @@ export interface components {
              */
             conflicts: components["schemas"]["Conflict"][];
         };
+        /** CampaignReproduction */
+        CampaignReproduction: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Name */
+            name: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "measured" | "recorded" | "imported";
+            /** State */
+            state: string;
+            /**
+             * Runs
+             * @description Complete ones
+             */
+            runs: number;
+            /** Figures */
+            figures: components["schemas"]["ReproducedFigure"][];
+        };
         /**
          * CampaignSpec
          * @description The parsed campaign, defaults merged in.
@@ -1751,6 +1889,13 @@ export interface components {
             primary_metrics: string[];
             /** Conditions */
             conditions: components["schemas"]["Condition"][];
+            /**
+             * Reproduces
+             * @description Published figures, as the campaign file has them
+             */
+            reproduces?: {
+                [key: string]: unknown;
+            }[];
         };
         /** CampaignStatistics */
         CampaignStatistics: {
@@ -2304,6 +2449,13 @@ export interface components {
             startup: components["schemas"]["PhaseValues"] | null;
             steady: components["schemas"]["PhaseValues"] | null;
             overall: components["schemas"]["PhaseValues"] | null;
+        };
+        /** FlowOfCondition */
+        FlowOfCondition: {
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
         };
         /** FlowOrder */
         FlowOrder: {
@@ -3570,6 +3722,105 @@ export interface components {
             comparisons: components["schemas"]["Comparison"][];
             /** Outliers */
             outliers: components["schemas"]["Outlier"][];
+        };
+        /** ReproducedFigure */
+        ReproducedFigure: {
+            /** Paper */
+            paper: string;
+            /** Figure */
+            figure: string;
+            /** Values */
+            values: components["schemas"]["ReproducedValue"][];
+        };
+        /**
+         * ReproducedValue
+         * @description Numbers are in `unit`, which is empty for ratios.
+         */
+        ReproducedValue: {
+            /** Name */
+            name: string;
+            /** Metric */
+            metric: string;
+            /**
+             * Title
+             * @description Of the metric
+             */
+            title: string;
+            /** Unit */
+            unit: string;
+            /** Phase */
+            phase: string;
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
+            /** @description The value is a ratio to this flow, pair by pair */
+            over: components["schemas"]["FlowOfCondition"] | null;
+            /** @description The value is a difference to this flow, pair by pair */
+            minus: components["schemas"]["FlowOfCondition"] | null;
+            /** Object Mb */
+            object_mb: number | null;
+            /**
+             * Least
+             * @description What was published; least and most are equal for one number
+             */
+            least: number | null;
+            /** Most */
+            most: number | null;
+            /** Tolerance */
+            tolerance: number | null;
+            /**
+             * Source
+             * @description Where in the paper it is
+             */
+            source: string;
+            /**
+             * Why
+             * @description The cause where ours is off
+             */
+            why: string;
+            /**
+             * Statistic
+             * @enum {string}
+             */
+            statistic: "mean" | "median" | "share" | "ratio" | "difference";
+            /** Estimate */
+            estimate: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * N
+             * @description Runs, or pairs of them
+             */
+            n: number;
+            /**
+             * Not Within
+             * @description Of a time, the runs that did not reach it
+             */
+            not_within: number | null;
+            /**
+             * Reading
+             * @description inside: our interval holds what was published. near: it does not, but the estimate is within the tolerance
+             * @enum {string}
+             */
+            reading: "not_run" | "too_few" | "inside" | "near" | "outside";
+            /**
+             * Equivalence P
+             * @description Two one-sided tests that ours lies within the tolerance
+             */
+            equivalence_p: number | null;
+        };
+        /**
+         * Reproductions
+         * @description Every campaign whose file names a published figure, the oldest first.
+         */
+        Reproductions: {
+            /** Items */
+            items: components["schemas"]["CampaignReproduction"][];
         };
         /** RestoredEvent */
         RestoredEvent: {
@@ -7411,13 +7662,136 @@ export interface operations {
             };
         };
     };
+    get_reproduction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignReproduction"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reproductions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reproductions"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     export_campaign: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 campaign_id: string;
-                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "fairness" | "statistics" | "outliers";
+                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "fairness" | "statistics" | "outliers" | "reproduction";
             };
             cookie?: never;
         };

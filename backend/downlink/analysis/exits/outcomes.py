@@ -88,13 +88,13 @@ def timing_of(exit_us: int | None, capacity: Capacity, loss_us: int | None) -> T
 
 def shares(timings: Sequence[Timing]) -> dict[Timing, Interval]:
     """The share of each timing among all, with Wilson's interval."""
-    return {kind: _share(sum(timing is kind for timing in timings), len(timings)) for kind in Timing}
+    return {kind: share(sum(timing is kind for timing in timings), len(timings)) for kind in Timing}
 
 
 def table_row(runs: Sequence[Reached]) -> TableRow:
     """Table I over the runs of a link that were in slow start until their loss. Needs at least one run."""
     times = [run.times for run in runs]
-    success = _share(sum(each.is_success for each in times), len(times))
+    success = share(sum(each.is_success for each in times), len(times))
     percent = Interval(success.value * 100, _scaled(success.low), _scaled(success.high), success.n)
     return TableRow(
         len(runs),
@@ -121,7 +121,8 @@ def _scaled(value: float | None) -> float | None:
     return None if value is None else value * 100
 
 
-def _share(hits: int, n: int) -> Interval:
+def share(hits: int, n: int) -> Interval:
+    """hits of n, with Wilson's interval; NaN without any."""
     if n == 0:
         return Interval(float("nan"), None, None, 0)
     bounds = scipy.stats.binomtest(hits, n).proportion_ci(CONFIDENCE, method="wilson")

@@ -106,6 +106,9 @@ class CampaignSpec(Shape):
         default=list(DEFAULT_PRIMARY), description="What is tested: phase.metric, or a time"
     )
     conditions: list[Condition]
+    reproduces: list[dict[str, Any]] = Field(
+        default_factory=list, description="Published figures, as the campaign file has them"
+    )
 
 
 class PlannedRun(Shape):

@@ -1,0 +1,138 @@
+"""The part of a campaign file that says what is reproduced, declared once; and what is wrong with it beyond single keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from downlink.codec.campaign_parts import STORABLE, WHOLE, WINDOW_NAME, Name, Part, at
+from downlink.domain.metric import METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
+from downlink.domain.reproduction import PublishedFigure, PublishedValue, Side
+
+MAX_FIGURES = 40
+MAX_VALUES = 200
+MAX_PUBLISHED = 10**12
+MAX_OBJECT_MB = 100_000
+REPRODUCED = (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *SLOW_STARTS)
+"""Metrics that published values may be compared to."""
+Number = Annotated[float, Field(strict=True, ge=-MAX_PUBLISHED, le=MAX_PUBLISHED)]
+Text = Annotated[str, Field(strict=True, max_length=2000), STORABLE]
+FlowNumber = Annotated[int, Field(strict=True, ge=1, le=16), WHOLE]
+
+
+class OtherPart(Part):
+    """Another flow, of the same condition unless it names one."""
+
+    condition: Name | None = Field(default=None, description="The value's own condition by default")
+    flow: FlowNumber = Field(default=1, description="Which of the condition's flows")
+
+    def to_domain(self, condition: str) -> Side:
+        return Side(self.condition or condition, self.flow)
+
+
+class ValuePart(Part):
+    """One published value."""
+
+    name: Name = Field(description="The same in every campaign that reproduces it")
+    metric: Annotated[str, Field(strict=True, json_schema_extra={"enum": list(REPRODUCED)})] = Field(
+        description="Of ours, that it is compared to"
+    )
+    phase: Annotated[str, Field(strict=True, pattern=f"^{WINDOW_NAME}$")] = Field(
+        default="overall", description="Phase or window of the metric"
+    )
+    condition: Name = Field(description="Whose number it is")
+    flow: FlowNumber = Field(default=1, description="Which of the condition's flows")
+    over: OtherPart | None = Field(default=None, description="The ratio to this flow, pair by pair")
+    minus: OtherPart | None = Field(default=None, description="The difference to this flow, pair by pair")
+    object_mb: Annotated[int, Field(strict=True, ge=1, le=MAX_OBJECT_MB), WHOLE] | None = Field(
+        default=None, description="Size of the object, of object times"
+    )
+    link: Name | None = Field(default=None, description="The campaign's first link by default")
+    published: Number | None = Field(default=None, description="The number, in the unit that pages show")
+    least: Number | None = Field(default=None, description="Instead of a number: the lower end of a range, or a bound")
+    most: Number | None = Field(default=None, description="Instead of a number: the upper end of a range, or a bound")
+    tolerance: Annotated[float, Field(strict=True, ge=0, le=MAX_PUBLISHED)] | None = Field(
+        default=None, description="How far ours may be off, in the same unit"
+    )
+    source: Text = Field(default="", description="Where in the paper it is")
+    why: Text = Field(default="", description="The cause where ours is off, found by experiment")
+
+    @model_validator(mode="after")
+    def _is_one_value(self) -> ValuePart:
+        if self.metric not in REPRODUCED:
+            raise at("metric", f"must be one of {', '.join(REPRODUCED)}, not {self.metric!r}.")
+        if (self.published is None) == (self.least is None and self.most is None):
+            raise ValueError("needs published, or one or both of least and most, and not both kinds.")
+        if self.least is not None and self.most is not None and self.least >= self.most:
+            raise at("most", "must be above least.")
+        if self.over and self.minus:
+            raise at("minus", "does not go with over: a value is a ratio or a difference.")
+        if (self.object_mb is None) == (self.metric in OBJECTS):
+            needed = "is required with an object time" if self.object_mb is None else "goes with object times alone"
+            raise at("object_mb", f"{needed}.")
+        return self
+
+    def to_domain(self) -> PublishedValue:
+        ends = (self.least, self.most) if self.published is None else (self.published, self.published)
+        return PublishedValue(
+            name=self.name,
+            metric=self.metric,
+            side=Side(self.condition, self.flow),
+            least=-math.inf if ends[0] is None else ends[0],
+            most=math.inf if ends[1] is None else ends[1],
+            phase=self.phase,
+            over=self.over.to_domain(self.condition) if self.over else None,
+            minus=self.minus.to_domain(self.condition) if self.minus else None,
+            object_mb=self.object_mb,
+            link=self.link,
+            tolerance=self.tolerance,
+            source=self.source,
+            why=self.why,
+        )
+
+
+class FigurePart(Part):
+    """A figure or table of a paper, with its published values."""
+
+    paper: Name = Field(description="As docs/papers.md cites it, or any other")
+    figure: Name = Field(description="Figure 6, Table I, or what the text says")
+    values: Annotated[list[ValuePart], Field(min_length=1, max_length=MAX_VALUES)] = Field(
+        description="What was published, and what it is compared to"
+    )
+
+    def to_domain(self) -> PublishedFigure:
+        return PublishedFigure(self.paper, self.figure, tuple(value.to_domain() for value in self.values))
+
+
+def broken_values(
+    figures: Sequence[FigurePart], flows: Mapping[str, int], phases: Sequence[str], links: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Place and sentence of what a value names and the campaign does not have. flows: how many each condition has."""
+    seen: set[tuple[str, str, str]] = set()
+    for number, figure in enumerate(figures):
+        for index, value in enumerate(figure.values):
+            place = f"reproduces[{number}].values[{index}]"
+            key = (figure.paper, figure.figure, value.name)
+            if key in seen:
+                yield (
+                    f"{place}.name",
+                    f"{value.name!r} is the name of an earlier value of this figure; each needs its own.",
+                )
+            seen.add(key)
+            if value.phase not in phases:
+                yield f"{place}.phase", f"must be one of {', '.join(phases)}, not {value.phase!r}."
+            if value.link is not None and value.link not in links:
+                yield f"{place}.link", f"must be one of the campaign's links, {', '.join(links)}, not {value.link!r}."
+            for own, side in (("", value), (".over", value.over), (".minus", value.minus)):
+                if side is not None:
+                    yield from _unknown_side(place + own, side.condition or value.condition, side.flow, flows)
+
+
+def _unknown_side(place: str, condition: str, flow: int, flows: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    if condition not in flows:
+        yield f"{place}.condition", f"must be one of the campaign's conditions, {', '.join(flows)}, not {condition!r}."
+    elif flow > flows[condition]:
+        yield f"{place}.flow", f"must be at most {flows[condition]}, the flows of {condition!r}, not {flow}."
