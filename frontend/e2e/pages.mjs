@@ -38,6 +38,7 @@ const FIXED = [
     },
   },
   { name: 'links', path: '/links' },
+  { name: 'reproduction', path: '/reproduction' },
   {
     name: 'links-form',
     path: '/links',

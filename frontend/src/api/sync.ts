@@ -30,11 +30,11 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
         isOf(key, { path: '/links' })
       )
     case 'campaign':
-      return isCampaign() || isOf(key, { path: '/campaigns' })
+      return isCampaign() || isOf(key, { path: '/campaigns' }) || isOf(key, { path: '/reproduction' })
     case 'reanalysis':
       return run_id != null && isOf(key, { run_id })
     case 'report':
-      return isCampaign()
+      return isCampaign() || isOf(key, { path: '/reproduction' })
     case 'sweep':
       return isCampaign('/campaigns/{campaign_id}/sweeps')
     case 'agent':

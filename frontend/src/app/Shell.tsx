@@ -11,6 +11,7 @@ import classes from './shell.module.css'
 
 const PLACES = [
   { to: '/campaigns', label: 'Campaigns' },
+  { to: '/reproduction', label: 'Reproduction' },
   { to: '/agents', label: 'Agents' },
   { to: '/links', label: 'Links' },
 ] as const

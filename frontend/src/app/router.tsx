@@ -80,6 +80,12 @@ const campaign = createRoute({
   component: lazyRouteComponent(() => import('./pages/CampaignPage'), 'CampaignPage'),
 })
 
+const reproduction = createRoute({
+  getParentRoute: () => shell,
+  path: '/reproduction',
+  component: lazyRouteComponent(() => import('@/features/reproduction/ReproductionPage'), 'ReproductionPage'),
+})
+
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$runId',
@@ -108,7 +114,7 @@ const tokens = createRoute({
 const tree = root.addChildren([
   setup,
   login,
-  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, run, agents, links, tokens]),
+  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, run, reproduction, agents, links, tokens]),
 ])
 
 export function createAppRouter(cache: QueryClient, history?: RouterHistory) {

@@ -26,7 +26,7 @@ it('an address of a campaign holds what each tab shows, and a tab keeps what the
 })
 
 it('what is not understood is left out', () => {
-  expect(parseCampaignSearch({ tab: 'nonsense', phase: 'late', sort: 'x', other: 1 })).toEqual({})
+  expect(parseCampaignSearch({ tab: 'nonsense', phase: 3, sort: 'x', other: 1 })).toEqual({})
   expect(parseRunSearch({ tab: 'results', flow: -1, range: 'startup' })).toEqual({})
 })
 

@@ -1,0 +1,3 @@
+import { API, api } from '@/api/client'
+
+export const useReproductions = () => api.useQuery('get', `${API}/reproduction`)

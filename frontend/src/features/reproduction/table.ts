@@ -1,0 +1,100 @@
+import type { CampaignReproduction, ReproducedValue } from '@/api/types'
+import { formatEstimate, NO_VALUE } from '@/lib/format'
+import { phaseTitle } from '@/lib/quantities'
+
+/** One published value, and what each campaign has beside it: null where a campaign does not name it. */
+export interface Row {
+  name: string
+  published: ReproducedValue
+  ours: (ReproducedValue | null)[]
+}
+
+/** A figure of a paper: the campaigns that reproduce it are its columns. */
+export interface Figure {
+  paper: string
+  figure: string
+  campaigns: CampaignReproduction[]
+  rows: Row[]
+}
+
+/** The figures of all campaigns, by paper, in the order in which they are first named. */
+export function figuresOf(items: readonly CampaignReproduction[]): Figure[] {
+  const named = items.flatMap(({ figures }) => figures.map(({ paper, figure }) => ({ paper, figure })))
+  const papers = [...new Set(named.map(({ paper }) => paper))]
+  return papers.flatMap((paper) => {
+    const figures = [...new Set(named.filter((one) => one.paper === paper).map(({ figure }) => figure))]
+    return figures.map((figure) => figureOf(items, paper, figure))
+  })
+}
+
+function figureOf(items: readonly CampaignReproduction[], paper: string, figure: string): Figure {
+  const valuesOf = (campaign: CampaignReproduction) =>
+    campaign.figures.filter((one) => one.paper === paper && one.figure === figure).flatMap(({ values }) => values)
+  const campaigns = items.filter((campaign) => valuesOf(campaign).length > 0)
+  const all = campaigns.flatMap(valuesOf)
+  const rows = [...new Set(all.map(({ name }) => name))].map((name) => ({
+    name,
+    published: all.find((value) => value.name === name) as ReproducedValue,
+    ours: campaigns.map((campaign) => valuesOf(campaign).find((value) => value.name === name) ?? null),
+  }))
+  return { paper, figure, campaigns, rows }
+}
+
+/** "8 s", "800 to 1,200 ms", "at least 0.97". */
+export function publishedText({ least, most, unit }: ReproducedValue): string {
+  const end = (value: number | null) => (value === null ? NO_VALUE : formatShort(value))
+  const said = () => {
+    if (least === most) return end(least)
+    if (least === null) return `at most ${end(most)}`
+    return most === null ? `at least ${end(least)}` : `${end(least)} to ${end(most)}`
+  }
+  return `${said()} ${unit}`.trim()
+}
+
+/** A number as a paper prints it: no more digits than it has. */
+const formatShort = (value: number) => value.toLocaleString('en-GB', { maximumFractionDigits: 3 }).replace('-', '−')
+
+/** "7.52 (7.10–7.96)", with what it is where it is no mean. */
+export function oursText({ estimate, low, high, n }: ReproducedValue): string {
+  return n === 0 ? NO_VALUE : formatEstimate({ mean: estimate, low, high, n })
+}
+
+export const READINGS: Readonly<Record<ReproducedValue['reading'], string>> = {
+  inside: 'inside',
+  near: 'within tolerance',
+  outside: 'outside',
+  too_few: 'too few runs',
+  not_run: 'not run yet',
+}
+
+/** "n = 10 pairs", "n = 5, 2 not reached". */
+export function countText({ n, statistic, not_within }: ReproducedValue): string {
+  const pairs = statistic === 'ratio' || statistic === 'difference' ? ' pairs' : ''
+  return `n = ${n}${pairs}${not_within ? `, ${not_within} not reached` : ''}`
+}
+
+/** The tolerance, and whether ours is shown to lie within it. */
+export function toleranceText({ tolerance, unit, equivalence_p: p }: ReproducedValue): string | null {
+  if (tolerance === null) return null
+  const shown = p !== null && p < 0.05 ? ', ours is shown to be within' : ''
+  return `± ${formatShort(tolerance)} ${unit}${shown}`.replace(' ,', ',')
+}
+
+/** What of ours the value is compared to: "Throughput, start-up: HyStart off over HyStart on". */
+export function comparedText(value: ReproducedValue): string {
+  const side = ({ condition, flow }: { condition: string; flow: number }) => (flow > 1 ? `${condition}, flow ${flow}` : condition)
+  const size = value.object_mb === null ? '' : ` of ${value.object_mb} MB`
+  const phase = value.phase === 'overall' ? '' : `, ${phaseTitle(value.phase).toLowerCase()}`
+  const other = value.over ? ` over ${side(value.over)}` : value.minus ? ` minus ${side(value.minus)}` : ''
+  return `${value.title}${size}${phase}: ${side(value)}${other}`
+}
+
+/** The ends of an axis that holds all intervals of a row and what was published; from 0 where nothing lies below. */
+export function spanOf({ published, ours }: Row): { min: number; max: number } {
+  const all = [published, ...ours].flatMap((value) =>
+    value ? [value.least, value.most, value.n ? value.estimate : null, value.low, value.high] : [],
+  )
+  const known = all.filter((value): value is number => value !== null)
+  const reach = Math.max(...known, 0) - Math.min(...known, 0)
+  return { min: Math.min(0, ...known.map((value) => value - reach / 20)), max: Math.max(0, ...known) + reach / 20 }
+}
