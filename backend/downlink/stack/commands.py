@@ -14,6 +14,7 @@ import typer
 from downlink.cli.client import Access, Client
 from downlink.cli.table import campaign_table, check_markers, put_between_markers
 from downlink.cli.watch import all_complete
+from downlink.domain.errors import UnavailableError
 from downlink.domain.link import MAX_SENDERS
 from downlink.stack.demo import own_campaign, read_needs, run_demo
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt
@@ -22,6 +23,7 @@ from downlink.stack.watch import Watch
 
 app = typer.Typer(help="The whole stack on this machine (what `make up` and `make demo` run).", no_args_is_help=True)
 
+ARCHIVES = Path("docs/reproduction/archives")
 Home = Annotated[Path, typer.Option(help="Folder for data, logs and the access file")]
 Dashboard = Annotated[Path, typer.Option(help="The built dashboard")]
 
@@ -77,6 +79,44 @@ def demo(
         if not os.environ.get("DEMO_EXIT"):
             _stay(watch)
         elif not all_complete(ended):
+            raise typer.Exit(1)
+
+
+@app.command()
+def study(
+    names: Annotated[list[str], typer.Argument(help="000, 001, 002, 003 or checks; several go together")],
+    home: Home = Path(".demo/studies"),
+    dashboard: Dashboard = Path("frontend/dist"),
+    full: Annotated[
+        bool, typer.Option("--full", help="As many cycles as the paper had, instead of the short form")
+    ] = False,
+    lanes: Annotated[int, typer.Option(min=1, max=8, help="How many campaigns may be under way at once")] = 2,
+    into: Annotated[Path, typer.Option(help="Folder that gets tables, archives and records")] = ARCHIVES,
+    trial_s: Annotated[
+        float | None,
+        typer.Option(
+            min=1, help="Try the parts: one cycle of runs of so many seconds at most, kept in the home folder"
+        ),
+    ] = None,
+) -> None:
+    """As root, run the studies that docs/reproduction is made of; stop with Ctrl-C and go on later with the same command.
+
+    What has ended is not run again. A run during which the emulated link was late is repeated.
+    """
+    from downlink.stack.study import check_hystart, needs_of, read_jobs, run_studies
+
+    if os.geteuid() != 0:
+        raise UnavailableError(
+            "host_unfit", "The studies load congestion controls, which needs root; type `sudo make study-000`."
+        )
+    check_host()
+    check_hystart()
+    jobs = read_jobs(names, is_full=full, trial_s=trial_s)
+    needs_of(jobs)  # what is missing is said before anything starts
+    with _until_interrupted(), running(home, dashboard) as stack:
+        greet(stack)
+        client = Client(Access(stack.address, stack.token))
+        if not run_studies(stack, client, jobs, lanes, home / "trial" if trial_s else into, Watch(stack).look):
             raise typer.Exit(1)
 
 
