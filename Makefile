@@ -41,6 +41,17 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 	@export DEMO_EXIT=1
 	$(LAUNCH) demo --home .demo/study --campaign docs/examples/study-controls.yaml --table docs/controls/study.md
 
+# One of them: make study-000, study-001, study-002, study-003, study-checks.
+STUDIES := 000 001 002 003 checks
+
+.PHONY: studies
+studies: install ## As root, four hours on a quiet machine: every study of docs/reproduction, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on
+	@$(LAUNCH) study $(STUDIES) $(if $(FULL),--full)
+
+.PHONY: $(STUDIES:%=study-%)
+$(STUDIES:%=study-%): study-%: install
+	@$(LAUNCH) study $* $(if $(FULL),--full)
+
 .PHONY: up
 up: install ## The stack alone: servers, api with dashboard, conductor, worker
 	@$(LAUNCH) up
