@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from uuid import UUID
 
 from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import flow_trace
@@ -124,9 +125,21 @@ class RunTrace:
 
 def open_run(unit: Unit, run: Run, together: Collection[str] | None = None) -> RunTrace:
     """together: the sender's columns that will be asked for; all of them unless named."""
-    flows = runs.flows_of(unit, run.id)
-    phases = campaigns.campaign_of(campaigns.find_campaign(unit, run.campaign_id)).phases
-    return RunTrace(run, phases, [_open(unit, run, flow, len(flows), together) for flow in flows])
+    return open_runs(unit, run.campaign_id, [run], together)[0]
+
+
+def open_runs(
+    unit: Unit, campaign_id: UUID, of_campaign: Sequence[Run], together: Collection[str] | None
+) -> list[RunTrace]:
+    """Runs of one campaign, as open_run does it."""
+    phases = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).phases
+    flows: dict[UUID, list[RunFlow]] = {run.id: [] for run in of_campaign}
+    for flow in runs.flows_of_runs(unit, flows):
+        flows[flow.run_id].append(flow)
+    return [
+        RunTrace(run, phases, [_open(unit, run, flow, len(flows[run.id]), together) for flow in flows[run.id]])
+        for run in of_campaign
+    ]
 
 
 def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:

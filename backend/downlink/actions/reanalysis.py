@@ -16,7 +16,7 @@ from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
-from downlink.traces import open_run
+from downlink.traces import open_runs
 
 LANES = 4
 """Jobs of one campaign that are sent at a time: more would make the jobs of runs wait behind them."""
@@ -73,8 +73,8 @@ def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
 
 def _judge(unit: Unit, runs: Sequence[Run], now: datetime) -> None:
     """Set their numbers, and tell the pages that show them; the campaign's pages hear of the report."""
-    opened = [open_run(unit, run, COLUMNS) for run in runs]
-    if opened:
+    if runs:
+        opened = open_runs(unit, runs[0].campaign_id, runs, COLUMNS)
         store(unit, [(each, judge(each)) for each in opened])
     for run in runs:
         add_event(unit, now, "reanalysis", {}, run.campaign_id, run.id)

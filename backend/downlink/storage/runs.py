@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -107,6 +107,11 @@ def _surroundings(unit: Unit, run: Run) -> RunSurroundings:
 
 def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:
     return unit.session.scalars(select(RunFlow).where(RunFlow.run_id == run_id).order_by(RunFlow.flow)).all()
+
+
+def flows_of_runs(unit: Unit, run_ids: Collection[UUID]) -> Sequence[RunFlow]:
+    query = select(RunFlow).where(RunFlow.run_id.in_(run_ids)).order_by(RunFlow.run_id, RunFlow.flow)
+    return unit.session.scalars(query).all()
 
 
 def hosts_of(unit: Unit, run_id: UUID) -> Sequence[RunHost]:

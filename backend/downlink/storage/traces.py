@@ -123,9 +123,17 @@ def traces_of(unit: Unit, run_id: UUID) -> Sequence[Trace]:
 
 def sealed_parts(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[bytes]:
     """The Parquet of one trace, part by part in their order; fetched a few at a time."""
-    query = _sealed(run_id, flow, point).execution_options(yield_per=FETCHED)
-    found = unit.session.execute(query)
-    return unit.store.contents(kept.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in found)
+    return unit.store.contents(_places(unit, run_id, flow, point))
+
+
+def _places(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[Kept]:
+    """A query for each few parts: most traces have no more, and a cursor costs three queries."""
+    last, is_last = -1, False
+    while not is_last:
+        found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence > last).limit(FETCHED)).all()
+        is_last = len(found) < FETCHED
+        for last, parquet, url in found:
+            yield kept.place(parquet, url, (run_id, flow, point, last))
 
 
 def part_sequences(unit: Unit, run_id: UUID, flow: int, point: str) -> list[int]:

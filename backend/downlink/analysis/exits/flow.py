@@ -104,9 +104,8 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
     if "elapsed_us" not in columns:
         raise InvalidError("trace_invalid", "This flow has no sender's trace; an exit cannot be seen without one.")
     held = {name: np.asarray(columns[name], dtype=np.int64) for name in USED_FIELDS if name in columns}
-    is_after = held["elapsed_us"] >= first_byte_us
-    if not is_after.all():
-        held = {name: column[is_after] for name, column in held.items()}
+    after = _true_rows(held["elapsed_us"] >= first_byte_us)
+    held = {name: column[after] for name, column in held.items()}
     is_per_ack = "ack_rtt_us" in held
     if not is_per_ack and "rtt_us" in held:
         # A poll says 0 before the kernel has measured.
@@ -114,6 +113,12 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
     return trace_from_fields(
         held, is_per_ack=is_per_ack, congestion_control=congestion_control, first_byte_us=first_byte_us
     )
+
+
+def _true_rows(is_true: NDArray[np.bool_]) -> slice | NDArray[np.bool_]:
+    """What takes these rows of a column: without a copy where they are its end, as where time goes on."""
+    first = int(is_true.argmax()) if is_true.any() else len(is_true)
+    return slice(first, None) if is_true[first:].all() else is_true
 
 
 def judge_flow(trace: AckTrace, rate: LinkRate | None = None) -> FlowExits:
