@@ -15,7 +15,7 @@ from sqlalchemy.sql.elements import KeyedColumnElement
 from downlink.domain.errors import InvalidError
 from downlink.domain.event import FLEETING
 from downlink.storage import kept, tables
-from downlink.storage.unit import Unit
+from downlink.storage.unit import IN_BINARY, Unit
 from downlink.tracestore import Kept
 
 Row = dict[str, Any]
@@ -116,7 +116,7 @@ def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) ->
     query = query.where(tables.Run.campaign_id == campaign_id, chunk.packed.is_(None))
     if after is not None:
         query = query.where(tuple_(*place) > tuple_(*after))
-    found = unit.session.execute(query.order_by(*place).limit(limit))
+    found = unit.session.execute(query.order_by(*place).limit(limit), execution_options=IN_BINARY)
     return [
         (chunk, kept.place(parquet, url, chunk.place) if chunk.joined_to is None else None)
         for chunk, parquet, url in ((StoredChunk(*own), parquet, url) for *own, parquet, url in found)

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from downlink.storage import kept
 from downlink.storage.tables import Chunk, Trace, TraceFolder
-from downlink.storage.unit import Unit
+from downlink.storage.unit import IN_BINARY, Unit
 from downlink.tracestore import Kept
 
 Address = tuple[int, str, int]
@@ -54,7 +54,9 @@ def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[tuple
     query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.joined_to.is_(None))
     query = query.order_by(Chunk.sequence)
     sealed: tuple[int, Kept] | None = None
-    for sequence, packed, parquet, url in unit.session.execute(query, execution_options={"yield_per": FETCHED}):
+    for sequence, packed, parquet, url in unit.session.execute(
+        query, execution_options={"yield_per": FETCHED, **IN_BINARY}
+    ):
         if packed is None:
             sealed = (sequence, kept.place(parquet, url, (run_id, flow, point, sequence)))
             continue
@@ -150,7 +152,9 @@ def part_places(unit: Unit, run_id: UUID, flow: int, point: str, parts: Sequence
 
 def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, str]:
     query = select(Chunk.sequence, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).order_by(Chunk.sequence)
-    return query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, kept.HAS_PARQUET)
+    return query.execution_options(**IN_BINARY).where(
+        Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, kept.HAS_PARQUET
+    )
 
 
 def add_part(unit: Unit, place: kept.Place, samples: Sequence[int], parquet: bytes, now: datetime) -> None:
