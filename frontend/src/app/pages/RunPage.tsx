@@ -4,6 +4,7 @@ import type { Run } from '@/api/types'
 import { ExitsTab } from '@/features/exits/run/ExitsTab'
 import { isZoom } from '@/features/exits/search'
 import { LimitsTab } from '@/features/limits/run/LimitsTab'
+import { LinkTab } from '@/features/links/run/LinkTab'
 import { ChartsTab } from '@/features/results/run/ChartsTab'
 import { EventsTab } from '@/features/runs/EventsTab'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
@@ -28,6 +29,7 @@ const CONTENTS: Contents<typeof RUN_TABS, { run: Run }> = {
   charts: ChartsTab,
   exits: ExitsTab,
   limits: LimitsTab,
+  link: LinkTab,
   settings: SettingsTab,
   events: EventsTab,
   traces: TracesTab,

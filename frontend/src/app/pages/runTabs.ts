@@ -5,6 +5,7 @@ export const RUN_TABS = {
   charts: { title: 'Charts', parseSearch: nothing },
   exits: { title: 'Slow-start exits', parseSearch: parseRunExitsSearch },
   limits: { title: 'Limits', parseSearch: nothing },
+  link: { title: 'Link', parseSearch: nothing },
   settings: { title: 'Settings and hosts', parseSearch: nothing },
   events: { title: 'Events', parseSearch: nothing },
   traces: { title: 'Traces', parseSearch: nothing },

@@ -16,6 +16,9 @@ export const useAgentNames = () =>
     },
   )
 
+/** What an emulated link did during a run. */
+export const useRunLink = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/link`, { params: { path: { run_id } } })
+
 function useRefreshing() {
   const cache = useQueryClient()
   return { onSuccess: () => cache.invalidateQueries({ queryKey: ['get', PATH] }) }
