@@ -149,6 +149,10 @@ soak: install packages ## As root, 35 minutes: everything left running, each pro
 fleet: $(STAMPS)/python ## An hour: 24 hours of 1,000 agents and ten campaigns on a fast clock; every run ends, nothing grows
 	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no backend/tests/actions/test_fleet.py
 
+.PHONY: calibrate
+calibrate: ## A link profile's statistics beside their targets, in virtual time (PROFILE=geo-viasat; TRACE=FILE: beside a recorded flow; FIT=500: repeat the fit)
+	cd agents && go run ./cmd/calibrate $(if $(TRACE),--trace '$(abspath $(TRACE))') $(if $(FIT),--fit $(FIT)) $(or $(PROFILE),geo-viasat)
+
 .PHONY: bench
 bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (BENCH_JSON=FILE: as JSON too; BENCH_STRICT=1: fail when a goal is missed)
 	@export BENCH_JSON='$(if $(BENCH_JSON),$(abspath $(BENCH_JSON)))' BENCH_STRICT='$(BENCH_STRICT)'

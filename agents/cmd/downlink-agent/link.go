@@ -25,7 +25,7 @@ type linkCmd struct {
 
 type linkUpCmd struct {
 	Name        string  `required:"" help:"Name of the link: 1-32 of a-z, 0-9 and -."`
-	Profile     string  `required:"" help:"Link profile: geo-viasat, leo-starlink, terrestrial, or the path of a .yaml file."`
+	Profile     string  `required:"" help:"Link profile, as profiles list names them, or the path of a .yaml file."`
 	Senders     int     `default:"1" help:"Number of senders."`
 	Control     string  `help:"Where the hosts' control traffic goes: host:port or unix:/path. Without it the hosts have no way out." placeholder:"ADDRESS"`
 	ReadyFile   string  `help:"Write what is up to this JSON file, once all of it is." placeholder:"FILE"`

@@ -15,14 +15,15 @@ import (
 )
 
 type linkShowCmd struct {
-	Name    string  `arg:"" optional:"" help:"A link that is up and that no run uses; its hosts' TCP settings stay as they are."`
+	Name    string  `arg:"" optional:"" help:"A link that is up and that no run uses; its hosts' TCP settings stay as they are. Or a link profile: then its statistics beside their targets, in virtual time."`
 	Profile string  `help:"Instead: build a link of this profile for the time, with TCP buffers of 60 MB."`
 	Probes  int     `default:"100" help:"Number of probes of the idle link, five a second."`
 	Seconds float64 `default:"30" help:"Length of the TCP flow; 0: none."`
 }
 
 const (
-	probeSpacing = 200 * time.Millisecond
+	// probeSpacing is no multiple of a frame: probes in step with the frames would all wait equally long.
+	probeSpacing = 203700 * time.Microsecond
 	probeSize    = 84 // as an IP packet
 	// showBuffers is the papers' setting for a GEO link.
 	showBuffers = 60_000_000
@@ -63,7 +64,10 @@ func (c linkShowCmd) Run(ctx context.Context) (err error) {
 func (c linkShowCmd) showLink(ctx context.Context) error {
 	link, err := netlab.Find(c.Name)
 	if err != nil {
-		return err
+		if _, notOne := emulate.LoadProfile(c.Name); notOne != nil {
+			return err
+		}
+		return profilesShowCmd{Profile: c.Name, Flows: defaultFlows, Window: defaultWindowMb}.Run()
 	}
 	if !link.IsRunning {
 		return fmt.Errorf("link %s is a leftover: `downlink-agent link down %s` removes it", c.Name, c.Name)

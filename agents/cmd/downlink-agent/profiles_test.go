@@ -61,11 +61,17 @@ func TestEveryProfileIsListed(t *testing.T) {
 }
 
 func TestAProfileIsShownWithoutBuildingIt(t *testing.T) {
-	text, err := printed(t, "profiles", "show", "geo-viasat", "--flows", "3")
+	text, err := printed(t, "profiles", "show", "geo-viasat", "--flows", "2")
 	require.NoError(t, err)
-	require.Regexp(t, `idle RTT, ms +59[67]`, text)
-	require.Regexp(t, `HyStart off: 30 MB after, s +8\.`, text)
-	require.Regexp(t, `HyStart on: left by delay, by train, not left +3, 0, 0`, text)
-	_, err = printed(t, "profiles", "show", "geo-viasat", "--flows", "0")
-	require.ErrorContains(t, err, "from 1 to 1000 flows")
+	require.Regexp(t, `idle RTT, median +ms +597\.\d +597 +596\.5 - 597\.5 +yes +set +Peters 2021`, text)
+	require.Regexp(t, `HyStart off: 1 MB after +s +5\.\d+ +6 +5\.4 - 6\.6 +yes +fit`, text)
+	require.Regexp(t, `HyStart off: 1 GB after +s +not reckoned +100 +90 - 110 +test`, text)
+	require.Regexp(t, `BBR's rate over Cubic's, one link, 15-120 s +see .make study-001. +10`, text)
+	_, err = printed(t, "profiles", "show", "geo-viasat", "--flows", "1001")
+	require.ErrorContains(t, err, "from 0 to 1000 flows")
+}
+
+func TestLinkShowTakesTheNameOfAProfileToo(t *testing.T) {
+	require.NoError(t, linkShowCmd{Name: "terrestrial", Probes: 1, Seconds: 1}.Run(t.Context()))
+	require.ErrorContains(t, linkShowCmd{Name: "mars", Probes: 1, Seconds: 1}.Run(t.Context()), "mars")
 }

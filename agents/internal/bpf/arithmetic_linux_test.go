@@ -330,7 +330,7 @@ func TestVivacesStartSurvivesASmallBuffer(t *testing.T) {
 	t.Fatal("the start never ended")
 }
 
-// Over a return channel like geo-viasat's the published filter, two per cent over intervals of an RTT, takes jitter for
+// Over a return channel like geo-viasat-unframed's the published filter, two per cent over intervals of an RTT, takes jitter for
 // a queue; ours fills the link.
 func TestVivaceSeesThroughJitter(t *testing.T) {
 	jittery := fluid{rateBps: 50e6, rttUs: 600_000, queueBytes: 4e6, jitterSdUs: 28_000} // 17 ms of deviation when folded

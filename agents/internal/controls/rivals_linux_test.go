@@ -136,7 +136,7 @@ func TestVivaceLatencyHasHalfOfCubicOverGEO(t *testing.T) {
 	setHyStart(t, "1")
 	load(t, "dl_vivace", nil)
 	contests := make([]*contest, pairs)
-	profile, err := emulate.LoadProfile("geo-viasat")
+	profile, err := emulate.LoadProfile("geo-viasat-unframed")
 	require.NoError(t, err)
 	for i := range contests {
 		profile.Seed = uint64(i + 6)

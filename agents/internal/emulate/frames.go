@@ -9,8 +9,9 @@ import (
 // it must ask for, and they come later. What waits is sent in bursts at the frames' beginnings.
 //
 // A frame carries base bytes and, once there has been something to carry for the hold, what waited grantDelay frames
-// before, together no more than most. A packet that is larger than a frame's share takes several of them. Frames count
-// from the link's zero, so that all bursts begin at multiples of the frame's length.
+// before, together no more than most. A packet that is larger than base is split over as many frames as it takes, a
+// smaller one waits for a frame that has room for all of it. Frames count from the link's zero, so that all bursts begin
+// at multiples of the frame's length.
 type frames struct {
 	length     time.Duration
 	base, most int           // bytes a frame
@@ -104,7 +105,7 @@ func (n *frames) begin(now time.Duration) {
 	n.frame++
 	n.freeAt = max(n.freeAt, now)
 	room := n.room(now)
-	for len(n.queue) > 0 && room > 0 {
+	for len(n.queue) > 0 && n.fits(n.queue[0], room) {
 		room -= n.carry(n.queue[0], room)
 	}
 	if len(n.queue) == 0 {
@@ -121,6 +122,13 @@ func (n *frames) room(now time.Duration) int {
 	}
 	n.waited[slot] = n.queuedBytes - n.sent
 	return min(room, n.most)
+}
+
+func (n *frames) fits(first *Packet, room int) bool {
+	if first.SizeBytes > n.base {
+		return room > 0
+	}
+	return first.SizeBytes <= room
 }
 
 // carry puts the first packet, or as much of it as there is room for, into the frame.

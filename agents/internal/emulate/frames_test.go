@@ -86,6 +86,12 @@ func TestALargePacketTakesSeveralFrames(t *testing.T) {
 	require.Equal(t, 3*40*ms+48*time.Microsecond, fates[1].at, "the rest of the third frame")
 }
 
+func TestAPacketOfAFramesShareIsNotSplit(t *testing.T) {
+	f := Frames{LengthMs: 40, BaseBytes: 100, MostBytes: 6000, GrantDelayFrames: 10_000}
+	fates := simulate(t, NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6)), []arrival{{0, 60}, {0, 60}, {0, 40}, {0, 100}})
+	require.Equal(t, map[int]int{1: 1, 2: 2, 3: 1}, bursts(fates, 40*ms))
+}
+
 func TestAFramedChannelHasRoomForSoManyBytes(t *testing.T) {
 	f := Frames{LengthMs: 40, BaseBytes: 60, MostBytes: 60, GrantDelayFrames: 1}
 	fates := simulate(t, NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 300)), every(0, 8, ackBytes))

@@ -37,7 +37,7 @@ func logged(t *testing.T, log []byte, from string) (rows []map[string]float64) {
 
 func TestALinksLogHasARowForEachMoment(t *testing.T) {
 	hosttest.NeedRoot(t)
-	profile, err := emulate.LoadProfile("geo-viasat")
+	profile, err := emulate.LoadProfile("geo-viasat-unframed")
 	require.NoError(t, err)
 	profile.Down.Loss.Outages = &emulate.Outages{MeanLengthMs: 20, MeanSpacingS: 0.1}
 	var log bytes.Buffer

@@ -23,7 +23,8 @@ type Options struct {
 	Bytes       int64 // of the object; the flow ends with it
 	WindowBytes int64 // that the receiver lets be in flight
 	HasHyStart  bool
-	EndsAtLoss  bool          // the first loss ends it
+	EndsAtLoss  bool          // the first loss ends it …
+	LeastBytes  int64         // … as soon as so many bytes have arrived
 	StartAt     time.Duration // on the link's clock
 	Until       time.Duration // the flow ends so long after its start at the latest
 }

@@ -72,34 +72,6 @@ func TestHyStartLeavesWhenTheDelayGrows(t *testing.T) {
 	require.GreaterOrEqual(t, flow.Acks[len(flow.Acks)-1].CwndSegments, exit.CwndSegments, "without a loss no window shrinks")
 }
 
-func TestAcknowledgementsInFramesSlowTheStart(t *testing.T) {
-	framed := plain()
-	framed.Up.Frames = &emulate.Frames{LengthMs: 40, BaseBytes: ackBytes, MostBytes: 50_000, GrantDelayFrames: 25, HoldS: 2.8}
-	without, with := Summarise(plain(), 3, 30e6, false), Summarise(framed, 3, 30e6, false)
-	for flow := range 3 {
-		require.Less(t, without.InitialSpread[flow], 2*ms)
-		require.InDelta(t, 360, with.InitialSpread[flow].Milliseconds(), 1, "ten acknowledgements, one a frame")
-		require.InDelta(t, 1, with.AcksABurst[flow], 0)
-		require.Greater(t, without.AcksABurst[flow], 5.0)
-		for object := range Objects {
-			require.Greater(t, with.ObjectTimes[object][flow], without.ObjectTimes[object][flow]+time.Second)
-		}
-	}
-	require.Equal(t, map[Detector]int{None: 3}, with.ExitsBy)
-}
-
-// Measured with real kernels over the emulated link, HyStart off, in five runs: 4.2, 5.5 and 7.5 s from the first byte on.
-func TestTheModelIsNearTheKernelOverTheGeoLink(t *testing.T) {
-	profile, err := emulate.LoadProfile("geo-viasat")
-	require.NoError(t, err)
-	s := Summarise(profile, 5, 37_500_000, false)
-	for object, measuredS := range []float64{4.2, 5.5, 7.5} {
-		for _, time := range s.ObjectTimes[object] {
-			require.InDelta(t, measuredS+0.6, time.Seconds(), 0.4)
-		}
-	}
-}
-
 func TestALostHandshakeEndsTheFlow(t *testing.T) {
 	profile := plain()
 	profile.Up.Gap = &emulate.Gap{EveryS: 100, LengthMs: 99_000, IsLossy: true}

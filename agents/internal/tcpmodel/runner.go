@@ -8,12 +8,12 @@ import (
 
 // runner is a flow under way.
 type runner struct {
-	world   *world
-	options Options
-	flow    Flow
-	control *control
-	hasLost bool // and ends with it
-	begun   bool
+	world    *world
+	options  Options
+	flow     Flow
+	control  *control
+	isBroken bool // in the handshake, in which nothing is sent twice
+	begun    bool
 
 	segments int64 // of the object
 	out      []*sending
@@ -51,7 +51,9 @@ func newRunner(w *world, options Options) *runner {
 func (r *runner) since() time.Duration { return r.world.now - r.options.StartAt }
 
 func (r *runner) isOver() bool {
-	return r.hasLost || r.receiver.next > r.segments || r.since() >= r.options.Until
+	received := r.receiver.next - 1
+	endsNow := r.options.EndsAtLoss && r.flow.FirstLossAt <= r.since() && received*mssBytes >= r.options.LeastBytes
+	return r.isBroken || endsNow || received >= r.segments || r.since() >= r.options.Until
 }
 
 // wake is when the flow wants to do something of itself.
@@ -105,9 +107,9 @@ func (r *runner) vanish(p packet, at time.Duration) {
 		return
 	}
 	r.flow.FirstLossAt = min(r.flow.FirstLossAt, at-r.options.StartAt)
-	if p.kind != data || r.options.EndsAtLoss {
-		r.hasLost = true // nothing is sent twice in a handshake
-		return
+	if p.kind == data {
+		p.sent.isLost = true
+	} else {
+		r.isBroken = true
 	}
-	p.sent.isLost = true
 }

@@ -71,7 +71,7 @@ func (r *runner) recover(now time.Duration, newly int64) {
 // reduce is proportional rate reduction (RFC 6937, with the slow start part).
 func (r *runner) reduce(newly int64) {
 	v, pipe := &r.recovery, int64(len(r.out))
-	room := int64(0)
+	var room int64
 	if pipe > r.control.threshold {
 		room = (r.control.threshold*v.delivered+v.before-1)/v.before - v.sent
 	} else {
