@@ -52,6 +52,10 @@ studies: install ## As root, four hours on a quiet machine: every study of docs/
 $(STUDIES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
+.PHONY: reproduction
+reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives
+	$(BIN)/downlink reproduction
+
 .PHONY: up
 up: install ## The stack alone: servers, api with dashboard, conductor, worker
 	@$(LAUNCH) up

@@ -22,6 +22,7 @@ from downlink.cli.client import read_stack_file
 from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
+from downlink.cli.reproduction import reproduction_command
 from downlink.domain.errors import (
     ConflictError,
     DeniedError,
@@ -56,6 +57,7 @@ app.add_typer(agents.app, name="agents", rich_help_panel="Client")
 app.add_typer(links.app, name="links", rich_help_panel="Client")
 app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)
+app.command("reproduction", rich_help_panel="Traces")(reproduction_command)
 app.add_typer(stack_commands.app, name="stack", rich_help_panel="Server")
 tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_help=True)
 app.add_typer(tokens, name="token", rich_help_panel="Server")

@@ -1,9 +1,12 @@
-"""Published values beside a campaign's own, as a table for a terminal."""
+"""Published values beside a campaign's own, as a table for a terminal; and `downlink reproduction`, which writes them as pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from downlink.cli.output import Column, note, print_table, say
 
@@ -66,3 +69,18 @@ def print_reproduction(found: Row) -> None:
 def number(value: float) -> str:
     """Three significant digits."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def reproduction_command(
+    studies: Annotated[Path, typer.Option(help="Folder of campaign files that name published figures")] = Path(
+        "docs/examples/studies"
+    ),
+    archives: Annotated[
+        Path, typer.Option(help="Folder of <campaign file>-tables.zip and <campaign file>.json")
+    ] = Path("docs/reproduction/archives"),
+    into: Annotated[Path, typer.Option(help="Folder for the pages and their pictures")] = Path("docs/reproduction"),
+) -> None:
+    """Write a page for each paper: published values beside those of the studies' archives. Works without a server."""
+    from downlink.cli.reproduction_pages import write_pages
+
+    write_pages(studies, archives, into)

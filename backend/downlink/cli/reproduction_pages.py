@@ -1,0 +1,164 @@
+"""`downlink reproduction` writes a page for each paper: published values beside those of the studies' archives. It needs no server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from downlink.cli.files import make_folder, write_text
+from downlink.cli.output import note, say
+from downlink.cli.reproduction import READINGS, ours_text, published_text, why_text
+from downlink.cli.reproduction_picture import picture
+from downlink.codec.campaign_file import parse_campaign
+from downlink.domain.campaign import Campaign
+from downlink.domain.errors import InvalidError
+from downlink.domain.metric import NAMED
+from downlink.domain.reproduction import PublishedFigure, PublishedValue
+
+TABLE = "reproduction.csv"
+NUMBERS = ("least", "most", "tolerance", "estimate", "low", "high", "equivalence_p")
+COUNTS = ("n", "not_within")
+Row = dict[str, Any]
+STUDY = re.compile(r"(\d{3})-")
+HEAD = "| value | published | ours, 95 % interval | holds | why |\n|---|---|---|---|---|\n"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A campaign file, and what its archive says. rows: of reproduction.csv by paper, figure and name; empty before it was run."""
+
+    file: Path
+    campaign: Campaign
+    rows: Mapping[tuple[str, str, str], Row]
+    record: Mapping[str, Any]
+
+    @property
+    def command(self) -> str:
+        """What runs it."""
+        study = STUDY.match(self.file.name)
+        return f"make study-{study[1]}" if study else f"downlink stack demo --campaign {self.file}"
+
+
+def write_pages(studies: Path, archives: Path, into: Path) -> None:
+    """InvalidError where no campaign file names a published figure."""
+    found = [read_study(file, archives) for file in sorted(studies.glob("*.yaml"))]
+    if not any(study.campaign.reproduces for study in found):
+        message = f"No campaign file in {studies} names a published figure (reproduces, docs/campaign-file.md)."
+        raise InvalidError("nothing_reproduced", message)
+    for file, text in pages(found):
+        make_folder((into / file).parent)
+        write_text(into / file, text)
+        say(str(into / file))
+    for study in found:
+        if study.campaign.reproduces and not study.rows:
+            note(f"{study.file.name} has not been run yet: {study.command}")
+
+
+def read_study(file: Path, archives: Path) -> Study:
+    """InvalidError where the campaign file or its tables cannot be read."""
+    try:
+        campaign = parse_campaign(file.read_text())
+        tables, record = archives / f"{file.stem}-tables.zip", archives / f"{file.stem}.json"
+        rows = _rows(tables.read_bytes()) if tables.exists() else {}
+        return Study(file, campaign, rows, json.loads(record.read_text()) if record.exists() else {})
+    except InvalidError as error:
+        raise InvalidError(error.code, f"{file}: {error.message}", error.details) from error
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InvalidError("study_unreadable", f"The study of {file} cannot be read: {error}.") from error
+
+
+def pages(studies: Iterable[Study]) -> Iterator[tuple[str, str]]:
+    """File names and contents: a page and pictures for each paper, and the list of them."""
+    named = [(study, figure) for study in studies for figure in study.campaign.reproduces]
+    papers = list(dict.fromkeys(figure.paper for _, figure in named))
+    for paper in papers:
+        text = f"# {paper}\n\n{_INTRODUCTION}"
+        for study, figure in named:
+            if figure.paper == paper:
+                rows = [_row(study, figure, value) for value in figure.values]
+                image = f"figures/{study.file.stem}-{_slug(figure.figure)}.svg"
+                yield image, picture(rows, f"{paper}, {figure.figure}")
+                text += f"\n## {figure.figure}\n\n{_origin(study)}\n\n![{figure.figure}]({image})\n\n{HEAD}"
+                text += "".join(map(_line, rows))
+        yield f"{_slug(paper)}.md", text
+    yield "README.md", _index(papers, named)
+
+
+_INTRODUCTION = (
+    "Published values beside ours. In the pictures dashed lines and grey bands are what was published, dots and bars ours with the 95 % "
+    "interval. How ours is computed, and what *inside* means: [method](../method.md), section 6. "
+    "Written by `make reproduction`; do not edit.\n"
+)
+
+
+def _row(study: Study, figure: PublishedFigure, value: PublishedValue) -> Row:
+    """As the API has it: numbers of the archive; what was published and why ours is off as the campaign file has it now."""
+    ends = {
+        name: each if abs(each) < float("inf") else None
+        for name, each in (("least", value.least), ("most", value.most))
+    }
+    unit = "" if value.over else NAMED[value.metric].shown_unit
+    empty = {"n": 0, "reading": "not_run", "unit": unit, "estimate": None, "low": None, "high": None, **ends}
+    found = study.rows.get((figure.paper, figure.figure, value.name), empty)
+    return {**found, "name": value.name, "why": value.why, "source": value.source, "tolerance": value.tolerance}
+
+
+def _line(row: Row) -> str:
+    tolerance = "" if row["tolerance"] is None else f" ± {row['tolerance']:g}"
+    source = f" ({row['source']})" if row["source"] else ""
+    cells = (
+        row["name"],
+        f"{published_text(row)}{tolerance}{source}",
+        ours_text(row),
+        READINGS[row["reading"]],
+        why_text(row),
+    )
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |\n"
+
+
+def _origin(study: Study) -> str:
+    """Where the numbers come from, and how to make them again."""
+    head = f"Campaign “{study.campaign.name}” (`{study.file.name}`)."
+    if not study.rows:
+        return f"{head} **Not run yet**: `{study.command}`."
+    said = study.record
+    form = f" Short form: {said['n']} of {said['full_n']} cycles." if said.get("is_short") else ""
+    when = f" Run on {str(said['ended_at'])[:10]}" if said.get("ended_at") else " Run"
+    commit = f" at commit {str(said['commit'])[:12]}" if said.get("commit") else ""
+    return f"{head}{when}{commit}.{form} Again: `{study.command}`."
+
+
+def _index(papers: list[str], named: list[tuple[Study, PublishedFigure]]) -> str:
+    lines = []
+    for paper in papers:
+        rows = [
+            _row(study, figure, value) for study, figure in named if figure.paper == paper for value in figure.values
+        ]
+        count = {reading: sum(row["reading"] == reading for row in rows) for reading in READINGS}
+        cells = (f"[{paper}]({_slug(paper)}.md)", len(rows), *count.values())
+        lines.append(f"| {' | '.join(map(str, cells))} |\n")
+    head = f"| paper | values | {' | '.join(READINGS.values())} |\n|{'---|' * (2 + len(READINGS))}\n"
+    return f"# Reproduction\n\n{_INTRODUCTION}\n{head}{''.join(lines)}"
+
+
+def _rows(content: bytes) -> dict[tuple[str, str, str], Row]:
+    with zipfile.ZipFile(io.BytesIO(content)) as tables:
+        names = [name for name in tables.namelist() if Path(name).name == TABLE]
+        lines = csv.DictReader(io.StringIO(tables.read(names[0]).decode())) if names else []
+        return {(line["paper"], line["figure"], line["name"]): _typed(line) for line in lines}
+
+
+def _typed(line: Mapping[str, str]) -> Row:
+    numbers = {name: float(line[name]) if line[name] else None for name in NUMBERS}
+    return {**line, **numbers, **{name: int(line[name]) if line[name] else None for name in COUNTS}}
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
