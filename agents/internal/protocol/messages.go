@@ -206,8 +206,11 @@ type Peer struct {
 // TransportKind names what carries a flow.
 type TransportKind string
 
-// TransportTCP is the one kind of this version.
-const TransportTCP TransportKind = "tcp"
+// The kinds of protocol section 3.
+const (
+	TransportTCP   TransportKind = "tcp"
+	TransportProbe TransportKind = "probe"
+)
 
 // Transport is what carries a flow, with the options of its kind.
 type Transport struct {
@@ -215,6 +218,16 @@ type Transport struct {
 	CC            string         `json:"cc"`
 	Options       map[string]any `json:"options"`
 	PacingRateBps *int64         `json:"pacing_rate_bps"`
+	// EveryMs is the interval of a probe flow.
+	EveryMs int `json:"every_ms,omitempty"`
+}
+
+// Name is what a flow's outcome and its reasons call the transport: the congestion control or, without one, the kind.
+func (t Transport) Name() string {
+	if t.Kind == TransportTCP {
+		return t.CC
+	}
+	return string(t.Kind)
 }
 
 // ChunkReply answers a chunk upload. Without Stored it is not the server's.

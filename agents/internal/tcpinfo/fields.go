@@ -94,6 +94,19 @@ var BBRFields = []Field{
 	{"bbr_cwnd_gain_256ths", "256ths", EndsSender, 0, nil},
 }
 
+// Names of the fields of probe flows.
+const (
+	FieldProbeNumber = "probe_number"
+	FieldProbeRTT    = "probe_rtt_us"
+)
+
+// ProbeFields are those that only probe flows have beside elapsed_us, in the order of docs/fields.csv, where they follow
+// BBRFields.
+var ProbeFields = []Field{
+	{FieldProbeNumber, "probes", EndsBoth, 0, nil},
+	{FieldProbeRTT, "us", EndsSender, 0, nil},
+}
+
 // Extra are columns of a flow beside those of tcp_info. The zero value is none.
 type Extra struct {
 	Fields []Field

@@ -95,7 +95,9 @@ type flowRun struct {
 
 func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string) (protocol.Outcome, error) {
 	defer f.unwatch()
-	f.before = countHystart()
+	if f.flow.Transport.Kind == protocol.TransportTCP {
+		f.before = countHystart()
+	}
 	result, err := transfer.Carry(ctx, f.carrier(port, peer))
 	switch {
 	case ctx.Err() != nil:
@@ -108,7 +110,10 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 		// The context has not ended, so it was the budget. With this reason nobody tries the run again.
 		return protocol.Outcome{}, refuse("%s: %s", describe(f.flow), result.Detail)
 	}
-	if f.sampling == protocol.SamplingPerAck {
+	switch {
+	case f.flow.Transport.Kind == protocol.TransportProbe:
+		return f.outcome(result), checkProbes(f.flow, f.stats, result)
+	case f.sampling == protocol.SamplingPerAck:
 		return f.outcome(result), checkAcks(f.flow.Flow, f.stats)
 	}
 	return f.outcome(result), checkTrace(f.flow.Flow, f.stats, interval(f.trial.order, f.flow.Role), result)
@@ -116,7 +121,8 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 
 // transports are the ways to carry a flow, by their kind.
 var transports = map[protocol.TransportKind]func(f *flowRun, port *transfer.Port, peer string) transfer.Carrier{
-	protocol.TransportTCP: (*flowRun).overTCP,
+	protocol.TransportTCP:   (*flowRun).overTCP,
+	protocol.TransportProbe: (*flowRun).overProbes,
 }
 
 // carrier is this end of the flow over its transport, which was checked with the order.
@@ -125,19 +131,29 @@ func (f *flowRun) carrier(port *transfer.Port, peer string) transfer.Carrier {
 }
 
 func (f *flowRun) overTCP(port *transfer.Port, peer string) transfer.Carrier {
-	limits, begin := f.trial.limits(), f.trial.zero.Add(seconds(f.flow.StartS))
 	hooks := transfer.Hooks{Open: f.open, Sample: f.sample, Silence: silence}
 	if f.flow.Role == protocol.RoleSender {
-		return transfer.NewSender(transfer.SendPlan{
-			Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
-			Limits: limits, Begin: begin, AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
-		}, hooks)
+		return transfer.NewSender(f.sendPlan(port), hooks)
 	}
-	return transfer.NewReceiver(transfer.ReceivePlan{
-		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: limits, DialAt: begin,
-		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
-	}, hooks)
+	return transfer.NewReceiver(f.receivePlan(peer), hooks)
 }
+
+func (f *flowRun) sendPlan(port *transfer.Port) transfer.SendPlan {
+	limits := f.trial.limits()
+	return transfer.SendPlan{
+		Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
+		Limits: limits, Begin: f.begin(), AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
+	}
+}
+
+func (f *flowRun) receivePlan(peer string) transfer.ReceivePlan {
+	return transfer.ReceivePlan{
+		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: f.begin(),
+		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
+	}
+}
+
+func (f *flowRun) begin() time.Time { return f.trial.zero.Add(seconds(f.flow.StartS)) }
 
 // silence is none when it cannot be read: the connection's own error tells more then.
 func silence(conn *net.TCPConn) time.Duration {
@@ -220,7 +236,7 @@ func (t *Trial) keep(flow int, point protocol.Point, block tcpinfo.Block) error 
 
 func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 	outcome := protocol.Outcome{
-		Flow: f.flow.Flow, Point: protocol.At(f.flow.Role), AskedCC: f.flow.Transport.CC, ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
+		Flow: f.flow.Flow, Point: protocol.At(f.flow.Role), AskedCC: f.flow.Transport.Name(), ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
 		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
 		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,

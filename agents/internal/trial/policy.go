@@ -83,9 +83,31 @@ func checkTransports(order *protocol.Prepare, _ config.Config) error {
 	for _, flow := range order.Flows {
 		switch kind := flow.Transport.Kind; {
 		case transports[kind] == nil:
-			return fail(protocol.ReasonCCUnavailable, "flow %d asks for the transport %q, which this agent does not have; it has tcp", flow.Flow, kind)
+			return fail(protocol.ReasonCCUnavailable, "flow %d asks for the transport %q, which this agent does not have; it has tcp and probe", flow.Flow, kind)
 		case len(flow.Receivers) != 1:
 			return refuse("flow %d has %d receivers, and %s carries a flow to one", flow.Flow, len(flow.Receivers), kind)
+		}
+	}
+	return checkProbeFlows(order)
+}
+
+// checkProbeFlows lets a sender have one: all would share the UDP port of its data port.
+func checkProbeFlows(order *protocol.Prepare) error {
+	sent := 0
+	for _, flow := range order.Flows {
+		if flow.Transport.Kind != protocol.TransportProbe {
+			continue
+		}
+		if flow.Role == protocol.RoleSender {
+			sent++
+		}
+		switch every := probeInterval(flow); {
+		case every < transfer.LeastProbeInterval, every > transfer.MostProbeInterval:
+			return refuse("flow %d asks for a probe every %s, and from %s to %s are allowed", flow.Flow, every, transfer.LeastProbeInterval, transfer.MostProbeInterval)
+		case order.Stop.Seconds == nil:
+			return refuse("flow %d sends probes, and the run stops by bytes; probes need a stop rule in seconds", flow.Flow)
+		case sent > 1:
+			return refuse("flow %d is a second probe flow of this sender; one is allowed", flow.Flow)
 		}
 	}
 	return nil
@@ -152,7 +174,7 @@ func checkRates(order *protocol.Prepare, c config.Config) error {
 	most := c.Policy.MaxRateBps
 	left := most
 	for _, flow := range order.Flows {
-		rate := flow.Transport.PacingRateBps
+		rate := rateBps(flow)
 		if rate != nil && *rate <= 0 {
 			return refuse("flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
 		}

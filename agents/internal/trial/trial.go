@@ -179,7 +179,7 @@ func (t *Trial) check() error {
 		return err
 	}
 	for _, flow := range t.order.Flows {
-		if flow.Role != protocol.RoleSender {
+		if flow.Role != protocol.RoleSender || flow.Transport.Kind != protocol.TransportTCP {
 			continue
 		}
 		if err := t.env.Controls.Check(flow.Transport.CC, flow.Transport.Options); err != nil {

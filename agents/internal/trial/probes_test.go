@@ -1,0 +1,108 @@
+package trial_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/config"
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/spool"
+	"downlink/agents/internal/transfer"
+)
+
+const probeEveryMs = 20
+
+// addProbes adds a probe flow beside the order's first.
+func addProbes(order *protocol.Prepare) {
+	addFlow(order)
+	added := &order.Flows[len(order.Flows)-1]
+	added.Ticket = "dlt_1f2e3d4c5b_RtYuIoPAsDfGhJkLZxCvBnMqWeEdXsQa"
+	added.Transport = protocol.Transport{Kind: protocol.TransportProbe, EveryMs: probeEveryMs}
+}
+
+// finished returns the outcomes of all flows.
+func (b *rig) finished(t *testing.T) []protocol.Outcome {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, event := range b.events {
+		if finished, isFinished := event.(protocol.Finished); isFinished {
+			return finished.Flows
+		}
+	}
+	require.Fail(t, "the run did not finish", "%v", b.events)
+	return nil
+}
+
+// columns are those of a flow's first chunk, by name.
+func (b *rig) columns(t *testing.T, flow int, role protocol.Role) map[string][]int64 {
+	t.Helper()
+	packed, err := b.env.Spool.Get(spool.Key{RunID: ref.RunID, Attempt: ref.Attempt, Flow: flow, Point: string(role)})
+	require.NoError(t, err)
+	header, columns, err := chunk.Decode(packed)
+	require.NoError(t, err)
+	named := map[string][]int64{}
+	for i, name := range header.Fields {
+		named[name] = columns[i]
+	}
+	return named
+}
+
+func TestAProbeFlowRunsBesideAFlowOverTCP(t *testing.T) {
+	sender, receiver := newRig(t), newRig(t)
+	sent, received := makeOrder(protocol.RoleSender), makeOrder(protocol.RoleReceiver)
+	addProbes(sent)
+	addProbes(received)
+	sending, sendEnded := sender.begin(t.Context(), sent)
+	receiving, receiveEnded := receiver.begin(t.Context(), received)
+	start := makeGo(*(<-sender.ready).DataAddress)
+	start.Peers[2] = start.Peers[1]
+	sending.Go(start)
+	receiving.Go(start)
+	require.NoError(t, <-sendEnded)
+	require.NoError(t, <-receiveEnded)
+
+	outcome, rows := sender.finished(t)[1], sender.columns(t, 2, protocol.RoleSender)
+	require.Equal(t, protocol.EndedStopRule, outcome.Ended)
+	require.Equal(t, "probe", outcome.AskedCC)
+	require.Nil(t, outcome.HystartExits)
+	probes := len(rows["elapsed_us"])
+	require.InDelta(t, 300/probeEveryMs, probes, 4)
+	require.Equal(t, outcome.AppBytes, int64(probes*transfer.ProbeBytes))
+	require.IsIncreasing(t, rows["elapsed_us"])
+	for i, rtt := range rows["probe_rtt_us"] {
+		require.Equal(t, int64(i+1), rows["probe_number"][i])
+		require.GreaterOrEqual(t, rtt, int64(0), "no probe is lost on loopback")
+		require.Less(t, rtt, int64(200_000))
+	}
+	require.Equal(t, rows["probe_number"], receiver.columns(t, 2, protocol.RoleReceiver)["probe_number"])
+	require.Equal(t, protocol.EndedStopRule, receiver.finished(t)[1].Ended)
+}
+
+func TestProbesThatAnOwnerDoesNotAllowAreRefused(t *testing.T) {
+	for name, example := range map[string]struct {
+		alter func(o *protocol.Prepare, p *config.Policy)
+		want  string
+	}{
+		"too often":       {func(o *protocol.Prepare, _ *config.Policy) { o.Flows[1].Transport.EveryMs = 19 }, "every 19ms"},
+		"too rarely":      {func(o *protocol.Prepare, _ *config.Policy) { o.Flows[1].Transport.EveryMs = 1001 }, "every 1.001s"},
+		"without a pause": {func(o *protocol.Prepare, _ *config.Policy) { o.Flows[1].Transport.EveryMs = 0 }, "every 0s"},
+		"until bytes": {func(o *protocol.Prepare, _ *config.Policy) {
+			o.Stop = protocol.Stop{Bytes: new(int64(1000))}
+		}, "stop rule in seconds"},
+		"twice": {func(o *protocol.Prepare, _ *config.Policy) { addProbes(o) }, "second probe flow"},
+		"faster than the owner's rate": {func(o *protocol.Prepare, p *config.Policy) {
+			p.MaxRateBps = 36_000
+			o.Flows = o.Flows[1:]
+		}, "max_rate_bps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, order := newRig(t), makeOrder(protocol.RoleSender)
+			addProbes(order)
+			example.alter(order, &b.env.Config.Policy)
+			b.requireRefused(t, order, example.want)
+		})
+	}
+}
