@@ -11,6 +11,7 @@ from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.imported import counted_from_zero, imported_series
+from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, sender_series
 from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
 from downlink.domain.campaign import Phases
@@ -102,6 +103,8 @@ class FlowTrace:
     def series(self) -> FlowSeries:
         if self.is_imported:
             return imported_series(self.sender, self.receiver)
+        if self.flow.is_probe:
+            return probe_series(self.sender, self.first_byte_us, self.duration_s)
         return sender_series(self.sender, self.first_byte_us, self.duration_s, self.last_byte_us)
 
     @cached_property
@@ -122,6 +125,11 @@ class RunTrace:
     def judged(self) -> Sequence[FlowTrace]:
         return [each for each in self.flows if each.is_judged]
 
+    @cached_property
+    def tcp(self) -> Sequence[FlowTrace]:
+        """Those that have a congestion window."""
+        return [each for each in self.judged if not each.flow.is_probe]
+
 
 def open_run(unit: Unit, run: Run, together: Collection[str] | None = None) -> RunTrace:
     """together: the sender's columns that will be asked for; all of them unless named."""
@@ -137,7 +145,7 @@ def open_runs(
     for flow in runs.flows_of_runs(unit, flows):
         flows[flow.run_id].append(flow)
     return [
-        RunTrace(run, phases, [_open(unit, run, flow, len(flows[run.id]), together) for flow in flows[run.id]])
+        RunTrace(run, phases, [_open(unit, run, flow, _with_data(flows[run.id]), together) for flow in flows[run.id]])
         for run in of_campaign
     ]
 
@@ -148,7 +156,12 @@ def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
 
 
 def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
-    return _open(unit, run, flow, len(runs.flows_of(unit, run.id)), None)
+    return _open(unit, run, flow, _with_data(runs.flows_of(unit, run.id)), None)
+
+
+def _with_data(flows: Sequence[RunFlow]) -> int:
+    """How many share the link; probes take next to nothing of it."""
+    return sum(not flow.is_probe for flow in flows)
 
 
 def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:

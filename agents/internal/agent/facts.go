@@ -14,6 +14,7 @@ import (
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/socket"
 	"downlink/agents/internal/tcpinfo"
+	"downlink/agents/internal/trial"
 )
 
 // HostFacts gathers facts and capabilities; what cannot be read is left empty and told by the error.
@@ -34,7 +35,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	}
 	return protocol.Host{
 		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
-		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }

@@ -1,5 +1,7 @@
 package protocol
 
+import "encoding/json"
+
 // Version is the version of the protocol that is spoken here.
 const Version = 2
 
@@ -94,12 +96,14 @@ type Host struct {
 	// ControlsUnavailable says of each control of the agent's own that this host cannot run, why not.
 	ControlsUnavailable map[string]string `json:"controls_unavailable"`
 	// ControlOptions are what each control of the agent's own takes, by control and option.
-	ControlOptions   map[string]map[string]ControlOption `json:"control_options"`
-	Settings         map[string]string                   `json:"settings"`
-	SettingsWritable []string                            `json:"settings_writable"`
-	TCPInfoBytes     int                                 `json:"tcp_info_bytes"`
-	DataHost         string                              `json:"data_host"`
-	SpoolFreeBytes   int64                               `json:"spool_free_bytes"`
+	ControlOptions map[string]map[string]ControlOption `json:"control_options"`
+	// Transports are the kinds of flow that the agent carries.
+	Transports       []TransportKind   `json:"transports"`
+	Settings         map[string]string `json:"settings"`
+	SettingsWritable []string          `json:"settings_writable"`
+	TCPInfoBytes     int               `json:"tcp_info_bytes"`
+	DataHost         string            `json:"data_host"`
+	SpoolFreeBytes   int64             `json:"spool_free_bytes"`
 }
 
 // ControlOption is what may be given for it: one of Choices or, where there are none, a whole number from Min to Max.
@@ -219,7 +223,15 @@ type Transport struct {
 	Options       map[string]any `json:"options"`
 	PacingRateBps *int64         `json:"pacing_rate_bps"`
 	// EveryMs is the interval of a probe flow.
-	EveryMs int `json:"every_ms,omitempty"`
+	EveryMs int `json:"every_ms"`
+}
+
+// MarshalJSON writes what the kind takes.
+func (t Transport) MarshalJSON() ([]byte, error) {
+	if t.Kind == TransportProbe {
+		return json.Marshal(map[string]any{"kind": t.Kind, "every_ms": t.EveryMs})
+	}
+	return json.Marshal(map[string]any{"kind": t.Kind, "cc": t.CC, "options": t.Options, "pacing_rate_bps": t.PacingRateBps})
 }
 
 // Name is what a flow's outcome and its reasons call the transport: the congestion control or, without one, the kind.

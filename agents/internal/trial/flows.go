@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -124,6 +125,9 @@ var transports = map[protocol.TransportKind]func(f *flowRun, port *transfer.Port
 	protocol.TransportTCP:   (*flowRun).overTCP,
 	protocol.TransportProbe: (*flowRun).overProbes,
 }
+
+// Transports are the kinds of flow that an agent carries, in order.
+func Transports() []protocol.TransportKind { return slices.Sorted(maps.Keys(transports)) }
 
 // carrier is this end of the flow over its transport, which was checked with the order.
 func (f *flowRun) carrier(port *transfer.Port, peer string) transfer.Carrier {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from downlink.actions.secrets import TICKET, make_secret
-from downlink.domain.campaign import Condition
+from downlink.domain.campaign import PROBE, Condition, Probe, Transport
 from downlink.domain.link import Link
 from downlink.domain.plan import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
@@ -88,12 +89,20 @@ def _flows(condition: Condition, link: Link) -> Iterator[Columns]:
             "flow": number,
             "sender": link.senders[flow.sender - 1],
             "receiver": link.receiver,
-            "asked_cc": flow.transport.cc,
-            "cc_options": dict(flow.transport.options),
+            **_carried(flow.transport),
             "start_s": flow.start_s,
-            "pacing_rate_bps": flow.transport.pacing_rate_bps,
             "ticket": make_secret(TICKET),
         }
+
+
+def _carried(transport: Transport) -> Columns:
+    if isinstance(transport, Probe):
+        return {"asked_cc": PROBE, "cc_options": asdict(transport), "pacing_rate_bps": None}
+    return {
+        "asked_cc": transport.cc,
+        "cc_options": dict(transport.options),
+        "pacing_rate_bps": transport.pacing_rate_bps,
+    }
 
 
 def _hosts(condition: Condition, link: Link) -> Iterator[Columns]:

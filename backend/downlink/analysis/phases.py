@@ -68,8 +68,19 @@ def _metrics(one: FlowSeries, inside: NDArray[np.bool_], nominal_rate_bps: float
     values |= {name: _rate_bps(counted[source], one.length_s[inside]) for name, source in RATES.items()}
     sent, again = counted["sent_bytes"], counted["retransmitted_bytes"]
     values["retransmission_percent"] = 100 * float(divide(_sum(again), _sum(sent)))
+    values["probe_loss_percent"] = 100 * float(divide(_sum(counted["probes_lost"]), _sum(counted["probes_sent"])))
+    values["probe_rtt_p95_ms"] = _percentile_95(one, inside)
     values["utilisation_ratio"] = values["throughput_bps"] / nominal_rate_bps
     return [values[name] for name in METRICS]
+
+
+def _percentile_95(one: FlowSeries, inside: NDArray[np.bool_]) -> float:
+    """Of the round-trip times that began in the phase's seconds."""
+    if one.rtts is None:
+        return math.nan
+    places = one.rtts.at_s.astype(np.intp)
+    found = one.rtts.rtt_ms[np.isin(places, np.flatnonzero(inside))]
+    return float(np.percentile(found, 95)) if len(found) else math.nan
 
 
 def _mean(values: Floats) -> float:

@@ -18,7 +18,7 @@ from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_
 from downlink.analysis.phases import stack_values
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.survival import EventTimes, event_times, restricted
-from downlink.domain.campaign import Phases
+from downlink.domain.campaign import PROBE, Phases
 from downlink.domain.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, place_of
 
 THROUGHPUT = METRICS.index("throughput_bps")
@@ -183,9 +183,14 @@ def build_report(
     ordered = sorted(flows, key=lambda each: (each.link, place[each.condition], each.flow, each.cycle))
     together: dict[tuple[str, str], set[int]] = {}
     for each in ordered:
-        together.setdefault((each.link, each.condition), set()).add(each.flow)
+        if each.cc != PROBE:
+            together.setdefault((each.link, each.condition), set()).add(each.flow)
     groups = tuple(
-        _group(list(members), phases.names, nominal_rate_bps[link] if len(together[link, condition]) == 1 else np.nan)
+        _group(
+            list(members),
+            phases.names,
+            nominal_rate_bps[link] if len(together.get((link, condition), ())) == 1 else np.nan,
+        )
         for (link, condition, _), members in groupby(ordered, key=lambda each: (each.link, each.condition, each.flow))
     )
     fairness = tuple(
@@ -257,7 +262,8 @@ def _jsonable(value: Any) -> Any:
 
 
 def _fairness(groups: list[Group]) -> Iterator[Fairness]:
-    """For a condition with several flows; a run counts when all of them are there."""
+    """For a condition with several flows of data; a run counts when all of them are there."""
+    groups = [group for group in groups if group.cc != PROBE]
     if len(groups) < 2:
         return
     rows = [{run: row for row, run in enumerate(group.runs)} for group in groups]

@@ -12,7 +12,7 @@ from downlink.domain.metric import QUANTITIES
 
 Columns = Mapping[str, Ints]
 
-COUNTED = ("delivered_bytes", "acked_bytes", "sent_bytes", "retransmitted_bytes")
+COUNTED = ("delivered_bytes", "acked_bytes", "sent_bytes", "retransmitted_bytes", "probes_sent", "probes_lost")
 ACK_FIELD = "ack_rtt_us"
 """Only traces with a row for every ACK have it."""
 USED_FIELDS = (
@@ -23,17 +23,27 @@ USED_FIELDS = (
 
 
 @dataclass(frozen=True)
+class RttSamples:
+    """Round-trip times one by one (n,): when each was begun, from the flow's first data byte, and how long it took."""
+
+    at_s: Floats
+    rtt_ms: Floats
+
+
+@dataclass(frozen=True)
 class FlowSeries:
     """values: (len(QUANTITIES), bins), NaN where missing.
 
     counted: (len(COUNTED), bins), what came in each bin; known over gaps too. length_s: of each bin.
     is_throughput_from_acks: the kernel (before 4.18) does not count delivered segments, so that throughput is goodput.
+    rtts: of a probe flow alone.
     """
 
     values: Floats
     counted: Floats
     length_s: Floats
     is_throughput_from_acks: bool = False
+    rtts: RttSamples | None = None
 
     @property
     def bins(self) -> int:
@@ -124,6 +134,7 @@ def written_series(columns: Columns, first_byte_us: int) -> FlowSeries:
 def _series(
     bins: SecondBins, counted: Floats, gauges: Mapping[str, Floats], *, is_from_acks: bool = False
 ) -> FlowSeries:
+    """counted: the bytes of COUNTED; there are no probes beside them."""
     delivered, acked, sent, again = counted
     sent, again = bins.shown(sent), bins.shown(again)
     rows = {
@@ -134,7 +145,8 @@ def _series(
     }
     absent = np.full(bins.count, np.nan)
     values = np.stack([rows.get(name, absent) for name in QUANTITIES])
-    return FlowSeries(values, counted, bins.length_s, is_throughput_from_acks=is_from_acks)
+    probes = np.full((len(COUNTED) - len(counted), bins.count), np.nan)
+    return FlowSeries(values, np.concatenate([counted, probes]), bins.length_s, is_throughput_from_acks=is_from_acks)
 
 
 def _size(mss_bytes: Ints | None) -> Size:

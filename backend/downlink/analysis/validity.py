@@ -28,8 +28,8 @@ def find_fault(columns: Columns, first_byte_us: int, last_byte_us: int, dropped_
 
     columns: the fields of one trace. first_byte_us, last_byte_us: the transfer on the clock of the samples. A trace must
     hold samples, and no counter may fall. Polls must cover 90 % of the transfer (time in gaps over 2 s is not covered) and
-    average 10 a second. Of ACKs 90 % must be on record: how many came, and when, is the flow's own doing.
-    dropped_samples: ACKs that were not recorded.
+    average 10 a second. Of ACKs 90 % must be on record: how many came, and when, is the flow's own doing. Probes that are
+    not there are a finding. dropped_samples: ACKs that were not recorded.
     """
     time_us = columns.get("elapsed_us", np.zeros(0, np.int64))
     within = time_us[(time_us >= first_byte_us) & (time_us <= last_byte_us)]
@@ -37,6 +37,8 @@ def find_fault(columns: Columns, first_byte_us: int, last_byte_us: int, dropped_
         return TraceFault("no_samples", "There is no sample of the transfer.")
     if fallen := [name for name in columns if fields()[name].kind is FieldKind.COUNTER and _falls(columns[name])]:
         return TraceFault("internal", f"Counters fell, as if two sockets were mixed: {', '.join(fallen)}.")
+    if "probe_number" in columns:
+        return None
     if has_every_ack(columns):
         return _few_acks(len(time_us), dropped_samples)
     return _few_polls(within, first_byte_us, last_byte_us)

@@ -16,6 +16,7 @@ from downlink.protocol.messages import (
     GoOrder,
     Peer,
     PrepareOrder,
+    ProbeTransport,
     Role,
     Sampling,
     TcpTransport,
@@ -67,17 +68,22 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
 
 
 def _flow(flow: RunFlow, agent: str, data_hosts: Mapping[str, str]) -> FlowOrder:
-    tcp = TcpTransport(cc=flow.asked_cc, options=flow.cc_options, pacing_rate_bps=flow.pacing_rate_bps)
     sender, receiver = (Peer(agent=name, host=data_hosts.get(name)) for name in (flow.sender, flow.receiver))
     return FlowOrder(
         flow=flow.flow,
         role="sender" if flow.sender == agent else "receiver",
-        transport=tcp,
+        transport=_transport(flow),
         start_s=flow.start_s,
         ticket=flow.ticket or "",
         sender=sender,
         receivers=[receiver],
     )
+
+
+def _transport(flow: RunFlow) -> TcpTransport | ProbeTransport:
+    if flow.is_probe:
+        return ProbeTransport(**flow.cc_options)
+    return TcpTransport(cc=flow.asked_cc, options=flow.cc_options, pacing_rate_bps=flow.pacing_rate_bps)
 
 
 def _go(facts: OrderFacts) -> GoOrder:

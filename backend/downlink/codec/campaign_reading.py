@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from downlink.codec.campaign_parts import shown
-from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, campaign_schema, first_shape
+from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, ConditionPart, StopPart, campaign_schema, first_shape
 from downlink.codec.published_shape import broken_values
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
@@ -100,6 +100,7 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
             if stop.seconds is not None and flow.start_s >= stop.seconds:
                 place = f"conditions[{number}].flows[{index}].start_s"
                 yield Problem(place, f"must be below the {stop.seconds:g} s after which the run stops.")
+        yield from _broken_probes(number, condition, stop)
     yield from _unknown_metrics(file)
     yield from _late_windows(file)
     flows = {condition.name: len(condition.flows) for condition in file.conditions}
@@ -128,6 +129,19 @@ def _late_windows(file: CampaignFile) -> Iterator[Problem]:
             yield Problem(
                 f"windows[{index}].to_s", f"must be at most {min(known_s):g}, the seconds of the shortest run."
             )
+
+
+def _broken_probes(number: int, condition: ConditionPart, stop: StopPart) -> Iterator[Problem]:
+    senders: set[int] = set()
+    for index, flow in enumerate(condition.flows):
+        if flow.probe is None:
+            continue
+        place = f"conditions[{number}].flows[{index}].probe"
+        if stop.seconds is None:
+            yield Problem(place, "needs a stop rule in seconds: probes have no bytes to end with.")
+        if flow.sender in senders:
+            yield Problem(place, f"is the second of sender {flow.sender}; a sender has one probe flow at most.")
+        senders.add(flow.sender)
 
 
 def _problem(error: ErrorDetails) -> Problem:

@@ -32,7 +32,7 @@ from downlink.codec.campaign_parts import (
 )
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.domain import campaign as domain
-from downlink.domain.campaign import LEAST_PHASE_S, Campaign, ConditionOrder, Sampling, Scalar
+from downlink.domain.campaign import LEAST_PHASE_S, PROBE, PROBE_EVERY_MS, Campaign, ConditionOrder, Sampling, Scalar
 from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import Setting, settings
@@ -186,8 +186,18 @@ class LimitsPart(Part):
         return domain.Limits(self.attempts, self.bytes)
 
 
+class ProbePart(Part):
+    """Instead of data, a light echo over UDP: round-trip times and losses that do not come from TCP."""
+
+    every_ms: Annotated[int, Field(strict=True, ge=PROBE_EVERY_MS[0], le=PROBE_EVERY_MS[1]), WHOLE] = Field(
+        default=domain.Probe.every_ms, description="Milliseconds from one probe to the next"
+    )
+
+
 class FlowPart(Part):
     """One flow of a condition."""
+
+    probe: ProbePart | None = None
 
     cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] = Field(
         default=domain.Tcp.cc, description="Congestion control"
@@ -204,7 +214,19 @@ class FlowPart(Part):
         default=None, description="The fastest rate of the sender, bit/s"
     )
 
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> FlowPart:
+        if self.cc == PROBE:
+            raise at("cc", "names a congestion control; write probe: {every_ms: 100} for a probe flow.")
+        if self.probe is not None:
+            for key in ("cc", "options", "pacing_rate_bps"):
+                if key in self.model_fields_set:
+                    raise at(key, "does not go with probe: a probe flow has no congestion control.")
+        return self
+
     def to_domain(self) -> domain.FlowPlan:
+        if self.probe is not None:
+            return domain.FlowPlan(domain.Probe(self.probe.every_ms), self.sender, self.start_s)
         tcp = domain.Tcp(self.cc, dict(self.options), self.pacing_rate_bps)
         return domain.FlowPlan(tcp, self.sender, self.start_s)
 

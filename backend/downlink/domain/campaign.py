@@ -136,8 +136,21 @@ class Tcp:
     pacing_rate_bps: int | None = None
 
 
-Transport: TypeAlias = Tcp
-"""What carries a flow; another kind would join by a union."""
+PROBE = "probe"
+"""What a probe flow has where others name their congestion control."""
+PROBE_EVERY_MS = (20, 1000)
+"""Bounds of the interval: at most 37 kb/s, and one in each second."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A light echo over UDP, one probe every every_ms: round-trip times and losses that do not come from TCP."""
+
+    every_ms: int = 100
+
+
+Transport: TypeAlias = Tcp | Probe
+"""What carries a flow."""
 
 
 @dataclass(frozen=True)
@@ -154,12 +167,19 @@ class FlowPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """As the campaign file has it: TCP goes without its name, and the link's one receiver too."""
-        return {"sender": self.sender, "start_s": self.start_s, **asdict(self.transport)}
+        own = asdict(self.transport)
+        carried = {PROBE: own} if self.is_probe else own
+        return {"sender": self.sender, "start_s": self.start_s, **carried}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FlowPlan:
-        tcp = {key: value for key, value in data.items() if key not in ("sender", "start_s")}
-        return cls(Tcp(**tcp), data["sender"], data["start_s"])
+        carried = {key: value for key, value in data.items() if key not in ("sender", "start_s")}
+        transport: Transport = Probe(**carried[PROBE]) if PROBE in carried else Tcp(**carried)
+        return cls(transport, data["sender"], data["start_s"])
+
+    @property
+    def is_probe(self) -> bool:
+        return isinstance(self.transport, Probe)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from downlink.domain.campaign import Scalar, Transport
+from downlink.domain.campaign import PROBE, Probe, Scalar, Tcp, Transport
 from downlink.domain.setting import whole_number
 
 OWN_PREFIX = "dl_"
@@ -55,13 +55,21 @@ class HostControls:
     """What a host said when its agent started.
 
     refused: controls of the agent's own that it could not run, with the reason. options: by own control and option.
+    transports: the kinds of flow that its agent carries.
     """
 
     refused: Mapping[str, str]
     options: Mapping[str, Mapping[str, ControlOption]]
+    transports: frozenset[str] = frozenset({"tcp"})
 
     def faults(self, transport: Transport) -> Iterator[ControlFault]:
         """What speaks against a flow over this transport; nothing where only a run can tell."""
+        if not isinstance(transport, Probe):
+            yield from self._tcp_faults(transport)
+        elif PROBE not in self.transports:
+            yield ControlFault("Its agent carries no probe flows; install the agent of this server's version there.")
+
+    def _tcp_faults(self, transport: Tcp) -> Iterator[ControlFault]:
         own = self.options.get(transport.cc)
         if reason := self.refused.get(transport.cc):
             # Privilege may be given, or another program may hold the control, by the time of the run.
@@ -85,10 +93,10 @@ def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
         cc: {name: ControlOption(tuple(each["choices"]), each["min"], each["max"]) for name, each in known.items()}
         for cc, known in told.items()
     }
-    return HostControls(host["controls_unavailable"], options)
+    return HostControls(host["controls_unavailable"], options, frozenset(host.get("transports") or ("tcp",)))
 
 
-def _option_faults(transport: Transport, known: Mapping[str, ControlOption]) -> Iterator[ControlFault]:
+def _option_faults(transport: Tcp, known: Mapping[str, ControlOption]) -> Iterator[ControlFault]:
     for name, value in transport.options.items():
         option = known.get(name)
         if option is None:

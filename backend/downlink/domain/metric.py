@@ -15,7 +15,7 @@ class Quantity:
     kind: rate, gauge, ratio, time, or share (of a second, for which one limit held the flow). level: where it begins: each
     second, a phase, a whole run, an object of a size, the flows of a run together, or its slow start. average: how longer spans
     follow from it: `mean of seconds` (of a gauge, the mean over the time of its seconds), `ratio of sums` (of what was counted),
-    or over runs `median`, `mean of runs` or `share of runs`. most: the end of its range, None if open.
+    `percentile` (of single values), or over runs `median`, `mean of runs` or `share of runs`. most: the end of its range, None if open.
     shown_unit, shown_factor: what people read, and how many of it are one `unit`.
     """
 

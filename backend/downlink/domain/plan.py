@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from downlink.domain.campaign import Campaign, Condition, ConditionOrder, Phases
+from downlink.domain.campaign import Campaign, Condition, ConditionOrder, FlowPlan, Phases, Probe
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
 from downlink.domain.control import ControlFault, HostControls
 from downlink.domain.link import Link
@@ -18,6 +18,8 @@ SETUP_S = 5.0
 SETUP_ROUND_TRIPS = 10
 WIRE_RATIO = 1500 / 1448
 """Bytes on the link per byte of payload: IPv4, TCP and timestamps in a 1500-byte packet."""
+PROBE_WIRE_BYTES = 92
+"""A probe of 64 bytes with UDP and IPv4 headers."""
 INITIAL_WINDOW_BYTES = 10 * 1448
 """RFC 6928."""
 
@@ -126,10 +128,20 @@ def _slow_start_rounds(link: Link) -> float:
 
 
 def _run_bytes(condition: Condition, link: Link) -> int:
-    """What one run carries over the link at most: a full link for seconds, each flow's payload for bytes."""
+    """What one run carries over the link at most: a full link for seconds, each flow's payload for bytes.
+
+    Probes beside data find room in that; where nothing else is sent, they are all.
+    """
     if condition.stop.bytes is None:
-        return round(link.nominal_rate_bps / 8 * (condition.stop.seconds or 0))
+        seconds = condition.stop.seconds or 0
+        if all(flow.is_probe for flow in condition.flows):
+            return round(seconds * sum(map(_probe_bytes_per_s, condition.flows)))
+        return round(link.nominal_rate_bps / 8 * seconds)
     return round(condition.stop.bytes * len(condition.flows) * WIRE_RATIO)
+
+
+def _probe_bytes_per_s(flow: FlowPlan) -> float:
+    return PROBE_WIRE_BYTES * 1000 / flow.transport.every_ms if isinstance(flow.transport, Probe) else 0.0
 
 
 def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, Condition]]:

@@ -24,7 +24,7 @@ VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "cwnd_source", "is
 
 
 def exit_rows(run: RunTrace) -> Rows:
-    found = [_judge(each) for each in run.judged]
+    found = [_judge(each) for each in run.tcp]
     return {SlowStart: [times for times, _ in found], Exit: [row for _, verdicts in found for row in verdicts]}
 
 

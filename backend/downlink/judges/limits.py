@@ -14,7 +14,7 @@ ADVICE = ("bdp_bytes", "is_lower_bound", "max_bytes")
 
 
 def limit_rows(run: RunTrace) -> Rows:
-    return {FlowLimit: [_judge(each, run.run.nominal_rate_bps) for each in run.judged if each.sender]}
+    return {FlowLimit: [_judge(each, run.run.nominal_rate_bps) for each in run.tcp if each.sender]}
 
 
 def _judge(each: FlowTrace, nominal_rate_bps: int | None) -> Row:

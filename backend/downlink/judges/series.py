@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from downlink.analysis import probes
 from downlink.analysis.phases import rate_or_nan, run_metrics
 from downlink.analysis.series import USED_FIELDS
 from downlink.codec.series import pack_series, unpack_series
@@ -55,7 +56,7 @@ def metric_cells(flow: RunFlow, own: Own) -> Cells:
 SERIES = Judge(
     name="series",
     tables=(StoredSeries,),
-    columns=USED_FIELDS,
+    columns=(*USED_FIELDS, probes.RTT_FIELD),
     find=lambda run: {StoredSeries: [series_row(each) for each in run.judged]},
     header=("cc", "bin_s", *QUANTITIES),
     cells=lambda flow, own: ((flow.cc, *line) for line in series_cells(flow, own)),
@@ -63,7 +64,7 @@ SERIES = Judge(
 METRICS = Judge(
     name="metrics",
     tables=(Metric,),
-    columns=USED_FIELDS,
+    columns=(*USED_FIELDS, probes.RTT_FIELD),
     find=metric_rows,
     header=("asked_cc", "actual_cc", "time_to_steady_s", "phase", *METRIC_NAMES),
     cells=metric_cells,

@@ -121,6 +121,9 @@ class Host(BaseModel):
         description="What each of the agent's own controls takes: by control and option one of the choices or, "
         "where there are none, a whole number from min to max; null: the agent does not say",
     )
+    transports: Annotated[list[Word], Field(max_length=64)] = Field(
+        default=["tcp"], description="The kinds of flow that the agent carries"
+    )
     settings: SettingValues
     settings_writable: Annotated[list[Word], Field(max_length=64)]
     tcp_info_bytes: Count
@@ -190,6 +193,11 @@ class TcpTransport(Message):
     pacing_rate_bps: int | None
 
 
+class ProbeTransport(Message):
+    kind: Literal["probe"] = "probe"
+    every_ms: int
+
+
 class Peer(Message):
     """An agent of a flow. host: its data host, where it is known."""
 
@@ -200,7 +208,7 @@ class Peer(Message):
 class FlowOrder(Message):
     flow: int
     role: Role
-    transport: TcpTransport
+    transport: Annotated[TcpTransport | ProbeTransport, Discriminator("kind")]
     start_s: float
     ticket: Annotated[str, Field(pattern=r"^dlt_[A-Za-z0-9_-]{43}$")]
     sender: Peer

@@ -38,7 +38,9 @@ def test_the_archive_keeps_what_this_version_computes() -> None:
         for (run, _), phases in zip(recorded_flows(condition), metrics_of(condition), strict=True):
             for phase, metrics in phases.items():
                 row = kept[run["id"], phase]
-                assert {name: row[name] for name in metrics} == pytest.approx(metrics, rel=1e-9)
+                # The archive was written before probe flows were; it has none.
+                of_data = {name: value for name, value in metrics.items() if not name.startswith("probe_")}
+                assert {name: row[name] for name in of_data} == pytest.approx(of_data, rel=1e-9)
 
 
 @pytest.mark.parametrize("condition", ["HyStart on", "HyStart off"])

@@ -70,6 +70,8 @@ ALLOWED_AND_NOT = [
     (flow(sender=16), flow(sender=17)),
     (flow(start_s=0), flow(start_s=-0.1)),
     (flow(start_s=59.9), flow(start_s=60)),
+    (flow(probe={"every_ms": 20}), flow(probe={"every_ms": 19})),
+    (flow(probe={"every_ms": 1000}), flow(probe={"every_ms": 1001})),
     (flow(pacing_rate_bps=8), flow(pacing_rate_bps=7)),
     (flow(pacing_rate_bps=10**12), flow(pacing_rate_bps=10**12 + 1)),
     (flow(options={"a": 2**63 - 1}), flow(options={"a": 2**63})),

@@ -10,6 +10,7 @@ from downlink.domain.campaign import (
     FlowPlan,
     Limits,
     Phases,
+    Probe,
     Sampling,
     StopRule,
     Tcp,
@@ -101,6 +102,18 @@ def test_a_campaign_survives_being_written_out() -> None:
     assert campaign_from_dict(spaced.to_dict()) == spaced
 
 
+def test_a_probe_flow_survives_being_written_out() -> None:
+    data = changed(
+        conditions=[{"name": "probed", "flows": [{}, {"probe": {"every_ms": 50}, "sender": 2, "start_s": 1}]}]
+    )
+    campaign = campaign_from_dict(data)
+    assert [flow.transport for flow in campaign.conditions[0].flows] == [Tcp(), Probe(50)]
+    assert campaign_from_dict(campaign.to_dict()) == campaign
+    assert campaign_from_dict(changed(conditions=[{"name": "a", "flows": [{"probe": {}}]}])).conditions[0].flows[
+        0
+    ].transport == Probe(100)
+
+
 def test_every_problem_is_told_with_its_place() -> None:
     data = changed(
         colour="red",
@@ -156,6 +169,17 @@ def test_every_problem_is_told_with_its_place() -> None:
         ({"conditions": [{"name": "a", "flows": [{"start_s": 60}]}]}, "conditions[0].flows[0].start_s"),
         ({"conditions": [{"name": "a", "flows": [{"options": {"x": []}}]}]}, "conditions[0].flows[0].options.x"),
         ({"conditions": [{"name": "a", "flows": [{"pacing_rate_bps": -1}]}]}, "conditions[0].flows[0].pacing_rate_bps"),
+        (
+            {"conditions": [{"name": "a", "flows": [{"probe": {"every_ms": 19}}]}]},
+            "conditions[0].flows[0].probe.every_ms",
+        ),
+        ({"conditions": [{"name": "a", "flows": [{"probe": {}, "cc": "bbr"}]}]}, "conditions[0].flows[0].cc"),
+        ({"conditions": [{"name": "a", "flows": [{"cc": "probe"}]}]}, "conditions[0].flows[0].cc"),
+        ({"conditions": [{"name": "a", "flows": [{"probe": {}}, {"probe": {}}]}]}, "conditions[0].flows[1].probe"),
+        (
+            {"conditions": [{"name": "a", "stop": {"bytes": 9}, "flows": [{"probe": {}}]}]},
+            "conditions[0].flows[0].probe",
+        ),
         ({"defaults": {"flows": []}}, "defaults.flows"),
         ({"defaults": {"sender": {"tcp_cubic.hystart": True}}}, "defaults.sender.tcp_cubic.hystart"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from downlink.domain.campaign import Scalar, Tcp
+from downlink.domain.campaign import Probe, Scalar, Tcp
 from downlink.domain.control import ControlFault, ControlOption, HostControls, read_host_controls
 
 VERSION = ControlOption(("1.0", "3.1", "4.0"), 0, 0)
@@ -56,6 +56,15 @@ def test_what_a_host_could_not_run_at_its_agents_start_may_be_otherwise_at_the_r
 @pytest.mark.parametrize("transport", [Tcp(), Tcp("westwood"), Tcp("dl_hybla", options={"rtt0_ms": 100})])
 def test_what_only_a_run_can_tell_is_no_fault(transport: Tcp) -> None:
     assert list(HOST.faults(transport)) == []
+
+
+def test_a_probe_flow_needs_an_agent_that_says_it_carries_them() -> None:
+    (fault,) = HOST.faults(Probe())
+    assert "install" in fault.sentence
+    told = {"controls_unavailable": {}, "control_options": {}, "transports": ["probe", "tcp"]}
+    carries = read_host_controls(told)
+    assert carries is not None
+    assert list(carries.faults(Probe())) == []
 
 
 def test_the_facts_of_an_agent_are_read() -> None:

@@ -38,7 +38,7 @@ def test_a_field_carries_its_unit_kernel_and_place() -> None:
 
 def test_each_end_has_its_own_fields_and_both_have_the_clock() -> None:
     sender, receiver = ({field.name for field in fields_of(point)} for point in ENDS)
-    assert sender & receiver == {"elapsed_us", "ca_state", "app_bytes"}
+    assert sender & receiver == {"elapsed_us", "ca_state", "app_bytes", "probe_number"}
     assert "snd_wnd_bytes" in sender
     assert "rcv_wnd_bytes" in receiver
 

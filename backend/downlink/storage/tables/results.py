@@ -40,6 +40,8 @@ class Metric(Table):
     cwnd_bytes: Mapped[float | None]
     retransmission_percent: Mapped[float | None]
     in_flight_bytes: Mapped[float | None]
+    probe_loss_percent: Mapped[float | None]
+    probe_rtt_p95_ms: Mapped[float | None]
 
 
 class FlowLimit(Table):

@@ -10,6 +10,7 @@ from sqlalchemy import ForeignKey, Index, Sequence, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import INT8RANGE, ExcludeConstraint, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
+from downlink.domain.campaign import PROBE
 from downlink.storage.tables.base import Json, Table
 
 lease_slots = Sequence("lease_slots", metadata=Table.metadata)
@@ -123,6 +124,11 @@ class RunFlow(Table):
     time_to_steady_s: Mapped[float | None]
     object_times_s: Mapped[list[float] | None]
     received_times_s: Mapped[list[float] | None]
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it is an echo over UDP rather than data over TCP; its options are its interval."""
+        return self.asked_cc == PROBE
 
     @property
     def cc(self) -> str:
