@@ -181,6 +181,11 @@ class FlowPlan:
     def is_probe(self) -> bool:
         return isinstance(self.transport, Probe)
 
+    @property
+    def tcp(self) -> Tcp | None:
+        """Its control and options; None for a probe flow."""
+        return self.transport if isinstance(self.transport, Tcp) else None
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -207,7 +212,7 @@ class Condition:
 
         A control with options is registered with them for the whole kernel.
         """
-        has_options = any(flow.transport.options for flow in self.flows)
+        has_options = any(flow.tcp and flow.tcp.options for flow in self.flows)
         return has_options or any(map(is_host_wide, (*self.sender, *self.receiver)))
 
     def to_dict(self) -> dict[str, Any]:

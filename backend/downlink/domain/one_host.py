@@ -46,8 +46,10 @@ def _two_options(condition: Condition, link: Link, hosts: Mapping[str, str]) -> 
     """A control is registered in a kernel under one name, with one set of options."""
     asked: dict[tuple[str, str], Mapping[str, object]] = {}
     for flow in condition.flows:
-        agent = link.senders[flow.sender - 1]
-        options = asked.setdefault((hosts.get(agent, agent), flow.transport.cc), flow.transport.options)
-        if options != flow.transport.options:
-            return f"flows of one kernel give {flow.transport.cc} different options. Measure them in two conditions."
+        agent, tcp = link.senders[flow.sender - 1], flow.tcp
+        if tcp is None:
+            continue
+        options = asked.setdefault((hosts.get(agent, agent), tcp.cc), tcp.options)
+        if options != tcp.options:
+            return f"flows of one kernel give {tcp.cc} different options. Measure them in two conditions."
     return None

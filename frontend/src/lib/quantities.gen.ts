@@ -9,7 +9,7 @@ export const QUANTITIES = {
   in_flight_bytes: { level: 'second', title: 'In flight', unit: 'MB', factor: 0.000001 },
   probe_loss_percent: { level: 'second', title: 'Probes lost', unit: '% of probes', factor: 1, limit: 100 },
   utilisation_ratio: { level: 'phase', title: 'Utilisation', unit: '% of nominal rate', factor: 100 },
-  probe_rtt_p95_ms: { level: 'gauge', title: '"RTT of probes', unit: '', factor: NaN, limit: percentile },
+  probe_rtt_p95_ms: { level: 'phase', title: '95th percentile of probe RTT', unit: 'ms', factor: 1 },
   time_to_steady_s: { level: 'run', title: 'Time to steady state', unit: 's', factor: 1 },
   time_to_level_s: { level: 'run', title: 'Time to common level', unit: 's', factor: 1 },
   object_time_s: { level: 'object', title: 'Object time', unit: 's', factor: 1 },

@@ -25,12 +25,23 @@ function pick<Of extends Name>(...names: Of[]): readonly Quantity<Of>[] {
 }
 
 /** What a campaign's charts stack, from the top down, as in the papers' plots. */
-export const STACKED = pick('throughput_bps', 'rtt_ms', 'rwnd_bytes', 'cwnd_bytes', 'retransmission_percent')
+export const STACKED = pick('throughput_bps', 'rtt_ms', 'rwnd_bytes', 'cwnd_bytes', 'retransmission_percent', 'probe_loss_percent')
 /** What a run's charts stack. */
-export const RUN_STACKED = pick('throughput_bps', 'rtt_ms', 'rwnd_bytes', 'cwnd_bytes', 'in_flight_bytes', 'retransmission_percent')
+export const RUN_STACKED = pick(
+  'throughput_bps',
+  'rtt_ms',
+  'rwnd_bytes',
+  'cwnd_bytes',
+  'in_flight_bytes',
+  'retransmission_percent',
+  'probe_loss_percent',
+)
 /** Pages show these first, in this order, and all others as they are listed. */
 const FIRST: readonly Name[] = ['throughput_bps', 'utilisation_ratio', 'goodput_bps', ...RUN_STACKED.slice(1).map(({ name }) => name)]
 const NAMES = [...new Set([...FIRST, ...(Object.keys(QUANTITIES) as Name[])])]
+
+/** Of probe flows alone: where there are none, nobody misses them. */
+export const isOfProbes = ({ name }: { name: string }) => name.startsWith('probe_')
 
 type Level = (typeof QUANTITIES)[Name]['level']
 type At<Of extends Level> = { [Each in Name]: (typeof QUANTITIES)[Each]['level'] extends Of ? Each : never }[Name]

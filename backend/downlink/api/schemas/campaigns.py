@@ -83,9 +83,19 @@ class FlowSpec(Shape):
     pacing_rate_bps: int | None
 
 
+class ProbeSpec(Shape):
+    every_ms: int
+
+
+class ProbeFlowSpec(Shape):
+    sender: int = Field(description="Which of the link's senders, from 1")
+    start_s: float
+    probe: ProbeSpec
+
+
 class Condition(Shape):
     name: str
-    flows: list[FlowSpec]
+    flows: list[FlowSpec | ProbeFlowSpec]
     sender: dict[str, str] = Field(description="Settings of every sending host")
     receiver: dict[str, str] = Field(description="Settings of the receiver")
     stop: StopRule

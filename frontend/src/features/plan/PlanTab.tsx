@@ -7,7 +7,7 @@ import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import classes from './plan.module.css'
-import { samplingText, timetableText } from './wording'
+import { carried, samplingText, timetableText } from './wording'
 
 /** What was asked for: timetable, conditions with their settings, and the file itself. */
 export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
@@ -59,10 +59,9 @@ export function ConditionsTable({ conditions }: { conditions: Condition[] }) {
           <Table.Th scope="row">{condition.name}</Table.Th>
           <Table.Td>
             {condition.flows.map((flow) => (
-              <div key={`${flow.cc} ${flow.sender} ${flow.start_s}`} style={{ whiteSpace: 'nowrap' }}>
-                {flow.cc} from sender {flow.sender}
+              <div key={`${carried(flow)} ${flow.sender} ${flow.start_s}`} style={{ whiteSpace: 'nowrap' }}>
+                {carried(flow)} from sender {flow.sender}
                 {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
-                {Object.keys(flow.options).length > 0 ? ` (${JSON.stringify(flow.options)})` : ''}
               </div>
             ))}
           </Table.Td>

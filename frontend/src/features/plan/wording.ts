@@ -1,4 +1,4 @@
-import type { CampaignSpec } from '@/api/types'
+import type { CampaignSpec, Condition } from '@/api/types'
 import { stopOf } from '@/lib/stop'
 import { formatDuration } from '@/lib/time'
 
@@ -20,4 +20,11 @@ export function timetableText({ timetable }: Pick<CampaignSpec, 'timetable'>): s
 
 export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {
   return sampling === 'per_ack' ? 'every ACK, where the sender can' : 'polled'
+}
+
+/** "cubic", "dl_cubic_search (version 4)", or "Probes every 100 ms". */
+export function carried(flow: Condition['flows'][number]): string {
+  if ('probe' in flow) return `Probes every ${flow.probe.every_ms} ms`
+  const options = Object.entries(flow.options).map(([name, value]) => `${name} ${String(value)}`)
+  return options.length > 0 ? `${flow.cc} (${options.join(', ')})` : flow.cc
 }

@@ -2,7 +2,7 @@ import type { CampaignSpec, Group, Link, Phases, SeriesName } from '@/api/types'
 import type { Window } from '@/charts/axes'
 import type { Level } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
-import { METRICS, STACKED } from '@/lib/quantities'
+import { isOfProbes, METRICS, STACKED } from '@/lib/quantities'
 import type { ResultsSearch } from './search'
 
 const windowLevel = (link: Link) => ({
@@ -17,7 +17,7 @@ export type StackedQuantity = (typeof STACKED)[number]
 export function levelOf({ name }: StackedQuantity, link: Link): Level | undefined {
   if (name === 'throughput_bps') return { value: link.nominal_rate_bps, label: 'nominal rate' }
   if (name === 'rtt_ms') return { value: link.base_rtt_ms, label: 'base RTT' }
-  return name === 'retransmission_percent' ? undefined : windowLevel(link)
+  return name === 'retransmission_percent' || name === 'probe_loss_percent' ? undefined : windowLevel(link)
 }
 
 /** The quantities and metrics of which any group has a value: an empty chart would look like a fault. */
@@ -30,7 +30,7 @@ export function knownMetrics(groups: readonly LabelledGroup[]) {
   const isKnown = ({ name }: (typeof METRICS)[number]) =>
     groups.some(({ group }) => Object.values(group.metrics).some((phase) => phase[name].mean !== null))
   const known = METRICS.filter(isKnown)
-  return { known, unknown: METRICS.filter((one) => !known.includes(one)).map(({ title }) => title) }
+  return { known, unknown: METRICS.filter((one) => !known.includes(one) && !isOfProbes(one)).map(({ title }) => title) }
 }
 
 /** A group of the report with its label and its place in the palette. */
