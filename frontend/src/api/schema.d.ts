@@ -1625,6 +1625,13 @@ export interface components {
                      *     ]
                      */
                     flows: {
+                        probe?: {
+                            /**
+                             * @description Milliseconds from one probe to the next
+                             * @default 100
+                             */
+                            every_ms: number;
+                        } | null;
                         /**
                          * @description Congestion control
                          * @default cubic
@@ -2062,7 +2069,7 @@ export interface components {
             /** Name */
             name: string;
             /** Flows */
-            flows: components["schemas"]["FlowSpec"][];
+            flows: (components["schemas"]["FlowSpec"] | components["schemas"]["ProbeFlowSpec"])[];
             /**
              * Sender
              * @description Settings of every sending host
@@ -2466,7 +2473,8 @@ export interface components {
              * @enum {string}
              */
             role: "sender" | "receiver";
-            transport: components["schemas"]["TcpTransport"];
+            /** Transport */
+            transport: components["schemas"]["TcpTransport"] | components["schemas"]["ProbeTransport"];
             /** Start S */
             start_s: number;
             /** Ticket */
@@ -2564,6 +2572,8 @@ export interface components {
             retransmission_percent: (number | null)[];
             /** In Flight Bytes */
             in_flight_bytes: (number | null)[];
+            /** Probe Loss Percent */
+            probe_loss_percent: (number | null)[];
         };
         /** FlowSpec */
         FlowSpec: {
@@ -2672,6 +2682,7 @@ export interface components {
             cwnd_bytes: components["schemas"]["SeriesBand"];
             retransmission_percent: components["schemas"]["SeriesBand"];
             in_flight_bytes: components["schemas"]["SeriesBand"];
+            probe_loss_percent: components["schemas"]["SeriesBand"];
         };
         /**
          * Host
@@ -2711,6 +2722,14 @@ export interface components {
                     [key: string]: components["schemas"]["ControlOption"];
                 };
             } | null;
+            /**
+             * Transports
+             * @description The kinds of flow that the agent carries
+             * @default [
+             *       "tcp"
+             *     ]
+             */
+            transports: string[];
             /** Settings */
             settings: {
                 [key: string]: string;
@@ -3456,7 +3475,9 @@ export interface components {
             cwnd_bytes: components["schemas"]["Interval"];
             retransmission_percent: components["schemas"]["Interval"];
             in_flight_bytes: components["schemas"]["Interval"];
+            probe_loss_percent: components["schemas"]["Interval"];
             utilisation_ratio: components["schemas"]["Interval"];
+            probe_rtt_p95_ms: components["schemas"]["Interval"];
         };
         /**
          * PhaseValues
@@ -3477,8 +3498,12 @@ export interface components {
             retransmission_percent: number | null;
             /** In Flight Bytes */
             in_flight_bytes: number | null;
+            /** Probe Loss Percent */
+            probe_loss_percent: number | null;
             /** Utilisation Ratio */
             utilisation_ratio: number | null;
+            /** Probe Rtt P95 Ms */
+            probe_rtt_p95_ms: number | null;
         };
         /** Phases */
         Phases: {
@@ -3581,6 +3606,32 @@ export interface components {
             link_seed?: number | null;
             /** Flows */
             flows: components["schemas"]["FlowOrder"][];
+        };
+        /** ProbeFlowSpec */
+        ProbeFlowSpec: {
+            /**
+             * Sender
+             * @description Which of the link's senders, from 1
+             */
+            sender: number;
+            /** Start S */
+            start_s: number;
+            probe: components["schemas"]["ProbeSpec"];
+        };
+        /** ProbeSpec */
+        ProbeSpec: {
+            /** Every Ms */
+            every_ms: number;
+        };
+        /** ProbeTransport */
+        ProbeTransport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "probe";
+            /** Every Ms */
+            every_ms: number;
         };
         /**
          * Problem
@@ -4489,9 +4540,8 @@ export interface components {
         /** TcpTransport */
         TcpTransport: {
             /**
-             * Kind
-             * @default tcp
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             kind: "tcp";
             /** Cc */

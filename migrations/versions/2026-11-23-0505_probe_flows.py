@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "c4f19d7e02ab"
-down_revision = "c7e2a90d4f58"
+down_revision = "c7d20e5a81f4"
 branch_labels = None
 depends_on = None
 
