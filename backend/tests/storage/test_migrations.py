@@ -10,7 +10,7 @@ from alembic import command
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from downlink.codec.series import unpack_series
-from downlink.domain.metric import LIMITS, QUANTITIES
+from downlink.domain.metric import LIMITS
 from downlink.storage.migrate import alembic_config
 
 BEFORE_PLACES, PLACES = "a4c90e27b61d", "b93d61f8a27c"
@@ -24,6 +24,10 @@ IMPORTED_RUN = """
     VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', 'imported', 'c' || :position, 1, :position, 1, 0,
             'complete', now(), now(), '{}', 0, 0, 0, false, '{}')
 """
+THOSE_THEN = (
+    "throughput_bps", "goodput_bps", "rtt_ms", "rwnd_bytes", "cwnd_bytes", "retransmission_percent", "in_flight_bytes",
+)  # fmt: skip
+"""The quantities of a second when seconds became arrays."""
 
 
 BEFORE_ARRAYS, ARRAYS = "d3b86f1e52a9", "f2a74c9d0b16"
@@ -122,8 +126,8 @@ def test_seconds_become_arrays_and_back_without_a_changed_bit(other_url: str) ->
     command.upgrade(config, ARRAYS)
     with engine.connect() as connection:
         first, second = connection.execute(text("SELECT quantities, bins, packed FROM flow_series ORDER BY flow")).all()
-        assert (first.quantities, first.bins, second.bins) == (list(QUANTITIES), 2, 1)
-        values = dict(zip(QUANTITIES, unpack_series(first.packed, QUANTITIES, QUANTITIES).tolist(), strict=True))
+        assert (first.quantities, first.bins, second.bins) == (list(THOSE_THEN), 2, 1)
+        values = dict(zip(THOSE_THEN, unpack_series(first.packed, THOSE_THEN, THOSE_THEN).tolist(), strict=True))
         assert (values["throughput_bps"], values["in_flight_bytes"]) == ([1.1, 0.1], [1e300, 2.0])
         assert (values["goodput_bps"][0], math.isnan(values["goodput_bps"][1])) == (0.0, True)
         seconds = connection.execute(text("SELECT seconds FROM limits ORDER BY flow")).scalars().all()
