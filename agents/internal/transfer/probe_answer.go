@@ -56,10 +56,14 @@ func (r *ProbeReceiver) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Connected, so that the kernel drops what others send here.
-	local := net.UDPAddrFromAddrPort(tcpAddress(r.conn.LocalAddr()))
-	local.Port = 0
-	r.udp, err = net.DialUDP("udp", local, net.UDPAddrFromAddrPort(tcpAddress(r.conn.RemoteAddr())))
+	// Connected, so that the kernel drops what others send here. From the port number of the flow's connection, by which
+	// an emulated link counts its losses.
+	local, remote := net.UDPAddrFromAddrPort(tcpAddress(r.conn.LocalAddr())), net.UDPAddrFromAddrPort(tcpAddress(r.conn.RemoteAddr()))
+	r.udp, err = net.DialUDP("udp", local, remote)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		local.Port = 0
+		r.udp, err = net.DialUDP("udp", local, remote)
+	}
 	if err != nil {
 		return err
 	}
