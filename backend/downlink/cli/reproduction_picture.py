@@ -54,7 +54,7 @@ def _line(row: Row, top: int) -> str:
         bar = f"M{low} {middle - 5}v10M{low} {middle}H{high}M{high} {middle - 5}v10"
         parts.append(f'<path d="{bar}" stroke="{OURS}" stroke-width="2" fill="none"/>')
     if row["estimate"] is None:
-        parts.append(f'<text x="{LABEL + PLOT}" y="{middle + 4}" text-anchor="end" fill="{AXIS}">not run yet</text>')
+        parts.append(f'<text x="{LABEL + PLOT // 3}" y="{middle - 3}" fill="{AXIS}">not run yet</text>')
     else:
         parts.append(f'<circle cx="{at(row["estimate"])}" cy="{middle}" r="4" fill="{OURS}"/>')
     ends = ((LABEL, "start", least), (LABEL + PLOT, "end", most))

@@ -43,9 +43,10 @@ it('ours has its interval and n, and says of what', () => {
   expect(countText(value({ n: 5, statistic: 'median', not_within: 2 }))).toBe('n = 5, 2 not reached')
 })
 
-it('the tolerance says when ours is shown to be within', () => {
-  expect(toleranceText(value({ tolerance: 0.8, equivalence_p: 0.2 }))).toBe('± 0.8 s')
-  expect(toleranceText(value({ tolerance: 0.8, equivalence_p: 0.01 }))).toBe('± 0.8 s, ours is shown to be within')
+it('ours says when it is shown to be within the tolerance', () => {
+  expect(toleranceText(value({ tolerance: 0.8 }))).toBe('± 0.8 s')
+  expect(countText(value({ equivalence_p: 0.05 }))).toBe('n = 3')
+  expect(countText(value({ equivalence_p: 0.049 }))).toBe('n = 3, shown to be within the tolerance')
   expect(toleranceText(value({ tolerance: null }))).toBeNull()
 })
 

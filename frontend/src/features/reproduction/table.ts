@@ -67,18 +67,15 @@ export const READINGS: Readonly<Record<ReproducedValue['reading'], string>> = {
   not_run: 'not run yet',
 }
 
-/** "n = 10 pairs", "n = 5, 2 not reached". */
-export function countText({ n, statistic, not_within }: ReproducedValue): string {
+/** "n = 10 pairs", "n = 5, 2 not reached"; and whether ours is shown to lie within the tolerance. */
+export function countText({ n, statistic, not_within, equivalence_p: p }: ReproducedValue): string {
   const pairs = statistic === 'ratio' || statistic === 'difference' ? ' pairs' : ''
-  return `n = ${n}${pairs}${not_within ? `, ${not_within} not reached` : ''}`
+  const late = not_within ? `, ${not_within} not reached` : ''
+  return `n = ${n}${pairs}${late}${p !== null && p < 0.05 ? ', shown to be within the tolerance' : ''}`
 }
 
-/** The tolerance, and whether ours is shown to lie within it. */
-export function toleranceText({ tolerance, unit, equivalence_p: p }: ReproducedValue): string | null {
-  if (tolerance === null) return null
-  const shown = p !== null && p < 0.05 ? ', ours is shown to be within' : ''
-  return `± ${formatShort(tolerance)} ${unit}${shown}`.replace(' ,', ',')
-}
+export const toleranceText = ({ tolerance, unit }: ReproducedValue): string | null =>
+  tolerance === null ? null : `± ${formatShort(tolerance)} ${unit}`.trim()
 
 /** What of ours the value is compared to: "Throughput, start-up: HyStart off over HyStart on". */
 export function comparedText(value: ReproducedValue): string {
