@@ -12,6 +12,7 @@ from typing import Any
 
 from downlink.cli.client import Client
 from downlink.cli.export import export_archive, export_folder
+from downlink.domain.run import RunState
 
 MOST_ARCHIVE_BYTES = 20_000_000
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same tables make the same bytes
@@ -55,11 +56,9 @@ def find_commit(folder: Path) -> dict[str, Any]:
 
 def _record(client: Client, campaign: str) -> dict[str, Any]:
     found = client.get(f"/campaigns/{campaign}")
-    again = Counter(
-        run["reason"]
-        for run in client.items(f"/campaigns/{campaign}/runs")
-        if run["reason"] and run["state"] != "complete"
-    )
+    runs = client.items(f"/campaigns/{campaign}/runs")
+    again = Counter(run["reason"] for run in runs if run["reason"] and run["state"] != RunState.COMPLETE)
+    complete = [run["id"] for run in runs if run["state"] == RunState.COMPLETE]
     times = {key: found[key] for key in ("launched_at", "ended_at")}
     counts = {state: number for state, number in found["counts"].items() if number}
     return {
@@ -69,6 +68,18 @@ def _record(client: Client, campaign: str) -> dict[str, Any]:
         "runs_planned": found["runs_total"],
         "runs": counts,
         "not_complete_by_reason": dict(sorted(again.items())),
+        **_lateness(client, complete),
+    }
+
+
+def _lateness(client: Client, runs: list[str]) -> dict[str, Any]:
+    """How late the emulated links were in these runs: the worst one's share of rows above the limit, and the largest of all."""
+    logs = [log for run in runs if (log := client.get(f"/runs/{run}")["link_log"])]
+    shares = [log["late_samples"] / log["samples"] for log in logs if log["samples"]]
+    return {
+        "link_logs": len(logs),
+        "late_share_max": round(max(shares), 5) if shares else None,
+        "lateness_max_us": max((log["lateness_max_us"] for log in logs), default=None),
     }
 
 

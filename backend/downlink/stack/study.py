@@ -204,7 +204,7 @@ class _Board:
         )
         total = sum(len(queue) for queues in self._queues.values() for queue in queues.values())
         typer.echo(
-            f"  {ended} of {total} runs, about {duration_text(left_s)} to go: {', '.join(parts) or 'all have ended'}"
+            f"  {ended} of {total} runs, about {duration_text(left_s)} to go: {', '.join(parts) or 'none is under way'}"
         )
 
 

@@ -49,6 +49,8 @@ def assert_kept(into: Path) -> None:
     record = json.loads((into / "001-pairs.json").read_text())
     assert record["runs"]["complete"] == record["runs_planned"] == 6
     assert (record["n"], record["full_n"], record["is_short"]) == (1, 10, True)
+    assert record["link_logs"] == 6
+    assert 0 <= record["late_share_max"] <= 0.05, "later ones are repeated"
     with zipfile.ZipFile(into / "001-pairs-tables.zip") as tables:
         assert {"runs.csv", "metrics.csv", "report.json"} <= set(tables.namelist())
         lines = tables.read("runs.csv").decode().splitlines()
