@@ -149,7 +149,7 @@ def api() -> None:
 @app.command(rich_help_panel="Server")
 def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time")] = 2) -> None:
     """Carry out the jobs that are due: seal, analyse, report, sweep. Any number of them share the work."""
-    from downlink.jobs.app import run_worker
+    from downlink.jobs.worker import run_worker
 
     _await_launcher()
     run_worker(_settings(), concurrency)

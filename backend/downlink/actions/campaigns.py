@@ -9,16 +9,16 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-import structlog
 
 from downlink.actions import runs
+from downlink.actions.campaign_states import set_state
 from downlink.actions.run_rows import add_planned_run
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign import Campaign
-from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
+from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
@@ -31,8 +31,6 @@ from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.planned import wake_links
 from downlink.storage.unit import Unit
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -101,13 +99,13 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
         add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
     wake_links(unit, campaign.links)
-    _set_state(unit, row, CampaignState.RUNNING, now)
+    set_state(unit, row, CampaignState.RUNNING, now)
 
 
 def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     row = _in_state(unit, campaign_id, CampaignState.RUNNING)
     row.paused_at = now
-    _set_state(unit, row, CampaignState.PAUSED, now)
+    set_state(unit, row, CampaignState.PAUSED, now)
 
 
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -117,7 +115,7 @@ def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     row = _in_state(unit, campaign_id, CampaignState.PAUSED)
     row.paused_at, row.resumed_at = None, now
     wake_links(unit, rows.campaign_of(row).links)
-    _set_state(unit, row, CampaignState.RUNNING, now)
+    set_state(unit, row, CampaignState.RUNNING, now)
 
 
 def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -131,18 +129,9 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     unfinished = run_rows.unfinished_runs(unit, campaign_id)
     row = _in_state(unit, campaign_id, CampaignState.RUNNING, CampaignState.PAUSED)
     row.ended_at = now
-    _set_state(unit, row, CampaignState.CANCELLED, now)
+    set_state(unit, row, CampaignState.CANCELLED, now)
     for run in unfinished:
         runs.stop(unit, run, now)
-
-
-def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    """End a campaign all of whose runs have ended; it must be called with their report, so that who sees the end sees all."""
-    row = rows.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state in UNDER_WAY and run_rows.unfinished_in_campaign(unit, row.id) == 0:
-        row.ended_at = now
-        _set_state(unit, row, CampaignState.COMPLETE, now)
-        log.info("campaign_complete", campaign_id=str(row.id))
 
 
 def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.Campaign:
@@ -152,13 +141,6 @@ def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.C
             "campaign_state", f"This campaign is {row.state}; it must be {' or '.join(states)} for that."
         )
     return row
-
-
-def _set_state(unit: Unit, row: tables.Campaign, state: CampaignState, now: datetime) -> None:
-    if not may_follow(CampaignState(row.state), state):
-        raise ConflictError("campaign_state", f"A {row.state} campaign cannot become {state}.")
-    row.state = state
-    add_event(unit, now, "campaign", {"campaign_state": state}, row.id)
 
 
 def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Link]) -> Plan:

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import folders, reanalysis, runs, sweeps
-from downlink.actions.campaigns import complete_campaign
+from downlink.actions import folders, runs, sweep_parts
+from downlink.actions.campaign_states import complete_campaign
 from downlink.domain.errors import UnavailableError
 from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Reason, RunState
@@ -40,7 +40,7 @@ def tick(units: UnitFactory, now: datetime) -> None:
         ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
-    for step in (lease_due, resend_lost, sweeps.send_due, folders.send_due, retention.prune):
+    for step in (lease_due, resend_lost, sweep_parts.send_due, folders.send_due, retention.prune):
         _guarded(units, partial(step, now=now))
 
 
@@ -143,7 +143,7 @@ def resend_lost(unit: Unit, now: datetime) -> None:
     for run in rows.lost_jobs(unit, now, RESEND):
         if run.tries >= MAX_TRIES and run.needs == REANALYSE:
             log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, and say by which version
-            reanalysis.done(unit, [run])
+            runs.reanalysed(unit, [run])
         elif run.tries >= MAX_TRIES:
             state = RunState(run.verdict) if run.verdict else RunState.INCOMPLETE
             detail = f"Its samples are stored, but `{run.needs}` failed {MAX_TRIES} times; the worker's log says why."

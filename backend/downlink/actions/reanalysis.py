@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from downlink.actions import runs as run_actions
 from downlink.actions.analyse import judge, store
 from downlink.actions.reports import refresh_report
 from downlink.analysis import ANALYSIS_VERSION
@@ -40,23 +41,7 @@ def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:
     taken = reanalysis.take(unit, run_id, run.campaign_id, RUNS_A_JOB if run.tries < 2 else 1)
     if taken:
         _judge(unit, taken, now)
-        done(unit, taken)
-
-
-def done(unit: Unit, runs: Sequence[Run]) -> None:
-    """Locked runs of one campaign no longer wait: others do, or the report is wanted."""
-    for run in runs:
-        run.needs, run.needs_sent_at = None, None
-    unit.session.flush()
-    campaign_id = runs[0].campaign_id
-    # The lock orders jobs that end together: the last one sees that it is.
-    campaigns.find_campaign(unit, campaign_id, is_locked=True)
-    if reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION).waiting:
-        for run_id in reanalysis.waiting_ids(unit, campaign_id, 1):
-            unit.enqueue(reanalysis.JOB, run_id)
-    else:
-        campaigns.want_report(unit, campaign_id)
-        unit.enqueue("report", campaign_id)
+        run_actions.reanalysed(unit, taken)
 
 
 def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:

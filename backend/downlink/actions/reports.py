@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 
-from downlink.actions.campaigns import complete_campaign
+from downlink.actions.campaign_states import complete_campaign
 from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit

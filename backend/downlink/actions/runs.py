@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
 
 from downlink.actions.run_rows import add_attempt
+from downlink.analysis import ANALYSIS_VERSION
 from downlink.domain.campaign import closes_with_report
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
 from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, Wait, decide
 from downlink.domain.run import FINAL, Ending, HostPhase, Reason, RunState, is_retried, may_follow
-from downlink.storage import campaigns, leases, planned
+from downlink.storage import campaigns, leases, planned, reanalysis
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run
@@ -182,3 +184,19 @@ def stop(unit: Unit, run: Run, now: datetime) -> None:
     elif run.released_at is None:
         condemn(unit, run, CANCELLED)
         advance(unit, run, now)
+
+
+def reanalysed(unit: Unit, of_campaign: Sequence[Run]) -> None:
+    """Locked runs of one campaign no longer wait: others do, or the report is wanted."""
+    for run in of_campaign:
+        run.needs, run.needs_sent_at = None, None
+    unit.session.flush()
+    campaign_id = of_campaign[0].campaign_id
+    # The lock orders jobs that end together: the last one sees that it is.
+    campaigns.find_campaign(unit, campaign_id, is_locked=True)
+    if reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION).waiting:
+        for run_id in reanalysis.waiting_ids(unit, campaign_id, 1):
+            unit.enqueue(reanalysis.JOB, run_id)
+    else:
+        campaigns.want_report(unit, campaign_id)
+        unit.enqueue("report", campaign_id)

@@ -8,27 +8,18 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from downlink.actions import sweep_parts
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.sweep import Outcome, combinations, parameter_sets, rates, sweep
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.storage import campaigns, runs
 from downlink.storage import sweeps as rows
-from downlink.storage.events import add_event
 from downlink.storage.tables import Sweep, SweepPart
 from downlink.storage.unit import Unit
 from downlink.traces import open_flow
 
 Grid = Mapping[str, Sequence[float]]
-JOB = "sweep_part"
-LANES = 8
-"""Parts of a sweep that are sent at a time: more would make the jobs of runs wait behind them."""
-RESEND = timedelta(seconds=60)
-MAX_TRIES = 5
 TELL_EVERY = timedelta(seconds=1)
-NEVER_DONE = (
-    f"A trace was not finished after {MAX_TRIES} tries of a minute each. Workers may be missing or busy; if the trace fails, "
-    "their logs say why. Start the sweep again."
-)
 UNDECIDABLE = "-"
 LETTERS = {timing: timing.value[0] for timing in Timing}
 TIMINGS = {letter: timing for timing, letter in LETTERS.items()}
@@ -46,7 +37,7 @@ def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, val
         campaign_id=campaign_id, detector=detector, version=version, grid=asked, state="queued", created_at=now
     )
     rows.add_sweep(unit, made, flows)
-    _tell(unit, made, now)
+    sweep_parts.tell(unit, made, now)
     return made
 
 
@@ -59,27 +50,13 @@ def sweep_part(unit: Unit, part_id: UUID, now: datetime) -> None:
     try:
         outcomes = _outcomes(unit, part, asked)
     except InvalidError as error:
-        _fail(unit, rows.get_sweep(unit, asked.id, is_locked=True), _refusal(part, error), now)
+        sweep_parts.fail(unit, rows.get_sweep(unit, asked.id, is_locked=True), _refusal(part, error), now)
         return
     asked, part = rows.get_sweep(unit, asked.id, is_locked=True), rows.get_part(unit, part_id)
     if part.timings is None and asked.state == "running":
         part.timings = "".join(UNDECIDABLE if each.timing is None else LETTERS[each.timing] for each in outcomes)
         part.headrooms_us = [each.hr_us for each in outcomes]
         _go_on(unit, asked, now)
-
-
-def send_due(unit: Unit, now: datetime) -> None:
-    """The tick's part: begin sweeps, send parts that were lost again, and keep every sweep's lanes full."""
-    for asked in rows.unfinished_sweeps(unit):
-        under_way = rows.parts_under_way(unit, asked.id)
-        lost = [part for part in under_way if part.sent_at and part.sent_at < now - RESEND]
-        if any(part.tries >= MAX_TRIES for part in lost):
-            _fail(unit, asked, NEVER_DONE, now)
-            continue
-        if asked.state == "queued":
-            asked.state = "running"
-            _tell(unit, asked, now)
-        _send(unit, [*lost, *rows.unsent_parts(unit, asked.id, LANES - len(under_way))], now)
 
 
 def _go_on(unit: Unit, asked: Sweep, now: datetime) -> None:
@@ -89,27 +66,9 @@ def _go_on(unit: Unit, asked: Sweep, now: datetime) -> None:
         asked.cells = list(_cells(asked, rows.done_parts(unit, asked.id)))
         asked.state, asked.ended_at = "complete", now
     else:
-        _send(unit, rows.unsent_parts(unit, asked.id, 1), now)
+        sweep_parts.send(unit, rows.unsent_parts(unit, asked.id, 1), now)
     if done == total or asked.told_at is None or now - asked.told_at >= TELL_EVERY:
-        _tell(unit, asked, now)
-
-
-def _send(unit: Unit, parts: Sequence[SweepPart], now: datetime) -> None:
-    for part in parts:
-        part.sent_at, part.tries = now, part.tries + 1
-        unit.enqueue(JOB, part.id)
-
-
-def _fail(unit: Unit, asked: Sweep, reason: str, now: datetime) -> None:
-    asked.state, asked.reason, asked.ended_at = "failed", reason, now
-    _tell(unit, asked, now)
-
-
-def _tell(unit: Unit, asked: Sweep, now: datetime) -> None:
-    done, total = rows.progress(unit, [asked.id])[asked.id]
-    data = {"sweep_id": str(asked.id), "state": asked.state, "done": done, "total": total}
-    add_event(unit, now, "sweep", data, asked.campaign_id)
-    asked.told_at = now
+        sweep_parts.tell(unit, asked, now)
 
 
 def _outcomes(unit: Unit, part: SweepPart, asked: Sweep) -> list[Outcome]:

@@ -11,12 +11,12 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, folders, reanalysis, reports, runs, seal, sweeps
+from downlink.actions import analyse, folders, reanalysis, reports, runs, seal, sweep_parts, sweeps
 from downlink.domain.errors import NotFoundError, UnavailableError
+from downlink.jobs.app import PREFIX
 from downlink.storage.reanalysis import JOB as REANALYSE
 from downlink.storage.unit import Unit, UnitFactory
 
-PREFIX = "downlink."
 TRIES, RETRY_S = 3, 2.0  # anything longer is the tick's to find
 Clock = Callable[[], datetime]
 Action = Callable[[Unit, UUID, datetime], None]
@@ -25,7 +25,7 @@ ACTIONS: dict[str, Action] = {
     "analyse": analyse.analyse_run,
     "report": reports.refresh_report,
     REANALYSE: reanalysis.reanalyse,
-    sweeps.JOB: sweeps.sweep_part,
+    sweep_parts.JOB: sweeps.sweep_part,
     folders.JOB: folders.remove_folder,
 }
 RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from downlink.actions import sweeps
+from downlink.actions import sweep_parts, sweeps
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.search import Search31
@@ -86,15 +86,15 @@ def test_progress_is_told_from_the_first_trace_to_the_last(lab: Lab, campaign: s
 def test_a_lost_job_is_sent_again_and_one_that_runs_twice_counts_once(
     lab: Lab, campaign: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeps, "LANES", 1)
+    monkeypatch.setattr(sweep_parts, "LANES", 1)
     asked = ask(lab, campaign)
     lab.tick()
-    assert lab.work(lost=sweeps.JOB) == []
+    assert lab.work(lost=sweep_parts.JOB) == []
     lab.tick()
     assert lab.work() == []  # it may still be under way
     lab.wait(61)
     lab.tick()
-    assert lab.work() == [sweeps.JOB]
+    assert lab.work() == [sweep_parts.JOB]
     with lab.units() as unit:
         done = unit.session.query(SweepPart).filter(SweepPart.timings.is_not(None)).one()
         before = (done.timings, done.headrooms_us)
@@ -127,9 +127,9 @@ def test_workers_that_end_at_once_leave_the_result_to_the_last(lab: Lab, campaig
 
 def test_a_job_that_is_lost_again_and_again_ends_the_sweep_with_a_reason(lab: Lab, campaign: str) -> None:
     asked = ask(lab, campaign)
-    for _ in range(sweeps.MAX_TRIES + 1):
+    for _ in range(sweep_parts.MAX_TRIES + 1):
         lab.tick()
-        lab.work(lost=sweeps.JOB)
+        lab.work(lost=sweep_parts.JOB)
         lab.wait(61)
     shown = lab.call("GET", f"/sweeps/{asked['id']}")
     assert shown["state"] == "failed"
@@ -183,7 +183,7 @@ def test_sweeps_are_listed_newest_first_and_deleted_also_under_way(lab: Lab, cam
     lab.tick()
     lab.call("DELETE", f"/sweeps/{first['id']}", expect=204)
     lab.call("GET", f"/sweeps/{first['id']}", expect=404)
-    lab.work(lost=sweeps.JOB)
+    lab.work(lost=sweep_parts.JOB)
     lab.wait(61)
     assert finish(lab, second)["state"] == "complete"
 

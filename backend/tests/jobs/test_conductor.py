@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from sqlalchemy import text
 
@@ -55,3 +58,9 @@ def test_a_conductor_that_loses_its_connection_gives_the_turn_up_and_asks_for_it
     assert wait_until(lambda: processes.log("conductor").count("has_turn") == 2, 20)
     assert goes_on(lab)
     assert holder not in holders(lab.units)
+
+
+def test_a_conductor_loads_nothing_of_what_workers_compute_with() -> None:
+    """It starts sooner and is smaller by half: it sends jobs by name."""
+    program = "import downlink.jobs.conduct, sys; print(*{'numpy', 'scipy', 'pyarrow', 'zstandard'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout == "\n"

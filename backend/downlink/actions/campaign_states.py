@@ -1,0 +1,34 @@
+"""What a campaign's state becomes. The conductor needs no more of campaigns than this, and loads no more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from downlink.domain.campaign_state import UNDER_WAY, CampaignState, may_follow
+from downlink.domain.errors import ConflictError
+from downlink.storage import campaigns as rows
+from downlink.storage import runs as run_rows
+from downlink.storage import tables
+from downlink.storage.events import add_event
+from downlink.storage.unit import Unit
+
+log = structlog.get_logger()
+
+
+def set_state(unit: Unit, row: tables.Campaign, state: CampaignState, now: datetime) -> None:
+    if not may_follow(CampaignState(row.state), state):
+        raise ConflictError("campaign_state", f"A {row.state} campaign cannot become {state}.")
+    row.state = state
+    add_event(unit, now, "campaign", {"campaign_state": state}, row.id)
+
+
+def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """End a campaign all of whose runs have ended; it must be called with their report, so that who sees the end sees all."""
+    row = rows.find_campaign(unit, campaign_id, is_locked=True)
+    if row.state in UNDER_WAY and run_rows.unfinished_in_campaign(unit, row.id) == 0:
+        row.ended_at = now
+        set_state(unit, row, CampaignState.COMPLETE, now)
+        log.info("campaign_complete", campaign_id=str(row.id))

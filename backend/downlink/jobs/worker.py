@@ -1,0 +1,56 @@
+"""How a worker is started: the Celery application with its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from celery import Celery
+from celery.signals import setup_logging, worker_process_shutdown
+
+from downlink.jobs.app import make_celery, sender
+from downlink.jobs.tasks import register_tasks
+from downlink.logs import configure_logs
+from downlink.settings import Settings
+from downlink.storage.unit import UnitFactory, open_units
+from downlink.tracestore import TraceStore
+
+
+def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
+    """Units of this process: connections must not be shared across a fork, so that they are made at the first task."""
+    opened: list[UnitFactory] = []
+
+    def units() -> UnitFactory:
+        if not opened:
+            opened.append(open_units(settings.database, 2, sender(app), TraceStore.of(settings)))
+        return opened[0]
+
+    @worker_process_shutdown.connect(weak=False)
+    def close(**_: object) -> None:
+        while opened:
+            opened.pop().close()
+
+    return units
+
+
+def run_worker(settings: Settings, concurrency: int = 2) -> None:
+    """Carry out jobs until SIGTERM; those under way are finished first. SystemExit where the worker could not do its work."""
+    _own_logs(settings)
+    options = ["--concurrency", str(concurrency), "--pool", "prefork"]
+    quiet = ["--loglevel", settings.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    try:
+        app = make_celery(settings)
+        register_tasks(app, _unit_opener(app, settings))
+        app.worker_main(["worker", *options, *quiet])
+    except SystemExit as end:
+        if end.code:
+            raise
+
+
+def _own_logs(settings: Settings) -> None:
+    """Keep Celery from setting up logging of its own."""
+
+    @setup_logging.connect(weak=False)
+    def configure(**_: object) -> None:
+        configure_logs(settings)
+
+    configure_logs(settings)
