@@ -20,6 +20,9 @@ from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
 
+RECEIVED = frozenset({"elapsed_us", "received_bytes"})
+"""Of a receiver's trace: what a judge asks for, imported files left out."""
+
 
 class LazyColumns(Mapping[str, Ints]):
     """One trace by column; empty when there is none. `together` are decoded at once with the first of them, others one by one."""
@@ -165,9 +168,10 @@ def _with_data(flows: Sequence[RunFlow]) -> int:
 
 
 def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:
+    groups = (together, together and RECEIVED)
     sender, receiver = (
-        LazyColumns(partial(_parts, unit, run, flow.flow, point), together if point == Point.SENDER else None)
-        for point in ENDS
+        LazyColumns(partial(_parts, unit, run, flow.flow, point), group)
+        for point, group in zip(ENDS, groups, strict=True)
     )
     return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows))
 

@@ -50,7 +50,7 @@ def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> 
 
 def reproducing(unit: Unit) -> list[UUID]:
     """Campaigns whose file names a published figure, the oldest first."""
-    query = select(Campaign.id).where(func.jsonb_array_length(Campaign.spec["reproduces"]) > 0)
+    query = select(Campaign.id).where(func.jsonb_array_length(func.jsonb_extract_path(Campaign.spec, "reproduces")) > 0)
     return list(unit.session.scalars(query.order_by(Campaign.created_at, Campaign.id)))
 
 
