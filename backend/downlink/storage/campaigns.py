@@ -50,8 +50,8 @@ def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> 
 
 def reproducing(unit: Unit) -> list[UUID]:
     """Campaigns whose file names a published figure, the oldest first."""
-    query = select(Campaign.id).where(func.jsonb_array_length(func.jsonb_extract_path(Campaign.spec, "reproduces")) > 0)
-    return list(unit.session.scalars(query.order_by(Campaign.created_at, Campaign.id)))
+    rows = unit.session.scalars(select(Campaign).order_by(Campaign.created_at, Campaign.id))
+    return [row.id for row in rows if campaign_of(row).reproduces]
 
 
 def get_overview(unit: Unit, campaign_id: UUID) -> Overview:

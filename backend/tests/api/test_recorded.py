@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 import struct
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -63,6 +66,45 @@ def test_numbers_of_an_older_analysis_are_computed_anew_by_command(
     report = lab.call("GET", f"/campaigns/{campaign}/report")
     assert (report["is_current"], report["analysis_version"]) == (True, ANALYSIS_VERSION)
     assert {run["state"] for run in lab.runs(str(campaign))} == {"complete"}
+
+
+def older_archive() -> bytes:
+    """The example as analysis version 2 wrote it: without windows, without what is published, without the newer columns."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(ARCHIVE) as now, zipfile.ZipFile(out, "w") as older:
+        content = {name: now.read(name) for name in now.namelist()}
+        rows, manifest = json.loads(content["rows.json"]), json.loads(content["manifest.json"])
+        for flow in rows["run_flows"]:
+            del flow["received_times_s"]
+        for started in rows["slow_starts"]:
+            del started["mean_error_ratio"]
+        for row in (*rows["runs"], *rows["reports"]):
+            row["analysis_version"] = "2"
+        del rows["campaigns"][0]["spec"]["reproduces"]
+        content["rows.json"] = json.dumps(rows).encode()
+        manifest["sha256"]["rows.json"] = hashlib.sha256(content["rows.json"]).hexdigest()
+        content["manifest.json"] = json.dumps(manifest).encode()
+        for name, data in content.items():
+            older.writestr(name, data)
+    return out.getvalue()
+
+
+def test_an_archive_from_before_is_shown_and_has_the_newer_numbers_once_it_is_analysed(
+    lab: Lab, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lab.units() as unit:
+        identity, _ = load_archive(unit, older_archive())
+    report = lab.call("GET", f"/campaigns/{identity}/report")
+    Report.model_validate(report)
+    assert (report["is_outdated"], report["windows"]) == (True, [])
+    assert report["groups"][0]["received_object_times"]["n"] == []
+    assert report["groups"][0]["object_times"]["n"][0] == 3
+    assert lab.call("GET", f"/campaigns/{identity}/reproduction")["figures"] == []
+    assert lab.call("GET", "/reproduction")["items"] == []
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", database_url)
+    assert CliRunner().invoke(app, ["analyse", str(identity)]).exit_code == 0
+    report = lab.call("GET", f"/campaigns/{identity}/report")
+    assert (report["is_outdated"], report["groups"][0]["received_object_times"]["n"][0]) == (False, 3)
 
 
 DERIVED = {
