@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.imported import counted_from_zero, imported_series
+from downlink.analysis.linklog import hop_log
 from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, sender_series
 from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
@@ -61,13 +62,24 @@ class LazyColumns(Mapping[str, Ints]):
 
 @dataclass(frozen=True)
 class FlowTrace:
-    """One flow of a run with its samples at both ends. rate: of the link, where the flow had it to itself and it is known."""
+    """One flow of a run with its samples at both ends.
+
+    nominal: the link's rate, where the flow had it to itself and it is known. link: the log of an emulated link; else empty.
+    """
 
     run: Run
     flow: RunFlow
     sender: Mapping[str, Ints]
     receiver: Mapping[str, Ints]
-    rate: LinkRate | None
+    nominal: LinkRate | None
+    link: Mapping[str, Ints]
+
+    @cached_property
+    def rate(self) -> LinkRate | None:
+        """The link's rate where the flow had it to itself, with the log of its hop where there is one."""
+        if self.nominal is None or not self.link:
+            return self.nominal
+        return replace(self.nominal, log=hop_log(self.link, self.first_byte_us))
 
     @property
     def is_imported(self) -> bool:
@@ -173,7 +185,8 @@ def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[
         LazyColumns(partial(_parts, unit, run, flow.flow, point), group)
         for point, group in zip(ENDS, groups, strict=True)
     )
-    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows))
+    link = open_link(unit, run) if run.link_outcome else {}
+    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link)
 
 
 def _parts(unit: Unit, run: Run, flow: int, point: Point) -> list[bytes]:

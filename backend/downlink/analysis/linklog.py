@@ -1,4 +1,6 @@
-"""What an emulated link's log says: its course for a plot. Columns are those of `link-fields.csv`, a row each 10 ms."""
+"""What an emulated link's log says: what its hop sent and could have sent, and its course for a plot.
+
+Columns are those of `link-fields.csv`, a row each 10 ms."""
 
 from __future__ import annotations
 
@@ -14,6 +16,24 @@ DRAWN_STEPS = 1_200
 """More than a screen shows."""
 
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class HopLog:
+    """The hop to the receiver on a flow's clock: at each row what it has sent so far, and what it could have sent at its rate."""
+
+    time_us: Ints
+    sent_bytes: NDArray[np.float64]
+    room_bytes: NDArray[np.float64]
+
+
+def hop_log(columns: Mapping[str, Ints], first_byte_us: int) -> HopLog:
+    """first_byte_us: the flow's first data byte on the run's clock, from which the hop's times count."""
+    elapsed_us = columns["elapsed_us"]
+    before_hop = ("queue_full_bytes", "early_drop_bytes", "thinned_bytes", "waiting_bytes")
+    sent = columns["down_received_bytes"] - sum(columns[f"down_{name}"] for name in before_hop)
+    room = np.cumsum(columns["down_rate_bps"][:-1] * np.diff(elapsed_us)) / 8e6
+    return HopLog(elapsed_us - first_byte_us, sent.astype(np.float64), np.concatenate(([0.0], room)))
 
 
 @dataclass(frozen=True)

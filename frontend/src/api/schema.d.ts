@@ -1933,7 +1933,7 @@ export interface components {
              * @description Rate x least RTT in flight, by the link's emulated or nominal rate; or 90 % of the delivery plateau
              * @enum {string}
              */
-            capacity_basis: "emulated_rate" | "nominal_rate" | "plateau";
+            capacity_basis: "link_log" | "emulated_rate" | "nominal_rate" | "plateau";
             /**
              * Capacity Rate Bps
              * @description The link's rate, or the plateau's; null without a plateau

@@ -1,6 +1,7 @@
 """The capacity point: when slow start had nothing more to gain. No detector's own curve decides it (decision 0051).
 
-Where the link's rate is known: the first time that rate x least RTT was in flight. Else the delivery plateau: the first time that
+Where an emulated link was logged: the first time that its hop was busy for a least RTT. Where the link's rate is known: the first
+time that rate x least RTT was in flight. Else the delivery plateau: the first time that
 the rate of delivery over one least RTT reached 90 % of its highest over two.
 """
 
@@ -13,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.exits.trace import AckTrace, Ints
+from downlink.analysis.linklog import HopLog
 
 Floats = NDArray[np.float64]
 
 PLATEAU_RATIO = 0.9
 PLATEAU_RTTS = 2
+BUSY_RATIO = 0.95
+"""Of what a hop could send in a least RTT: a little room for the rows of its log, which are 10 ms apart."""
 HELD_BACK_RATIO = 1.25
 """A window this much larger than what was in flight at most did not hold the flow: something else did."""
 
@@ -25,6 +29,7 @@ HELD_BACK_RATIO = 1.25
 class Basis(StrEnum):
     """What a capacity point was judged by."""
 
+    LINK_LOG = "link_log"
     EMULATED_RATE = "emulated_rate"
     NOMINAL_RATE = "nominal_rate"
     PLATEAU = "plateau"
@@ -32,10 +37,14 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class LinkRate:
-    """The rate of the link that a flow has to itself. An emulated one is a fact, a nominal one what somebody says of it."""
+    """The rate of the link that a flow has to itself. An emulated one is a fact, a nominal one what somebody says of it.
+
+    log: what the hop of an emulated link sent, where that was logged.
+    """
 
     bps: float
     is_emulated: bool = False
+    log: HopLog | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,23 @@ def capacity_point(trace: AckTrace, rate: LinkRate | None = None) -> Capacity | 
     rtt_us = trace.least_rtt_us
     if rtt_us is None:
         return None
-    return (_by_rate(trace, rate, rtt_us) if rate else None) or _by_plateau(trace, rtt_us)
+    by_log = _by_log(trace, rate.log, rtt_us) if rate and rate.log else None
+    return by_log or (_by_rate(trace, rate, rtt_us) if rate else None) or _by_plateau(trace, rtt_us)
+
+
+def _by_log(trace: AckTrace, log: HopLog, rtt_us: int) -> Capacity | None:
+    """When the hop had sent what it could over a whole least RTT, before the first loss. None where that cannot decide."""
+    sent, room = (_growth(log.time_us, counter, rtt_us) for counter in (log.sent_bytes, log.room_bytes))
+    is_before_loss = log.time_us <= (trace.time_us[-1] if trace.loss_us is None else trace.loss_us)
+    full = np.flatnonzero((room > 0) & (sent >= BUSY_RATIO * room) & is_before_loss)
+    if full.size:
+        at = full[0]
+        return Capacity(int(log.time_us[at]), Basis.LINK_LOG, float(room[at]) * 8e6 / rtt_us, rtt_us)
+    if trace.snd_nxt_bytes is None:
+        return None
+    in_flight = (trace.snd_nxt_bytes - trace.acked_bytes)[: trace.loss_row]
+    is_decided = in_flight.size > 0 and _is_held_by_cwnd(trace, int(in_flight.argmax()))
+    return Capacity(None, Basis.LINK_LOG, None, rtt_us) if is_decided else None
 
 
 def _by_rate(trace: AckTrace, rate: LinkRate, rtt_us: int) -> Capacity | None:

@@ -12,7 +12,7 @@ from downlink.api.schemas.runs import RunStateName
 
 Column = list[float | None]
 TimingName = Literal["early", "good", "late", "open"]
-BasisName = Literal["emulated_rate", "nominal_rate", "plateau"]
+BasisName = Literal["link_log", "emulated_rate", "nominal_rate", "plateau"]
 
 
 class Capacity(Shape):

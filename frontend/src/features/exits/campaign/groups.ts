@@ -47,6 +47,7 @@ export function shareText({ value, low, high }: ShareEstimate, factor = 1): stri
 }
 
 const BASES = [
+  ['link_log', 'the log of the emulated link'],
   ['emulated_rate', "the link's emulated rate x least RTT in flight"],
   ['nominal_rate', "the link's nominal rate x least RTT in flight"],
   ['plateau', '90 % of the delivery plateau'],
