@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.analysis.linklog import CAUSES, drawn_link
+from downlink.analysis.linklog import CAUSES, HopLog, Queueing, drawn_link, queueing
 from downlink.domain.sample import WAYS, link_fields
 from tests.fixtures.scripted_agent import draw_link
 
@@ -50,3 +50,28 @@ def test_a_log_without_time_draws_nothing(rows: int) -> None:
     drawn = drawn_link(log(rows), WAYS)
     assert (drawn.time_s, drawn.ways["down"].waiting_bytes) == ([], [])
     assert drawn.ways["up"].lost_bytes["outage"] == []
+
+
+def hop(rate_bps: np.ndarray[Any, Any]) -> HopLog:
+    """Rows each 10 ms; the rate holds from a row to the next one."""
+    time_us = np.arange(len(rate_bps), dtype=np.int64) * 10_000
+    room = np.concatenate(([0.0], np.cumsum(rate_bps[:-1] * 0.01 / 8)))
+    return HopLog(time_us, room, room)
+
+
+def test_a_wait_is_what_waits_over_the_rate_and_gaps_count() -> None:
+    steady = hop(np.full(401, 8e6))
+    waiting = np.where(np.arange(401) < 200, 50_000, 0)  # at a byte a microsecond
+    assert queueing(steady, waiting, 0, 2) == Queueing(pytest.approx(50.0), pytest.approx(50.0))
+    assert queueing(steady, waiting, 0, 4).mean_ms == pytest.approx(25.0)
+    assert queueing(steady, waiting, 2, 4) == Queueing(pytest.approx(0.0), pytest.approx(0.0))
+    rate = np.full(401, 8e6)
+    rate[100:110] = 0  # 100 ms
+    only = np.where(np.arange(401) == 99, 50_000, 0)
+    assert queueing(hop(rate), only, 0.99, 1.0).mean_ms == pytest.approx(150.0)
+
+
+def test_a_queue_that_outlasts_the_log_is_left_out() -> None:
+    waiting = np.full(101, 500_000)
+    assert queueing(hop(np.full(101, 8e6)), waiting, 0, 0.505).mean_ms == pytest.approx(500.0)
+    assert queueing(hop(np.full(101, 8e6)), waiting, 0.6, 1) == Queueing(None, None)

@@ -3128,6 +3128,8 @@ export interface components {
             /** End S */
             end_s: number;
             ways: components["schemas"]["LinkWays"];
+            /** @description In the campaign's phases, on the run's clock */
+            queueing: components["schemas"]["LinkQueueing"];
         };
         /** LinkList */
         LinkList: {
@@ -3248,6 +3250,12 @@ export interface components {
             lost: components["schemas"]["LinkLoss-Input"][];
             /** Detail */
             detail: string | null;
+        };
+        /** LinkQueueing */
+        LinkQueueing: {
+            startup: components["schemas"]["Queueing"];
+            steady: components["schemas"]["Queueing"];
+            overall: components["schemas"]["Queueing"];
         };
         /**
          * LinkWay
@@ -3656,6 +3664,16 @@ export interface components {
             details?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Queueing
+         * @description How long packets to the receiver waited for the hop: the true one-way queueing time. Null without a row of the log.
+         */
+        Queueing: {
+            /** Mean Ms */
+            mean_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
         };
         /** ReadyEvent */
         ReadyEvent: {

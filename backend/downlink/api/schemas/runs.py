@@ -218,6 +218,19 @@ class LinkWays(Shape):
     up: LinkWay
 
 
+class Queueing(Shape):
+    """How long packets to the receiver waited for the hop: the true one-way queueing time. Null without a row of the log."""
+
+    mean_ms: float | None
+    p95_ms: float | None
+
+
+class LinkQueueing(Shape):
+    startup: Queueing
+    steady: Queueing
+    overall: Queueing
+
+
 class LinkCourse(Shape):
     """An emulated link's log, thinned for a plot: no peak of the queue and no loss is left out."""
 
@@ -225,6 +238,7 @@ class LinkCourse(Shape):
     time_s: list[float] = Field(description="Where each step begins, from the run's zero")
     end_s: float
     ways: LinkWays
+    queueing: LinkQueueing = Field(description="In the campaign's phases, on the run's clock")
 
 
 Column = list[float | None]

@@ -15,7 +15,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useRunLink } from '../queries'
-import { eventRows, lossRows, type Way, type WayName } from './course'
+import { eventRows, lossRows, queueingText, type Way, type WayName } from './course'
 import classes from './link.module.css'
 
 const NONE = (
@@ -105,6 +105,9 @@ function Charts({ course }: { course: LinkCourse }) {
         <Events course={course} way={way} />
         <Text size="xs" c="dimmed" ta="center" pb="sm">
           Seconds since the run's zero
+        </Text>
+        <Text size="sm" px="sm" pb="sm">
+          Packets to the receiver waited {queueingText(course.queueing)}.
         </Text>
       </div>
     </CursorProvider>

@@ -1,5 +1,6 @@
 import type { LinkCourse, LinkLog } from '@/api/types'
 import type { EventRow } from '@/charts/EventStrip'
+import { formatNumber } from '@/lib/format'
 
 export type WayName = keyof LinkCourse['ways']
 export type Way = LinkCourse['ways'][WayName]
@@ -52,4 +53,18 @@ export function lossRows(lost: LinkLog['lost']): LossRow[] {
   return [...rows.values()]
     .sort((a, b) => (a.flow ?? Number.POSITIVE_INFINITY) - (b.flow ?? Number.POSITIVE_INFINITY) || a.way.localeCompare(b.way))
     .map(({ parts, ...row }) => ({ ...row, causes: parts.join(' · ') }))
+}
+
+const PHASES = [
+  ['startup', 'in start-up'],
+  ['steady', 'in steady state'],
+  ['overall', 'overall'],
+] as const
+
+/** "45.0 ms in start-up (95 %: at most 210 ms), …": how long packets waited for the hop. */
+export function queueingText(queueing: LinkCourse['queueing']): string {
+  return PHASES.map(([phase, words]) => {
+    const { mean_ms, p95_ms } = queueing[phase]
+    return `${formatNumber(mean_ms)} ms ${words} (95 % at most ${formatNumber(p95_ms)} ms)`
+  }).join(', ')
 }

@@ -17,6 +17,7 @@ it('the link of a run is drawn with its losses and their causes', async () => {
   const losses = screen.getByRole('region', { name: 'Lost packets' })
   expect(within(losses).getByRole('row', { name: /^1 to the receiver 30 0 Queue full 30$/ })).toBeTruthy()
   expect(screen.getByText(/seed \d+, which all runs of this cycle share/)).toBeTruthy()
+  expect(within(panel).getByText(/^Packets to the receiver waited [\d.]+ ms in start-up \(95 % at most [\d.]+ ms\), /)).toBeTruthy()
   await userEvent.click(within(panel).getByText('Back'))
   expect(await within(panel).findByText('Nothing was lost on this way, and nothing interrupted it.')).toBeTruthy()
 })
