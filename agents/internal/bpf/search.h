@@ -1,6 +1,7 @@
 // SEARCH, slow-start exit at the right chokepoint: bytes over a window of 3.5 initial RTTs, kept in bins,
 // compared with the same window one RTT ago. Versions differ in what they compare:
-//   1.0 (paper 002)      sent one RTT ago with delivered now, exit when more than 25 % is missing
+//   1.0 (Kachooei 2023: SEARCH: Robust TCP Slow Start Performance over Satellite Networks, IEEE LCN)
+//                        sent one RTT ago with delivered now, exit when more than 25 % is missing
 //   3.1 (Linux module)   twice the delivered of one RTT ago with delivered now, exit from 35 %
 //   4.0 (draft-09)       as 1.0, exit from 26 %
 #ifndef DL_SEARCH_H
