@@ -32,13 +32,17 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class TraceStore:
-    """Reads wherever a row says that its bytes are. root: the URL below which new traces go; None for the database."""
+    """Reads wherever a row says that its bytes are. root: the URL below which new traces go; None for the database.
+
+    patience_s: how long a request may take.
+    """
 
     root: str | None = None
     endpoint: str | None = None
     region: str | None = None
     access_key: str | None = field(default=None, repr=False)
     secret_key: str | None = field(default=None, repr=False)
+    patience_s: float = 30
     _buckets: dict[str, S3Store] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -119,7 +123,7 @@ class TraceStore:
             region=self.region,
             access_key_id=self.access_key,
             secret_access_key=self.secret_key,
-            client_options={"allow_http": True, "connect_timeout": "3s", "timeout": "30s"},
+            client_options={"allow_http": True, "connect_timeout": "3s", "timeout": f"{self.patience_s}s"},
             retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=10)},
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -171,6 +172,32 @@ def test_a_store_that_is_away_holds_up_the_seal_and_nothing_is_lost(s3_lab: Lab,
     finish(s3_lab, agents)
     assert s3_lab.runs(campaign)[0]["state"] == "complete"
     assert len(s3.objects()) == count(s3_lab, NAMED)
+
+
+def be_impatient(lab: Lab) -> None:
+    """A second instead of thirty."""
+    for units in (store_of(lab), lab._sending):
+        units.store = replace(units.store, patience_s=1, _buckets={})
+
+
+def test_a_store_that_hangs_is_as_one_that_is_away(s3_lab: Lab, s3: S3Server) -> None:
+    """It takes the connection and never answers: to the seal that would write, and to a reader of what it holds."""
+    agents = list(pair(s3_lab))
+    be_impatient(s3_lab)
+    (first,) = s3_lab.drive(s3_lab.launch(**ONE), agents)
+    campaign = s3_lab.launch(**ONE)
+    until(s3_lab, campaign, agents, "uploading")
+    chunks = count(s3_lab, "chunks")
+    with s3.hanging():
+        with pytest.raises(UnavailableError) as caught:
+            finish(s3_lab, agents)
+        assert caught.value.code == "trace_store_away"
+        answer = s3_lab.call("GET", f"/runs/{first['id']}/traces/1/sender.csv", expect=503)
+        assert answer["code"] == "trace_store_away"
+    assert count(s3_lab, "chunks WHERE packed IS NOT NULL") == chunks, "the second run's are as many, and all there"
+    finish(s3_lab, agents)
+    assert s3_lab.runs(campaign)[0]["state"] == "complete"
+    assert len(s3.objects()) == count(s3_lab, NAMED) == 4
 
 
 def test_answers_that_need_the_store_name_it_while_it_is_away(s3_lab: Lab, s3: S3Server) -> None:
