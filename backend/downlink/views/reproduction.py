@@ -35,7 +35,6 @@ class CampaignReproduction:
     campaign_id: UUID
     name: str
     origin: str
-    state: str
     runs: int
     figures: list[FigureShown]
 
@@ -44,7 +43,7 @@ def campaign_reproduction(unit: Unit, campaign_id: UUID) -> CampaignReproduction
     """Over the complete runs so far. NotFoundError for a campaign that is not there."""
     campaign = campaigns.find_campaign(unit, campaign_id)
     spec = campaigns.campaign_of(campaign)
-    head = (campaign.id, campaign.name, campaign.origin, campaign.state)
+    head = (campaign.id, campaign.name, campaign.origin)
     if not spec.reproduces:
         return CampaignReproduction(*head, 0, [])
     report, records = material.report_and_records(unit, campaign)

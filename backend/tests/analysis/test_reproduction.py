@@ -11,7 +11,7 @@ from scipy import stats
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.reproduction import Material, Reproduced, reproduce
 from downlink.domain.campaign import Phases, Window
-from downlink.domain.metric import METRICS
+from downlink.domain.metric import METRICS, QUANTITIES
 from downlink.domain.reproduction import PublishedValue, Side
 
 PHASES = Phases(2, 3, (Window("lead", 2, 4),))
@@ -23,7 +23,7 @@ def record(condition: str, cycle: int, mbps: float, flow: int = 1, **changes: An
     """A flow at one rate, whose 1 and 2 MB took a tenth and a fifth of it in seconds."""
     metrics = np.full((len(PHASES.names), len(METRICS)), np.nan)
     metrics[:, METRICS.index("throughput_bps")] = mbps * 1e6
-    series = np.full((7, BINS), np.nan)
+    series = np.full((len(QUANTITIES), BINS), np.nan)
     series[0] = mbps * 1e6
     times = {"object_times": np.array([mbps / 10, mbps / 5]), "received_object_times": np.array([mbps])}
     own = {

@@ -1853,8 +1853,6 @@ export interface components {
              * @enum {string}
              */
             origin: "measured" | "recorded" | "imported";
-            /** State */
-            state: string;
             /**
              * Runs
              * @description Complete ones

@@ -56,7 +56,6 @@ class CampaignReproduction(Shape):
     campaign_id: UUID
     name: str
     origin: Literal["measured", "recorded", "imported"]
-    state: str
     runs: int = Field(description="Complete ones")
     figures: list[ReproducedFigure]
 
