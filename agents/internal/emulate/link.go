@@ -85,6 +85,7 @@ func (g Gap) gaps(seed uint64) gaps {
 	if len(g.Lengths) > 0 {
 		made.draw, made.course = fromQuantiles(quantilePoints(g.Lengths)), newCourse(rand.New(rand.NewPCG(seed, gapStream)))
 	}
+	made.seen = made.unseen()
 	return made
 }
 

@@ -61,13 +61,26 @@ func (g gaps) show(now time.Duration, look *Look) {
 	look.GapTime = g.until(now)
 }
 
-// until is how much of the time from 0 to now lies in gaps.
+// until is how much of the time from 0 to now lies in gaps. It is asked with times that never decrease.
 func (g gaps) until(now time.Duration) time.Duration {
-	before := func(t time.Duration) time.Duration { // from a gap's beginning, t of 0 or more after it
-		return t/g.every*g.length + min(t%g.every, g.length)
+	begin, past := &g.seen.begin, &g.seen.past
+	for ; *begin+g.every <= now; *begin += g.every {
+		*past += g.within(*begin, now)
 	}
-	lead := (g.every - g.offset%g.every) % g.every // from the last gap's beginning to time 0
-	return before(now+lead) - before(lead)
+	return *past + g.within(*begin, now)
+}
+
+// within is how much of the gap that begins at a moment lies between 0 and now.
+func (g gaps) within(begin, now time.Duration) time.Duration {
+	return max(0, min(begin+g.lengthAt(begin), now)-max(begin, 0))
+}
+
+// seen is how far a line's gaps have been added up: those before begin last for past.
+type seen struct{ begin, past time.Duration }
+
+// unseen begins with the last gap that begins before time 0, or then.
+func (g gaps) unseen() *seen {
+	return &seen{begin: g.offset%g.every - g.every}
 }
 
 func (n *outages) show(now time.Duration, look *Look) {

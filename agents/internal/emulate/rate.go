@@ -39,6 +39,7 @@ type gaps struct {
 	every, offset, length time.Duration
 	draw                  func(*rand.Rand) time.Duration // of each gap's own length; nil: all have the same
 	course                *course
+	seen                  *seen // by looks
 }
 
 // next says whether t lies in a gap, and when that changes.
