@@ -82,5 +82,5 @@ def test_the_examples_ask_only_for_what_controls_take(system: System) -> None:
         for condition in parse_campaign(file.read_text()).conditions
         for flow in condition.flows
     ]
-    assert any(flow.transport.options for flow in flows)
+    assert any(flow.tcp and flow.tcp.options for flow in flows)
     assert [fault for flow in flows for fault in controls.faults(flow.transport)] == []
