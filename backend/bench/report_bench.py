@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def series_of(traces: Sequence[tuple[Columns, Columns]]) -> list[tuple[FlowSerie
     return [(sender_series(sent, FIRST_BYTE_US), receiver_series(got, FIRST_BYTE_US)) for sent, got in traces]
 
 
-def report_of(series: Sequence[FlowSeries], objects: Sequence[NDArray[np.float64] | None]) -> None:
+def report_of(series: Sequence[FlowSeries], objects: Sequence[Mapping[str, NDArray[np.float64]]]) -> None:
     flows = [
         FlowRecord(str(index), "geo", CONDITIONS[index % 2], index // 2, 1, "cubic", one.values, metrics_of(one), times)
         for index, (one, times) in enumerate(zip(series, objects, strict=True))
@@ -77,7 +77,13 @@ def metrics_of(one: FlowSeries) -> NDArray[np.float64]:
 
 def from_traces(traces: Sequence[tuple[Columns, Columns]]) -> None:
     series = [sent for sent, _ in series_of(traces)]
-    report_of(series, [object_times_s(sent["elapsed_us"], sent["acked_bytes"], FIRST_BYTE_US) for sent, _ in traces])
+    report_of(
+        series,
+        [
+            {"object_times": object_times_s(sent["elapsed_us"], sent["acked_bytes"], FIRST_BYTE_US)}
+            for sent, _ in traces
+        ],
+    )
 
 
 def median_s(work: Callable[[], object]) -> float:
@@ -102,7 +108,7 @@ def main() -> None:
     remark = f"{RUNS} runs x 2 ends x {SECONDS} s x {RATE_HZ} Hz, {all_bytes.nbytes / 1e6:.0f} MB"
     plain_s = median_s(all_bytes.sum)
     series_s, traces_s = median_s(lambda: series_of(traces)), median_s(lambda: from_traces(traces))
-    report_s = median_s(lambda: report_of(series, [None] * RUNS))
+    report_s = median_s(lambda: report_of(series, [{}] * RUNS))
     tell("plain numpy sum", plain_s, "s", remark)
     tell("series from traces", series_s, "s", f"{series_s / plain_s:.1f} x the plain sum over the same bytes")
     tell("report from traces", traces_s, "s", f"{traces_s / plain_s:.1f} x the plain sum over the same bytes")
