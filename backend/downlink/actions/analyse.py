@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from downlink.judges import JUDGES, Judge
 from downlink.storage import judged, traces
 from downlink.storage import runs as rows
 from downlink.storage.judged import Found
-from downlink.storage.tables import Metric, Run
+from downlink.storage.tables import Metric, Run, RunFlow
 from downlink.storage.unit import Unit
 from downlink.traces import FlowTrace, RunTrace, open_run
 
@@ -29,11 +30,11 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     if run.needs != "analyse":
         return
     opened = open_run(unit, run)
-    found = judge(opened)
+    found = judge_run(opened)
     faults = [] if run.import_source else list(_faults(opened.flows))  # an imported file was checked
     run = rows.get_run(unit, run_id, is_locked=True)
     if run.needs == "analyse":
-        store(unit, [(opened, found)])
+        store(unit, [found])
         _end(unit, run, next(iter(faults), None), now)
 
 
@@ -42,19 +43,42 @@ def judge(opened: RunTrace, judges: Iterable[Judge] = JUDGES) -> Found:
     return {table: own for each in judges for table, own in each.found(opened).items()}
 
 
-def store(unit: Unit, results: list[tuple[RunTrace, Found]]) -> None:
+@dataclass(frozen=True)
+class Judged:
+    """What is to be stored of a run; it holds no samples. flows: each with its columns."""
+
+    run: Run
+    found: Found
+    flows: Sequence[tuple[RunFlow, Mapping[str, object]]]
+
+
+def judge_run(opened: RunTrace) -> Judged:
+    found = judge(opened)
+    steady_bps = {row["flow"]: row["throughput_bps"] for row in found[Metric] if row["phase"] == "steady"}
+    return Judged(
+        opened.run, found, [(each.flow, _flow_columns(each, steady_bps[each.flow.flow])) for each in opened.judged]
+    )
+
+
+def _flow_columns(each: FlowTrace, steady_bps: float | None) -> Mapping[str, object]:
+    throughput = each.series.column("throughput_bps")
+    return {
+        "time_to_steady_s": None if steady_bps is None else plain(time_to_steady_s(throughput, steady_bps)),
+        "object_times_s": _object_times(each),
+        "received_times_s": _received_times(each),
+    }
+
+
+def store(unit: Unit, results: Sequence[Judged]) -> None:
     """Set what is judged of these runs; how they ended stays as it is."""
     tables = [table for each in JUDGES for table in each.tables]
-    found = {table: [row for _, own in results for row in own[table]] for table in tables}
-    judged.replace(unit, [opened.run.id for opened, _ in results], found)
-    for opened, own in results:
-        opened.run.analysis_version = ANALYSIS_VERSION
-        steady_bps = {row["flow"]: row["throughput_bps"] for row in own[Metric] if row["phase"] == "steady"}
-        for each in opened.judged:
-            level, throughput = steady_bps[each.flow.flow], each.series.column("throughput_bps")
-            each.flow.time_to_steady_s = None if level is None else plain(time_to_steady_s(throughput, level))
-            each.flow.object_times_s = _object_times(each)
-            each.flow.received_times_s = _received_times(each)
+    found = {table: [row for each in results for row in each.found[table]] for table in tables}
+    judged.replace(unit, [each.run.id for each in results], found)
+    for each in results:
+        each.run.analysis_version = ANALYSIS_VERSION
+        for flow, columns in each.flows:
+            for name, value in columns.items():
+                setattr(flow, name, value)
 
 
 def _object_times(each: FlowTrace) -> list[float]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from downlink.actions import runs as run_actions
-from downlink.actions.analyse import judge, store
+from downlink.actions.analyse import judge_run, store
 from downlink.actions.reports import refresh_report
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.domain.errors import ConflictError
@@ -60,6 +60,7 @@ def _judge(unit: Unit, runs: Sequence[Run], now: datetime) -> None:
     """Set their numbers, and tell the pages that show them; the campaign's pages hear of the report."""
     if runs:
         opened = open_runs(unit, runs[0].campaign_id, runs, COLUMNS)
-        store(unit, [(each, judge(each)) for each in opened])
+        # One run's samples at a time: each takes tens of megabytes, and is let go when the next is opened.
+        store(unit, [judge_run(opened.pop(0)) for _ in runs])
     for run in runs:
         add_event(unit, now, "reanalysis", {}, run.campaign_id, run.id)
