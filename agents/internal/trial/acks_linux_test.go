@@ -25,13 +25,7 @@ func transferPerAck(t *testing.T, controls trial.Controls, cc string) (*rig, pro
 	order.Sampling.Mode, order.Flows[0].Transport.CC = protocol.SamplingPerAck, cc
 	// Loopback is faster than any ring is made for.
 	order.Flows[0].Transport.PacingRateBps = new(int64(200e6))
-	sending, sent := sender.begin(t.Context(), order)
-	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
-	start := makeGo(*(<-sender.ready).DataAddress)
-	sending.Go(start)
-	receiving.Go(start)
-	require.NoError(t, <-sent)
-	require.NoError(t, <-received)
+	runBoth(t, sender, receiver, order, makeOrder(protocol.RoleReceiver))
 	return sender, sender.outcome(t)
 }
 

@@ -39,36 +39,15 @@ func runWithLink(t *testing.T, path string, seed *uint64) (sender, receiver *rig
 	receiver.env.Config.LinkControl = path
 	sendOrder, receiveOrder := makeOrder(protocol.RoleSender), makeOrder(protocol.RoleReceiver)
 	sendOrder.LinkSeed, receiveOrder.LinkSeed = seed, seed
-	sending, sent := sender.begin(t.Context(), sendOrder)
-	receiving, received := receiver.begin(t.Context(), receiveOrder)
-	address := *(<-sender.ready).DataAddress
-	<-receiver.ready
-	start := makeGo(address)
-	sending.Go(start)
-	receiving.Go(start)
-	require.NoError(t, <-sent)
-	require.NoError(t, <-received)
+	runBoth(t, sender, receiver, sendOrder, receiveOrder)
 	return sender, receiver
-}
-
-func finishedLink(t *testing.T, b *rig) *protocol.LinkOutcome {
-	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, event := range b.events {
-		if finished, isFinished := event.(protocol.Finished); isFinished {
-			return finished.Link
-		}
-	}
-	require.Fail(t, "the run did not finish", "%v", b.events)
-	return nil
 }
 
 func TestTheAgentBesideAnEmulatedLinkRestartsItAndKeepsItsLog(t *testing.T) {
 	path := linkUp(t, "leo-starlink")
 	sender, receiver := runWithLink(t, path, new(uint64(42)))
-	require.Nil(t, finishedLink(t, sender), "the other agent has nothing to say of the link")
-	outcome := finishedLink(t, receiver)
+	require.Nil(t, sender.finished(t).Link, "the other agent has nothing to say of the link")
+	outcome := receiver.finished(t).Link
 	require.Equal(t, uint64(42), outcome.Seed)
 	require.Equal(t, "leo-starlink", outcome.Profile)
 	require.Nil(t, outcome.Detail)
@@ -85,7 +64,7 @@ func TestTheAgentBesideAnEmulatedLinkRestartsItAndKeepsItsLog(t *testing.T) {
 	require.Equal(t, outcome.Samples, header.Samples)
 	require.Equal(t, "elapsed_us", header.Fields[0])
 	require.Equal(t, []int64{0, 10_000, 20_000}, columns[0][:3])
-	again := finishedLink(t, second(runWithLink(t, path, new(uint64(42)))))
+	again := second(runWithLink(t, path, new(uint64(42)))).finished(t).Link
 	require.Equal(t, outcome.PhaseUs, again.PhaseUs)
 }
 
@@ -93,7 +72,7 @@ func second(_, b *rig) *rig { return b }
 
 func TestWithoutASeedALinkIsLeftAlone(t *testing.T) {
 	_, receiver := runWithLink(t, filepath.Join(t.TempDir(), "nobody.sock"), nil)
-	require.Nil(t, finishedLink(t, receiver))
+	require.Nil(t, receiver.finished(t).Link)
 }
 
 func TestARunWhoseLinkCannotBeRestartedIsNotBegun(t *testing.T) {

@@ -17,13 +17,7 @@ func TestASlowPacedSendersBytesMoveInSmallSteps(t *testing.T) {
 	for _, order := range orders {
 		order.Stop.Seconds, order.Flows[0].Transport.PacingRateBps = new(2.0), new(int64(1e6))
 	}
-	sending, sent := sender.begin(t.Context(), orders[0])
-	receiving, received := receiver.begin(t.Context(), orders[1])
-	start := makeGo(*(<-sender.ready).DataAddress)
-	sending.Go(start)
-	receiving.Go(start)
-	require.NoError(t, <-sent)
-	require.NoError(t, <-received)
+	runBoth(t, sender, receiver, orders[0], orders[1])
 	header, columns := sender.firstChunk(t)
 	written := columns[slices.Index(header.Fields, "app_bytes")]
 	steps := len(slices.Compact(slices.Clone(written)))

@@ -246,14 +246,7 @@ func TestASendersOwnerCapsTheBytesOfAllFlowsTogether(t *testing.T) {
 		order.Stop.Seconds = new(9.0)
 		addFlow(order)
 	}
-	sending, sendEnded := sender.begin(t.Context(), sent)
-	receiving, receiveEnded := receiver.begin(t.Context(), received)
-	start := makeGo(*(<-sender.ready).DataAddress)
-	start.Peers[2] = start.Peers[1]
-	sending.Go(start)
-	receiving.Go(start)
-	require.NoError(t, <-sendEnded)
-	require.NoError(t, <-receiveEnded)
+	runBoth(t, sender, receiver, sent, received)
 	require.Equal(t, protocol.ReasonPolicyRefused, sender.failure(t).Reason, sender.failure(t).Detail)
 }
 

@@ -22,20 +22,6 @@ func addProbes(order *protocol.Prepare) {
 	added.Transport = protocol.Transport{Kind: protocol.TransportProbe, EveryMs: probeEveryMs}
 }
 
-// finished returns the outcomes of all flows.
-func (b *rig) finished(t *testing.T) []protocol.Outcome {
-	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, event := range b.events {
-		if finished, isFinished := event.(protocol.Finished); isFinished {
-			return finished.Flows
-		}
-	}
-	require.Fail(t, "the run did not finish", "%v", b.events)
-	return nil
-}
-
 // columns are those of a flow's first chunk, by name.
 func (b *rig) columns(t *testing.T, flow int, role protocol.Role) map[string][]int64 {
 	t.Helper()
@@ -55,16 +41,9 @@ func TestAProbeFlowRunsBesideAFlowOverTCP(t *testing.T) {
 	sent, received := makeOrder(protocol.RoleSender), makeOrder(protocol.RoleReceiver)
 	addProbes(sent)
 	addProbes(received)
-	sending, sendEnded := sender.begin(t.Context(), sent)
-	receiving, receiveEnded := receiver.begin(t.Context(), received)
-	start := makeGo(*(<-sender.ready).DataAddress)
-	start.Peers[2] = start.Peers[1]
-	sending.Go(start)
-	receiving.Go(start)
-	require.NoError(t, <-sendEnded)
-	require.NoError(t, <-receiveEnded)
+	runBoth(t, sender, receiver, sent, received)
 
-	outcome, rows := sender.finished(t)[1], sender.columns(t, 2, protocol.RoleSender)
+	outcome, rows := sender.finished(t).Flows[1], sender.columns(t, 2, protocol.RoleSender)
 	require.Equal(t, protocol.EndedStopRule, outcome.Ended)
 	require.Equal(t, "probe", outcome.AskedCC)
 	require.Nil(t, outcome.HystartExits)
@@ -78,7 +57,7 @@ func TestAProbeFlowRunsBesideAFlowOverTCP(t *testing.T) {
 		require.Less(t, rtt, int64(200_000))
 	}
 	require.Equal(t, rows["probe_number"], receiver.columns(t, 2, protocol.RoleReceiver)["probe_number"])
-	require.Equal(t, protocol.EndedStopRule, receiver.finished(t)[1].Ended)
+	require.Equal(t, protocol.EndedStopRule, receiver.finished(t).Flows[1].Ended)
 }
 
 func TestProbesThatAnOwnerDoesNotAllowAreRefused(t *testing.T) {

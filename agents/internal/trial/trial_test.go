@@ -101,18 +101,40 @@ func (b *rig) failure(t *testing.T) protocol.Failed {
 	return failed
 }
 
-// outcome returns that of the run's first flow, which must have finished.
-func (b *rig) outcome(t *testing.T) protocol.Outcome {
+// finished returns the event of a run that has finished.
+func (b *rig) finished(t *testing.T) protocol.Finished {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, event := range b.events {
 		if finished, isFinished := event.(protocol.Finished); isFinished {
-			return finished.Flows[0]
+			return finished
 		}
 	}
 	require.Fail(t, "the run did not finish", "%v", b.events)
-	return protocol.Outcome{}
+	return protocol.Finished{}
+}
+
+// outcome returns that of the run's first flow, which must have finished.
+func (b *rig) outcome(t *testing.T) protocol.Outcome {
+	t.Helper()
+	return b.finished(t).Flows[0]
+}
+
+// runBoth carries a run out at both ends, all flows from the sender's data port.
+func runBoth(t *testing.T, sender, receiver *rig, sent, received *protocol.Prepare) {
+	t.Helper()
+	sending, sendEnded := sender.begin(t.Context(), sent)
+	receiving, receiveEnded := receiver.begin(t.Context(), received)
+	start := makeGo(*(<-sender.ready).DataAddress)
+	<-receiver.ready
+	for _, flow := range received.Flows {
+		start.Peers[flow.Flow] = start.Peers[1]
+	}
+	sending.Go(start)
+	receiving.Go(start)
+	require.NoError(t, <-sendEnded)
+	require.NoError(t, <-receiveEnded)
 }
 
 func makeOrder(role protocol.Role) *protocol.Prepare {

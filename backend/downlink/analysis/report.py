@@ -213,7 +213,9 @@ def _group(members: list[FlowRecord], phases: tuple[str, ...], nominal_rate_bps:
     own_levels = per_run[:, STEADY, THROUGHPUT]
     is_nominal = np.isfinite(nominal_rate_bps)
     level_bps = nominal_rate_bps * PAYLOAD_RATIO if is_nominal else _median(own_levels)
-    watched_s = np.array([latest_steady_s(each.series.shape[1]) for each in members])
+    # A flow of probes has no throughput that could become steady.
+    has_data = first.cc != PROBE
+    watched_s = np.array([latest_steady_s(each.series.shape[1]) if has_data else np.nan for each in members])
     own_s, common_s = (
         np.array(
             [time_to_steady_s(each.series[THROUGHPUT], level) for each, level in zip(members, levels, strict=True)]

@@ -228,6 +228,15 @@ def test_fairness_before_a_flow_starts_is_missing() -> None:
     assert float(phases["overall"].jain.mean) == 1
 
 
+def test_probes_share_nothing_and_never_become_steady() -> None:
+    probes = [make_record("on", cycle, [np.nan] * 8, flow=2, cc="probe") for cycle in (1, 2)]
+    found = report([*RECORDS[:2], *probes], nominal_rate_bps={"geo": 100.0})
+    data, probed = found.groups
+    assert found.fairness == ()
+    assert (probed.time_to_steady_s.n, probed.time_to_level_s.n) == (0, 0)
+    assert (data.level_basis, data.time_to_steady_s.n) == ("nominal", 2)
+
+
 def test_a_single_flow_has_no_fairness() -> None:
     assert report(RECORDS).fairness == ()
 

@@ -103,7 +103,7 @@ class Run(Table):
 
 
 class RunFlow(Table):
-    """The outcome of each end stands beside what was asked.
+    """What was asked of a flow, and what came of it at each end.
 
     object_times_s: to 1, 2, ... MB, from the first data byte until the sender knew. received_times_s: from the connection request
     until the receiver had them; NULL where it was not judged yet.
