@@ -11,6 +11,7 @@ import (
 )
 
 // StampArrivals lets the kernel note when each datagram came (SO_TIMESTAMPNS, Documentation/networking/timestamping.rst).
+// A host's first such socket may get its first datagrams without one: the kernel turns stamping on a moment later.
 func StampArrivals(conn *net.UDPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

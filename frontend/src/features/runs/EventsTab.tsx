@@ -19,8 +19,9 @@ export function EventsTab({ run }: { run: Run }) {
         <Empty title="Nothing has happened yet">The run is planned; it is leased when its link and hosts are free.</Empty>
       ) : (
         <ol className={classes.events}>
-          {run.events.map((event) => (
-            <li key={`${event.at} ${event.kind}`}>
+          {run.events.map((event, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: events are only added at the end, and two may be alike
+            <li key={index}>
               <span>{formatInstant(event.at)}</span>
               <span>
                 <StateBadge state={event.kind} />
