@@ -80,8 +80,8 @@ async function watch(page) {
 async function seePlots(page) {
   for (const title of TITLES) {
     const figure = page.getByRole('figure').filter({ hasText: title }).first()
-    await figure.locator('svg path.recharts-line-curve').nth(1).waitFor()
-    assert.equal(await figure.locator('svg path.recharts-area-area').count(), 2, `${title}: a band per condition`)
+    await figure.locator('svg path[data-role=mean]').nth(1).waitFor()
+    assert.equal(await figure.locator('svg path[data-role=band]').count(), 2, `${title}: a band per condition`)
   }
   await page.getByRole('button', { name: 'Show the numbers behind Throughput' }).click()
   await page.getByText('n=2').first().waitFor()

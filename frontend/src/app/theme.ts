@@ -1,6 +1,6 @@
 import { Alert, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 import { heatVariables } from '@/charts/heat'
-import { BACKGROUND, seriesVariables } from '@/charts/palette'
+import { BACKGROUND, chartVariables, seriesVariables } from '@/charts/palette'
 
 const signal: MantineColorsTuple = [
   '#e8f3fb',
@@ -71,13 +71,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--surface': BACKGROUND.light,
     '--border': '#dde2e9',
     '--mantine-color-error': '#b3261e',
-    '--chart-grid': '#e8ebf0',
-    '--chart-axis': '#aeb6c2',
-    '--chart-text': '#5a6372',
-    '--chart-level': '#727b89',
-    '--chart-cursor': '#1b212b',
-    '--chart-window-0': '#eef4f9',
-    '--chart-window-1': '#f2f6f0',
+    ...chartVariables('light'),
     ...seriesVariables('light'),
     ...heatVariables('light'),
   },
@@ -86,13 +80,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--surface': BACKGROUND.dark,
     '--border': '#2e3541',
     '--mantine-color-error': '#ff9a92',
-    '--chart-grid': '#2a303a',
-    '--chart-axis': '#4b5463',
-    '--chart-text': '#a3adbb',
-    '--chart-level': '#8b95a4',
-    '--chart-cursor': '#e6eaf0',
-    '--chart-window-0': '#1f2731',
-    '--chart-window-1': '#212a28',
+    ...chartVariables('dark'),
     ...seriesVariables('dark'),
     ...heatVariables('dark'),
   },

@@ -2,6 +2,8 @@ import { Group, Text, UnstyledButton } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type ReactNode, useId, useState } from 'react'
 import classes from './charts.module.css'
+import type { Figure } from './figure'
+import { SaveMenu } from './SaveMenu'
 
 export interface FrameProps {
   title: string
@@ -13,10 +15,12 @@ export interface FrameProps {
   children: (width: number) => ReactNode
   /** The numbers behind the chart; made only when asked for. */
   table: () => ReactNode
+  /** What is taken away of it. */
+  figure?: (() => Figure) | undefined
 }
 
 /** A titled figure with the numbers behind it one click away. */
-export function Frame({ title, unit, note, height, children, table }: FrameProps) {
+export function Frame({ title, unit, note, height, children, table, figure }: FrameProps) {
   const { ref, width } = useElementSize()
   const [isTableOpen, setTableOpen] = useState(false)
   const tableId = useId()
@@ -28,15 +32,18 @@ export function Frame({ title, unit, note, height, children, table }: FrameProps
           <span className={classes.unit}> {unit}</span>
           {note ? <span className={classes.note}>{note}</span> : null}
         </Text>
-        <UnstyledButton
-          className={classes.tableButton}
-          aria-expanded={isTableOpen}
-          aria-controls={tableId}
-          aria-label={`${isTableOpen ? 'Hide' : 'Show'} the numbers behind ${title}`}
-          onClick={() => setTableOpen((open) => !open)}
-        >
-          {isTableOpen ? 'Hide numbers' : 'Numbers'}
-        </UnstyledButton>
+        <Group gap={0} wrap="nowrap">
+          <UnstyledButton
+            className={classes.tableButton}
+            aria-expanded={isTableOpen}
+            aria-controls={tableId}
+            aria-label={`${isTableOpen ? 'Hide' : 'Show'} the numbers behind ${title}`}
+            onClick={() => setTableOpen((open) => !open)}
+          >
+            {isTableOpen ? 'Hide numbers' : 'Numbers'}
+          </UnstyledButton>
+          {figure ? <SaveMenu what={title} figure={figure} /> : null}
+        </Group>
       </Group>
       <div ref={ref} style={{ height }} className={classes.canvas}>
         {width > 0 ? children(width) : null}

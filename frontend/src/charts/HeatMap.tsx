@@ -1,33 +1,10 @@
 import { NO_VALUE } from '@/lib/format'
 import classes from './charts.module.css'
-import { heatStep } from './heat'
-
-export interface HeatCell {
-  value: number
-  /** The value as it is printed in the cell. */
-  text: string
-  /** More on the cell, for a pointer that rests on it. */
-  detail: string
-}
-
-interface HeatMapProps {
-  title: string
-  xName: string
-  xs: readonly (number | string)[]
-  /** Null: one row. */
-  yName: string | null
-  ys: readonly (number | string)[]
-  /** By row, then by column; null where there is no value. */
-  cells: readonly (readonly (HeatCell | null)[])[]
-  /** Ends of the colour scale. */
-  low: number
-  high: number
-  /** Colours by the distance from 0, values below 0 in the other hue. */
-  isSigned?: boolean
-}
+import type { HeatCell, HeatGrid } from './gridShapes'
+import { heatPaint } from './heat'
 
 /** A table whose cells are coloured by their value: what it says stands in it, for eyes and for screen readers alike. */
-export function HeatMap({ title, xName, xs, yName, ys, cells, low, high, isSigned = false }: HeatMapProps) {
+export function HeatMap({ title, xName, xs, yName, ys, cells, low, high, isSigned = false }: HeatGrid) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
     <div role="group" aria-label={title} tabIndex={0} className={classes.heat}>
@@ -74,10 +51,9 @@ const breakable = (name: string) => name.replaceAll('_', '_\u200b')
 
 function Cell({ cell, low, high, isSigned }: { cell: HeatCell | null; low: number; high: number; isSigned: boolean }) {
   if (!cell) return <td>{NO_VALUE}</td>
-  const hue = isSigned && cell.value < 0 ? 'warm-' : ''
-  const step = `${hue}${heatStep(isSigned ? Math.abs(cell.value) : cell.value, low, high)}`
+  const { fill, ink } = heatPaint(cell.value, { low, high, isSigned })
   return (
-    <td title={cell.detail} style={{ background: `var(--heat-${step})`, color: `var(--heat-text-${step})` }}>
+    <td title={cell.detail} style={{ background: `var(--${fill})`, color: `var(--${ink})` }}>
       {cell.text}
     </td>
   )

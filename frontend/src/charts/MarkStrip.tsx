@@ -2,19 +2,18 @@ import { useElementSize } from '@mantine/hooks'
 import classes from './charts.module.css'
 import { MarkGlyph } from './MarkGlyph'
 import { type Mark, placeMarks } from './marks'
-import { seriesStyle } from './palette'
 import { plotOf } from './plot'
 
 const ROW_HEIGHT = 16
 
-interface MarksProps {
+interface MarkStripProps {
   marks: readonly Mark[]
   from: number
   to: number
 }
 
 /** The flags of a stack's marks, above the charts and in line with them. Words and times stand in a table elsewhere. */
-export function MarkStrip({ marks, from, to }: MarksProps) {
+export function MarkStrip({ marks, from, to }: MarkStripProps) {
   const { ref, width } = useElementSize()
   const placed = placeMarks(marks, plotOf(width, 0, false), from, to)
   const rows = Math.max(1, ...placed.map(({ row }) => row + 1))
@@ -31,18 +30,5 @@ export function MarkStrip({ marks, from, to }: MarksProps) {
         ))}
       </svg>
     </div>
-  )
-}
-
-/** The marks' lines through one chart of the stack. */
-export function MarkLines({ marks, from, to, width, height }: MarksProps & { width: number; height: number }) {
-  const plot = plotOf(width, height, false)
-  return (
-    <svg className={classes.marks} aria-hidden="true">
-      {placeMarks(marks, plot, from, to).map(({ id, left, style }) => {
-        const { color, dash } = seriesStyle(style)
-        return <line key={id} x1={left} x2={left} y1={0} y2={height} stroke={color} strokeWidth={1.5} strokeDasharray={dash} />
-      })}
-    </svg>
   )
 }

@@ -20,6 +20,8 @@ export interface AxisFacts {
   level?: Level | undefined
   /** The most that the quantity can be, in API units: 100 for a share in percent. */
   limit?: number | undefined
+  /** Series of other charts beside this one, which have the same axis. */
+  beside?: readonly BandSeries[] | undefined
 }
 
 export interface ValueAxis {
@@ -31,9 +33,10 @@ export interface ValueAxis {
 }
 
 /** The value axis that shows these series, and what it leaves out. */
-export function valueAxis({ series, from, to, hasBands, factor, level, limit = Number.POSITIVE_INFINITY }: AxisFacts): ValueAxis {
-  const data = Math.min(bandMaximum(series, from, to, hasBands), limit)
+export function valueAxis(facts: AxisFacts, ticks = 5): ValueAxis {
+  const { series, from, to, hasBands, factor, level, limit = Number.POSITIVE_INFINITY, beside = series } = facts
+  const data = Math.min(bandMaximum(beside, from, to, hasBands), limit)
   const isLevelShown = level !== undefined && data > 0 && level.value <= data * LEVEL_REACH
-  const scale = valueScale(Math.max(data, isLevelShown ? level.value : 0) * factor)
+  const scale = valueScale(Math.max(data, isLevelShown ? level.value : 0) * factor, ticks)
   return { scale, isLevelShown, isCut: hasBands && isBandCut(series, from, to, scale.max / factor) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BandSeries, bandMaximum, isBandCut, isolatedIndices, mergeBands, readingAt } from './bands'
+import { type BandSeries, bandMaximum, isBandCut, isolatedIndices, readingAt } from './bands'
 
 function makeSeries(x: number[], mean: (number | null)[], half: number | null = 1): BandSeries {
   const low = mean.map((value) => (value === null || half === null ? null : value - half))
@@ -7,40 +7,17 @@ function makeSeries(x: number[], mean: (number | null)[], half: number | null = 
   return { id: 'a', label: 'A', style: 0, x, band: { mean, low, high, n: mean.map((v) => (v === null ? 0 : 3)) } }
 }
 
-describe('merging', () => {
-  it('aligns series by x, not by place', () => {
-    const rows = mergeBands([makeSeries([0, 1], [10, 20]), makeSeries([1, 2], [5, 6])], 0.1)
-    expect(rows.map((row) => [row.x, row.mean_0, row.mean_1])).toEqual([
-      [0, 1, null],
-      [1, 2, 0.5],
-      [2, null, 6 * 0.1],
-    ])
-  })
-
-  it('an absent bin becomes a row without a value, never a bridge', () => {
-    expect(mergeBands([makeSeries([0, 3], [1, 1])]).map((row) => row.mean_0)).toEqual([1, null, null, 1])
-  })
-
-  it('a single run has a mean and no band', () => {
-    expect(mergeBands([makeSeries([0], [4], null)])[0]).toEqual({ x: 0, mean_0: 4, band_0: null })
-  })
-
-  it('the runs behind a mean become lines of their own', () => {
+describe('the single runs', () => {
+  it('count for the axis instead of an interval', () => {
     const few = makeSeries([0, 1], [10, 20])
     few.band.runs = [
       [9, null],
       [11, 20],
     ]
-    expect(mergeBands([few], 2).map((row) => [row.run_0_0, row.run_0_1])).toEqual([
-      [18, 22],
-      [null, 40],
-    ])
     expect(bandMaximum([few], 0, 0, true)).toBe(11)
     expect(bandMaximum([few], 0, 0, false)).toBe(10)
     expect(isBandCut([few], 0, 1, 1)).toBe(false)
   })
-
-  it('no series give no rows', () => expect(mergeBands([])).toEqual([]))
 })
 
 describe('the maximum', () => {

@@ -1,16 +1,8 @@
 import { expect, it } from 'vitest'
-import { curveBounds, curveRows, distributions, valueAt } from './curves'
+import { curveBounds, distributions, valueAt } from './curves'
 
 const x = [0.1, 0.4, 1.2]
 const curve = { id: 'norm', label: 'norm', style: 0, y: [null, -0.1, 0.3] }
-
-it('rows hold each curve in the shown unit, a gap stays a gap', () => {
-  expect(curveRows(x, [curve], 100)).toEqual([
-    { x: 0.1, y_0: null },
-    { x: 0.4, y_0: -10 },
-    { x: 1.2, y_0: 30 },
-  ])
-})
 
 it('bounds count what is shown only', () => {
   expect(curveBounds(x, [curve], 0, 2)).toEqual([-0.1, 0.3])

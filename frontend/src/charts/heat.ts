@@ -48,3 +48,10 @@ export function heatVariables(scheme: 'light' | 'dark'): Record<string, string> 
     ),
   )
 }
+
+/** The colours of a value's cell by their names. */
+export function heatPaint(value: number, scale: { low: number; high: number; isSigned?: boolean | undefined }) {
+  const hue = scale.isSigned && value < 0 ? 'warm-' : ''
+  const step = `${hue}${heatStep(scale.isSigned ? Math.abs(value) : value, scale.low, scale.high)}`
+  return { fill: `heat-${step}`, ink: `heat-text-${step}` } as const
+}

@@ -29,6 +29,37 @@ export function seriesStyle(index: number): { color: string; dash: string } {
   return { color: `var(--series-${slot + 1})`, dash }
 }
 
+/** A series' colour by its name. */
+export const paintOf = (style: number): `series-${number}` => `series-${(style % SERIES_STYLES.length) + 1}`
+
+/** Colours of what is not data. */
+export const CHART_COLORS = {
+  light: {
+    'chart-ink': '#1b212b',
+    'chart-grid': '#e8ebf0',
+    'chart-axis': '#aeb6c2',
+    'chart-text': '#5a6372',
+    'chart-level': '#727b89',
+    'chart-cursor': '#1b212b',
+    'chart-window-0': '#eef4f9',
+    'chart-window-1': '#f2f6f0',
+  },
+  dark: {
+    'chart-ink': '#dbe0e8',
+    'chart-grid': '#2a303a',
+    'chart-axis': '#4b5463',
+    'chart-text': '#a3adbb',
+    'chart-level': '#8b95a4',
+    'chart-cursor': '#e6eaf0',
+    'chart-window-0': '#1f2731',
+    'chart-window-1': '#212a28',
+  },
+} as const
+
+/** The same as CSS variables. */
+export const chartVariables = (scheme: 'light' | 'dark'): Record<string, string> =>
+  Object.fromEntries(Object.entries(CHART_COLORS[scheme]).map(([name, color]) => [`--${name}`, color]))
+
 /** CSS variables `--series-1` … for one colour scheme. */
 export function seriesVariables(scheme: 'light' | 'dark'): Record<string, string> {
   return Object.fromEntries(SERIES_STYLES.map((style, index) => [`--series-${index + 1}`, style[scheme]]))

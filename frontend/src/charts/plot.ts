@@ -9,19 +9,59 @@ export interface Plot {
 export const MARGIN = { top: 8, right: 20, bottom: 4 } as const
 export const VALUE_AXIS_WIDTH = 46
 export const TIME_AXIS_HEIGHT = 24
-/** How both axes of every chart are drawn. */
-export const AXIS = { stroke: 'var(--chart-axis)', tick: { fill: 'var(--chart-text)', fontSize: 11 }, tickLine: false } as const
 
-/** What the names of shaded stretches take above the plot, where no line crosses them. */
-export const NAMES_HEIGHT = 12
+/** How large a chart's parts are: in pixels on a page, in points on paper. */
+export interface Look {
+  /** Of tick labels. */
+  font: number
+  /** Of names inside the plot. */
+  nameFont: number
+  valueAxis: number
+  timeAxis: number
+  /** What the names of shaded stretches take above the plot, where no line crosses them. */
+  names: number
+  margin: { top: number; right: number; bottom: number }
+  mean: number
+  run: number
+  /** Least room for a tick of the time axis. */
+  tickWidth: number
+  /** Least room for a tick of the value axis. */
+  tickHeight: number
+}
 
-export function plotOf(width: number, height: number, hasTimeAxis: boolean, hasNames = false): Plot {
-  const top = MARGIN.top + (hasNames ? NAMES_HEIGHT : 0)
+export const SCREEN: Look = {
+  font: 11,
+  nameFont: 10.5,
+  valueAxis: VALUE_AXIS_WIDTH,
+  timeAxis: TIME_AXIS_HEIGHT,
+  names: 12,
+  margin: MARGIN,
+  mean: 2,
+  run: 1,
+  tickWidth: 52,
+  tickHeight: 17,
+}
+/** Text of 8 pt, which journals ask for. */
+export const PAPER: Look = {
+  font: 8,
+  nameFont: 8,
+  valueAxis: 30,
+  timeAxis: 13,
+  names: 9,
+  margin: { top: 5, right: 8, bottom: 2 },
+  mean: 1.2,
+  run: 0.5,
+  tickWidth: 30,
+  tickHeight: 13,
+}
+
+export function plotOf(width: number, height: number, hasTimeAxis: boolean, hasNames = false, look = SCREEN): Plot {
+  const top = look.margin.top + (hasNames ? look.names : 0)
   return {
-    left: VALUE_AXIS_WIDTH,
+    left: look.valueAxis,
     top,
-    width: Math.max(0, width - VALUE_AXIS_WIDTH - MARGIN.right),
-    height: Math.max(0, height - top - MARGIN.bottom - (hasTimeAxis ? TIME_AXIS_HEIGHT : 0)),
+    width: Math.max(0, width - look.valueAxis - look.margin.right),
+    height: Math.max(0, height - top - look.margin.bottom - (hasTimeAxis ? look.timeAxis : 0)),
   }
 }
 

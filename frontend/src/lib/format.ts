@@ -22,8 +22,15 @@ export function decimalsFor(magnitude: number): number {
 
 export function formatNumber(value: number | null | undefined, decimals?: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE
-  const digits = decimals ?? decimalsFor(value)
-  return value.toLocaleString('en-GB', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−')
+  return writtenOut(value, decimals ?? decimalsFor(value))
+}
+
+/** With commas between thousands and a true minus sign. By hand, since figures are also drawn where no tables of languages are. */
+export function writtenOut(value: number, decimals: number): string {
+  const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  const text = fraction ? `${grouped}.${fraction}` : grouped
+  return value < 0 ? `−${text}` : text
 }
 
 /** "83.1 (79.0–87.2)": a mean with its interval, scaled to the shown unit, with the decimals of the mean. */
@@ -58,5 +65,5 @@ export function formatRate(rate_bps: number | null | undefined): string {
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`
+  return `${writtenOut(count, 0)} ${count === 1 ? one : many}`
 }

@@ -1,17 +1,21 @@
 import { Table } from '@mantine/core'
 import type { Comparison } from '@/api/types'
-import { ForestChart, type ForestRow, forestHeight } from '@/charts/ForestChart'
+import { ForestChart } from '@/charts/ForestChart'
 import { Frame } from '@/charts/Frame'
+import { SCREEN } from '@/charts/plot'
+import { type ForestRow, forestHeight } from '@/charts/rowShapes'
+import type { Source } from '@/lib/captions'
 import { intervalText, readingText } from '@/lib/comparisons'
 import { formatSigned } from '@/lib/format'
 import { phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
+import { differencesFigure } from './figures'
 import { differenceText, forestRows, type Place, pairName, powerSentence } from './measures'
 import classes from './statistics.module.css'
 
 /** The paired differences of one metric with what the cycles so far can show. */
-export function DifferencesPanel({ place, shown }: { place: Place; shown: readonly Comparison[] }) {
+export function DifferencesPanel({ place, shown, source }: { place: Place; shown: readonly Comparison[]; source: Source }) {
   const { metric, phase } = place
   const rows = forestRows(shown, metric.factor)
   return (
@@ -23,8 +27,9 @@ export function DifferencesPanel({ place, shown }: { place: Place; shown: readon
       <Frame
         title="Difference"
         unit={metric.unit}
-        height={forestHeight(rows.length)}
+        height={forestHeight(rows.length, SCREEN)}
         table={() => <Numbers rows={rows} unit={metric.unit} />}
+        figure={() => differencesFigure(place, shown, source)}
       >
         {(width) => <ForestChart rows={rows} width={width} />}
       </Frame>

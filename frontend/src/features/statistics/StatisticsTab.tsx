@@ -64,7 +64,11 @@ function Content({ campaign, statistics, search, onSearch }: StatisticsTabProps 
           Download statistics.csv
         </Button>
       </div>
-      <DifferencesPanel place={place} shown={comparisonsAt(comparisons, place)} />
+      <DifferencesPanel
+        place={place}
+        shown={comparisonsAt(comparisons, place)}
+        source={{ campaign: campaign.name, linkName: place.link }}
+      />
       <TestsPanel comparisons={comparisons} primary={statistics.primary_metrics} link={place.link} flow={place.flow} />
       <OutliersPanel outliers={outliers} />
     </Stack>

@@ -1,5 +1,5 @@
 import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
-import type { ForestRow } from '@/charts/ForestChart'
+import type { ForestRow } from '@/charts/rowShapes'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
 import { EVENT_TIMES, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
 

@@ -4,16 +4,18 @@ import { CurveChart, cursorStep } from '@/charts/CurveChart'
 import { CurveTable } from '@/charts/CurveTable'
 import { CursorProvider } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
+import type { Source } from '@/lib/captions'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import classes from './exits.module.css'
+import { exitsFigure } from './figures'
 import { exitDistributions, type LookedAt } from './groups'
 
 const HEIGHT = 280
 const REACH = [0, 100] as const
 
 /** When each detector would have left slow start: the share of its decidable runs, over time. */
-export function DistributionPanel({ shown }: { shown: LookedAt[] }) {
+export function DistributionPanel({ shown, group, source }: { shown: LookedAt[]; group: string; source: Source }) {
   const { x, curves, to } = exitDistributions(shown)
   const shared = { x, curves, from: 0, to, factor: 1 }
   return (
@@ -33,6 +35,7 @@ export function DistributionPanel({ shown }: { shown: LookedAt[] }) {
               unit="% of decidable runs"
               height={HEIGHT}
               table={() => <CurveTable caption="Exited by then, % of decidable runs" xLabel="s" {...shared} />}
+              figure={() => exitsFigure(shown, group, source)}
             >
               {(width) => <CurveChart {...shared} {...{ width }} height={HEIGHT} reach={REACH} hasTimeAxis isStepped />}
             </Frame>

@@ -30,7 +30,7 @@ export function ExitsTab({ campaign, search, onSearch }: ExitsTabProps) {
         <Stack gap="lg">
           <Outdated exits={data} />
           <TableOnePanel groups={data.groups} isImported={campaign.origin === 'imported'} actions={<Csv campaign={campaign} />} />
-          <Detectors exits={data} isImported={campaign.origin === 'imported'} search={search} onSearch={onSearch} />
+          <Detectors campaign={campaign.name} exits={data} isImported={campaign.origin === 'imported'} {...{ search, onSearch }} />
           <SweepsPanel campaign={campaign} search={search} onSearch={onSearch} />
         </Stack>
       )}
@@ -78,11 +78,13 @@ function Csv({ campaign }: { campaign: CampaignDetail }) {
 }
 
 interface DetectorsProps extends Omit<ExitsTabProps, 'campaign'> {
+  /** Its name. */
+  campaign: string
   exits: CampaignExits
   isImported: boolean
 }
 
-function Detectors({ exits, isImported, search, onSearch }: DetectorsProps) {
+function Detectors({ campaign, exits, isImported, search, onSearch }: DetectorsProps) {
   const labels = exits.groups.map((group) => groupLabel(group, exits.groups))
   const place = Math.max(0, labels.indexOf(search.group ?? ''))
   const group = exits.groups[place]
@@ -114,7 +116,7 @@ function Detectors({ exits, isImported, search, onSearch }: DetectorsProps) {
         />
         <Undecided group={group} decidable={known.length} isImported={isImported} />
       </Panel>
-      <DistributionPanel shown={shown} />
+      <DistributionPanel shown={shown} group={labels[place] ?? ''} source={{ campaign, linkName: group.link }} />
       <TimingPanel shown={shown} bases={group.bases} />
     </>
   )

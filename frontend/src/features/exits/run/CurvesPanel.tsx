@@ -1,12 +1,13 @@
 import { Text } from '@mantine/core'
 import { useMemo } from 'react'
-import type { FlowExits } from '@/api/types'
+import type { FlowExits, Run } from '@/api/types'
 import type { Window } from '@/charts/axes'
 import { CursorSlider } from '@/charts/CursorSlider'
 import { CurveChart, cursorStep } from '@/charts/CurveChart'
 import { CurveTable } from '@/charts/CurveTable'
 import { CursorProvider } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
+import type { Figure } from '@/charts/figure'
 import { MarkStrip } from '@/charts/MarkStrip'
 import type { Mark } from '@/charts/marks'
 import { Panel } from '@/ui/Panel'
@@ -16,21 +17,22 @@ import { useRunExits } from '../queries'
 import type { RunExitsSearch } from '../search'
 import { flowMarks, flowWindows, judgedOf, padded, type Span, slowStartSpan, wholeSpan } from './exits'
 import classes from './exits.module.css'
+import { curvesFigure } from './figures'
 import { type CurvePlot, flowPlots } from './plots'
 import { Readout } from './Readout'
 import { SpanControl } from './SpanControl'
 
 interface CurvesPanelProps {
-  runId: string
+  run: Run
   flow: FlowExits
   search: RunExitsSearch
   onSearch: (change: RunExitsSearch) => void
 }
 
 /** What SEARCH compares, what the sender saw, and where each detector stands in it. */
-export function CurvesPanel({ runId, flow, search, onSearch }: CurvesPanelProps) {
+export function CurvesPanel({ run, flow, search, onSearch }: CurvesPanelProps) {
   const span = shownSpan(flow, search)
-  const { data } = useRunExits(runId, padded(span, flow.curves?.bin_us ?? 0))
+  const { data } = useRunExits(run.id, padded(span, flow.curves?.bin_us ?? 0))
   const drawn = data?.flows.find((one) => one.flow === flow.flow) ?? flow
   const marks = useMemo(() => flowMarks(flow, search.detectors), [flow, search.detectors])
   const looks = useMemo(() => judgedOf(flow).map(({ look }) => look), [flow])
@@ -49,7 +51,7 @@ export function CurvesPanel({ runId, flow, search, onSearch }: CurvesPanelProps)
           onToggle={(key) => onSearch({ detectors: switched(key, search.detectors, keys) })}
         />
       </div>
-      <Charts flow={drawn} marks={marks} span={span} onZoom={(from_s, to_s) => onSearch({ from_s, to_s })} />
+      <Charts run={run} flow={drawn} marks={marks} span={span} onZoom={(from_s, to_s) => onSearch({ from_s, to_s })} />
     </Panel>
   )
 }
@@ -63,13 +65,14 @@ function shownSpan(flow: FlowExits, { range, from_s, to_s }: RunExitsSearch): Sp
 }
 
 interface ChartsProps {
+  run: Run
   flow: FlowExits
   marks: Mark[]
   span: Span
   onZoom: (from_s: number, to_s: number) => void
 }
 
-function Charts({ flow, marks, span: { from_s: from, to_s: to }, onZoom }: ChartsProps) {
+function Charts({ run, flow, marks, span: { from_s: from, to_s: to }, onZoom }: ChartsProps) {
   const plots = useMemo(() => flowPlots(flow), [flow])
   const windows = useMemo(() => flowWindows(flow), [flow])
   return (
@@ -91,6 +94,7 @@ function Charts({ flow, marks, span: { from_s: from, to_s: to }, onZoom }: Chart
           <Plot
             key={plot.title}
             {...{ plot, from, to, marks, windows, onZoom }}
+            figure={() => curvesFigure(run, flow.flow, plot, { from, to, windows, marks })}
             isFirst={index === 0}
             isLast={index === plots.length - 1}
           />
@@ -104,6 +108,7 @@ function Charts({ flow, marks, span: { from_s: from, to_s: to }, onZoom }: Chart
 }
 
 interface PlotProps {
+  figure: () => Figure
   plot: CurvePlot
   from: number
   to: number
@@ -114,7 +119,7 @@ interface PlotProps {
   isLast: boolean
 }
 
-function Plot({ plot, from, to, marks, windows, onZoom, isFirst, isLast }: PlotProps) {
+function Plot({ figure, plot, from, to, marks, windows, onZoom, isFirst, isLast }: PlotProps) {
   const { title, unit, note, x, curves, factor, levels, reach } = plot
   const height = plot.height + (isLast ? 24 : 0)
   const shared = { x, curves, factor, from, to }
@@ -125,6 +130,7 @@ function Plot({ plot, from, to, marks, windows, onZoom, isFirst, isLast }: PlotP
       note={note}
       height={height}
       table={() => <CurveTable caption={`${title}, ${unit}`} xLabel="s" {...shared} />}
+      figure={figure}
     >
       {(width) => (
         <CurveChart

@@ -22,7 +22,7 @@ export function ExitsTab({ run, search, onSearch }: ExitsTabProps) {
   const exits = useRunExits(run.id)
   return (
     <QueryPanel query={exits} skeletonRows={10} empty={({ flows }) => (flows.length === 0 ? <NotYet run={run} /> : null)}>
-      {(data) => <Flows exits={data} isImported={run.import_source != null} search={search} onSearch={onSearch} />}
+      {(data) => <Flows run={run} exits={data} isImported={run.import_source != null} search={search} onSearch={onSearch} />}
     </QueryPanel>
   )
 }
@@ -40,12 +40,12 @@ function NotYet({ run }: { run: Run }) {
   )
 }
 
-interface FlowsProps extends Omit<ExitsTabProps, 'run'> {
+interface FlowsProps extends ExitsTabProps {
   exits: RunExits
   isImported: boolean
 }
 
-function Flows({ exits, isImported, search, onSearch }: FlowsProps) {
+function Flows({ run, exits, isImported, search, onSearch }: FlowsProps) {
   const flow = exits.flows.find((one) => one.flow === search.flow) ?? exits.flows[0]
   if (!flow) return null
   return (
@@ -59,7 +59,7 @@ function Flows({ exits, isImported, search, onSearch }: FlowsProps) {
           data={exits.flows.map((one) => ({ value: String(one.flow), label: `Flow ${one.flow}: ${one.cc ?? 'unknown'}` }))}
         />
       ) : null}
-      {flow.refusal ? <Refused flow={flow} /> : <Judged runId={exits.run_id} {...{ flow, isImported, search, onSearch }} />}
+      {flow.refusal ? <Refused flow={flow} /> : <Judged {...{ run, flow, isImported, search, onSearch }} />}
     </Stack>
   )
 }
@@ -73,18 +73,18 @@ function Refused({ flow }: { flow: FlowExits }) {
 }
 
 interface JudgedProps {
-  runId: string
+  run: Run
   flow: FlowExits
   isImported: boolean
   search: RunExitsSearch
   onSearch: (change: RunExitsSearch) => void
 }
 
-function Judged({ runId, flow, isImported, search, onSearch }: JudgedProps) {
+function Judged({ run, flow, isImported, search, onSearch }: JudgedProps) {
   return (
     <>
       <SlowStartPanel flow={flow} isImported={isImported} />
-      <CurvesPanel runId={runId} flow={flow} search={search} onSearch={onSearch} />
+      <CurvesPanel run={run} flow={flow} search={search} onSearch={onSearch} />
       <VerdictsPanel flow={flow} />
       <PairsPanel flow={flow} isImported={isImported} />
     </>

@@ -1,27 +1,32 @@
 import { Group, Select, Text } from '@mantine/core'
 import type { Sweep } from '@/api/types'
 import { HeatMap } from '@/charts/HeatMap'
+import { SaveMenu } from '@/charts/SaveMenu'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { versionName } from '../detectors'
 import type { CampaignExitsSearch } from '../search'
-import { type Axes, axesOf, heatCell, MEASURES, type Measure, planeOf, scaleOf } from './layout'
+import { gridOf, mapsFigure } from './figures'
+import { type Axes, axesOf, MEASURES } from './layout'
 import { SetsTable } from './SetsTable'
 import classes from './sweeps.module.css'
 
 interface HeatMapsPanelProps {
+  /** Its name. */
+  campaign: string
   sweep: Sweep
   search: CampaignExitsSearch
   onSearch: (change: CampaignExitsSearch) => void
 }
 
 /** A sweep's maps over two of its parameters, the others held. */
-export function HeatMapsPanel({ sweep, search, onSearch }: HeatMapsPanelProps) {
+export function HeatMapsPanel({ campaign, sweep, search, onSearch }: HeatMapsPanelProps) {
   const axes = axesOf(sweep, search)
   return (
     <Panel
       title={`Maps of ${versionName(sweep.detector, sweep.version)}`}
       description="Percent of the traces on which a parameter set can decide; the capacity point and the first loss stay those of each trace. Numbers has the intervals and n."
+      actions={sweep.cells ? <SaveMenu what="the maps" figure={() => mapsFigure(campaign, sweep, axes)} /> : null}
     >
       {sweep.cells ? (
         <>
@@ -29,7 +34,7 @@ export function HeatMapsPanel({ sweep, search, onSearch }: HeatMapsPanelProps) {
           <div className={classes.maps}>
             {MEASURES.map(({ name, title, says }) => (
               <div key={name}>
-                <Plane sweep={sweep} axes={axes} measure={name} title={title} />
+                <HeatMap {...gridOf(sweep, axes, name, title)} />
                 <Text size="xs" c="dimmed" mt={4}>
                   {says}
                 </Text>
@@ -44,21 +49,6 @@ export function HeatMapsPanel({ sweep, search, onSearch }: HeatMapsPanelProps) {
         </Empty>
       )}
     </Panel>
-  )
-}
-
-function Plane({ sweep, axes, measure, title }: { sweep: Sweep; axes: Axes; measure: Measure; title: string }) {
-  const cells = planeOf(sweep, axes).map((row) => row.map((cell) => heatCell(cell, measure)))
-  const [low, high] = scaleOf(measure, cells)
-  return (
-    <HeatMap
-      title={title}
-      xName={axes.x}
-      xs={sweep.grid[axes.x] ?? []}
-      yName={axes.y}
-      ys={axes.y ? (sweep.grid[axes.y] ?? []) : []}
-      {...{ cells, low, high }}
-    />
   )
 }
 

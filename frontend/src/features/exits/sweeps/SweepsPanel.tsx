@@ -48,7 +48,7 @@ export function SweepsPanel({ campaign, search, onSearch }: SweepsPanelProps) {
           {({ items, total }) => <SweepList sweeps={items} total={total} shownId={shown?.id} onShow={show} />}
         </QueryPanel>
       </Panel>
-      {shown ? <HeatMapsPanel key={shown.id} sweep={shown} search={search} onSearch={onSearch} /> : null}
+      {shown ? <HeatMapsPanel key={shown.id} sweep={shown} campaign={campaign.name} search={search} onSearch={onSearch} /> : null}
       <Dialog opened={isFormOpen} onClose={form.close} title="New sweep" size="lg">
         <Stack>
           <SweepForm

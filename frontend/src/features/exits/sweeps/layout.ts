@@ -1,5 +1,5 @@
 import type { Sweep, SweepCell } from '@/api/types'
-import type { HeatCell } from '@/charts/HeatMap'
+import type { HeatCell } from '@/charts/gridShapes'
 import { formatNumber } from '@/lib/format'
 import { PERCENT, shareText } from '../campaign/groups'
 

@@ -59,7 +59,7 @@ function Content({ limits, campaign, search, onSearch }: LimitsTabProps & { limi
           onChange={(next) => onSearch({ link: next ?? undefined })}
         />
       ) : null}
-      <SharesPanel groups={limits.groups.filter((group) => group.link === link)} />
+      <SharesPanel groups={limits.groups.filter((group) => group.link === link)} campaign={campaign.name} />
       {advice ? <AdvicePanel advice={advice} conditions={campaign.spec.conditions} /> : null}
     </Stack>
   )

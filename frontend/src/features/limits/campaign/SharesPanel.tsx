@@ -1,20 +1,23 @@
 import { Group, Table, Text } from '@mantine/core'
 import type { LimitGroup } from '@/api/types'
 import { LayerSwatch } from '@/charts/layers'
+import { SaveMenu } from '@/charts/SaveMenu'
 import { ShareBar } from '@/charts/ShareBar'
 import { formatEstimate } from '@/lib/format'
 import { LIMITS } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
+import { limitsFigure } from '../figures'
 
 /** Shares of time per condition: bars with their numbers. */
-export function SharesPanel({ groups }: { groups: readonly LimitGroup[] }) {
+export function SharesPanel({ groups, campaign }: { groups: readonly LimitGroup[]; campaign: string }) {
   const isShared = (condition: string) => groups.filter((group) => group.condition === condition).length > 1
   return (
     <Panel
       title="What limited the flows"
       description="Share of a flow's time for which each window, the send buffer or the application held it: mean over runs with its 95 % confidence interval, in percent."
       isFlush
+      actions={<SaveMenu what="What limited the flows" figure={() => limitsFigure(groups, campaign)} />}
     >
       <Group component="p" gap="4px 20px" fz="sm" m={0} px="md" pb={6}>
         {LIMITS.map(({ name, title }, layer) => (

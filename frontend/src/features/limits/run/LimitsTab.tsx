@@ -11,6 +11,7 @@ import { LIMITS } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
+import { secondsFigure } from '../figures'
 import { useRunLimits } from '../queries'
 import { adviceSentence, mainLimitSentence, percent, silenceReason } from './advice'
 import classes from './limits.module.css'
@@ -69,6 +70,7 @@ function Flow({ flow, run }: { flow: FlowLimits; run: Run }) {
         table={() => (
           <BandTable caption={`${title}: percent of each second`} xLabel="s" series={numbers(flow)} factor={100} {...{ from, to }} />
         )}
+        figure={() => secondsFigure(run, flow, from, to)}
       >
         {(width) => <ShareChart {...{ width, from, to }} height={HEIGHT} x={bin_s} layers={LIMITS.map(({ name }) => flow.seconds[name])} />}
       </Frame>

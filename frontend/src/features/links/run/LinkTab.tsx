@@ -6,9 +6,10 @@ import { CursorSlider } from '@/charts/CursorSlider'
 import { CurveChart, cursorStep } from '@/charts/CurveChart'
 import { CurveTable } from '@/charts/CurveTable'
 import { CursorProvider } from '@/charts/cursor'
-import type { Curve } from '@/charts/curves'
 import { EventStrip, eventStripHeight } from '@/charts/EventStrip'
 import { Frame } from '@/charts/Frame'
+import type { Figure } from '@/charts/figure'
+import { SaveMenu } from '@/charts/SaveMenu'
 import { Swatch } from '@/charts/Swatch'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
@@ -16,6 +17,7 @@ import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useRunLink } from '../queries'
 import { eventRows, lossRows, queueingText, type Way, type WayName } from './course'
+import { type LinkPlot, linkFigure } from './figures'
 import classes from './link.module.css'
 
 const NONE = (
@@ -38,7 +40,7 @@ function Log({ run, log }: { run: Run; log: LinkLog }) {
           query={course}
           emptyCodes={{ link_log_not_found: <Empty title="Not uploaded yet">It appears when the log is sealed.</Empty> }}
         >
-          {(data) => <Charts course={data} />}
+          {(data) => <Charts run={run} course={data} />}
         </QueryPanel>
       </Panel>
       <Panel title="Lost packets" description="Counted by the link, retransmitted ones too." isFlush>
@@ -63,7 +65,7 @@ function Facts({ run, log }: { run: Run; log: LinkLog }) {
   )
 }
 
-function Charts({ course }: { course: LinkCourse }) {
+function Charts({ run, course }: { run: Run; course: LinkCourse }) {
   const [name, setName] = useState<WayName>('down')
   const way = course.ways[name]
   const [from, to] = [0, course.end_s]
@@ -86,6 +88,7 @@ function Charts({ course }: { course: LinkCourse }) {
             <Swatch style={style} /> {label}
           </Text>
         ))}
+        <SaveMenu what="the whole stack" figure={() => linkFigure(run, course, name, plots(way), true)} />
       </Group>
       <div className={classes.stack}>
         <CursorSlider from={from} to={to} unit="s" step={cursorStep(from, to)} />
@@ -96,13 +99,14 @@ function Charts({ course }: { course: LinkCourse }) {
             unit={unit}
             height={130}
             table={() => <CurveTable caption={`${title}, ${unit}`} xLabel="s" x={course.time_s} {...{ curves, factor, from, to }} />}
+            figure={() => linkFigure(run, course, name, [{ title, unit, factor, curves }], false)}
           >
             {(width) => (
               <CurveChart {...{ width, curves, factor, from, to }} x={course.time_s} height={130} hasTimeAxis={false} isStepped />
             )}
           </Frame>
         ))}
-        <Events course={course} way={way} />
+        <Events course={course} way={way} figure={() => linkFigure(run, course, name, [], true)} />
         <Text size="xs" c="dimmed" ta="center" pb="sm">
           Seconds since the run's zero
         </Text>
@@ -114,7 +118,7 @@ function Charts({ course }: { course: LinkCourse }) {
   )
 }
 
-function Events({ course, way }: { course: LinkCourse; way: Way }) {
+function Events({ course, way, figure }: { course: LinkCourse; way: Way; figure: () => Figure }) {
   const rows = eventRows(way)
   const [from, to] = [0, course.end_s]
   if (rows.length === 0) {
@@ -139,6 +143,7 @@ function Events({ course, way }: { course: LinkCourse; way: Way }) {
           {...{ from, to }}
         />
       )}
+      figure={figure}
     >
       {(width) => <EventStrip {...{ width, rows, from, to }} x={course.time_s} end={course.end_s} />}
     </Frame>
@@ -149,13 +154,6 @@ const RATES = [
   { label: 'Rate of the hop', style: 0 },
   { label: 'Delivered', style: 1 },
 ] as const
-
-interface LinkPlot {
-  title: string
-  unit: string
-  factor: number
-  curves: Curve[]
-}
 
 function plots(way: Way): LinkPlot[] {
   const [rate, delivered] = RATES

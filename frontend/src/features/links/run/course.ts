@@ -1,5 +1,5 @@
 import type { LinkCourse, LinkLog } from '@/api/types'
-import type { EventRow } from '@/charts/EventStrip'
+import type { EventRow } from '@/charts/timeShapes'
 import { formatNumber } from '@/lib/format'
 
 export type WayName = keyof LinkCourse['ways']

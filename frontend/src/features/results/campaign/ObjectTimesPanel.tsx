@@ -6,8 +6,10 @@ import { type BandSeries, readingAt } from '@/charts/bands'
 import { CursorProvider, useCursor } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
 import { Swatch } from '@/charts/Swatch'
+import type { Source } from '@/lib/captions'
 import { formatEstimate } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
+import { objectsFigure } from './figures'
 import classes from './results.module.css'
 import { OBJECT_BASES } from './search'
 import { hasObjects, type LabelledGroup, objectSeries } from './series'
@@ -24,12 +26,13 @@ const SPANS = {
 interface ObjectTimesPanelProps {
   groups: LabelledGroup[]
   hasBands: boolean
+  source: Source
   basis: (typeof OBJECT_BASES)[number]
   onBasis: (basis: (typeof OBJECT_BASES)[number]) => void
 }
 
 /** How long an object of each size takes, as read off the cumulative goodput. */
-export function ObjectTimesPanel({ groups, hasBands, basis, onBasis }: ObjectTimesPanelProps) {
+export function ObjectTimesPanel({ groups, hasBands, source, basis, onBasis }: ObjectTimesPanelProps) {
   const known = OBJECT_BASES.filter((one) => hasObjects(groups, one))
   const shown = known.includes(basis) ? basis : 'sender'
   const series = useMemo(() => objectSeries(groups, shown), [groups, shown])
@@ -56,9 +59,10 @@ export function ObjectTimesPanel({ groups, hasBands, basis, onBasis }: ObjectTim
       <CursorProvider>
         <ObjectReadout series={series} />
         <Frame
-          title="Time"
+          title="Object time"
           unit="s"
           height={HEIGHT}
+          figure={() => objectsFigure(groups, shown, hasBands, source)}
           table={() => (
             <BandTable
               caption="Seconds to download an object: mean with its 95 % interval"

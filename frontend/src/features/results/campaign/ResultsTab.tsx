@@ -60,6 +60,8 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
   const name = names.find((candidate) => candidate === search.link) ?? names[0] ?? ''
   const groups = useMemo(() => labelGroups(report.groups, name), [report.groups, name])
   const phase = phaseChoices(report.windows).find(({ value }) => value === search.phase)?.value ?? 'startup'
+  const link = links.data?.items.find((one) => one.name === name)
+  const source = { campaign: campaign.name, link, linkName: name, analysisVersion: report.analysis_version }
   const { failed, missed } = campaign.counts
   return (
     <Stack gap="lg">
@@ -78,7 +80,8 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
       <StackPanel
         report={report}
         groups={groups}
-        link={links.data?.items.find((link) => link.name === name)}
+        link={link}
+        source={source}
         end_s={commonEnd(campaign.spec)}
         search={search}
         onSearch={onSearch}
@@ -91,9 +94,9 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
       />
       <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} {...{ groups, phase }} />
       <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
-      <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} />
+      <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} source={source} />
       <ObjectTimesPanel
-        groups={groups}
+        {...{ groups, source }}
         hasBands={search.band !== 'off'}
         basis={search.objects ?? 'sender'}
         onBasis={(objects) => onSearch({ objects: objects === 'sender' ? undefined : objects })}

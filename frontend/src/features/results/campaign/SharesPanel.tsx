@@ -1,54 +1,25 @@
 import type { Fairness } from '@/api/types'
-import { type HeatCell, HeatMap } from '@/charts/HeatMap'
-import { formatEstimate, formatNumber, formatSigned } from '@/lib/format'
-import { phaseTitle } from '@/lib/quantities'
-import { MBPS_PER_BPS } from '@/lib/units'
+import { HeatMap } from '@/charts/HeatMap'
+import { SaveMenu } from '@/charts/SaveMenu'
+import type { Source } from '@/lib/captions'
 import { Panel } from '@/ui/Panel'
+import { shareGrids, sharesFigure } from './figures'
 import classes from './results.module.css'
 
 /** How flows shared the link, a cell per condition and phase: Zhao 2022's Figures 7a and 7b. */
-export function SharesPanel({ fairness }: { fairness: readonly Fairness[] }) {
-  const conditions = [...new Set(fairness.map(({ condition }) => condition))]
-  if (conditions.length === 0) return null
-  const phases = [...new Set(fairness.map(({ phase }) => phase))]
-  const cells = (cellOf: (one: Fairness) => HeatCell | null) =>
-    conditions.map((condition) =>
-      phases.map((phase) => {
-        const found = fairness.find((one) => one.condition === condition && one.phase === phase)
-        return found ? cellOf(found) : null
-      }),
-    )
-  const axes = { xName: 'Phase', xs: phases.map(phaseTitle), yName: 'Condition', ys: conditions }
-  const differences = fairness.map(({ difference_bps }) => Math.abs(difference_bps.mean ?? 0))
-  const most = Math.max(2, ...fairness.map(({ flows }) => flows))
+export function SharesPanel({ fairness, source }: { fairness: readonly Fairness[]; source: Source }) {
+  if (fairness.length === 0) return null
+  const { jain, difference } = shareGrids(fairness)
   return (
     <Panel
       title="Shares of the link"
       description="Jain's index is that of the conditions' mean throughputs. The difference is flow 1 minus flow 2: blue where flow 1 got more, red where flow 2 did (Zhao 2022, Figure 7)."
+      actions={<SaveMenu what="Shares of the link" figure={() => sharesFigure(fairness, source)} />}
     >
       <div className={classes.heats}>
-        <HeatMap title="Jain's index" {...axes} cells={cells(jainCell)} low={1 / most} high={1} />
-        <HeatMap
-          title="Throughput difference, Mb/s"
-          {...axes}
-          cells={cells(differenceCell)}
-          low={0}
-          high={Math.max(...differences)}
-          isSigned
-        />
+        <HeatMap {...jain} />
+        <HeatMap {...difference} />
       </div>
     </Panel>
   )
-}
-
-function jainCell({ jain_of_means: value, jain }: Fairness): HeatCell | null {
-  return value === null
-    ? null
-    : { value, text: formatNumber(value, 2), detail: `mean of runs ${formatEstimate(jain, 1, 2)}, n = ${jain.n}` }
-}
-
-function differenceCell({ difference_bps: found }: Fairness): HeatCell | null {
-  if (found.mean === null) return null
-  const detail = `${formatEstimate(found, MBPS_PER_BPS)} Mb/s, n = ${found.n}`
-  return { value: found.mean, text: formatSigned(found.mean * MBPS_PER_BPS), detail }
 }

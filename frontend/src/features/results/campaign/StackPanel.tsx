@@ -1,34 +1,26 @@
 import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import type { Link, PhaseName, Report } from '@/api/types'
-import type { Window } from '@/charts/axes'
-import { type AxisFacts, valueAxis } from '@/charts/axis'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
 import { CursorSlider } from '@/charts/CursorSlider'
 import { CursorProvider } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
-import { formatNumber } from '@/lib/format'
+import { SaveMenu } from '@/charts/SaveMenu'
+import type { Source } from '@/lib/captions'
 import { Panel } from '@/ui/Panel'
+import { stackFigure } from './figures'
 import { Readout } from './Readout'
 import classes from './results.module.css'
 import type { ResultsSearch } from './search'
-import {
-  bandSeries,
-  hasChangingN,
-  knownQuantities,
-  type LabelledGroup,
-  lastBin,
-  levelOf,
-  phaseWindows,
-  type StackedQuantity,
-  shownRange,
-} from './series'
+import { hasChangingN, knownQuantities, type LabelledGroup, lastBin, phaseWindows, type StackedQuantity, shownRange } from './series'
+import { areFew, chartFacts, isBare, noteOf, type Shown } from './stack'
 
 interface StackPanelProps {
   report: Report
   groups: LabelledGroup[]
   link: Link | undefined
+  source: Source
   /** Seconds after which every run stops, or null. */
   end_s: number | null
   search: ResultsSearch
@@ -36,13 +28,14 @@ interface StackPanelProps {
 }
 
 /** The stacked, time-aligned charts with their shared cursor and readout. */
-export function StackPanel({ report, groups, link, end_s, search, onSearch }: StackPanelProps) {
+export function StackPanel({ report, groups, link, source, end_s, search, onSearch }: StackPanelProps) {
   const hidden = search.hide ?? []
   const hasBands = search.band !== 'off'
   const windows = useMemo(() => phaseWindows(report.phases, end_s), [report.phases, end_s])
   const [from, to] = shownRange(search.range ?? 'all', windows, lastBin(groups))
   const quantities = knownQuantities(groups)
-  const shown = groups.filter(({ label }) => !hidden.includes(label))
+  const visible = groups.filter(({ label }) => !hidden.includes(label))
+  const shown = useMemo(() => ({ link, windows, from, to, hasBands }), [link, windows, from, to, hasBands])
   const toggle = (label: string) => {
     const next = hidden.includes(label) ? hidden.filter((one) => one !== label) : [...hidden, label]
     onSearch({ hide: next.length > 0 ? next : undefined })
@@ -73,6 +66,7 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
           >
             {areFew(groups) ? 'Single runs' : '95 % CI'}
           </Button>
+          <SaveMenu what="the whole stack" figure={() => stackFigure({ groups: visible, quantities, shown, source })} />
         </Group>
       }
     >
@@ -83,7 +77,7 @@ export function StackPanel({ report, groups, link, end_s, search, onSearch }: St
           {quantities.map((quantity, index) => (
             <QuantityChart
               key={quantity.name}
-              {...{ quantity, link, windows, from, to, hasBands, groups: shown }}
+              {...{ quantity, shown, source, groups: visible }}
               isFirst={index === 0}
               isLast={index === quantities.length - 1}
             />
@@ -103,9 +97,6 @@ function phaseShown(range: ResultsSearch['range'], hasSteady: boolean): PhaseNam
   return hasSteady ? 'steady' : 'overall'
 }
 
-/** Fewer runs than four: they are drawn one by one, since an interval of so few says little. */
-const areFew = (groups: readonly LabelledGroup[]) => groups.every(({ group }) => group.series.throughput_bps.runs.length > 0)
-
 function description(groups: readonly LabelledGroup[], hasBands: boolean): string {
   const spread = areFew(groups)
     ? ', with each run as a thin line'
@@ -117,27 +108,23 @@ function description(groups: readonly LabelledGroup[], hasBands: boolean): strin
 interface QuantityChartProps {
   quantity: StackedQuantity
   groups: LabelledGroup[]
-  link: Link | undefined
-  windows: Window[]
-  from: number
-  to: number
-  hasBands: boolean
+  shown: Shown
+  source: Source
   isFirst: boolean
   isLast: boolean
 }
 
-function QuantityChart({ quantity, groups, link, windows, from, to, hasBands, isFirst, isLast }: QuantityChartProps) {
+function QuantityChart({ quantity, groups, shown, source, isFirst, isLast }: QuantityChartProps) {
+  const labels = groups.map(({ label }) => label).join('|')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list of labels stands for the filtered list, which is new at every render
-  const series = useMemo(() => bandSeries(groups, quantity.name), [groups.map(({ label }) => label).join('|'), groups[0]?.group, quantity])
-  const level = useMemo(() => (link ? levelOf(quantity, link) : undefined), [link, quantity])
-  const isBare = quantity.isSparse && !areFew(groups)
-  const facts: AxisFacts = { series, from, to, hasBands: hasBands && !isBare, level, factor: quantity.factor, limit: quantity.limit }
+  const facts = useMemo(() => chartFacts(quantity, groups, shown), [labels, groups[0]?.group, quantity, shown])
   const height = (isFirst ? 202 : 132) + (isLast ? 24 : 0)
+  const { series, from, to } = facts
   return (
     <Frame
       title={quantity.title}
       unit={quantity.unit}
-      note={isBare && hasBands ? 'means alone: most seconds have none' : noteOf(quantity, facts)}
+      note={shown.hasBands && isBare(quantity, groups) ? 'means alone: most seconds have none' : noteOf(quantity, facts)}
       height={height}
       table={() => (
         <BandTable
@@ -147,20 +134,9 @@ function QuantityChart({ quantity, groups, link, windows, from, to, hasBands, is
           factor={quantity.factor}
         />
       )}
+      figure={() => stackFigure({ groups, quantities: [quantity], shown, source })}
     >
-      {(width) => <BandChart {...facts} {...{ width, height, windows }} hasTimeAxis={isLast} areWindowsNamed={isFirst} />}
+      {(width) => <BandChart {...facts} {...{ width, height }} windows={shown.windows} hasTimeAxis={isLast} areWindowsNamed={isFirst} />}
     </Frame>
   )
-}
-
-/** What the dashed level is, or that it lies beyond the axis; and whether intervals do. */
-function noteOf(quantity: StackedQuantity, facts: AxisFacts): string | undefined {
-  const { isLevelShown, isCut } = valueAxis(facts)
-  const parts: string[] = []
-  if (facts.level) {
-    const value = `${facts.level.label} ${formatNumber(facts.level.value * quantity.factor)} ${quantity.unit}`
-    parts.push(isLevelShown ? `┄ ${value}` : `${value}, beyond the axis`)
-  }
-  if (isCut) parts.push('wide intervals are cut off')
-  return parts.length > 0 ? parts.join(' · ') : undefined
 }

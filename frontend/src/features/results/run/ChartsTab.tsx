@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import type { Run, RunSeries } from '@/api/types'
 import { BandChart } from '@/charts/BandChart'
@@ -7,6 +7,7 @@ import { readingAt } from '@/charts/bands'
 import { CursorSlider } from '@/charts/CursorSlider'
 import { CursorProvider, useCursor } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
+import { SaveMenu } from '@/charts/SaveMenu'
 import { Swatch } from '@/charts/Swatch'
 import { formatNumber } from '@/lib/format'
 import type { RUN_STACKED } from '@/lib/quantities'
@@ -15,6 +16,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useRunSeries } from '../queries'
 import classes from './charts.module.css'
+import { runFigure } from './figures'
 import { flowLabel, flowSeries, knownQuantities, lastBin } from './series'
 
 /** The run's own one-second series, flow by flow. */
@@ -34,22 +36,25 @@ export function ChartsTab({ run }: { run: Run }) {
           ) : null
         }
       >
-        {(data) => <Charts series={data} />}
+        {(data) => <Charts run={run} series={data} />}
       </QueryPanel>
     </Panel>
   )
 }
 
-function Charts({ series }: { series: RunSeries }) {
+function Charts({ run, series }: { run: Run; series: RunSeries }) {
   const to = lastBin(series)
   const { known, unknown } = knownQuantities(series)
   return (
     <CursorProvider>
       <Values series={series} />
+      <Group justify="flex-end" px="xs">
+        <SaveMenu what="the whole stack" figure={() => runFigure(run, series, known, to)} />
+      </Group>
       <div className={classes.stack}>
         <CursorSlider from={0} to={to} unit="s" />
         {known.map((quantity, index) => (
-          <Quantity key={quantity.name} series={series} quantity={quantity} to={to} isLast={index === known.length - 1} />
+          <Quantity key={quantity.name} {...{ run, series, quantity, to }} isLast={index === known.length - 1} />
         ))}
         <Text size="xs" c="dimmed" ta="center" pb="sm">
           Seconds since the flow's first data byte
@@ -71,13 +76,14 @@ function Unknown({ titles }: { titles: readonly string[] }) {
 }
 
 interface QuantityProps {
+  run: Run
   series: RunSeries
   quantity: (typeof RUN_STACKED)[number]
   to: number
   isLast: boolean
 }
 
-function Quantity({ series, quantity, to, isLast }: QuantityProps) {
+function Quantity({ run, series, quantity, to, isLast }: QuantityProps) {
   const bands = useMemo(() => flowSeries(series, quantity.name), [series, quantity.name])
   const height = 130 + (isLast ? 24 : 0)
   const shared = { series: bands, from: 0, to, factor: quantity.factor, limit: quantity.limit }
@@ -87,6 +93,7 @@ function Quantity({ series, quantity, to, isLast }: QuantityProps) {
       unit={quantity.unit}
       height={height}
       table={() => <BandTable caption={`${quantity.title}, ${quantity.unit}`} xLabel="s" {...shared} />}
+      figure={() => runFigure(run, series, [quantity], to)}
     >
       {(width) => <BandChart {...shared} {...{ width, height }} hasBands={false} hasTimeAxis={isLast} />}
     </Frame>

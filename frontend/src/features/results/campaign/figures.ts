@@ -1,0 +1,172 @@
+import type { Fairness } from '@/api/types'
+import type { BandSeries } from '@/charts/bands'
+import type { Figure, FigureColumn } from '@/charts/figure'
+import type { HeatCell, HeatGrid } from '@/charts/gridShapes'
+import { bandPanel, bandTable, heatPanel, heatTable } from '@/charts/panels'
+import { captionOf, countSentence, fileName, type Source, sourceSentence } from '@/lib/captions'
+import { formatEstimate, formatNumber, formatSigned } from '@/lib/format'
+import { phaseTitle } from '@/lib/quantities'
+import { MBPS_PER_BPS } from '@/lib/units'
+import { bandSeries, type LabelledGroup, objectSeries, type StackedQuantity } from './series'
+import { areFew, chartFacts, isBare, noteOf, type Shown } from './stack'
+
+const legendOf = (groups: readonly { label: string; style: number }[]) => groups.map(({ label, style }) => ({ label, style }))
+const counts = (groups: readonly LabelledGroup[]) => countSentence(groups.map(({ label, group }) => ({ label, n: group.runs })))
+
+/** What is drawn of several runs. */
+export function spreadSentence(groups: readonly LabelledGroup[], hasBands: boolean, of: string): string {
+  if (!hasBands) return `${of}: mean over runs.`
+  if (areFew(groups)) return `${of}: mean over runs (thick) and the single runs (thin).`
+  return groups.some(({ group }) => group.series.throughput_bps.runs.length > 0)
+    ? `${of}: mean over runs with its 95 % confidence interval (Student's t, shaded), or with the single runs (thin) where they are few.`
+    : `${of}: mean over runs with its 95 % confidence interval (Student's t, shaded).`
+}
+
+interface StackFigure {
+  groups: readonly LabelledGroup[]
+  /** One, or all of the stack. */
+  quantities: readonly StackedQuantity[]
+  shown: Shown
+  /** Each series in a column of its own. */
+  isSplit?: boolean
+  source: Source
+}
+
+/** The stack, or one chart of it. */
+export function stackFigure({ groups, quantities, shown, isSplit = false, source }: StackFigure): Figure {
+  const titles = quantities.length === 1 ? (quantities[0]?.title ?? '') : 'Throughput, RTT and windows over time'
+  const own = quantities.map(({ title }) => title).join(', ')
+  const columns = isSplit
+    ? groups.map((one) => ({ ...column(quantities, [one], shown, groups), title: one.label }))
+    : [column(quantities, groups, shown)]
+  const level = shown.link ? 'Dashed: what the link allows.' : undefined
+  return {
+    file: fileName(
+      source.campaign,
+      source.link?.name ?? source.linkName,
+      quantities.length === 1 ? quantities[0]?.name.replace(/_[a-z]+$/, '') : 'stack',
+    ),
+    title: titles,
+    columns,
+    legend: isSplit ? [] : legendOf(groups),
+    xTitle: "Seconds since the flow's first data byte",
+    caption: captionOf(spreadSentence(groups, shown.hasBands, `${own} per second`), level, counts(groups), sourceSentence(source)),
+    table: bandTable(
+      'Time (s)',
+      quantities.map((quantity) => ({
+        ...quantity,
+        series: bandSeries(groups, quantity.name),
+        hasBands: shown.hasBands && !isBare(quantity, groups),
+      })),
+      shown.from,
+      shown.to,
+    ),
+  }
+}
+
+function column(
+  quantities: readonly StackedQuantity[],
+  groups: readonly LabelledGroup[],
+  shown: Shown,
+  all?: readonly LabelledGroup[],
+): FigureColumn {
+  const last = quantities.length - 1
+  return {
+    panels: quantities.map((quantity, index) => {
+      const beside: readonly BandSeries[] | undefined = all ? bandSeries(all, quantity.name) : undefined
+      const facts = chartFacts(quantity, groups, shown, beside)
+      const box = { ...facts, windows: shown.windows, areWindowsNamed: index === 0 && !all, hasTimeAxis: index === last }
+      return bandPanel({ ...quantity, note: all ? undefined : noteOf(quantity, facts)?.replace('┄', 'dashed:') }, box, index === 0 && !all)
+    }),
+  }
+}
+
+const OBJECT_TITLES = {
+  sender: "from the flow's first data byte until the sender knew that the first N MB had arrived",
+  requested: 'from the connection request until the sender knew that the first N MB had arrived',
+  receiver: 'from the connection request until the receiver had the first N MB',
+} as const
+
+/** How long an object of each size takes. */
+export function objectsFigure(
+  groups: readonly LabelledGroup[],
+  basis: keyof typeof OBJECT_TITLES,
+  hasBands: boolean,
+  source: Source,
+): Figure {
+  const series = objectSeries(groups, basis)
+  const to = Math.max(1, ...series.flatMap(({ x }) => x))
+  const head = { title: 'Object download time', unit: 's' }
+  return {
+    file: fileName(source.campaign, source.link?.name ?? source.linkName, 'object-times'),
+    title: 'Object download time',
+    columns: [{ panels: [bandPanel(head, { series, from: 0, to, hasBands, factor: 1, hasTimeAxis: true }, true)] }],
+    legend: legendOf(series),
+    xTitle: 'Object size (MB)',
+    caption: captionOf(
+      `Object download time, ${OBJECT_TITLES[basis]}: mean over runs${hasBands ? " with its 95 % confidence interval (Student's t, shaded)" : ''}, for every size that all runs of a condition reached.`,
+      counts(groups.filter(({ label }) => series.some((one) => one.label === label))),
+      sourceSentence(source),
+    ),
+    table: bandTable('Object size (MB)', [{ ...head, factor: 1, series, hasBands }], 0, to),
+  }
+}
+
+/** How flows shared the link, a cell per condition and phase: Zhao 2022's Figures 7a and 7b. */
+export function shareGrids(fairness: readonly Fairness[]): { jain: HeatGrid; difference: HeatGrid } {
+  const conditions = [...new Set(fairness.map(({ condition }) => condition))]
+  const phases = [...new Set(fairness.map(({ phase }) => phase))]
+  const cells = (cellOf: (one: Fairness) => HeatCell | null) =>
+    conditions.map((condition) =>
+      phases.map((phase) => {
+        const found = fairness.find((one) => one.condition === condition && one.phase === phase)
+        return found ? cellOf(found) : null
+      }),
+    )
+  const axes = { xName: 'Phase', xs: phases.map(phaseTitle), yName: 'Condition', ys: conditions }
+  const differences = fairness.map(({ difference_bps }) => Math.abs(difference_bps.mean ?? 0))
+  const most = Math.max(2, ...fairness.map(({ flows }) => flows))
+  return {
+    jain: { title: "Jain's index", ...axes, cells: cells(jainCell), low: 1 / most, high: 1 },
+    difference: {
+      title: 'Throughput difference, Mb/s',
+      ...axes,
+      cells: cells(differenceCell),
+      low: 0,
+      high: Math.max(...differences),
+      isSigned: true,
+    },
+  }
+}
+
+function jainCell({ jain_of_means: value, jain }: Fairness): HeatCell | null {
+  return value === null
+    ? null
+    : { value, text: formatNumber(value, 2), detail: `mean of runs ${formatEstimate(jain, 1, 2)}, n = ${jain.n}` }
+}
+
+function differenceCell({ difference_bps: found }: Fairness): HeatCell | null {
+  if (found.mean === null) return null
+  const detail = `${formatEstimate(found, MBPS_PER_BPS)} Mb/s, n = ${found.n}`
+  return { value: found.mean, text: formatSigned(found.mean * MBPS_PER_BPS), detail }
+}
+
+export function sharesFigure(fairness: readonly Fairness[], source: Source): Figure {
+  const { jain, difference } = shareGrids(fairness)
+  const each = [...new Map(fairness.map((one) => [one.condition, one.jain.n]))].map(([label, n]) => ({ label, n }))
+  return {
+    file: fileName(source.campaign, source.link?.name ?? source.linkName, 'shares'),
+    title: 'Shares of the link',
+    columns: [{ panels: [heatPanel(jain)] }, { panels: [heatPanel(difference)] }],
+    legend: [],
+    caption: captionOf(
+      "How competing flows shared the link. Left: Jain's index of the mean throughputs. Right: mean throughput of flow 1 minus that of flow 2; blue where flow 1 got more, red where flow 2 did.",
+      countSentence(each),
+      sourceSentence(source),
+    ),
+    table: heatTable([
+      { grid: jain, factor: 1 },
+      { grid: difference, factor: MBPS_PER_BPS },
+    ]),
+  }
+}
