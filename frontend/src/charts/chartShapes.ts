@@ -7,6 +7,7 @@ import { type Curve, curveBounds } from './curves'
 import { paintOf, seriesStyle } from './palette'
 import { type Look, type Plot, pixelOf, plotOf } from './plot'
 import { line, type Paint, type PathShape, polyline, rectangle, ribbon, type Shape } from './scene'
+import { textWidth } from './textWidth'
 import { fineTicks, type Scale, timeTicks, valueScale } from './ticks'
 
 interface Box {
@@ -30,7 +31,7 @@ function windowShapes({ windows = [], areWindowsNamed, look }: Box, plot: Plot, 
     const area: Shape = { is: 'path', d: rectangle(x1, plot.top, x2 - x1, plot.height), fill: `chart-window-${index % 2}` }
     const name: Shape = {
       is: 'text',
-      x: (x1 + x2) / 2,
+      x: held((x1 + x2) / 2, textWidth(window.label, look.nameFont) / 2, plot),
       y: plot.top - 3,
       text: window.label,
       size: look.nameFont,
@@ -40,6 +41,9 @@ function windowShapes({ windows = [], areWindowsNamed, look }: Box, plot: Plot, 
     return areWindowsNamed ? [area, name] : [area]
   })
 }
+
+/** A middle such that what is this wide on either side stays within the plot. */
+const held = (x: number, half: number, { left, width }: Plot) => Math.max(left + half, Math.min(left + width - half, x))
 
 interface Axes {
   plot: Plot

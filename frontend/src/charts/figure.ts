@@ -44,6 +44,8 @@ export const POINTS_PER_MM = 72 / 25.4
 export const PIXELS_PER_POINT = (2 * 150) / 72
 
 const SIDE = 2
+/** So much of a line is filled with words: a font that stands in for Helvetica is wider. */
+const FILL = 0.94
 const GAP = 6
 const LINE = 10
 const TITLE = 12
@@ -100,7 +102,7 @@ export function figureScene(figure: Figure, { width: name, hasCaption = true }: 
     parts.push(rowOf(figure.columns.slice(first, first + abreast), abreast, inner))
   if (figure.xTitle) parts.push({ shapes: [{ ...textAt(inner / 2, FONT - 1, figure.xTitle), anchor: 'middle' }], height: LINE })
   if (hasCaption) {
-    const lines = wrapped(figure.caption, inner, FONT)
+    const lines = wrapped(figure.caption, inner * FILL, FONT)
     parts.push({ shapes: lines.map((text, index) => textAt(0, FONT + index * LINE, text)), height: lines.length * LINE })
   }
   let y = SIDE
