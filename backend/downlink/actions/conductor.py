@@ -143,7 +143,7 @@ def resend_lost(unit: Unit, now: datetime) -> None:
     for run in rows.lost_jobs(unit, now, RESEND):
         if run.tries >= MAX_TRIES and run.needs == REANALYSE:
             log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, and say by which version
-            runs.reanalysed(unit, [run])
+            runs.reanalysed(unit, [run], now)
         elif run.tries >= MAX_TRIES:
             state = RunState(run.verdict) if run.verdict else RunState.INCOMPLETE
             detail = f"Its samples are stored, but `{run.needs}` failed {MAX_TRIES} times; the worker's log says why."

@@ -41,7 +41,7 @@ def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:
     taken = reanalysis.take(unit, run_id, run.campaign_id, RUNS_A_JOB if run.tries < 2 else 1)
     if taken:
         _judge(unit, taken, now)
-        run_actions.reanalysed(unit, taken)
+        run_actions.reanalysed(unit, taken, now)
 
 
 def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:

@@ -186,7 +186,7 @@ def stop(unit: Unit, run: Run, now: datetime) -> None:
         advance(unit, run, now)
 
 
-def reanalysed(unit: Unit, of_campaign: Sequence[Run]) -> None:
+def reanalysed(unit: Unit, of_campaign: Sequence[Run], now: datetime) -> None:
     """Locked runs of one campaign no longer wait: others do, or the report is wanted."""
     for run in of_campaign:
         run.needs, run.needs_sent_at = None, None
@@ -198,5 +198,5 @@ def reanalysed(unit: Unit, of_campaign: Sequence[Run]) -> None:
         for run_id in reanalysis.waiting_ids(unit, campaign_id, 1):
             unit.enqueue(reanalysis.JOB, run_id)
     else:
-        campaigns.want_report(unit, campaign_id)
+        campaigns.want_report(unit, campaign_id, sent_at=now)
         unit.enqueue("report", campaign_id)

@@ -101,8 +101,8 @@ def run(details: RunDetails) -> run_shapes.Run:
 
 
 def _columns(row: Any) -> dict[str, Any]:
-    """The row's columns that are loaded; the moment a run's zero was set is called started_at outside."""
-    columns = {column.key: getattr(row, column.key) for column in row.__table__.columns}
+    """The row's columns that are read with it; the moment a run's zero was set is called started_at outside."""
+    columns = {each.key: getattr(row, each.key) for each in row.__mapper__.column_attrs if not each.deferred}
     return {**columns, "started_at": columns["start_at"]} if "start_at" in columns else columns
 
 

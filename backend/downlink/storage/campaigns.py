@@ -108,12 +108,12 @@ def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
     unit.session.execute(delete(Campaign).where(Campaign.id == campaign_id))
 
 
-def want_report(unit: Unit, campaign_id: UUID) -> None:
-    """Ask for a fresh report; several asks before it is made are one."""
+def want_report(unit: Unit, campaign_id: UUID, sent_at: datetime | None = None) -> None:
+    """Ask for a fresh report; several asks before it is made are one. sent_at: its job is sent already, so that the tick does not."""
     wanted = (
         update(Campaign)
         .where(Campaign.id == campaign_id)
-        .values(report_wanted=Campaign.report_wanted + 1, report_sent_at=None)
+        .values(report_wanted=Campaign.report_wanted + 1, report_sent_at=sent_at)
     )
     unit.session.execute(wanted)
 

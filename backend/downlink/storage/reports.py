@@ -8,15 +8,20 @@ from uuid import UUID
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import undefer
 
 from downlink.domain.run import RunState
 from downlink.storage.tables import Report, ReportAnswer, Run, RunFlow
 from downlink.storage.unit import Unit
 
+OBJECT_TIMES = (RunFlow.object_times_s, RunFlow.received_times_s)
 
-def complete_flows(unit: Unit, campaign_id: UUID) -> Sequence[tuple[Run, RunFlow]]:
+
+def complete_flows(unit: Unit, campaign_id: UUID, *, with_object_times: bool = False) -> Sequence[tuple[Run, RunFlow]]:
     """Every flow of every complete run of a campaign, with its run, in the order of the plan."""
     query = select(Run, RunFlow).join(RunFlow, RunFlow.run_id == Run.id)
+    if with_object_times:
+        query = query.options(*map(undefer, OBJECT_TIMES))
     query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE)
     rows = unit.session.execute(
         query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt, RunFlow.flow)

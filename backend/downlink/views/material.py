@@ -26,7 +26,7 @@ def build(unit: Unit, campaign: Campaign) -> Report:
 
 def report_and_records(unit: Unit, campaign: Campaign) -> tuple[Report, list[FlowRecord]]:
     """The statistics, and the flows that they are made of."""
-    spec, flows = campaigns.campaign_of(campaign), complete_flows(unit, [campaign.id])
+    spec, flows = campaigns.campaign_of(campaign), complete_flows(unit, [campaign.id], with_object_times=True)
     ids = run_ids(flows)
     series = {(row.run_id, row.flow): values_of(row) for row in judged.rows(unit, StoredSeries, ids)}
     metrics = {(row.run_id, row.flow, row.phase): row for row in judged.rows(unit, Metric, ids)}

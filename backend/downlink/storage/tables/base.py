@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from struct import iter_unpack
 from typing import Any, ClassVar
 
-from sqlalchemy import ARRAY, BigInteger, DateTime, Dialect, LargeBinary, MetaData, Text
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, DateTime, Dialect, LargeBinary, MetaData, Text, func
 from sqlalchemy import Double as DoubleType
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql.base import ischema_names
@@ -33,10 +34,16 @@ class Xid8(UserDefinedType[str]):
 
 
 class FloatList(TypeDecorator[list[float]]):
-    """Thousands of numbers as one array: the driver would spell them one by one, which takes fifteen times as long."""
+    """Thousands of numbers as one array: the driver would spell and read them one by one, which takes fifteen times as long."""
 
     impl = ARRAY(DoubleType)
     cache_ok = True
+
+    def column_expression(self, column: ColumnElement[list[float]]) -> ColumnElement[list[float]]:
+        return func.array_send(column, type_=self)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], list[float] | None]:  # noqa: ARG002
+        return read_array
 
     def bind_processor(self, dialect: Dialect) -> Callable[[list[float] | None], str | None]:  # noqa: ARG002 - one database
         return array_literal
@@ -45,6 +52,12 @@ class FloatList(TypeDecorator[list[float]]):
 def array_literal(values: list[float] | None) -> str | None:
     """As PostgreSQL reads an array; each number comes back to the last bit."""
     return None if values is None else f"{{{str(list(values))[1:-1]}}}"
+
+
+def read_array(sent: bytes | None) -> list[float] | None:
+    """Of one dimension and without NULL, as PostgreSQL sends arrays (array_send in utils/adt/arrayfuncs.c): 20 bytes of head,
+    then each number behind its length. An empty one has the head of no dimension."""
+    return None if sent is None else [number for (number,) in iter_unpack(">4xd", sent[20:])]
 
 
 class Table(DeclarativeBase):

@@ -106,7 +106,7 @@ class RunFlow(Table):
     """What was asked of a flow, and what came of it at each end.
 
     object_times_s: to 1, 2, ... MB, from the first data byte until the sender knew. received_times_s: from the connection request
-    until the receiver had them; NULL where it was not judged yet.
+    until the receiver had them; NULL where it was not judged yet. Thousands of numbers: read only where they are asked for.
     """
 
     __tablename__ = "run_flows"
@@ -122,8 +122,8 @@ class RunFlow(Table):
     sender_outcome: Mapped[Json | None]
     receiver_outcome: Mapped[Json | None]
     time_to_steady_s: Mapped[float | None]
-    object_times_s: Mapped[list[float] | None]
-    received_times_s: Mapped[list[float] | None]
+    object_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
+    received_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
 
     @property
     def is_probe(self) -> bool:
