@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -11,8 +14,9 @@ from downlink.actions.campaign_states import complete_campaign
 from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
-from downlink.views.material import build
+from downlink.views.material import Made, report_and_records
 from downlink.views.reports import FROM_REPORT, KEPT
+from downlink.views.reproduction import campaign_reproduction
 
 
 def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -22,19 +26,22 @@ def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     there = reports.find_report(unit, campaign_id)
     if there is None or there.version < wanted:
         seen = reports.complete_runs_seen(unit, campaign_id)
-        report = build(unit, campaign)
+        made = report_and_records(unit, campaign)
+        report, _ = made
         body = orjson.dumps(report.to_dict())
         reports.store_report(unit, campaign_id, wanted, report.analysis_version, body, now)
-        keep_answers(unit, campaign_id, seen)
+        keep_answers(unit, campaign_id, seen, made)
         add_event(unit, now, "report", {}, campaign_id)
     if campaigns.find_campaign(unit, campaign_id, is_locked=True).report_wanted == wanted:
         complete_campaign(unit, campaign_id, now)
 
 
-def keep_answers(unit: Unit, campaign_id: UUID, seen: str) -> None:
+def keep_answers(unit: Unit, campaign_id: UUID, seen: str, made: Made | None = None) -> None:
     """Store what is asked for beside the report. seen: of the complete runs, taken before the answers were made."""
     unit.session.expire_all()
     version = reports.report_version(unit, campaign_id)
-    for name, make in KEPT.items():
+    kept: Mapping[str, Callable[[Unit, UUID], Any]]
+    kept = {**KEPT, "reproduction": partial(campaign_reproduction, made=made)}
+    for name, make in kept.items():
         body = orjson.dumps(make(unit, campaign_id))
         reports.store_answer(unit, campaign_id, name, version, "" if name in FROM_REPORT else seen, body)

@@ -18,13 +18,15 @@ from downlink.storage.tables import Campaign, Metric, Run, RunFlow, StoredSeries
 from downlink.storage.unit import Unit
 from downlink.views.flows import complete_flows, run_ids
 
+Made = tuple[Report, list[FlowRecord]]
+
 
 def build(unit: Unit, campaign: Campaign) -> Report:
     """The statistics over the campaign's complete runs, from their stored series and metrics."""
     return report_and_records(unit, campaign)[0]
 
 
-def report_and_records(unit: Unit, campaign: Campaign) -> tuple[Report, list[FlowRecord]]:
+def report_and_records(unit: Unit, campaign: Campaign) -> Made:
     """The statistics, and the flows that they are made of."""
     spec, flows = campaigns.campaign_of(campaign), complete_flows(unit, [campaign.id], with_object_times=True)
     ids = run_ids(flows)

@@ -39,14 +39,17 @@ class CampaignReproduction:
     figures: list[FigureShown]
 
 
-def campaign_reproduction(unit: Unit, campaign_id: UUID) -> CampaignReproduction:
-    """Over the complete runs so far. NotFoundError for a campaign that is not there."""
+def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | None = None) -> CampaignReproduction:
+    """Over the complete runs so far; `made` are their statistics where they were made just now.
+
+    NotFoundError for a campaign that is not there.
+    """
     campaign = campaigns.find_campaign(unit, campaign_id)
     spec = campaigns.campaign_of(campaign)
     head = (campaign.id, campaign.name, campaign.origin)
     if not spec.reproduces:
         return CampaignReproduction(*head, 0, [])
-    report, records = material.report_and_records(unit, campaign)
+    report, records = made or material.report_and_records(unit, campaign)
     found = Material(report, records, _slow_starts(unit, campaign))
     runs = len({each.run for each in records})
     return CampaignReproduction(*head, runs, _figures(spec, found))

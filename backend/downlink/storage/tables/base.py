@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from struct import iter_unpack
+from struct import unpack
 from typing import Any, ClassVar
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, DateTime, Dialect, LargeBinary, MetaData, Text, func
@@ -57,7 +57,7 @@ def array_literal(values: list[float] | None) -> str | None:
 def read_array(sent: bytes | None) -> list[float] | None:
     """Of one dimension and without NULL, as PostgreSQL sends arrays (array_send in utils/adt/arrayfuncs.c): 20 bytes of head,
     then each number behind its length. An empty one has the head of no dimension."""
-    return None if sent is None else [number for (number,) in iter_unpack(">4xd", sent[20:])]
+    return None if sent is None else list(unpack(">" + "4xd" * ((len(sent) - 20) // 12), sent[20:]))
 
 
 class Table(DeclarativeBase):
