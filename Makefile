@@ -17,8 +17,9 @@ S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # Two processes, each with servers and a database of its own; a file stays whole.
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
-# What needs a server; the others ran with `make test`.
-SERVED_TESTS := $(addprefix backend/tests/,actions api cli jobs stack storage supply)
+# What needs a server, without two that say the same statements for minutes; the others ran with `make test`.
+SERVED_TESTS := $(addprefix backend/tests/,actions api cli jobs storage) \
+  $(addprefix --ignore=backend/tests/actions/,test_fleet.py test_turns.py)
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
 
@@ -118,7 +119,7 @@ test-frontend: frontend/node_modules/.package-lock.json
 
 .PHONY: test-system
 test-system: install packages $(S3_SERVER)
-	$(PYTEST) backend/tests/system
+	$(PYTEST) --durations 12 backend/tests/system
 
 .PHONY: test-servers
 test-servers: install packages $(S3_SERVER) ## Integration tests against Debian's postgresql and redis-server, started privately

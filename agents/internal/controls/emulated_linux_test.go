@@ -35,16 +35,10 @@ func newPath(t testing.TB, rateBps float64, rtt time.Duration, queueBytes int, c
 	if change != nil {
 		change(&profile)
 	}
-	return joinPath(t, profile, true)
-}
-
-// joinPath takes less of the machine where packets need not leave one by one.
-func joinPath(t testing.TB, profile emulate.Profile, isSpaced bool) *path {
-	t.Helper()
 	p := &path{sender: hosttest.NewNamespace(t), receiver: hosttest.NewNamespace(t), address: "10.77.0.2:5000"}
 	atSender := openTun(t, p.sender, "10.77.0.1/24")
 	atReceiver := openTun(t, p.receiver, "10.77.0.2/24")
-	stop, err := netlab.Carry(profile, isSpaced, atSender, atReceiver)
+	stop, err := netlab.Carry(profile, true, atSender, atReceiver)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stop()) })
 	return p
