@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -74,4 +75,16 @@ func TestAProfileIsShownWithoutBuildingIt(t *testing.T) {
 func TestLinkShowTakesTheNameOfAProfileToo(t *testing.T) {
 	require.NoError(t, linkShowCmd{Name: "terrestrial", Probes: 1, Seconds: 1}.Run(t.Context()))
 	require.ErrorContains(t, linkShowCmd{Name: "mars", Probes: 1, Seconds: 1}.Run(t.Context()), "mars")
+}
+
+func TestOrdersAreCarriedOutInVirtualTimeALineEach(t *testing.T) {
+	profile, err := emulate.LoadProfile("terrestrial")
+	require.NoError(t, err)
+	var printed strings.Builder
+	orders := `{"kind":"probe","seconds":1,"every_ms":500,"seed":1}` + "\n" + `{"kind":"full","seconds":0.1,"window_bytes":100000}`
+	require.NoError(t, carryAll(profile, strings.NewReader(orders), &printed))
+	require.Equal(t, 2, strings.Count(printed.String(), "\n"))
+	require.Contains(t, printed.String(), `"sender":{"elapsed_us":[0,500000],"probe_number":[1,2],"probe_rtt_us":[2002`)
+	require.ErrorContains(t, carryAll(profile, strings.NewReader(`{"kind":"probe","speed":3}`), &printed), "read an order")
+	require.ErrorContains(t, carryAll(profile, strings.NewReader(`{"kind":"ping","seconds":3}`), &printed), "probe, cubic or full")
 }

@@ -36,6 +36,7 @@ type Ack struct {
 	SentBytes    int64         // new ones
 	Rtt          time.Duration
 	CwndSegments int64
+	LostSegments int64 // that the sender has found lost up to here
 }
 
 // Detector is what ended slow start.

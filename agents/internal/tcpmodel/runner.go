@@ -23,6 +23,7 @@ type runner struct {
 	arrived  []bool // by segment, as the sender knows
 	unacked  int64  // the first segment that has not arrived, as the sender knows
 	acked    int64  // segments that have arrived, as the sender knows
+	lost     int64  // sendings that were lost, as the sender knows
 	bound    bool   // by the congestion window
 	recovery recovery
 	heardAt  time.Duration // the last progress

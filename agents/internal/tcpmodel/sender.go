@@ -27,6 +27,7 @@ func (r *runner) hear(p packet) {
 		switch {
 		case s.isLost:
 			r.repeat, lost = append(r.repeat, s.segment), true
+			r.lost++
 		case !r.arrived[s.segment]:
 			r.arrived[s.segment] = true
 			newly++
@@ -38,7 +39,7 @@ func (r *runner) hear(p packet) {
 	r.heardAt, r.lastRtt = r.world.now, r.world.now-p.sentAt
 	r.control.hear(now, r.lastRtt, r.acked, r.next-1)
 	r.adapt(now, newly, lost)
-	r.flow.Acks = append(r.flow.Acks, Ack{now, r.acked * mssBytes, (r.next - 1) * mssBytes, r.lastRtt, r.control.cwnd})
+	r.flow.Acks = append(r.flow.Acks, Ack{now, r.acked * mssBytes, (r.next - 1) * mssBytes, r.lastRtt, r.control.cwnd, r.lost})
 	r.transmit()
 }
 
@@ -123,6 +124,7 @@ func (r *runner) expire() {
 	for _, s := range r.out {
 		if s.isLost {
 			r.repeat = append(r.repeat, s.segment)
+			r.lost++
 		} else {
 			rest = append(rest, s)
 		}

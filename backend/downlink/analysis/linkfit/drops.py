@@ -1,0 +1,110 @@
+"""Losses of TCP flows: which of them a full queue made, and which the link."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from downlink.analysis.linkfit.losses import GROUP_S, LEVELS, STANDS_OUT, Events
+from downlink.analysis.linkfit.recorded import Acks, Floats, Ints
+
+BUSY_RATIO = 0.3
+"""Of the link's rate, at least, that a flow must have had within a second for its losses to count: packets come evenly then."""
+EXCESS = 3.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """bytes_: that waited when losses began that the queue made; or, where it made none (is_full False), the most that ever waited."""
+
+    bytes_: float
+    is_full: bool
+    events: int
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """By acknowledgement: packets delivered with it and lost with it, how long it had waited (ms), the rate in packets/s around it."""
+
+    time_s: Floats
+    packets: Floats
+    lost: Ints
+    wait_ms: Floats
+    rate: Floats
+
+
+def split(
+    flows: Sequence[Acks], least_ms: float, mean_bps: float, frame_ms: float | None
+) -> tuple[list[Events], Queue | None]:
+    """Events that the link made, and what the others say of its queue. mean_bps: the link's rate."""
+    seen = [each for each in (_flow(flow, least_ms, frame_ms) for flow in flows) if each is not None]
+    if not seen:
+        return [], None
+    packet_bytes = float(np.median([flow.packet_bytes for flow in flows]))
+    full = mean_bps / 8 / packet_bytes
+    limit_ms = _limit_ms(seen, full)
+    events = [found for found in (_events(each, limit_ms, full, frame_ms) for each in seen) if found is not None]
+    return events, _queue(seen, limit_ms, mean_bps)
+
+
+def _flow(flow: Acks, least_ms: float, frame_ms: float | None) -> _Flow | None:
+    time_s = flow.time_us / 1e6
+    if len(time_s) < 2 or time_s[-1] - time_s[0] < 2:
+        return None
+    known = flow.rtt_us > 0
+    wait = np.interp(time_s, time_s[known], flow.rtt_us[known] / 1e3) - least_ms - (frame_ms or 0) / 2
+    packets = np.diff(flow.delivered_bytes, prepend=flow.delivered_bytes[0]) / flow.mss_bytes
+    before = np.interp(time_s - 0.5, time_s, np.cumsum(packets))
+    after = np.interp(time_s + 0.5, time_s, np.cumsum(packets))
+    return _Flow(
+        time_s, packets, np.maximum(0, np.diff(flow.lost_segments, prepend=flow.lost_segments[0])), wait, after - before
+    )
+
+
+def _limit_ms(seen: Sequence[_Flow], full: float) -> float:
+    """The wait from which on there are more losses than below: what waits longer meets a queue that drops. Infinite if there is none."""
+    waits = np.concatenate([each.wait_ms[each.rate >= BUSY_RATIO * full] for each in seen])
+    packets = np.concatenate([each.packets[each.rate >= BUSY_RATIO * full] for each in seen])
+    lost = np.concatenate([each.lost[each.rate >= BUSY_RATIO * full] for each in seen])
+    if not len(waits):
+        return math.inf
+    order = np.argsort(waits)
+    shares = np.cumsum(packets[order]) / max(packets.sum(), 1)
+    level = np.minimum((shares * LEVELS).astype(int), LEVELS - 1)
+    events = np.bincount(level, weights=(lost[order] > 0).astype(float), minlength=LEVELS)
+    sent = np.bincount(level, weights=packets[order], minlength=LEVELS)
+    begins = [
+        float(waits[order][np.searchsorted(level, each)]) if np.any(level == each) else math.inf
+        for each in range(LEVELS)
+    ]
+    for each in range(LEVELS // 2, LEVELS):
+        below_events, below_sent = events[:each].sum() + 0.5, max(sent[:each].sum(), 1)
+        expected = below_events / below_sent * sent[each]
+        if events[each] > EXCESS * expected and scipy.stats.poisson.sf(events[each] - 1, expected) < STANDS_OUT:
+            return begins[each]
+    return math.inf
+
+
+def _events(flow: _Flow, limit_ms: float, full: float, frame_ms: float | None) -> Events | None:
+    counts = (flow.rate >= BUSY_RATIO * full) & (flow.wait_ms < limit_ms)
+    packets = float(flow.packets[counts].sum())
+    if packets < 100:
+        return None
+    places = np.flatnonzero(flow.lost > 0)
+    apart = max(GROUP_S, 1.5 * (frame_ms or 0) / 1e3)
+    groups = np.split(places, np.flatnonzero(np.diff(flow.time_s[places]) > apart) + 1) if len(places) else []
+    sizes = [int(flow.lost[group].sum()) for group in groups if counts[max(0, group[0] - 1)] and counts[group[0]]]
+    mean_rate = packets / float(np.diff(flow.time_s, prepend=flow.time_s[0])[counts].sum())
+    return Events(np.array(sizes, np.int64), packets, packets / mean_rate, 1 / mean_rate)
+
+
+def _queue(seen: Sequence[_Flow], limit_ms: float, mean_bps: float) -> Queue | None:
+    waits = np.concatenate([each.wait_ms for each in seen])
+    if not math.isfinite(limit_ms):
+        return Queue(float(np.quantile(waits, 0.999)) / 1e3 * mean_bps / 8, False, 0)
+    at_losses = np.concatenate([each.wait_ms[(each.lost > 0) & (each.wait_ms >= limit_ms)] for each in seen])
+    return Queue(float(np.median(at_losses)) / 1e3 * mean_bps / 8, True, len(at_losses))

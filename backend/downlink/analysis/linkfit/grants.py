@@ -1,0 +1,150 @@
+"""What a framed return channel carries of itself, and when it carries more because somebody asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from downlink.analysis.linkfit.estimate import Estimate, over_runs
+from downlink.analysis.linkfit.frames import bursts
+from downlink.analysis.linkfit.recorded import Acks, Floats, Ints
+
+BEGINNING_S = 8.0
+"""How long the way back is short of capacity and the way down is not yet full."""
+MOST_DELAY_FRAMES = 250
+LEAST_FRAMES = 20
+HOLD_GAIN = 0.8
+"""A hold is taken for real when it leaves at most this share of the squares that none leaves."""
+
+
+@dataclass(frozen=True)
+class Grants:
+    """acks_a_frame: that a frame carries unasked. delay_frames, hold_s: None where no flow ever got more. most_acks: the most in one
+    burst. between_us: from one acknowledgement of a burst to the next, None where bursts were too small."""
+
+    acks_a_frame: Estimate
+    delay_frames: Estimate | None
+    hold_s: Estimate | None
+    most_acks: int
+    between_us: Estimate | None
+
+
+@dataclass(frozen=True)
+class _Frames:
+    """Of a flow's beginning, by frame from its first acknowledgement on: how many waited for it at most, and how many it carried."""
+
+    waited: Ints
+    carried: Ints
+
+
+def grants(flows: Sequence[Acks], length_ms: float) -> Grants | None:
+    """None where no flow shows its beginning."""
+    seen = [each for each in (_by_frame(flow, length_ms * 1e3) for flow in flows) if each is not None]
+    if not seen:
+        return None
+    n = f"{len(seen)} flows' beginnings"
+    unasked = over_runs(seen, _unasked, n)
+    base = round(unasked.value)
+    most = max(int(each.carried.max()) for each in seen)
+    spaces = _spaces(flows)
+    between = over_runs(spaces, lambda some: float(np.median(np.concatenate(some))), n) if spaces else None
+    if not any(np.any(each.carried > base + 1) for each in seen):
+        return Grants(unasked, None, None, most, between)
+    delay, hold = _delay_and_hold(seen, base, length_ms)
+    return Grants(unasked, delay, hold, most, between)
+
+
+def _by_frame(flow: Acks, length_us: float) -> _Frames | None:
+    known = flow.rtt_us > 0
+    time, rtt = flow.time_us[known], flow.rtt_us[known]
+    if len(time) == 0:
+        return None
+    part = time < time[0] + BEGINNING_S * 1e6
+    time, rtt = time[part], rtt[part]
+    frame = np.round((time - _phase(time, length_us)) / length_us).astype(int)
+    waits_from = (time - (rtt - rtt.min()) - _phase(time, length_us)) / length_us
+    first, last = frame[0], frame[-1]
+    if last - first < LEAST_FRAMES:
+        return None
+    numbers = np.arange(first, last + 1)
+    carried = np.bincount(frame - first, minlength=len(numbers))
+    came = np.searchsorted(np.sort(waits_from), numbers + 0.25, side="right")
+    return _Frames(came - (np.cumsum(carried) - carried), carried)
+
+
+def _phase(time: Ints, length_us: float) -> float:
+    """Of the beginnings of bursts."""
+    starts = bursts(time).start_us
+    angle = np.angle(np.exp(2j * np.pi * (starts - starts[0]) / length_us).mean())
+    return float(starts[0] + angle / (2 * np.pi) * length_us)
+
+
+def _unasked(seen: Sequence[_Frames]) -> float:
+    """The usual number of acknowledgements in frames for which more waited, before the first larger burst."""
+    sizes = np.concatenate([_before_grants(each) for each in seen])
+    return float(np.bincount(sizes).argmax()) if len(sizes) else math.nan
+
+
+def _before_grants(frames: _Frames) -> Ints:
+    full = frames.carried[(frames.waited > frames.carried) & (frames.carried > 0)]
+    usual = int(np.median(full[:LEAST_FRAMES])) if len(full) else 0
+    larger = np.flatnonzero(full > usual + 1)
+    return full[: larger[0]] if len(larger) else full
+
+
+def _delay_and_hold(seen: Sequence[_Frames], base: int, length_ms: float) -> tuple[Estimate, Estimate]:
+    """The delay and hold by which the number of acknowledgements in each frame follows best from what waited before."""
+    n = f"{len(seen)} flows' beginnings"
+    delay = over_runs(seen, lambda some: float(_best(some, base)[0]), n)
+    hold = over_runs(seen, lambda some: _best(some, base)[1] * length_ms / 1e3, n)
+    # Frames are whole: less than half of one cannot be told.
+    return Estimate(delay.value, max(0.5, delay.error), n), Estimate(hold.value, max(length_ms / 2e3, hold.error), n)
+
+
+def _best(seen: Sequence[_Frames], base: int) -> tuple[int, int]:
+    """In frames: the delay, and the hold, 0 unless it explains clearly more."""
+    delays = np.arange(1, MOST_DELAY_FRAMES + 1)
+    squares = _sums(seen, base, delays, 0)
+    plain = int(np.argmin(squares))
+    held, left = (int(delays[plain]), 0), float(squares[plain])
+    limit = HOLD_GAIN * left
+    for hold in _holds(seen, base):
+        some = _sums(seen, base, delays[:hold], int(hold))
+        if len(some) and some.min() < limit:
+            held, limit = (int(delays[int(np.argmin(some))]), int(hold)), float(some.min())
+    return held
+
+
+def _sums(seen: Sequence[_Frames], base: int, delays: Ints, hold: int) -> Floats:
+    return np.array([math.fsum(_squares(each, base, int(delay), hold) for each in seen) for delay in delays])
+
+
+def _holds(seen: Sequence[_Frames], base: int) -> Ints:
+    """Holds that may be: about when the first burst larger than base came."""
+    firsts = [np.flatnonzero(each.carried > base + 1)[:1] for each in seen]
+    found = np.unique(np.concatenate(firsts))
+    return np.unique(np.clip(np.concatenate([found + d for d in (-2, -1, 0, 1)]), 1, None)) if len(found) else found
+
+
+def _squares(frames: _Frames, base: int, delay: int, hold: int) -> float:
+    """Of the roots of the numbers, so that large bursts do not decide alone."""
+    earlier = np.concatenate([np.zeros(min(delay, len(frames.waited)), int), frames.waited[:-delay]])
+    asked = np.where(np.arange(len(frames.waited)) >= hold, earlier, 0)
+    expected = np.minimum(frames.waited, base + asked)
+    off: Floats = np.sqrt(np.maximum(expected, 0)) - np.sqrt(frames.carried)
+    return float(off @ off)
+
+
+def _spaces(flows: Sequence[Acks]) -> list[Floats]:
+    """Between neighbours in bursts of some, in us: how fast the channel sends, and not how fast data came."""
+    found = []
+    for flow in flows:
+        time = flow.time_us[flow.time_us < flow.time_us[0] + BEGINNING_S * 1e6] if len(flow.time_us) else flow.time_us
+        some = bursts(time)
+        grouped = (some.sizes >= 3) & (some.sizes <= 200)
+        if grouped.any():
+            found.append(some.width_us[grouped] / (some.sizes[grouped] - 1))
+    return found
