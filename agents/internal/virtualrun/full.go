@@ -127,7 +127,7 @@ func (f *full) answered(packets []*emulate.Packet) {
 			}
 		}
 		f.heardAt = f.now
-		f.record.add(f.now-f.start, f.delivered, f.now-s.at, f.lost, f.delivered+int64(len(f.out)))
+		f.record.add(f.now-f.start, f.delivered, f.now-s.at, f.lost)
 	}
 }
 

@@ -25,7 +25,7 @@ type Order struct {
 	WindowBytes int64   `json:"window_bytes"` // that may be in flight, at most
 }
 
-// Record is what the flow's ends saw. Columns are those of docs/fields.csv.
+// Record is what the flow's ends saw. Columns are those of docs/fields.csv; segments have 1,448 bytes.
 type Record struct {
 	Order       Order              `json:"order"`
 	FirstByteUs int64              `json:"first_byte_us"`
@@ -77,17 +77,14 @@ func cubicFlow(profile emulate.Profile, start time.Duration, order Order) Record
 	})
 	record := Record{Order: order, FirstByteUs: flow.FirstByteAt.Microseconds(), Sender: map[string][]int64{}}
 	for _, a := range flow.Acks {
-		record.add(a.At, a.Bytes/mssBytes, a.Rtt, a.LostSegments, a.SentBytes/mssBytes)
+		record.add(a.At, a.Bytes/mssBytes, a.Rtt, a.LostSegments)
 	}
 	return record
 }
 
-// add appends an acknowledgement as the sender's trace has it. sent: new segments so far.
-func (r Record) add(at time.Duration, delivered int64, rtt time.Duration, lost, sent int64) {
-	for name, value := range map[string]int64{
-		"elapsed_us": at.Microseconds(), "delivered_segments": delivered, "acked_bytes": delivered * mssBytes, "ack_rtt_us": rtt.Microseconds(),
-		"lost_total_segments": lost, "in_flight_segments": max(0, sent-delivered), "snd_mss_bytes": mssBytes,
-	} {
-		r.Sender[name] = append(r.Sender[name], value)
-	}
+// add appends an acknowledgement as the sender's trace has it.
+func (r Record) add(at time.Duration, delivered int64, rtt time.Duration, lost int64) {
+	put(r.Sender, map[string]int64{
+		"elapsed_us": at.Microseconds(), "delivered_segments": delivered, "ack_rtt_us": rtt.Microseconds(), "lost_total_segments": lost,
+	})
 }

@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
+from downlink.cli.linkfit import fit_command
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, megabits, megabytes, print_json, say, show
 
-app = typer.Typer(help="The links: list, create, delete.", no_args_is_help=True)
+app = typer.Typer(
+    help="The links: list, create, delete; fit a profile to what was measured over one.", no_args_is_help=True
+)
+app.command("fit")(fit_command)
 
 COLUMNS: list[Column] = [
     ("name", lambda k: k["name"]),

@@ -22,6 +22,7 @@ USUAL_HOLD_MS = 20.0
 MOST_POINTS = 12
 FRAME_SLACK_MS = 1.0
 USUAL_RANGE = 1.3
+ALIKE = 0.8
 Quantiles = tuple[tuple[float, float], ...]
 
 
@@ -159,18 +160,25 @@ def _fast(idle: Sequence[Echoes], windows: Sequence[_Windows] | None, least_ms: 
         above = np.concatenate([each.above_ms for each in windows])
     if len(above) < LEAST_IN_WINDOW or np.quantile(above, 0.95) < LEAST_RANGE_MS:
         return None
-    return Part(over_runs(idle, _fast_hold_ms, f"{len(above)} echoes"), quantile_points(above))
+    return Part(_fast_hold(idle, f"{len(above)} echoes"), quantile_points(above))
 
 
-def _fast_hold_ms(idle: Sequence[Echoes]) -> float:
-    """From how alike neighbours are; USUAL_HOLD_MS where they are not."""
-    near, far, every = [], [], min(each.every_us for each in idle) / 1e3
-    for each in idle:
-        rtt = np.where(each.answered, each.rtt_us / 1e3, math.nan)
-        near.append(np.diff(rtt))
-        far.append(rtt[8:] - rtt[:-8])
-    ratio = float(np.nanmean(np.concatenate(near) ** 2) / np.nanmean(np.concatenate(far) ** 2))
-    return every / ratio if ratio < 0.8 else min(every, USUAL_HOLD_MS)
+def _fast_hold(idle: Sequence[Echoes], n: str) -> Estimate:
+    """From how alike neighbours are; without an error, and at most as long as USUAL_HOLD_MS, where they are not."""
+    every_ms = min(each.every_us for each in idle) / 1e3
+    if _likeness(idle) < ALIKE:
+        return over_runs(idle, lambda some: every_ms / max(_likeness(some), 0.01), n)
+    return Estimate(min(every_ms, USUAL_HOLD_MS), math.nan, n)
+
+
+def _likeness(idle: Sequence[Echoes]) -> float:
+    """The square of how much an echo differs from the one before, over that from the one three before; by medians, since handovers
+    and changes of the level are rare."""
+    rtts = [np.where(each.answered, each.rtt_us / 1e3, math.nan) for each in idle]
+    near, far = (
+        float(np.nanmedian(np.concatenate([np.abs(rtt[lag:] - rtt[:-lag]) for rtt in rtts]))) for lag in (1, 3)
+    )
+    return (near / far) ** 2 if far > 0 else 1.0
 
 
 def quantile_points(values: Floats, *, from_zero: bool = True) -> Quantiles:

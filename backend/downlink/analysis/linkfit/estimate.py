@@ -23,9 +23,14 @@ class Estimate:
 
 def over_runs(items: Sequence[T], of: Callable[[Sequence[T]], float], n: str) -> Estimate:
     """What a function says of all items, with the error of a jackknife that leaves out one run at a time (Efron 1982)."""
-    value, count = of(items), len(items)
+    return each_over_runs(items, lambda some: (of(some),), n)[0]
+
+
+def each_over_runs(items: Sequence[T], of: Callable[[Sequence[T]], tuple[float, ...]], n: str) -> list[Estimate]:
+    """The same of several numbers at once."""
+    values, count = of(items), len(items)
     if count < 2:
-        return Estimate(value, math.nan, n)
+        return [Estimate(value, math.nan, n) for value in values]
     left_out = np.array([of([*items[:i], *items[i + 1 :]]) for i in range(count)])
-    spread = float(np.sqrt((count - 1) / count * np.sum((left_out - left_out.mean()) ** 2)))
-    return Estimate(value, spread, n)
+    spread = np.sqrt((count - 1) / count * np.sum((left_out - left_out.mean(axis=0)) ** 2, axis=0))
+    return [Estimate(value, float(error), n) for value, error in zip(values, spread, strict=True)]

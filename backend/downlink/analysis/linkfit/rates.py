@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import scipy
 
 from downlink.analysis.linkfit.delays import Quantiles, quantile_points
-from downlink.analysis.linkfit.estimate import Estimate, over_runs
+from downlink.analysis.linkfit.estimate import Estimate, each_over_runs, over_runs
 from downlink.analysis.linkfit.recorded import Floats
 from downlink.analysis.linkfit.usage import Usage
 
@@ -106,17 +105,13 @@ def rates(used: Sequence[Usage], slot_s: float | None) -> Rates | None:
     full_s = sum(each.full_s for each in seen)
     n = f"{full_s:.0f} s at the link's rate, {len(seen)} flows"
     mean = over_runs(seen, _mean_bps, n)
-    parts = [over_runs(seen, partial(_part, slot_s=slot_s, which=which), n) for which in range(3)]
+    parts = each_over_runs(seen, lambda some: _process(some, slot_s), n)
     varies = parts[0].value >= LEAST_SD_RATIO
     low, high = _range(seen, slot_s)
     return Rates(
         mean, parts[0] if varies else None, parts[1] if varies else None,
         parts[2] if slot_s and parts[2].value >= LEAST_SD_RATIO else None, low, high, full_s,
     )  # fmt: skip
-
-
-def _part(used: Sequence[Usage], slot_s: float | None, which: int) -> float:
-    return _process(used, slot_s)[which]
 
 
 def _mean_bps(used: Sequence[Usage]) -> float:

@@ -41,7 +41,8 @@ class Echoes:
 @dataclass(frozen=True)
 class Acks:
     """A TCP flow that had its link to itself, a value for each acknowledgement. time_us counts from the first data byte;
-    delivered_bytes are payload that arrived, whether in order or not; lost_segments: marked lost so far; rtt_us: -1 for none."""
+    delivered_bytes are payload that arrived, whether in order or not; lost_segments: marked lost so far; rtt_us: -1 for none.
+    has_hystart: says something of CUBIC alone."""
 
     run: str
     cc: str
@@ -50,6 +51,7 @@ class Acks:
     rtt_us: Ints
     lost_segments: Ints
     mss_bytes: int
+    has_hystart: bool = True
 
     @property
     def seconds(self) -> float:
@@ -66,14 +68,14 @@ def echoes(run: str, sender: Mapping[str, Ints], receiver: Mapping[str, Ints], i
     return Echoes(run, sender["elapsed_us"], sender["probe_rtt_us"], came, is_alone)
 
 
-def acks(run: str, cc: str, sender: Mapping[str, Ints], first_byte_us: int) -> Acks:
+def acks(run: str, cc: str, sender: Mapping[str, Ints], first_byte_us: int, has_hystart: bool = True) -> Acks:
     """Of a per-ACK trace. What was delivered out of order counts where the kernel said so."""
     mss = int(np.median(sender["snd_mss_bytes"])) if "snd_mss_bytes" in sender else 1448
     delivered = sender["delivered_segments"] * mss if "delivered_segments" in sender else sender["acked_bytes"]
     zeros = np.zeros(len(delivered), np.int64)
     return Acks(
         run, cc, sender["elapsed_us"] - first_byte_us, np.asarray(delivered, np.int64), sender["ack_rtt_us"],
-        sender.get("lost_total_segments", zeros), mss,
+        sender.get("lost_total_segments", zeros), mss, has_hystart,
     )  # fmt: skip
 
 
