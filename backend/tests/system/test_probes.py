@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
+from typer.testing import CliRunner
 
+from downlink.main import app
 from tests.system.conftest import System
 
 SOURCE = """
@@ -97,3 +101,23 @@ def test_probes_are_in_the_csv_files(system: System, campaign: str) -> None:
     rows = [row for row in metrics(system, campaign) if row["condition"] == "Idle"]
     assert {row["phase"] for row in rows} == {"startup", "steady", "overall"}
     assert all(float(row["probe_loss_percent"]) == 0 and float(row["probe_rtt_p95_ms"]) > 0 for row in rows)
+
+
+def test_a_profile_is_fitted_to_the_idle_link_and_polled_flows_are_refused_in_a_sentence(
+    system: System, campaign: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "my-link.yaml"
+    runs = by_condition(system, campaign)
+    access = {"DOWNLINK_SERVER": system.stack.address, "DOWNLINK_TOKEN": system.stack.token}
+    wanted = ["links", "fit", runs["Idle"], runs["Cubic"], "--into", str(file)]
+    done = CliRunner().invoke(app, wanted, env=access, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert f"Run {runs['Cubic']}, flow 1 takes no part: it was sampled now and then" in done.output
+    profile = yaml.safe_load(file.read_text())
+    (link,) = (link for link in system.client.items("/links") if link["name"] == "terrestrial")
+    rtt_ms = profile["down"]["delay"]["base_ms"] + profile["up"]["delay"]["base_ms"]
+    assert rtt_ms == pytest.approx(link["base_rtt_ms"], abs=2)
+    assert profile["down"]["rate"]["constant_bps"] == link["nominal_rate_bps"], "no flow said the rate"
+    assert "idle RTT, least" in done.output, "what the profile makes of the same probes is beside them"
+    refused = CliRunner().invoke(app, ["links", "fit", runs["Cubic"], "--into", str(file)], env=access)
+    assert "A fit needs runs with probe flows alone" in str(refused.exception)

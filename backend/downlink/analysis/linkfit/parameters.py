@@ -106,7 +106,8 @@ def _unknown_idle(fit: Fit) -> Iterator[str]:
             "The least RTT of TCP flows is written. A condition with `flows: [{probe: {every_ms: 73}}]` tells."
         )
     elif fit.delays.fast and math.isnan(fit.delays.fast.hold_ms.error):
-        yield f"How long the RTT's fast part holds: not as long as from one probe to the next. {fit.delays.fast.hold_ms.value:.3g} ms are written."
+        hold_ms = fit.delays.fast.hold_ms.value
+        yield f"How long the RTT's fast part holds: less than from one probe to the next. {hold_ms:.3g} ms are written."
 
 
 def _unknown_rates(fit: Fit) -> Iterator[str]:
