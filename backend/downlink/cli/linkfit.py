@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 AGENT = "downlink-agent"
 HYSTART = "tcp_cubic.hystart"
+WITHOUT_HYSTART = "dl_cubic_nohs"
+"""The control that is the kernel's CUBIC with HyStart off."""
 PROBE = "probe"
 
 PARAMETER_COLUMNS: list[Column] = [
@@ -206,7 +208,10 @@ def _acks(client: Client, run: dict[str, Any], flow: dict[str, Any]) -> Any:
     if "ack_rtt_us" not in columns or not ({"delivered_segments", "acked_bytes"} & set(columns)):
         return None
     has_hystart = all((host["settings_during"] or {}).get(HYSTART) != "0" for host in run["hosts"])
-    return acks(run["id"], flow["actual_cc"] or flow["asked_cc"], columns, flow["first_byte_us"] or 0, has_hystart)
+    cc = flow["actual_cc"] or flow["asked_cc"]
+    if cc == WITHOUT_HYSTART:
+        cc, has_hystart = "cubic", False
+    return acks(run["id"], cc, columns, flow["first_byte_us"] or 0, has_hystart)
 
 
 def _trace(client: Client, run: dict[str, Any], flow: dict[str, Any], point: str) -> dict[str, Any]:
