@@ -130,11 +130,19 @@ class FlowTrace:
 
 @dataclass(frozen=True)
 class RunTrace:
-    """All flows of a run, and the phases of its campaign."""
+    """All flows of a run, the phases of its campaign, and the log of its emulated link; empty where there is none."""
 
     run: Run
     phases: Phases
     flows: Sequence[FlowTrace]
+    link: Mapping[str, Ints]
+
+    @property
+    def zero_us(self) -> int:
+        """What the seconds of phases count from, on the run's clock: the first data byte of the flow that begins first, less its start."""
+        firsts = [(each.flow.start_s, each.first_byte_us) for each in self.judged]
+        start_s, first_us = min(firsts, default=(0.0, 0))
+        return first_us - round(start_s * 1e6)
 
     @cached_property
     def judged(self) -> Sequence[FlowTrace]:
@@ -159,10 +167,14 @@ def open_runs(
     flows: dict[UUID, list[RunFlow]] = {run.id: [] for run in of_campaign}
     for flow in runs.flows_of_runs(unit, flows):
         flows[flow.run_id].append(flow)
-    return [
-        RunTrace(run, phases, [_open(unit, run, flow, _with_data(flows[run.id]), together) for flow in flows[run.id]])
-        for run in of_campaign
-    ]
+    return [_run_trace(unit, run, phases, flows[run.id], together) for run in of_campaign]
+
+
+def _run_trace(
+    unit: Unit, run: Run, phases: Phases, flows: Sequence[RunFlow], together: Collection[str] | None
+) -> RunTrace:
+    link, with_data = _link_of(unit, run), _with_data(flows)
+    return RunTrace(run, phases, [_open(unit, run, flow, with_data, link, together) for flow in flows], link)
 
 
 def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
@@ -171,7 +183,11 @@ def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
 
 
 def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
-    return _open(unit, run, flow, _with_data(runs.flows_of(unit, run.id)), None)
+    return _open(unit, run, flow, _with_data(runs.flows_of(unit, run.id)), _link_of(unit, run), None)
+
+
+def _link_of(unit: Unit, run: Run) -> Mapping[str, Ints]:
+    return open_link(unit, run) if run.link_outcome else {}
 
 
 def _with_data(flows: Sequence[RunFlow]) -> int:
@@ -179,13 +195,14 @@ def _with_data(flows: Sequence[RunFlow]) -> int:
     return sum(not flow.is_probe for flow in flows)
 
 
-def _open(unit: Unit, run: Run, flow: RunFlow, flows: int, together: Collection[str] | None) -> FlowTrace:
+def _open(
+    unit: Unit, run: Run, flow: RunFlow, flows: int, link: Mapping[str, Ints], together: Collection[str] | None
+) -> FlowTrace:
     groups = (together, together and RECEIVED)
     sender, receiver = (
         LazyColumns(partial(_parts, unit, run, flow.flow, point), group)
         for point, group in zip(ENDS, groups, strict=True)
     )
-    link = open_link(unit, run) if run.link_outcome else {}
     return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link)
 
 

@@ -36,25 +36,13 @@ def hop_log(columns: Mapping[str, Ints], first_byte_us: int) -> HopLog:
     return HopLog(elapsed_us - first_byte_us, sent.astype(np.float64), np.concatenate(([0.0], room)))
 
 
-@dataclass(frozen=True)
-class Queueing:
-    """How long what came to the hop waited there, over some time: the true one-way queueing time."""
-
-    mean_ms: float | None
-    p95_ms: float | None
-
-
-def queueing(hop: HopLog, waiting_bytes: Ints, from_s: float, to_s: float) -> Queueing:
-    """Over the rows within [from_s, to_s). A row's wait ends when the hop could have sent all that waited, gaps and changes of
-    rate included; rows whose queue outlasts the log are left out. None without a row."""
-    end = np.interp(hop.room_bytes + waiting_bytes, hop.room_bytes, hop.time_us)
-    time_s = hop.time_us / 1e6
-    is_known = hop.room_bytes + waiting_bytes <= hop.room_bytes[-1]
-    waits_ms = ((end - hop.time_us) / 1e3)[is_known & (time_s >= from_s) & (time_s < to_s)]
-    if waits_ms.size == 0:
-        return Queueing(None, None)
-    # Where nothing waits in a gap, interpolation over its flat stretch may point at either end of it.
-    return Queueing(float(np.maximum(0, waits_ms).mean()), float(np.percentile(waits_ms, 95)))
+def waits_ms(hop: HopLog, waiting_bytes: Ints) -> NDArray[np.float64]:
+    """The one-way queueing time at each row: until the hop could have sent all that waits there, gaps and changes of rate included.
+    0 where nothing waits, also in a gap; NaN where the queue outlasts the log."""
+    ahead = hop.room_bytes + waiting_bytes
+    waits = (np.interp(ahead, hop.room_bytes, hop.time_us) - hop.time_us) / 1e3
+    found: NDArray[np.float64] = np.where(waiting_bytes == 0, 0, np.where(ahead <= hop.room_bytes[-1:], waits, np.nan))
+    return found
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
@@ -15,11 +16,12 @@ from downlink.analysis.compare import flag_outliers
 from downlink.analysis.comparison import Comparison, Side, compare_sides, places
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
+from downlink.analysis.linkgroups import LinkGroup, LinkRecord, compare_links, link_groups
 from downlink.analysis.phases import stack_values
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.survival import EventTimes, event_times, restricted
 from downlink.domain.campaign import PROBE, Phases
-from downlink.domain.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, place_of
+from downlink.domain.metric import LEAST, LINKED, METRICS, MOST, PHASES, QUANTITIES, place_of
 
 THROUGHPUT = METRICS.index("throughput_bps")
 STEADY = PHASES.index("steady")
@@ -140,11 +142,12 @@ class Fairness:
 
 @dataclass(frozen=True)
 class Report:
-    """The whole, with the version of the analysis that made it."""
+    """The whole, with the version of the analysis that made it. links: empty where no run's link was logged."""
 
     phases: Phases
     primary: tuple[str, ...]
     groups: tuple[Group, ...]
+    links: tuple[LinkGroup, ...]
     fairness: tuple[Fairness, ...]
     comparisons: tuple[Comparison, ...]
     outliers: tuple[dict[str, Any], ...]
@@ -158,6 +161,7 @@ class Report:
             "windows": [asdict(window) for window in self.phases.windows],
             "primary_metrics": list(self.primary),
             "groups": [group.to_dict() for group in self.groups],
+            "links": [each.to_dict() for each in self.links],
             "fairness": [each.to_dict() for each in self.fairness],
             "comparisons": [each.to_dict() for each in self.comparisons],
             "outliers": list(self.outliers),
@@ -172,12 +176,13 @@ def build_report(
     primary: Sequence[str],
     nominal_rate_bps: Mapping[str, float],
     seed: int,
+    logged: Sequence[LinkRecord] = (),
 ) -> Report:
     """The report over complete runs.
 
-    flows: every flow of every such run. conditions: their names in the campaign's order, the first is the baseline.
-    primary: names of the metrics that are tested. nominal_rate_bps: per link, NaN where nobody knows it. seed: of the
-    bootstrap and of sampled permutations; the same flows and seed make the same report.
+    flows: every flow of every such run. logged: those runs whose emulated link was logged. conditions: their names in the campaign's
+    order, the first is the baseline. primary: names of the metrics that are tested. nominal_rate_bps: per link, NaN where nobody knows
+    it. seed: of the bootstrap and of sampled permutations; the same flows and seed make the same report.
     """
     place = {name: index for index, name in enumerate(conditions)}
     ordered = sorted(flows, key=lambda each: (each.link, place[each.condition], each.flow, each.cycle))
@@ -200,9 +205,20 @@ def build_report(
     )
     sides = [Side(group.link, group.flow, group.condition, group.cycles, group.values) for group in groups]
     asked = [place_of(name) for name in primary]
-    comparisons = compare_sides(sides, conditions[0], places(phases.names), asked, seed)
+    links = link_groups(logged, conditions, phases.names, _complete(flows))
+    comparisons = (
+        *compare_sides(sides, conditions[0], places(phases.names), asked, seed),
+        *compare_links(links, conditions[0], phases.names, [each for each in asked if each[1] in LINKED], seed),
+    )
     outliers = tuple(found for group in groups for found in _outliers(group))
-    return Report(phases, tuple(primary), groups, fairness, comparisons, outliers)
+    return Report(phases, tuple(primary), groups, links, fairness, comparisons, outliers)
+
+
+def _complete(flows: Sequence[FlowRecord]) -> Mapping[tuple[str, str], int]:
+    """How many runs each link and condition has."""
+    return Counter(
+        (link, condition) for _, link, condition in {(each.run, each.link, each.condition) for each in flows}
+    )
 
 
 def _group(members: list[FlowRecord], phases: tuple[str, ...], nominal_rate_bps: float) -> Group:

@@ -17,7 +17,7 @@ from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
 from downlink.analysis.report import OBJECT_TIMES, THROUGHPUT, FlowRecord, Group, Report
 from downlink.analysis.survival import EventTimes
-from downlink.domain.metric import METRICS, NAMED, OBJECTS, SHARED, STEADY_TIMES
+from downlink.domain.metric import LINKED, LOST, METRICS, NAMED, OBJECTS, SHARED, STEADY_TIMES
 from downlink.domain.reproduction import PublishedValue, Side
 
 Statistic = Literal["mean", "median", "share", "ratio", "difference"]
@@ -200,6 +200,8 @@ def _values(value: PublishedValue, side: Side, material: Material, link: str) ->
     """Run to its cycle and number, in the metric's own unit; NaN where it is not known."""
     if value.metric in SHARED:
         return _jain(value, _groups(material, link, side.condition))
+    if value.metric in (*LINKED, *LOST):
+        return _of_link(value, side, material, link)
     if value.metric in OBJECT_KINDS or value.metric not in (*METRICS, *STEADY_TIMES):
         flows = [
             each
@@ -211,6 +213,21 @@ def _values(value: PublishedValue, side: Side, material: Material, link: str) ->
         if group.flow == side.flow:
             place = ("overall" if value.metric in STEADY_TIMES else value.phase, value.metric)
             column = group.values[:, places(group.phases).index(place)]
+            return {
+                run: (cycle, float(number)) for run, cycle, number in zip(group.runs, group.cycles, column, strict=True)
+            }
+    return {}
+
+
+def _of_link(value: PublishedValue, side: Side, material: Material, link: str) -> Values:
+    """Of the runs whose emulated link was logged."""
+    for group in material.report.links:
+        if (group.link, group.condition) == (link, side.condition):
+            if value.metric in LINKED:
+                column = group.values[:, group.phases.index(value.phase), LINKED.index(value.metric)]
+            else:
+                known = group.losses.get(side.flow, np.full((len(group.runs), len(LOST)), np.nan))
+                column = known[:, LOST.index(value.metric)]
             return {
                 run: (cycle, float(number)) for run, cycle, number in zip(group.runs, group.cycles, column, strict=True)
             }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from downlink.cli.client import Client
 from downlink.cli.files import download
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, megabits, moment, note, print_json, print_table, say, show
+from downlink.domain.metric import LINKED, LOST, NAMED
 
 app = typer.Typer(help="The runs of a campaign: list, show, cancel, download a trace.", no_args_is_help=True)
 
@@ -62,11 +65,13 @@ def list_runs(campaign: str, as_json: AsJson = False) -> None:
 @app.command("show")
 def show_run(run: str, as_json: AsJson = False) -> None:
     """One run: flows, settings before, during and after, events."""
-    found = connect().get(f"/runs/{run}")
+    client = connect()
+    found = client.get(f"/runs/{run}")
     if as_json:
         print_json(found)
     else:
         _print_run(found)
+        _print_link(client, found)
 
 
 @app.command()
@@ -108,6 +113,35 @@ def _print_run(run: dict[str, Any]) -> None:
     print_table(
         run["events"], [("at", lambda e: e["at"]), ("event", lambda e: e["kind"]), ("detail", lambda e: e["detail"])]
     )
+
+
+def _print_link(client: Client, run: dict[str, Any]) -> None:
+    """What an emulated link did, by its log: a column for each phase; and what it lost of each flow."""
+    log = run["link_log"]
+    if log is None or log["trace"]["state"] != "sealed":
+        if run["link_seed"] is not None:
+            say("\nThere is no log of the emulated link.")
+        return
+    course = client.get(f"/runs/{run['id']}/link")
+    say("\nThe emulated link, by its log:")
+    phases = course["phases"]
+    lines = [{"name": name, **{phase: phases[phase][name] for phase in phases}} for name in LINKED]
+    print_table(lines, [("to the receiver", lambda row: _titled(row["name"])), *(_shown(phase) for phase in phases)])
+    print_table(
+        course["flows"], [("flow", itemgetter("flow")), *((NAMED[name].title, itemgetter(name)) for name in LOST)]
+    )
+
+
+def _titled(name: str) -> str:
+    return f"{NAMED[name].title}, {NAMED[name].shown_unit}"
+
+
+def _shown(phase: str) -> Column:
+    def read(row: Mapping[str, Any]) -> str | None:
+        number = row[phase]
+        return None if number is None else f"{number * NAMED[row['name']].shown_factor:.4g}"
+
+    return phase, read
 
 
 SETTING_KEYS = ("setting", "asked", "before", "during", "after")

@@ -40,14 +40,23 @@ def campaign_table(client: Client, campaign: str) -> str:
     report = current_report(client, campaign)
     exits = client.get(f"/campaigns/{campaign}/exits")["groups"]
     observed = {_group(found): _observed(found) for found in exits}
-    rows = [{**group, "observed_exit": observed.get(_group(group))} for group in report["groups"]]
+    links = {(found["link"], found["condition"]): found for found in report["links"]}
+    rows = [
+        {
+            **group,
+            "observed_exit": observed.get(_group(group)),
+            "by_log": links.get((group["link"], group["condition"])),
+        }
+        for group in report["groups"]
+    ]
     return f"{_caption(client.get(f'/campaigns/{campaign}'), report)}\n\n{markdown(rows)}"
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Groups of a report, each with its `observed_exit`, as lines of a table."""
-    lines = [list(COLUMNS), ["---", "---", "---"] + ["---:"] * (len(COLUMNS) - 3)]
-    lines += [[read(row) for read in COLUMNS.values()] for row in rows]
+    """Groups of a report as lines of a table, each with its `observed_exit`, and with what the link did where `by_log` says it of any."""
+    columns = COLUMNS | LINK_COLUMNS if any(row.get("by_log") for row in rows) else COLUMNS
+    lines = [list(columns), ["---", "---", "---"] + ["---:"] * (len(columns) - 3)]
+    lines += [[read(row) for read in columns.values()] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -111,6 +120,29 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     ),
     "slow-start exit, s": lambda row: _exit(row["observed_exit"]),
 }
+
+
+def _of_link(phase: str, name: str, digits: int) -> Column:
+    """Of the emulated link, by its log."""
+    shown = NAMED[name]
+    title = f"{shown.title}, {PHASE_TITLES[phase]}, {shown.shown_unit}"
+    return title, lambda row: value(_by_log(row, phase, name), shown.shown_factor, digits)
+
+
+def _by_log(row: Row, phase: str, name: str) -> Row | None:
+    found: Row | None = row["by_log"] and row["by_log"]["metrics"][phase][name]
+    return found
+
+
+LINK_COLUMNS: dict[str, Callable[[Row], str]] = dict(
+    (
+        _of_link("startup", "queueing_ms", 0),
+        _of_link("steady", "queueing_ms", 0),
+        _of_link("overall", "congestion_loss_percent", 3),
+        _of_link("overall", "link_loss_percent", 3),
+    )
+)
+"""Of links that were logged."""
 
 
 def _group(found: Row) -> Group:

@@ -18,7 +18,7 @@ from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, ConditionPart,
 from downlink.codec.published_shape import broken_values
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
-from downlink.domain.metric import METRICS, PHASES, STEADY_TIMES
+from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES
 
 Loc = Sequence[int | str]
 
@@ -114,7 +114,7 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
 def _unknown_metrics(file: CampaignFile) -> Iterator[Problem]:
     """Primary metrics of phases that the campaign does not have, or that nobody computes."""
     phases = (*PHASES, *(window.name for window in file.windows))
-    known = [*(f"{phase}.{metric}" for phase in phases for metric in METRICS), *STEADY_TIMES]
+    known = [*(f"{phase}.{metric}" for phase in phases for metric in (*METRICS, *LINKED)), *STEADY_TIMES]
     for index, name in enumerate(file.primary_metrics):
         if name not in known:
             yield Problem(f"primary_metrics[{index}]", f"must be one of {', '.join(known)}, not {name!r}.")

@@ -9,14 +9,14 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, WINDOW_NAME, Name, Part, at
-from downlink.domain.metric import METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
+from downlink.domain.metric import LINKED, LOST, METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
 from downlink.domain.reproduction import PublishedFigure, PublishedValue, Side
 
 MAX_FIGURES = 40
 MAX_VALUES = 200
 MAX_PUBLISHED = 10**12
 MAX_OBJECT_MB = 100_000
-REPRODUCED = (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *SLOW_STARTS)
+REPRODUCED = (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *SLOW_STARTS, *LINKED, *LOST)
 """Metrics that published values may be compared to."""
 Number = Annotated[float, Field(strict=True, ge=-MAX_PUBLISHED, le=MAX_PUBLISHED)]
 Text = Annotated[str, Field(strict=True, max_length=2000), STORABLE]

@@ -13,9 +13,10 @@ class Quantity:
     """One computed quantity.
 
     kind: rate, gauge, ratio, time, or share (of a second, for which one limit held the flow). level: where it begins: each
-    second, a phase, a whole run, an object of a size, the flows of a run together, or its slow start. average: how longer spans
-    follow from it: `mean of seconds` (of a gauge, the mean over the time of its seconds), `ratio of sums` (of what was counted),
-    `percentile` (of single values), or over runs `median`, `mean of runs` or `share of runs`. most: the end of its range, None if open.
+    second, a phase, a whole run, an object of a size, the flows of a run together, its slow start, an emulated link in a phase
+    (`link`), or what that did to a flow (`flow on link`). average: how longer spans follow from it: `mean of seconds` (of a gauge,
+    the mean over the time of its seconds), `mean of samples`, `ratio of sums` (of what was counted), `sum`, `percentile` and
+    `largest` (of single values), or over runs `median`, `mean of runs` or `share of runs`. most: the end of its range, None if open.
     shown_unit, shown_factor: what people read, and how many of it are one `unit`.
     """
 
@@ -58,13 +59,17 @@ SLOW_STARTS = tuple(each.name for each in LISTED if each.level == "slow start")
 """Of a flow's slow start: Table I of Kachooei 2023 (SEARCH), and when it was left."""
 LIMITS = tuple(each.name for each in LISTED if each.kind == "share")
 """What can hold a flow back."""
+LINKED = tuple(each.name for each in LISTED if each.level == "link")
+"""Of an emulated link in each phase, by its log."""
+LOST = tuple(each.name for each in LISTED if each.level == "flow on link")
+"""What an emulated link lost of a flow in a run, by its own count."""
 
-PRIMARY_NAMES = (*(f"{phase}.{metric}" for phase in PHASES for metric in METRICS), *STEADY_TIMES)
+PRIMARY_NAMES = (*(f"{phase}.{metric}" for phase in PHASES for metric in (*METRICS, *LINKED)), *STEADY_TIMES)
 """Those that every campaign can ask about; its windows add theirs."""
 DEFAULT_PRIMARY = ("startup.throughput_bps", "steady.throughput_bps")
 
 LEAST = 0.0
-MOST = {each.name: each.most for each in LISTED if each.most is not None and each.name in METRICS}
+MOST = {each.name: each.most for each in LISTED if each.most is not None and each.name in (*METRICS, *LINKED, *LOST)}
 """No metric is below zero; these have an end above too."""
 
 

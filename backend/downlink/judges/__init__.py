@@ -6,10 +6,11 @@ from __future__ import annotations
 from downlink.judges.exits import EXITS
 from downlink.judges.judge import Cells, Judge, Own, Row
 from downlink.judges.limits import LIMITS
+from downlink.judges.link import LINK
 from downlink.judges.series import METRICS, SERIES
 
-JUDGES: tuple[Judge, ...] = (SERIES, METRICS, EXITS, LIMITS)
+JUDGES: tuple[Judge, ...] = (SERIES, METRICS, EXITS, LIMITS, LINK)
 COLUMNS = frozenset(name for judge in JUDGES for name in judge.columns)
 """Of a sender's trace: all that judges ask for."""
 
-__all__ = ["COLUMNS", "EXITS", "JUDGES", "LIMITS", "METRICS", "SERIES", "Cells", "Judge", "Own", "Row"]
+__all__ = ["COLUMNS", "EXITS", "JUDGES", "LIMITS", "LINK", "METRICS", "SERIES", "Cells", "Judge", "Own", "Row"]

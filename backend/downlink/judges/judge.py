@@ -19,11 +19,16 @@ Own = Mapping[type[Table], Sequence[Any]]
 """What is stored of one flow, by table."""
 
 
+def _none(_own: Own) -> Cells:
+    return iter(())
+
+
 @dataclass(frozen=True)
 class Judge:
     """name: of its CSV. tables: where its rows are. columns: of a sender's trace. find: the rows of a run.
 
-    header, cells: its CSV behind the run's own columns; a flow of which nothing is stored has a line too.
+    header, cells: its CSV behind the run's own columns; a flow of which nothing is stored has a line too. run_cells: lines of the
+    run as a whole, before those of its flows.
     """
 
     name: str
@@ -32,6 +37,7 @@ class Judge:
     find: Callable[[RunTrace], Rows]
     header: tuple[str, ...]
     cells: Callable[[RunFlow, Own], Cells]
+    run_cells: Callable[[Own], Cells] = _none
 
     def found(self, run: RunTrace) -> Found:
         rows = self.find(run)

@@ -30,6 +30,8 @@ ARCHIVED: Mapping[str, type[tables.Table]] = {
     "series": tables.StoredSeries,
     **{table.__tablename__: table for table in (tables.Metric, tables.SlowStart, tables.Exit, tables.FlowLimit)},
     "limit_bins": tables.FlowLimit,
+    "link": tables.LinkPhase,
+    "flow_losses": tables.FlowLoss,
     **{table.__tablename__: table for table in (tables.Event, tables.Report)},
 }
 # A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.

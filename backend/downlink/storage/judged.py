@@ -1,4 +1,4 @@
-"""What was judged of runs' flows: the rows of any table whose key begins with run and flow."""
+"""What was judged of runs and their flows: the rows of any table whose key begins with the run."""
 
 from __future__ import annotations
 

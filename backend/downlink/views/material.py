@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from downlink.analysis.binning import Floats
+from downlink.analysis.linkgroups import LinkRecord
 from downlink.analysis.phases import rate_or_nan
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.codec.series import unpack_series
 from downlink.domain.campaign import Phases
-from downlink.domain.metric import METRICS, QUANTITIES
+from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 from downlink.storage import campaigns, judged
-from downlink.storage.tables import Campaign, Metric, Run, RunFlow, StoredSeries
+from downlink.storage.tables import Campaign, FlowLoss, LinkPhase, Metric, Run, RunFlow, StoredSeries
 from downlink.storage.unit import Unit
 from downlink.views.flows import complete_flows, run_ids
 
@@ -42,8 +45,34 @@ def report_and_records(unit: Unit, campaign: Campaign) -> Made:
         primary=spec.primary_metrics,
         nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run in planned},  # the last one says it
         seed=spec.timetable.seed,
+        logged=_logged(unit, planned, spec.phases),
     )
     return report, records
+
+
+def _logged(unit: Unit, complete: Sequence[Run], phases: Phases) -> list[LinkRecord]:
+    """Those of the complete runs whose emulated link was logged."""
+    of_run = {run.id: run for run in complete}
+    stored = {(row.run_id, row.phase): row for row in judged.rows(unit, LinkPhase, of_run)}
+    losses: dict[UUID, dict[int, Floats]] = defaultdict(dict)
+    for row in judged.rows(unit, FlowLoss, of_run):
+        losses[row.run_id][row.flow] = _floats(row, LOST)
+    return [
+        LinkRecord(
+            run=str(run_id),
+            link=run.link,
+            condition=run.condition,
+            cycle=run.cycle,
+            phases=np.stack([_floats(stored.get((run_id, phase)), LINKED) for phase in phases.names]),
+            losses=losses[run_id],
+        )
+        for run_id, run in of_run.items()
+        if (run_id, phases.names[0]) in stored
+    ]
+
+
+def _floats(row: object, names: Sequence[str]) -> Floats:
+    return np.array([getattr(row, name, None) for name in names], dtype=np.float64)
 
 
 def _record(
@@ -59,7 +88,7 @@ def _record(
         flow=flow.flow,
         cc=flow.cc,
         series=series.get((run.id, flow.flow), no_bins()),
-        metrics=np.array([[getattr(row, name, None) for name in METRICS] for row in rows], dtype=np.float64),
+        metrics=np.stack([_floats(row, METRICS) for row in rows]),
         object_times={name: np.asarray(times, dtype=np.float64) for name, times in _object_times(flow)},
     )
 

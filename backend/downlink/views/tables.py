@@ -7,7 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from downlink.codec.tables import Cell, csv_pieces
-from downlink.domain.metric import QUANTITIES, STEADY_TIMES
+from downlink.domain.metric import LOST, QUANTITIES, STEADY_TIMES
 from downlink.judges import JUDGES, Cells, Judge, Own
 from downlink.storage import campaigns, judged, runs
 from downlink.storage.tables import Run
@@ -16,7 +16,17 @@ from downlink.views.reports import campaign_statistics, report_members
 from downlink.views.reproduction import campaign_reproduction
 
 TableName = Literal[
-    "series", "summary", "runs", "metrics", "exits", "limits", "fairness", "statistics", "outliers", "reproduction"
+    "series",
+    "summary",
+    "runs",
+    "metrics",
+    "exits",
+    "limits",
+    "link",
+    "fairness",
+    "statistics",
+    "outliers",
+    "reproduction",
 ]
 Rows = Callable[[Unit, UUID], Cells]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
@@ -73,8 +83,10 @@ def _runs(unit: Unit, run_id: UUID) -> Cells:
 
 
 def _summary(unit: Unit, campaign_id: UUID) -> Cells:
-    """Means and 95 % intervals over runs: per phase, then per second. Empty until there is a report."""
-    for group in (report_members(unit, campaign_id) or {"groups": ()})["groups"]:
+    """Means and 95 % intervals over runs: per phase, then per second; then of emulated links and what they lost of each flow. Empty
+    until there is a report."""
+    report = report_members(unit, campaign_id) or {"groups": (), "links": ()}
+    for group in report["groups"]:
         own = (group["link"], group["condition"], group["flow"], group["cc"], group["runs"])
         for phase, metrics in group["metrics"].items():
             for metric, value in metrics.items():
@@ -83,6 +95,21 @@ def _summary(unit: Unit, campaign_id: UUID) -> Cells:
             median, low, high, n, *censored = (group[name][key] for key in EVENT_TIMES)
             yield (*own, "overall", None, name, None, low, high, None, n, median, *censored)
         yield from _seconds(own, group["series"])
+    for link in report["links"]:
+        yield from _link_summary(link)
+
+
+def _link_summary(link: dict[str, Any]) -> Cells:
+    """Without a flow: the link itself."""
+
+    def line(flow: int | None, phase: str, metric: str, value: dict[str, Any]) -> Sequence[Cell]:
+        own = (link["link"], link["condition"], flow, None, link["runs"])
+        return (*own, phase, None, metric, *(value[key] for key in STATISTICS), None, None, None)
+
+    for phase, metrics in link["metrics"].items():
+        yield from (line(None, phase, metric, value) for metric, value in metrics.items())
+    for flow in link["flows"]:
+        yield from (line(flow["flow"], "overall", metric, flow[metric]) for metric in LOST)
 
 
 def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Cells:
@@ -135,17 +162,24 @@ def _reproduction(unit: Unit, campaign_id: UUID) -> Cells:
 
 
 def _judged(judge: Judge) -> Rows:
-    """A judge's lines of every flow of a run."""
+    """A judge's lines of a run, and of every flow of it."""
 
     def lines(unit: Unit, run_id: UUID) -> Cells:
         run = runs.get_run(unit, run_id)
         stored: Own = {table: judged.rows(unit, table, [run_id]) for table in judge.tables}
+        for cells in judge.run_cells(stored):
+            yield (*_run_cells(run), None, *cells)
         for flow in runs.flows_of(unit, run_id):
-            own = {table: [row for row in rows if row.flow == flow.flow] for table, rows in stored.items()}
+            own = {table: [row for row in rows if _flow_of(row) == flow.flow] for table, rows in stored.items()}
             for cells in judge.cells(flow, own):
                 yield (*_run_cells(run), flow.flow, *cells)
 
     return lines
+
+
+def _flow_of(row: Any) -> int | None:
+    """None of what belongs to the run as a whole."""
+    return getattr(row, "flow", None)
 
 
 _RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.analysis.linklog import CAUSES, HopLog, Queueing, drawn_link, queueing
+from downlink.analysis.linklog import CAUSES, HopLog, drawn_link, waits_ms
 from downlink.domain.sample import WAYS, link_fields
 from tests.fixtures.scripted_agent import draw_link
 
@@ -60,18 +60,18 @@ def hop(rate_bps: np.ndarray[Any, Any]) -> HopLog:
 
 
 def test_a_wait_is_what_waits_over_the_rate_and_gaps_count() -> None:
-    steady = hop(np.full(401, 8e6))
     waiting = np.where(np.arange(401) < 200, 50_000, 0)  # at a byte a microsecond
-    assert queueing(steady, waiting, 0, 2) == Queueing(pytest.approx(50.0), pytest.approx(50.0))
-    assert queueing(steady, waiting, 0, 4).mean_ms == pytest.approx(25.0)
-    assert queueing(steady, waiting, 2, 4) == Queueing(pytest.approx(0.0), pytest.approx(0.0))
+    waits = waits_ms(hop(np.full(401, 8e6)), waiting)
+    assert waits[:200] == pytest.approx(50.0)
+    assert waits[200:] == pytest.approx(0.0)
     rate = np.full(401, 8e6)
     rate[100:110] = 0  # 100 ms
     only = np.where(np.arange(401) == 99, 50_000, 0)
-    assert queueing(hop(rate), only, 0.99, 1.0).mean_ms == pytest.approx(150.0)
+    assert waits_ms(hop(rate), only)[99] == pytest.approx(150.0)
+    assert waits_ms(hop(rate), 0 * only) == pytest.approx(0.0)
 
 
-def test_a_queue_that_outlasts_the_log_is_left_out() -> None:
-    waiting = np.full(101, 500_000)
-    assert queueing(hop(np.full(101, 8e6)), waiting, 0, 0.505).mean_ms == pytest.approx(500.0)
-    assert queueing(hop(np.full(101, 8e6)), waiting, 0.6, 1) == Queueing(None, None)
+def test_a_queue_that_outlasts_the_log_is_not_known() -> None:
+    waits = waits_ms(hop(np.full(101, 8e6)), np.full(101, 500_000))
+    assert waits[:51] == pytest.approx(500.0)
+    assert np.isnan(waits[51:]).all()

@@ -125,6 +125,7 @@ def test_a_campaign_and_its_repeat_meet_the_same_weather_in_each_cycle(stormy: S
         assert bool(found["down_received_bytes"][-1] > 3e6) is fast, "their loads are not the same at all"
         assert found["down_outage_us"][-1] > 0
     check_sums(stormy, first, logs)
+    check_phases(stormy, first, logs)
 
 
 def check_sums(stormy: System, runs: list[dict[str, Any]], logs: dict[str, Log]) -> None:
@@ -140,3 +141,19 @@ def check_sums(stormy: System, runs: list[dict[str, Any]], logs: dict[str, Log])
             sent = sum(n for (flow, way, _), n in lost.items() if (flow, way) == (1, "down"))
             lost_bytes = sum(int(found[f"down_{cause}_bytes"][-1]) for cause in CAUSES)
             assert 0.95 < 1500 * sent / lost_bytes < 1.1, "packets of a full link are nearly all full"
+
+
+def check_phases(system: System, runs: list[dict[str, Any]], logs: dict[str, Log]) -> None:
+    """What is judged of the link adds up to its log."""
+    for run in runs:
+        found, course = logs[run["id"]], system.client.get(f"/runs/{run['id']}/link")
+        overall = course["phases"]["overall"]
+        most = {cause: int(found[f"down_{cause}_bytes"][-1]) for cause in CAUSES if cause != "thinned"}
+        assert all(0 <= overall[f"{cause}_bytes"] <= most[cause] for cause in most), overall
+        assert 0 < overall["outage_s"] <= found["down_outage_us"][-1] / 1e6
+        (flow,) = course["flows"]
+        lost = sum(each["packets"] for each in run["link_log"]["lost"] if (each["flow"], each["way"]) == (1, "down"))
+        assert flow["lost_packets"] == lost
+        if run["condition"] == "alone":
+            assert 0.5 < overall["served_ratio"] <= 1.01
+            assert overall["queueing_ms"] > 10, "150 kB take 40 to 120 ms"

@@ -1672,7 +1672,7 @@ export interface components {
                          * @description Of ours, that it is compared to
                          * @enum {string}
                          */
-                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s";
+                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
                         /**
                          * @description Phase or window of the metric
                          * @default overall
@@ -1991,7 +1991,10 @@ export interface components {
         Comparison: {
             /** Link */
             link: string;
-            /** Flow */
+            /**
+             * Flow
+             * @description 0: of the emulated link itself
+             */
             flow: number;
             /**
              * Phase
@@ -2446,6 +2449,28 @@ export interface components {
             seconds: components["schemas"]["LimitSeconds"];
             shares: components["schemas"]["LimitShares"] | null;
             advice: components["schemas"]["BufferAdvice"] | null;
+        };
+        /**
+         * FlowLoss
+         * @description What the link lost of a flow on the way to the receiver.
+         */
+        FlowLoss: {
+            /** Flow */
+            flow: number;
+            /** Lost Packets */
+            lost_packets: number | null;
+            /** Congestion Share Percent */
+            congestion_share_percent: number | null;
+            /** Queue Full Packets */
+            queue_full_packets: number | null;
+            /** Early Drop Packets */
+            early_drop_packets: number | null;
+            /** Random Loss Packets */
+            random_loss_packets: number | null;
+            /** Outage Packets */
+            outage_packets: number | null;
+            /** Handover Packets */
+            handover_packets: number | null;
         };
         /** FlowMetrics */
         FlowMetrics: {
@@ -3126,8 +3151,59 @@ export interface components {
             /** End S */
             end_s: number;
             ways: components["schemas"]["LinkWays"];
-            /** @description In the campaign's phases, on the run's clock */
-            queueing: components["schemas"]["LinkQueueing"];
+            /**
+             * Phases
+             * @description By phase or window; empty until the run is analysed by this version
+             */
+            phases: {
+                [key: string]: components["schemas"]["LinkPhase"];
+            };
+            /**
+             * Flows
+             * @description Empty where the log broke off: not everything was counted
+             */
+            flows: components["schemas"]["FlowLoss"][];
+        };
+        /**
+         * LinkFlow
+         * @description What the link lost of a flow, over whole runs.
+         */
+        LinkFlow: {
+            /** Flow */
+            flow: number;
+            lost_packets: components["schemas"]["Interval"];
+            congestion_share_percent: components["schemas"]["Interval"];
+            queue_full_packets: components["schemas"]["Interval"];
+            early_drop_packets: components["schemas"]["Interval"];
+            random_loss_packets: components["schemas"]["Interval"];
+            outage_packets: components["schemas"]["Interval"];
+            handover_packets: components["schemas"]["Interval"];
+        };
+        /**
+         * LinkGroup
+         * @description An emulated link under one condition, over the runs of which it kept a log; on the way to the receiver.
+         */
+        LinkGroup: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Runs */
+            runs: number;
+            /**
+             * Without Log
+             * @description Complete runs whose link was not logged; they are in no number here
+             */
+            without_log: number;
+            /**
+             * Metrics
+             * @description By phase or window
+             */
+            metrics: {
+                [key: string]: components["schemas"]["LinkMetrics"];
+            };
+            /** Flows */
+            flows: components["schemas"]["LinkFlow"][];
         };
         /** LinkList */
         LinkList: {
@@ -3219,6 +3295,30 @@ export interface components {
             /** Packets */
             packets: number;
         };
+        /** LinkMetrics */
+        LinkMetrics: {
+            queueing_ms: components["schemas"]["Interval"];
+            queueing_p95_ms: components["schemas"]["Interval"];
+            queueing_most_ms: components["schemas"]["Interval"];
+            waiting_bytes: components["schemas"]["Interval"];
+            waiting_p95_bytes: components["schemas"]["Interval"];
+            waiting_most_bytes: components["schemas"]["Interval"];
+            served_ratio: components["schemas"]["Interval"];
+            gap_s: components["schemas"]["Interval"];
+            outage_s: components["schemas"]["Interval"];
+            congestion_loss_percent: components["schemas"]["Interval"];
+            link_loss_percent: components["schemas"]["Interval"];
+            queue_full_percent: components["schemas"]["Interval"];
+            early_drop_percent: components["schemas"]["Interval"];
+            random_loss_percent: components["schemas"]["Interval"];
+            outage_percent: components["schemas"]["Interval"];
+            handover_percent: components["schemas"]["Interval"];
+            queue_full_bytes: components["schemas"]["Interval"];
+            early_drop_bytes: components["schemas"]["Interval"];
+            random_loss_bytes: components["schemas"]["Interval"];
+            outage_bytes: components["schemas"]["Interval"];
+            handover_bytes: components["schemas"]["Interval"];
+        };
         /**
          * LinkOutcome
          * @description What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6).
@@ -3249,11 +3349,53 @@ export interface components {
             /** Detail */
             detail: string | null;
         };
-        /** LinkQueueing */
-        LinkQueueing: {
-            startup: components["schemas"]["Queueing"];
-            steady: components["schemas"]["Queueing"];
-            overall: components["schemas"]["Queueing"];
+        /**
+         * LinkPhase
+         * @description What the link did in a phase, on the way to the receiver. Null where its log does not cover the phase.
+         */
+        LinkPhase: {
+            /** Queueing Ms */
+            queueing_ms: number | null;
+            /** Queueing P95 Ms */
+            queueing_p95_ms: number | null;
+            /** Queueing Most Ms */
+            queueing_most_ms: number | null;
+            /** Waiting Bytes */
+            waiting_bytes: number | null;
+            /** Waiting P95 Bytes */
+            waiting_p95_bytes: number | null;
+            /** Waiting Most Bytes */
+            waiting_most_bytes: number | null;
+            /** Served Ratio */
+            served_ratio: number | null;
+            /** Gap S */
+            gap_s: number | null;
+            /** Outage S */
+            outage_s: number | null;
+            /** Congestion Loss Percent */
+            congestion_loss_percent: number | null;
+            /** Link Loss Percent */
+            link_loss_percent: number | null;
+            /** Queue Full Percent */
+            queue_full_percent: number | null;
+            /** Early Drop Percent */
+            early_drop_percent: number | null;
+            /** Random Loss Percent */
+            random_loss_percent: number | null;
+            /** Outage Percent */
+            outage_percent: number | null;
+            /** Handover Percent */
+            handover_percent: number | null;
+            /** Queue Full Bytes */
+            queue_full_bytes: number | null;
+            /** Early Drop Bytes */
+            early_drop_bytes: number | null;
+            /** Random Loss Bytes */
+            random_loss_bytes: number | null;
+            /** Outage Bytes */
+            outage_bytes: number | null;
+            /** Handover Bytes */
+            handover_bytes: number | null;
         };
         /**
          * LinkWay
@@ -3663,16 +3805,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /**
-         * Queueing
-         * @description How long packets to the receiver waited for the hop: the true one-way queueing time. Null without a row of the log.
-         */
-        Queueing: {
-            /** Mean Ms */
-            mean_ms: number | null;
-            /** P95 Ms */
-            p95_ms: number | null;
-        };
         /** ReadyEvent */
         ReadyEvent: {
             /** Attempt */
@@ -3783,6 +3915,11 @@ export interface components {
             primary_metrics: string[];
             /** Groups */
             groups: components["schemas"]["Group"][];
+            /**
+             * Links
+             * @description Emulated links by their own logs; empty where no run has one
+             */
+            links: components["schemas"]["LinkGroup"][];
             /** Fairness */
             fairness: components["schemas"]["Fairness"][];
             /** Comparisons */
@@ -7857,7 +7994,7 @@ export interface operations {
             header?: never;
             path: {
                 campaign_id: string;
-                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "fairness" | "statistics" | "outliers" | "reproduction";
+                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "link" | "fairness" | "statistics" | "outliers" | "reproduction";
             };
             cookie?: never;
         };

@@ -52,6 +52,10 @@ function listed<Of extends Level>(...levels: Of[]): readonly Quantity<At<Of>>[] 
 
 /** What there is of each phase. */
 export const METRICS = listed('second', 'phase')
+/** What there is of an emulated link in each phase, by its log. */
+export const LINKED = listed('link')
+/** What an emulated link lost of a flow. */
+export const LOST = listed('flow on link')
 /** When something happened in a run. */
 export const EVENT_TIMES = listed('run')
 

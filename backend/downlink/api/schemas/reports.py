@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from downlink.api.schemas.base import Interval, Moment, Shape, with_listed
 from downlink.api.schemas.campaigns import Phases, Window
-from downlink.domain.metric import METRICS, QUANTITIES
+from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 
 Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
 Column = list[float | None]
@@ -87,6 +87,29 @@ class Group(Shape):
     received_object_times: ObjectTimes = Field(description="From the connection request until the receiver had them")
 
 
+@with_listed(LINKED, Interval)
+class LinkMetrics(Shape):
+    pass
+
+
+@with_listed(LOST, Interval)
+class LinkFlow(Shape):
+    """What the link lost of a flow, over whole runs."""
+
+    flow: int
+
+
+class LinkGroup(Shape):
+    """An emulated link under one condition, over the runs of which it kept a log; on the way to the receiver."""
+
+    link: str
+    condition: str
+    runs: int
+    without_log: int = Field(description="Complete runs whose link was not logged; they are in no number here")
+    metrics: dict[str, LinkMetrics] = Field(description="By phase or window")
+    flows: list[LinkFlow]
+
+
 class Fairness(Shape):
     link: str
     condition: str
@@ -103,7 +126,7 @@ class Comparison(Shape):
     primary metric; they are null where so few cycles cannot come below 5 %, and for other metrics."""
 
     link: str
-    flow: int
+    flow: int = Field(description="0: of the emulated link itself")
     phase: str = Field(description=PHASE)
     metric: str
     condition: str
@@ -153,6 +176,7 @@ class Report(Shape):
     windows: list[Window] = Field(description="Further phases that the campaign names")
     primary_metrics: list[str] = Field(description="What is tested: phase.metric, or a time")
     groups: list[Group]
+    links: list[LinkGroup] = Field(description="Emulated links by their own logs; empty where no run has one")
     fairness: list[Fairness]
     comparisons: list[Comparison]
     outliers: list[Outlier]

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Moment, SamplingName, Shape, with_listed
-from downlink.domain.metric import METRICS, QUANTITIES
+from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 
 RunStateName = Literal[
     "planned", "leased", "preparing", "running", "restoring", "uploading",
@@ -218,17 +218,16 @@ class LinkWays(Shape):
     up: LinkWay
 
 
-class Queueing(Shape):
-    """How long packets to the receiver waited for the hop: the true one-way queueing time. Null without a row of the log."""
-
-    mean_ms: float | None
-    p95_ms: float | None
+@with_listed(LINKED, float | None)
+class LinkPhase(Shape):
+    """What the link did in a phase, on the way to the receiver. Null where its log does not cover the phase."""
 
 
-class LinkQueueing(Shape):
-    startup: Queueing
-    steady: Queueing
-    overall: Queueing
+@with_listed(LOST, float | None)
+class FlowLoss(Shape):
+    """What the link lost of a flow on the way to the receiver."""
+
+    flow: int
 
 
 class LinkCourse(Shape):
@@ -238,7 +237,10 @@ class LinkCourse(Shape):
     time_s: list[float] = Field(description="Where each step begins, from the run's zero")
     end_s: float
     ways: LinkWays
-    queueing: LinkQueueing = Field(description="In the campaign's phases, on the run's clock")
+    phases: dict[str, LinkPhase] = Field(
+        description="By phase or window; empty until the run is analysed by this version"
+    )
+    flows: list[FlowLoss] = Field(description="Empty where the log broke off: not everything was counted")
 
 
 Column = list[float | None]

@@ -4,7 +4,17 @@ from downlink.storage.tables.access import ApiToken, Audit, LoginFailure, Sessio
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
-from downlink.storage.tables.results import Exit, FlowLimit, Metric, Report, ReportAnswer, SlowStart, StoredSeries
+from downlink.storage.tables.results import (
+    Exit,
+    FlowLimit,
+    FlowLoss,
+    LinkPhase,
+    Metric,
+    Report,
+    ReportAnswer,
+    SlowStart,
+    StoredSeries,
+)
 from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, Wake, lease_slots
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
@@ -20,10 +30,12 @@ __all__ = [
     "Event",
     "Exit",
     "FlowLimit",
+    "FlowLoss",
     "Heartbeat",
     "Json",
     "Lease",
     "Link",
+    "LinkPhase",
     "LoginFailure",
     "Metric",
     "Report",

@@ -63,6 +63,50 @@ class FlowLimit(Table):
     seconds: Mapped[bytes]
 
 
+class LinkPhase(Table):
+    """What an emulated link did in one phase of a run, by its log. No rows for a run without one."""
+
+    __tablename__ = "link_phases"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    phase: Mapped[str] = mapped_column(primary_key=True)
+    queueing_ms: Mapped[float | None]
+    queueing_p95_ms: Mapped[float | None]
+    queueing_most_ms: Mapped[float | None]
+    waiting_bytes: Mapped[float | None]
+    waiting_p95_bytes: Mapped[float | None]
+    waiting_most_bytes: Mapped[float | None]
+    served_ratio: Mapped[float | None]
+    gap_s: Mapped[float | None]
+    outage_s: Mapped[float | None]
+    congestion_loss_percent: Mapped[float | None]
+    link_loss_percent: Mapped[float | None]
+    queue_full_percent: Mapped[float | None]
+    early_drop_percent: Mapped[float | None]
+    random_loss_percent: Mapped[float | None]
+    outage_percent: Mapped[float | None]
+    handover_percent: Mapped[float | None]
+    queue_full_bytes: Mapped[float | None]
+    early_drop_bytes: Mapped[float | None]
+    random_loss_bytes: Mapped[float | None]
+    outage_bytes: Mapped[float | None]
+    handover_bytes: Mapped[float | None]
+
+
+class FlowLoss(Table):
+    """What an emulated link lost of a flow, as the link counted it. No rows for a run whose link was not logged to its end."""
+
+    __tablename__ = "flow_losses"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    lost_packets: Mapped[float | None]
+    congestion_share_percent: Mapped[float | None]
+    queue_full_packets: Mapped[float | None]
+    early_drop_packets: Mapped[float | None]
+    random_loss_packets: Mapped[float | None]
+    outage_packets: Mapped[float | None]
+    handover_packets: Mapped[float | None]
+
+
 class SlowStart(Table):
     """When slow start ended and should have, microseconds since origin_us, the flow's first data byte. refusal: why nothing was judged.
 

@@ -28,6 +28,11 @@ const FILES = [
     says: 'Every flow per second: the share for which each window, the send buffer or the application held it; buffers advised.',
   },
   {
+    name: 'link.csv',
+    title: 'Emulated links',
+    says: "Per run and phase, by the link's own log: one-way queueing, utilisation, losses by cause, outages; per flow what it lost and why.",
+  },
+  {
     name: 'fairness.csv',
     title: 'Fairness',
     says: "Conditions with several flows: Jain's index and the difference of the first two, with intervals, per phase.",

@@ -6,7 +6,7 @@ import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { DifferencesPanel } from './DifferencesPanel'
-import { canTell, choices, comparisonsAt, type Place, placeOf } from './measures'
+import { canTell, choices, comparisonsAt, flowLabel, type Place, placeOf } from './measures'
 import { OutliersPanel } from './OutliersPanel'
 import { useStatistics } from './queries'
 import type { StatisticsSearch } from './search'
@@ -59,7 +59,7 @@ function Content({ campaign, statistics, search, onSearch }: StatisticsTabProps 
   return (
     <Stack gap="lg">
       <div className={classes.choices}>
-        <Choices {...{ place, onSearch }} offered={choices(comparisons, place.phase)} />
+        <Choices {...{ place, onSearch }} offered={choices(comparisons, place.phase, place.flow)} />
         <Button component="a" variant="default" href={`${API}/campaigns/${campaign.id}/statistics.csv`} download>
           Download statistics.csv
         </Button>
@@ -90,7 +90,7 @@ function Choices({ place, offered, onSearch }: ChoicesProps) {
         <Choice
           label="Flow"
           value={String(place.flow)}
-          data={flows.map((flow) => ({ value: String(flow), label: `Flow ${flow}` }))}
+          data={flows.map((flow) => ({ value: String(flow), label: flowLabel(flow) }))}
           onChange={(flow) => onSearch({ flow: Number(flow) })}
         />
       ) : null}

@@ -4,7 +4,7 @@ import { isShown, readingText } from '@/lib/comparisons'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { formatP, pairName, primaryTitle, shapeText } from './measures'
+import { formatP, pairName, primaryTitle, shapeText, THE_LINK } from './measures'
 
 const HEADS = ['Metric', 'Compared', 'Cycles', 'Level, p', 'Reading', 'KS distance', 'Shape, p', 'Shape']
 
@@ -20,7 +20,7 @@ const nameOf = ({ phase, metric }: Comparison) => (metric.startsWith('time_to_')
 /** The tests of the campaign's primary metrics; what so few cycles cannot show is no test, and said in words. */
 export function TestsPanel({ comparisons, primary, link, flow }: TestsPanelProps) {
   const own = comparisons
-    .filter((one) => one.is_primary && one.link === link && one.flow === flow)
+    .filter((one) => one.is_primary && one.link === link && (one.flow === flow || one.flow === THE_LINK))
     .sort((a, b) => primary.indexOf(nameOf(a)) - primary.indexOf(nameOf(b)))
   const tested = own.filter(({ level_p, shape_p }) => level_p !== null || shape_p !== null)
   const needed = Math.max(0, ...own.map(({ cycles_for_test }) => cycles_for_test ?? 0))

@@ -1,12 +1,17 @@
 import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/rowShapes'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
-import { EVENT_TIMES, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
+import { EVENT_TIMES, LINKED, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
 
 export type Measure = Quantity<string>
 
-/** What statistics are about: the metrics of each phase, and when a run became steady. */
-export const MEASURES: readonly Measure[] = [...METRICS, ...EVENT_TIMES]
+/** What statistics are about: the metrics of each phase, when a run became steady, and what an emulated link did. */
+export const MEASURES: readonly Measure[] = [...METRICS, ...EVENT_TIMES, ...LINKED]
+
+/** In place of a flow's number: an emulated link itself. */
+export const THE_LINK = 0
+
+export const flowLabel = (flow: number) => (flow === THE_LINK ? 'The link itself' : `Flow ${flow}`)
 
 /** Whether any comparison has two cycles: with fewer there is no interval and nothing to test. */
 export const canTell = (comparisons: readonly Comparison[]) => comparisons.some(({ difference }) => difference.n > 1)
@@ -19,12 +24,14 @@ export interface Place {
   metric: Measure
 }
 
-/** What can be chosen in a phase, as the comparisons have it. */
-export function choices(comparisons: readonly Comparison[], phase: PhaseName) {
-  const has = new Set(comparisons.filter((one) => one.phase === phase).map(({ metric }) => metric))
+/** What can be chosen for a flow in a phase, as the comparisons have it. Flows come first, then the link itself. */
+export function choices(comparisons: readonly Comparison[], phase: PhaseName, wished?: number) {
+  const flows = [...new Set(comparisons.map(({ flow }) => flow))].sort((a, b) => Number(a === THE_LINK) - Number(b === THE_LINK) || a - b)
+  const flow = flows.find((one) => one === wished) ?? flows[0]
+  const has = new Set(comparisons.filter((one) => one.phase === phase && one.flow === flow).map(({ metric }) => metric))
   return {
     links: [...new Set(comparisons.map(({ link }) => link))],
-    flows: [...new Set(comparisons.map(({ flow }) => flow))].sort((a, b) => a - b),
+    flows,
     phases: [...new Set(comparisons.map((one) => one.phase))],
     metrics: MEASURES.filter(({ name }) => has.has(name)),
   }
@@ -35,7 +42,7 @@ type Wish = { link?: string | undefined; flow?: number | undefined; phase?: Phas
 /** The place that the address asks for, or the first there is; null without comparisons. */
 export function placeOf(comparisons: readonly Comparison[], wish: Wish): Place | null {
   const phase = comparisons.find((one) => one.phase === wish.phase)?.phase ?? 'startup'
-  const { links, flows, metrics } = choices(comparisons, phase)
+  const { links, flows, metrics } = choices(comparisons, phase, wish.flow)
   const link = links.find((one) => one === wish.link) ?? links[0]
   const flow = flows.find((one) => one === wish.flow) ?? flows[0]
   const metric = metrics.find(({ name }) => name === wish.metric) ?? metrics[0]

@@ -11,12 +11,13 @@ import { Frame } from '@/charts/Frame'
 import type { Figure } from '@/charts/figure'
 import { SaveMenu } from '@/charts/SaveMenu'
 import { Swatch } from '@/charts/Swatch'
+import { LINKED, phaseTitle } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useRunLink } from '../queries'
-import { eventRows, lossRows, queueingText, type Way, type WayName } from './course'
+import { eventRows, linkedText, lossRows, type Way, type WayName } from './course'
 import { type LinkPlot, linkFigure } from './figures'
 import classes from './link.module.css'
 
@@ -43,11 +44,42 @@ function Log({ run, log }: { run: Run; log: LinkLog }) {
           {(data) => <Charts run={run} course={data} />}
         </QueryPanel>
       </Panel>
+      {course.data ? <Phases course={course.data} /> : null}
       <Panel title="Lost packets" description="Counted by the link, retransmitted ones too." isFlush>
         <Losses log={log} />
       </Panel>
       <Facts run={run} log={log} />
     </Stack>
+  )
+}
+
+/** Queueing, utilisation and losses by cause in each phase. */
+function Phases({ course }: { course: LinkCourse }) {
+  const phases = Object.keys(course.phases)
+  if (phases.length === 0) {
+    return (
+      <Panel title="By phase">
+        <Empty title="Not judged yet">
+          An older analysis made this run's numbers: `downlink campaigns reanalyse CAMPAIGN` computes them anew from its traces.
+        </Empty>
+      </Panel>
+    )
+  }
+  return (
+    <Panel title="By phase" description="On the way to the receiver. Congestion: a full queue, and its random drop." isFlush>
+      <ScrollTable label="The link by phase" heads={['Quantity', ...phases.map(phaseTitle)]}>
+        {LINKED.map((quantity) => (
+          <Table.Tr key={quantity.name}>
+            <Table.Th scope="row">
+              {quantity.title}, {quantity.unit}
+            </Table.Th>
+            {phases.map((phase) => (
+              <Table.Td key={phase}>{linkedText(course.phases[phase]?.[quantity.name], quantity)}</Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </ScrollTable>
+    </Panel>
   )
 }
 
@@ -109,9 +141,6 @@ function Charts({ run, course }: { run: Run; course: LinkCourse }) {
         <Events course={course} way={way} figure={() => linkFigure(run, course, name, [], true)} />
         <Text size="xs" c="dimmed" ta="center" pb="sm">
           Seconds since the run's zero
-        </Text>
-        <Text size="sm" px="sm" pb="sm">
-          Packets to the receiver waited {queueingText(course.queueing)}.
         </Text>
       </div>
     </CursorProvider>

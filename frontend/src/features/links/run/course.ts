@@ -1,6 +1,7 @@
 import type { LinkCourse, LinkLog } from '@/api/types'
 import type { EventRow } from '@/charts/timeShapes'
-import { formatNumber } from '@/lib/format'
+import { NO_VALUE } from '@/lib/format'
+import type { Quantity } from '@/lib/quantities'
 
 export type WayName = keyof LinkCourse['ways']
 export type Way = LinkCourse['ways'][WayName]
@@ -55,16 +56,8 @@ export function lossRows(lost: LinkLog['lost']): LossRow[] {
     .map(({ parts, ...row }) => ({ ...row, causes: parts.join(' · ') }))
 }
 
-const PHASES = [
-  ['startup', 'in start-up'],
-  ['steady', 'in steady state'],
-  ['overall', 'overall'],
-] as const
-
-/** "45.0 ms in start-up (95 %: at most 210 ms), …": how long packets waited for the hop. */
-export function queueingText(queueing: LinkCourse['queueing']): string {
-  return PHASES.map(([phase, words]) => {
-    const { mean_ms, p95_ms } = queueing[phase]
-    return `${formatNumber(mean_ms)} ms ${words} (95 % at most ${formatNumber(p95_ms)} ms)`
-  }).join(', ')
+/** A phase's value of an emulated link, in its shown unit. */
+export function linkedText(value: number | null | undefined, { factor }: Pick<Quantity<string>, 'factor'>): string {
+  if (value === null || value === undefined) return NO_VALUE
+  return (value * factor).toLocaleString('en-GB', { maximumSignificantDigits: 4 })
 }

@@ -6,7 +6,7 @@ import { outline } from '@/charts/timeShapes'
 import { serve } from '@/testing/network'
 import { runId, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
-import { eventRows, lossRows } from './course'
+import { eventRows, linkedText, lossRows } from './course'
 
 it('the link of a run is drawn with its losses and their causes', async () => {
   serve()
@@ -17,7 +17,9 @@ it('the link of a run is drawn with its losses and their causes', async () => {
   const losses = screen.getByRole('region', { name: 'Lost packets' })
   expect(within(losses).getByRole('row', { name: /^1 to the receiver 30 0 Queue full 30$/ })).toBeTruthy()
   expect(screen.getByText(/seed \d+, which all runs of this cycle share/)).toBeTruthy()
-  expect(within(panel).getByText(/^Packets to the receiver waited [\d.]+ ms in start-up \(95 % at most [\d.]+ ms\), /)).toBeTruthy()
+  const phases = screen.getByRole('region', { name: 'By phase' })
+  expect(within(phases).getByRole('row', { name: /^Longest one-way queueing, ms 100 100 100$/ })).toBeTruthy()
+  expect(within(phases).getByRole('row', { name: /^Lost in outages, % of arrivals 0 0 0$/ })).toBeTruthy()
   await userEvent.click(within(panel).getByText('Back'))
   expect(await within(panel).findByText('Nothing was lost on this way, and nothing interrupted it.')).toBeTruthy()
 })
@@ -26,6 +28,10 @@ it('a run without a log says which links keep one', async () => {
   serve()
   renderAt(`/runs/${runId('recorded', 0)}?tab=link`)
   expect(await screen.findByText('No log of the link')).toBeTruthy()
+})
+
+it('what is not known of a link is no zero', () => {
+  expect([null, undefined, 0, 1500].map((value) => linkedText(value, { factor: 1e-3 }))).toEqual(['–', '–', '0', '1.5'])
 })
 
 it('rows are those in which something happened', () => {

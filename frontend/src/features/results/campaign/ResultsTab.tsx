@@ -11,6 +11,7 @@ import { QueryPanel } from '@/ui/QueryPanel'
 import { useLinkFacts, useReport } from '../queries'
 import { ComparisonsPanel } from './ComparisonsPanel'
 import { FairnessPanel } from './FairnessPanel'
+import { LinkPanel } from './LinkPanel'
 import { MetricsPanel } from './MetricsPanel'
 import { ObjectTimesPanel } from './ObjectTimesPanel'
 import { SharesPanel } from './SharesPanel'
@@ -93,6 +94,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
         onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
       />
       <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} {...{ groups, phase }} />
+      <LinkPanel links={report.links.filter((one) => one.link === name)} phase={phase} />
       <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
       <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} source={source} />
       <ObjectTimesPanel

@@ -1,0 +1,64 @@
+"""What an emulated link did in each phase of a run, and what it lost of each flow; nothing of a run without a log of its link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from downlink.analysis.linkphases import Window, flow_losses, link_phases, phase_windows
+from downlink.analysis.phases import shared_end_s
+from downlink.domain.metric import LINKED, LOST
+from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.storage.tables import FlowLoss, LinkPhase, RunFlow
+from downlink.traces import RunTrace
+
+
+def link_rows(run: RunTrace) -> Rows:
+    return {LinkPhase: _phases(run), FlowLoss: _losses(run)}
+
+
+def _phases(run: RunTrace) -> list[Row]:
+    if not run.link:
+        return []
+    found = link_phases(run.link, _windows(run), run.zero_us)
+    return [{"phase": phase, **values} for phase, values in found.items()]
+
+
+def _windows(run: RunTrace) -> Mapping[str, Window]:
+    """The seconds that the flows' own phases have."""
+    series, starts = [each.series for each in run.judged], [each.flow.start_s for each in run.judged]
+    end_s = max((start + one.bins for one, start in zip(series, starts, strict=True)), default=0.0)
+    return phase_windows(run.phases, shared_end_s(series, starts), end_s)
+
+
+def _losses(run: RunTrace) -> list[Row]:
+    """A log that breaks off has not counted everything."""
+    outcome = run.run.link_outcome
+    if not outcome or outcome.get("detail"):
+        return []
+    found = flow_losses(outcome["lost"], [each.flow.flow for each in run.flows])
+    return [{"flow": flow, **values} for flow, values in found.items()]
+
+
+def run_cells(own: Own) -> Cells:
+    """Every phase, or one line that says that there is no log."""
+    no_losses = (None,) * len(LOST)
+    for row in own[LinkPhase]:
+        yield (True, row.phase, *(getattr(row, name) for name in LINKED), *no_losses)
+    if not own[LinkPhase]:
+        yield (False, None, *(None for _ in LINKED), *no_losses)
+
+
+def flow_cells(_flow: RunFlow, own: Own) -> Cells:
+    for row in own[FlowLoss]:
+        yield (True, "overall", *(None for _ in LINKED), *(getattr(row, name) for name in LOST))
+
+
+LINK = Judge(
+    name="link",
+    tables=(LinkPhase, FlowLoss),
+    columns=(),
+    find=link_rows,
+    header=("is_logged", "phase", *LINKED, *LOST),
+    cells=flow_cells,
+    run_cells=run_cells,
+)
