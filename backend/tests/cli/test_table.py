@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from downlink.cli.client import Access, Client
-from downlink.cli.table import campaign_table, check_markers, event_time, put_between_markers, value
+from downlink.cli.table import campaign_table, check_markers, event_time, markdown, put_between_markers, value
 from downlink.domain.errors import InvalidError, UnavailableError
 
 
@@ -135,3 +135,20 @@ def test_a_file_without_a_place_for_a_table_is_refused(tmp_path: Path) -> None:
         check_markers(file)
     with pytest.raises(InvalidError, match="Cannot read"):
         check_markers(tmp_path / "absent.md")
+
+
+def test_what_a_logged_link_did_has_columns_of_its_own() -> None:
+    told = {
+        "queueing_ms": statistics(80.0, 5.0, 3),
+        "congestion_loss_percent": statistics(0.25, None, 1),
+        "link_loss_percent": None,
+    }
+    by_log = {"metrics": {"startup": told, "steady": told, "overall": told}}
+    rows = [{**make_group("Stock", "cubic", 3), "observed_exit": None, "by_log": found} for found in (by_log, None)]
+    head, _, logged, other = markdown(rows).splitlines()
+    assert head.endswith(
+        "| One-way queueing, start-up, ms | One-way queueing, steady, ms | Lost by congestion, overall, % of arrivals | Lost by the link, overall, % of arrivals |"
+    )
+    assert logged.endswith("| 80 [75, 85] (3) | 80 [75, 85] (3) | 0.250 (1) | - |")
+    assert other.endswith("| - | - | - | - |")
+    assert "queueing" not in markdown(rows[1:])
