@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "b7e2c40d9f18"
-down_revision = "c4f19d7e02ab"
+down_revision = "d8a35e60c17b"
 branch_labels = None
 depends_on = None
 
