@@ -10,7 +10,8 @@ const proxyFor = (mode: string): Record<string, string> => (mode === 'mock' ? {}
 export default defineConfig(({ mode }) => ({
   plugins: [react(), mode === 'mock' ? mockServer() : null],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
-  server: { proxy: proxyFor(mode) },
+  // Templates are files of docs/examples.
+  server: { proxy: proxyFor(mode), fs: { allow: ['..'] } },
   preview: { proxy: proxyFor(mode) },
   // The page's content security policy allows fonts and images from its own origin only, so nothing becomes a data: address.
   build: { license: { fileName: 'licences.md' }, assetsInlineLimit: 0, target: 'es2022', chunkSizeWarningLimit: 700 },

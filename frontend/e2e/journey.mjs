@@ -56,13 +56,29 @@ async function setUp() {
   await context.close()
 }
 
-/** @param {import('playwright-core').Page} page */
+/** From a template over the form to the text and back, and then the file of this test. @param {import('playwright-core').Page} page */
 async function startCampaign(page) {
   await visit(page, new URL('/campaigns/new', baseUrl).href)
-  await page.getByRole('textbox', { name: 'Campaign file' }).fill(await readFile(value('campaign'), 'utf8'))
+  await page.getByRole('link', { name: /^HyStart on and off/ }).click()
+  await page
+    .getByRole('spinbutton', { name: 'Cycles' })
+    .or(page.getByRole('textbox', { name: 'Cycles' }))
+    .fill('7')
+  await page.getByText('7 cycles').waitFor()
+  await showAs(page, 'YAML')
+  const file = page.getByRole('textbox', { name: 'Campaign file' })
+  await file.getByText('cycles: 7').waitFor()
+  await file.fill(await readFile(value('campaign'), 'utf8'))
+  await showAs(page, 'Form')
+  assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'In the browser')
   await page.getByRole('heading', { name: 'Timeline' }).waitFor()
-  await page.getByRole('button', { name: 'Create and launch' }).click()
+  await page.getByRole('button', { name: 'Save and launch' }).click()
   await page.waitForURL(/\/campaigns\/[0-9a-f-]{36}/)
+}
+
+/** @param {import('playwright-core').Page} page @param {string} view */
+async function showAs(page, view) {
+  await page.getByRole('radiogroup', { name: 'View of the campaign file' }).getByText(view).click()
 }
 
 /** The same document, never loaded again, tells of every run until all are done. @param {import('playwright-core').Page} page */

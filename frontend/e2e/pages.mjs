@@ -14,10 +14,22 @@ const FIXED = [
     prepare: (page) => page.getByRole('button').or(page.getByRole('link')).first().waitFor(),
   },
   { name: 'campaigns', path: '/campaigns' },
+  { name: 'templates', path: '/campaigns/new', prepare: (page) => page.getByRole('list', { name: 'Templates' }).waitFor() },
   {
     name: 'new-campaign',
-    path: '/campaigns/new',
+    path: '/campaigns/new?start=hystart',
     prepare: (page) => page.getByRole('heading', { name: 'Timeline' }).or(page.getByRole('alert')).first().waitFor(),
+  },
+  {
+    name: 'new-campaign-matrix',
+    path: '/campaigns/new?start=buffers',
+    isBrief: true,
+    prepare: (page) => page.getByText('16 conditions, every combination').waitFor(),
+  },
+  {
+    name: 'new-campaign-yaml',
+    path: '/campaigns/new?start=hystart&view=yaml',
+    prepare: (page) => page.getByRole('textbox', { name: 'Campaign file' }).waitFor(),
   },
   { name: 'import', path: '/campaigns/import', isBrief: true },
   { name: 'agents', path: '/agents' },

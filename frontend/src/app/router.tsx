@@ -8,8 +8,9 @@ import {
   type RouterHistory,
   redirect,
 } from '@tanstack/react-router'
+import { VIEWS, type View } from '@/features/drafts/views'
 import { sessionQuery } from '@/features/session/queries'
-import { text } from '@/lib/search'
+import { oneOf, text } from '@/lib/search'
 import { BarePageError, NotFound, PageError } from './PageError'
 import { parseCampaignSearch } from './pages/campaignTabs'
 import { parseRunSearch } from './pages/runTabs'
@@ -63,6 +64,10 @@ const campaigns = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns/new',
+  validateSearch: (search: Record<string, unknown>): { start?: string | undefined; view?: View | undefined } => ({
+    start: text(search.start),
+    view: oneOf(search.view, VIEWS),
+  }),
   component: lazyRouteComponent(() => import('./pages/NewCampaignPage'), 'NewCampaignPage'),
 })
 

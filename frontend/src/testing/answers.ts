@@ -145,6 +145,7 @@ const ROUTES: Route[] = [
   ['GET', /^\/campaigns$/, (world) => list(world.campaigns)],
   ['POST', /^\/campaigns$/, () => answerOf('campaign-created')],
   ['POST', /^\/campaigns\/preview$/, preview],
+  ['GET', /^\/campaigns\/schema$/, () => answerOf('campaign-schema')],
   ['POST', /^\/imports$/, importFiles],
   ['POST', /^\/campaigns\/([^/]+)\/launch$/, launch],
   ['POST', /^\/campaigns\/([^/]+)\/resume$/, setState('running')],

@@ -40,6 +40,7 @@ Object.assign(window, {
 })
 // Where nothing is laid out there is nothing to scroll; lists of choices try to.
 Element.prototype.scrollIntoView = () => undefined
+Range.prototype.getClientRects = () => [] as unknown as DOMRectList
 Object.defineProperty(document, 'fonts', { value: new EventTarget() })
 Object.defineProperty(navigator, 'locks', { configurable: true, value: { request: () => new Promise(() => undefined) } })
 

@@ -42,7 +42,7 @@ export function CampaignsPage() {
                 title="No campaigns yet"
                 action={
                   <Button component={Link} to="/campaigns/new" variant="light">
-                    Start from the example
+                    Choose a template
                   </Button>
                 }
               >

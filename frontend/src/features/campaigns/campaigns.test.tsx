@@ -22,7 +22,7 @@ describe('the list', () => {
     serve({ ...makeWorld(), campaigns: [] })
     renderAt('/campaigns')
     expect(await screen.findByText('No campaigns yet')).toBeTruthy()
-    expect(screen.getByRole('link', { name: 'Start from the example' })).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Choose a template' })).toBeTruthy()
   })
 })
 
@@ -202,30 +202,6 @@ describe('the verbs', () => {
     expect(world.campaigns[0]?.state).toBe('running')
     await userEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }))
     await waitFor(() => expect(world.campaigns[0]?.state).toBe('cancelled'))
-  })
-})
-
-describe('a new campaign', () => {
-  it('is previewed as planned runs, size and conflicts before anything is saved', async () => {
-    serve()
-    renderAt('/campaigns/new')
-    expect(await screen.findByRole('heading', { name: 'Timeline' })).toBeTruthy()
-    expect(screen.getByText('3.78 GB')).toBeTruthy()
-    expect(screen.getByText(/both need link geo-viasat at 0 s/)).toBeTruthy()
-    expect(screen.getByText(/11 of 16 slow-start detectors .* need every ACK and will not decide/)).toBeTruthy()
-    expect(screen.getAllByText('4 min 36 s').length).toBeGreaterThan(0)
-  })
-
-  it('shows an error at its line and cannot be saved', async () => {
-    serve()
-    renderAt('/campaigns/new')
-    await screen.findByRole('heading', { name: 'Timeline' })
-    const file = screen.getByRole('textbox', { name: 'Campaign file' })
-    await userEvent.clear(file)
-    await userEvent.type(file, 'name: x\nstpo: 3')
-    expect(await screen.findByText(/^See line 6/)).toBeTruthy()
-    expect(screen.getByRole('alert').textContent).toContain('stpo: unknown key')
-    expect(screen.getByRole('button', { name: 'Save as draft' }).hasAttribute('disabled')).toBe(true)
   })
 })
 

@@ -1,0 +1,285 @@
+import { ActionIcon, Button, Group, MultiSelect, SegmentedControl, Select, Stack, Switch, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { METRICS, phaseChoices } from '@/lib/quantities'
+import { Panel } from '@/ui/Panel'
+import { ConditionList, StopFields } from './ConditionList'
+import type { Path } from './document'
+import classes from './drafts.module.css'
+import { NumberField, Reasons, TextField } from './fields'
+import { MatrixEditor } from './MatrixEditor'
+import { matrixOf } from './matrix'
+import { SettingsEditor } from './SettingsEditor'
+import { helpText } from './schema'
+import { listAt, mappingAt, useDraft, useField } from './view'
+
+const GB = 1e9
+
+/** The campaign file as a form. Each field edits its own place of the text. */
+export function DraftForm() {
+  return (
+    <Stack gap="lg">
+      <Panel title="Campaign">
+        <Stack gap="sm">
+          <TextField path={['name']} label="Name" required />
+          <Notes />
+          <Links />
+        </Stack>
+      </Panel>
+      <Conditions />
+      <Panel title="Settings of every condition" description="A condition’s own settings go before these.">
+        <div className={classes.pair}>
+          <SettingsEditor path={['defaults', 'sender']} title="Sender settings" />
+          <SettingsEditor path={['defaults', 'receiver']} title="Receiver settings" />
+        </div>
+      </Panel>
+      <Panel title="Runs">
+        <Stack gap="md">
+          <StopFields path={['stop']} />
+          <Phases />
+          <Windows />
+        </Stack>
+      </Panel>
+      <Timetable />
+      <Panel title="Limits and what is tested">
+        <Stack gap="md">
+          <div className={classes.pair}>
+            <NumberField path={['limits', 'attempts']} label="Tries per run" />
+            <NumberField
+              path={['limits', 'bytes']}
+              label="Volume limit"
+              unit="GB"
+              factor={GB}
+              help="The campaign’s data volume"
+              placeholder="no limit"
+            />
+          </div>
+          <Sampling />
+          <PrimaryMetrics />
+        </Stack>
+      </Panel>
+    </Stack>
+  )
+}
+
+function Notes() {
+  const { value, shape, error, set } = useField(['notes'])
+  return (
+    <Textarea
+      label="Notes"
+      description={helpText(shape)}
+      error={error}
+      autosize
+      minRows={1}
+      maxRows={6}
+      value={value === undefined ? '' : String(value)}
+      onChange={(event) => set(event.currentTarget.value || undefined)}
+    />
+  )
+}
+
+function Links() {
+  const { data, known, edit, problems } = useDraft()
+  const { shape } = useField(['links'])
+  const chosen = listAt(data, ['links']).map(String)
+  const names = [...new Set([...known.links.map(({ name }) => name), ...chosen])]
+  const error = problems.filter(({ place }) => place === 'links' || place.startsWith('links['))
+  return (
+    <MultiSelect
+      label="Links"
+      description={helpText(shape, { range: false })}
+      error={error.length > 0 ? error.map(({ message }) => message).join(' ') : undefined}
+      data={names}
+      value={chosen}
+      required
+      placeholder={chosen.length > 0 ? undefined : 'Choose a link'}
+      nothingFoundMessage="No such link. Links are made on the page Links."
+      onChange={(next) => edit(['links'], next)}
+    />
+  )
+}
+
+function Conditions() {
+  const { data } = useDraft()
+  const conditions = listAt(data, ['conditions']) as Record<string, unknown>[]
+  const [view, setView] = useState(() => (conditions.length > 4 && (matrixOf(conditions)?.factors.length ?? 0) > 1 ? 'matrix' : 'list'))
+  return (
+    <Panel
+      title="Conditions"
+      description="What is compared. Each cycle runs every condition once."
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="How conditions are shown"
+          data={[
+            { value: 'list', label: 'List' },
+            { value: 'matrix', label: 'Matrix' },
+          ]}
+          value={view}
+          onChange={setView}
+        />
+      }
+    >
+      {view === 'list' ? <ConditionList /> : <MatrixEditor />}
+    </Panel>
+  )
+}
+
+function Phases() {
+  return (
+    <div>
+      <Reasons path={['phases']} />
+      <div className={classes.pair}>
+        <NumberField path={['phases', 'startup_s']} label="Start-up: the first" unit="s" placeholder="fits the run" />
+        <NumberField path={['phases', 'steady_s']} label="Steady state: the last" unit="s" placeholder="fits the run" />
+      </div>
+    </div>
+  )
+}
+
+function Windows() {
+  const { data, edit, editList } = useDraft()
+  const windows = listAt(data, ['windows'])
+  const path: Path = ['windows']
+  const add = () => editList(path, [...windows, { name: `window_${windows.length + 1}`, from_s: 10, to_s: 20 }])
+  const remove = (index: number) => {
+    const kept = windows.filter((_, other) => other !== index)
+    if (kept.length > 0) editList(path, kept)
+    else edit(path, undefined)
+  }
+  return (
+    <fieldset className={classes.settings}>
+      <legend>Named windows</legend>
+      <Stack gap="sm">
+        {windows.map((_, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a window is known by its place; its name is being typed
+          <Group key={index} align="flex-start" wrap="nowrap" gap="xs">
+            <div className={`${classes.pair} ${classes.grow}`}>
+              <TextField path={['windows', index, 'name']} label="Name" required />
+              <NumberField path={['windows', index, 'from_s']} label="From" unit="s" help="After the start of the run" required />
+              <NumberField path={['windows', index, 'to_s']} label="To" unit="s" help="Before the run ends" required />
+            </div>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Remove window ${index + 1}`} onClick={() => remove(index)}>
+              <Text aria-hidden="true">×</Text>
+            </ActionIcon>
+          </Group>
+        ))}
+        <div>
+          <Button size="compact-xs" variant="light" onClick={add}>
+            Add a window
+          </Button>
+        </div>
+      </Stack>
+    </fieldset>
+  )
+}
+
+const WAYS: Readonly<Record<string, Record<string, number>>> = {
+  cycles: { cycles: 10, pause_s: 10 },
+  hours: { duration_h: 24, every_s: 300 },
+}
+
+function Timetable() {
+  const { data, editAll } = useDraft()
+  const timetable = mappingAt(data, ['timetable'])
+  const way = 'duration_h' in timetable || 'every_s' in timetable ? 'hours' : 'cycles'
+  const change = (next: string) =>
+    editAll([
+      ...Object.entries(WAYS[next] ?? {}).map(([key, value]) => [['timetable', key], value] as const),
+      ...Object.keys(WAYS[way] ?? {}).map((key) => [['timetable', key], undefined] as const),
+    ])
+  return (
+    <Panel title="Timetable">
+      <Stack gap="md">
+        <SegmentedControl
+          size="xs"
+          style={{ alignSelf: 'flex-start' }}
+          aria-label="How long the campaign takes"
+          data={[
+            { value: 'cycles', label: 'A number of cycles' },
+            { value: 'hours', label: 'A number of hours' },
+          ]}
+          value={way}
+          onChange={change}
+        />
+        <Reasons path={['timetable']} />
+        <div className={classes.pair}>
+          {way === 'cycles' ? (
+            <>
+              <NumberField path={['timetable', 'cycles']} label="Cycles" required />
+              <NumberField path={['timetable', 'pause_s']} label="Pause between cycles" unit="s" />
+            </>
+          ) : (
+            <>
+              <NumberField path={['timetable', 'duration_h']} label="Duration" unit="h" required />
+              <NumberField path={['timetable', 'every_s']} label="A run on each link every" unit="s" required />
+            </>
+          )}
+          <Order />
+        </div>
+      </Stack>
+    </Panel>
+  )
+}
+
+function Order() {
+  const { value, shape, error, set } = useField(['timetable', 'order'])
+  const isShuffled = value === 'shuffled'
+  return (
+    <>
+      <Select
+        label="Order in a cycle"
+        description={shape?.description}
+        error={error}
+        data={[
+          { value: 'interleaved', label: 'as listed' },
+          { value: 'shuffled', label: 'drawn anew' },
+        ]}
+        allowDeselect={false}
+        value={String(value ?? 'interleaved')}
+        onChange={(next) => set(next ?? undefined)}
+      />
+      {isShuffled ? <NumberField path={['timetable', 'seed']} label="Seed" /> : null}
+    </>
+  )
+}
+
+function Sampling() {
+  const { value, error, set } = useField(['sampling'])
+  return (
+    <Switch
+      label="Record every ACK"
+      description="Needed by 11 of the slow-start detectors. Some thousand samples a second instead of 200."
+      error={error}
+      checked={value === 'per_ack'}
+      onChange={(event) => set(event.currentTarget.checked ? 'per_ack' : undefined)}
+    />
+  )
+}
+
+function PrimaryMetrics() {
+  const { data, edit, problems } = useDraft()
+  const { shape } = useField(['primary_metrics'])
+  const windows = (listAt(data, ['windows']) as { name?: string }[]).flatMap(({ name }) => (name ? [{ name }] : []))
+  const known = phaseChoices(windows).flatMap(({ value: phase, label }) =>
+    METRICS.map(({ name, title }) => ({ value: `${phase}.${name}`, label: `${title}, ${label.toLowerCase()}` })),
+  )
+  const times = [
+    { value: 'time_to_steady_s', label: 'Time to steady state' },
+    { value: 'time_to_level_s', label: 'Time to common level' },
+  ]
+  const chosen = listAt(data, ['primary_metrics']).map(String)
+  const other = chosen.filter((value) => ![...known, ...times].some((one) => one.value === value))
+  const wrong = problems.filter(({ place }) => place.startsWith('primary_metrics'))
+  return (
+    <MultiSelect
+      label="What is tested"
+      description={`${helpText(shape)}. Choose few, before the first run.`}
+      error={wrong.length > 0 ? wrong.map(({ message }) => message).join(' ') : undefined}
+      data={[...known, ...times, ...other.map((value) => ({ value, label: value }))]}
+      value={chosen}
+      searchable
+      placeholder={chosen.length > 0 ? undefined : 'Throughput in start-up and in steady state'}
+      onChange={(next) => edit(['primary_metrics'], next.length > 0 ? next : undefined)}
+    />
+  )
+}

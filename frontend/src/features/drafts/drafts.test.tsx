@@ -1,0 +1,134 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { serve } from '@/testing/network'
+import { renderAt } from '@/testing/renderAt'
+import { readDraft } from './document'
+import { TEMPLATES } from './templates'
+import { readUnsaved } from './unsaved'
+
+beforeEach(() => localStorage.clear())
+
+/** The text that the page holds, as it is kept. */
+const kept = (key: string) => readUnsaved(key)?.text ?? ''
+const data = (key: string) => readDraft(kept(key)).data
+
+describe('a new campaign', () => {
+  it('begins with a choice of templates, each with what it answers', async () => {
+    serve()
+    const { router } = renderAt('/campaigns/new')
+    const templates = await screen.findByRole('list', { name: 'Templates' })
+    expect(
+      within(templates)
+        .getAllByRole('link')
+        .map((link) => link.textContent),
+    ).toEqual(TEMPLATES.map(({ title, answers, figure }) => title + answers + figure))
+    await userEvent.click(within(templates).getByRole('link', { name: /^HyStart on and off/ }))
+    expect(router.state.location.search).toEqual({ start: 'hystart' })
+    expect(await screen.findByRole('textbox', { name: 'Name' })).toHaveProperty('value', 'HyStart on and off')
+    expect(screen.getAllByText('geo-viasat').length).toBeTruthy()
+  })
+
+  it('is previewed as planned runs, size and conflicts before anything is saved', async () => {
+    serve()
+    renderAt('/campaigns/new?start=example')
+    expect(await screen.findByRole('heading', { name: 'Timeline' })).toBeTruthy()
+    expect(screen.getByText('3.78 GB')).toBeTruthy()
+    expect(screen.getByText(/both need link geo-viasat at 0 s/)).toBeTruthy()
+    expect(screen.getByText(/11 of 16 slow-start detectors .* need every ACK and will not decide/)).toBeTruthy()
+    expect(screen.getAllByText('4 min 36 s').length).toBeGreaterThan(0)
+  })
+
+  it('a field of the form changes its own place of the text', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    const cycles = await screen.findByRole('textbox', { name: 'Cycles' })
+    await userEvent.clear(cycles)
+    await userEvent.type(cycles, '25')
+    expect(data('hystart')?.timetable).toEqual({ cycles: 25, pause_s: 60, order: 'interleaved' })
+    expect(kept('hystart')).toContain('# Peters 2021, Figure 5')
+  })
+
+  it('hours take the place of cycles, bytes that of seconds', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    await userEvent.click(await screen.findByRole('radio', { name: 'A number of hours' }))
+    await userEvent.click(screen.getByRole('radio', { name: 'After bytes' }))
+    expect(data('hystart')).toMatchObject({ timetable: { duration_h: 24, every_s: 300, order: 'interleaved' }, stop: { bytes: 100e6 } })
+    expect(data('hystart')?.timetable).not.toHaveProperty('cycles')
+  })
+
+  it('a condition is changed where it opens, and a flow is added beside its flow', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    await userEvent.click(await screen.findByText('HyStart off', { selector: 'summary strong' }))
+    await userEvent.click(await screen.findByRole('button', { name: 'Add a flow beside it' }))
+    expect(data('hystart')?.conditions).toEqual([
+      { name: 'HyStart on', sender: { 'tcp_cubic.hystart': 1 } },
+      { name: 'HyStart off', sender: { 'tcp_cubic.hystart': 0 }, flows: [{ cc: 'cubic' }, { cc: 'cubic', sender: 2 }] },
+    ])
+  })
+
+  it('a factor makes every combination, and its levels can be named', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    await userEvent.click(await screen.findByRole('radio', { name: 'Matrix' }))
+    await userEvent.click(screen.getByRole('button', { name: 'Add a factor' }))
+    await userEvent.click(await screen.findByRole('menuitem', { name: 'Congestion control' }))
+    expect(await screen.findByText('2 × 2 = 4 conditions, every combination once in each cycle')).toBeTruthy()
+    const label = screen.getByRole('textbox', { name: 'Congestion control, level 2: name' })
+    await userEvent.clear(label)
+    await userEvent.type(label, 'BBR 1')
+    const names = ((data('hystart')?.conditions ?? []) as { name: string }[]).map(({ name }) => name)
+    expect(names).toEqual(['HyStart on, Cubic', 'HyStart on, BBR 1', 'HyStart off, Cubic', 'HyStart off, BBR 1'])
+  })
+
+  it('what was typed is there after leaving the page, and can be discarded', async () => {
+    serve()
+    const first = renderAt('/campaigns/new?start=hystart')
+    const name = await screen.findByRole('textbox', { name: 'Name' })
+    await userEvent.type(name, ' again')
+    first.unmount()
+    renderAt('/campaigns/new?start=hystart')
+    expect(await screen.findByText('Your unsaved text is back')).toBeTruthy()
+    expect(screen.getByRole('textbox', { name: 'Name' })).toHaveProperty('value', 'HyStart on and off again')
+    await userEvent.click(screen.getByRole('button', { name: 'Discard it' }))
+    expect(screen.getByRole('textbox', { name: 'Name' })).toHaveProperty('value', 'HyStart on and off')
+    expect(readUnsaved('hystart')).toBeNull()
+  })
+
+  it('the choice of templates offers what was not saved', async () => {
+    serve()
+    localStorage.setItem('downlink.unsaved.hystart', JSON.stringify({ text: 'name: Half typed\n', at: new Date().toISOString() }))
+    renderAt('/campaigns/new')
+    expect(await screen.findByRole('link', { name: 'Half typed' })).toBeTruthy()
+    await userEvent.click(screen.getByRole('button', { name: 'Discard Half typed' }))
+    expect(screen.queryByText('Not saved yet')).toBeNull()
+  })
+
+  it('a text that is broken sends from the form to the text, and cannot be saved', async () => {
+    serve()
+    localStorage.setItem(
+      'downlink.unsaved.hystart',
+      JSON.stringify({ text: 'name: x\nlinks: [a\nstpo: 3\n', at: new Date().toISOString() }),
+    )
+    const { router } = renderAt('/campaigns/new?start=hystart')
+    expect(await screen.findByText('This text cannot be shown as a form')).toBeTruthy()
+    expect(await screen.findByText(/^line 6: stpo: unknown key/)).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Save as draft' }).hasAttribute('disabled')).toBe(true)
+    await userEvent.click(screen.getByRole('button', { name: 'Correct it as YAML' }))
+    expect(router.state.location.search).toMatchObject({ view: 'yaml' })
+  })
+
+  it('the text has line numbers, and an error is marked at its line', async () => {
+    serve()
+    const text = 'name: x\nlinks: [geo-viasat]\ntimetable: {cycles: 1}\nconditions: [{name: a}]\nstop: {seconds: 5}\nstpo: 3\n'
+    localStorage.setItem('downlink.unsaved.hystart', JSON.stringify({ text, at: new Date().toISOString() }))
+    const { container } = renderAt('/campaigns/new?start=hystart&view=yaml')
+    const file = await screen.findByRole('textbox', { name: 'Campaign file' })
+    expect(file.textContent).toContain('stpo: 3')
+    await waitFor(() => expect(container.querySelector('.cm-lintRange-error')?.textContent).toBe('stpo: 3'))
+    const numbers = [...container.querySelectorAll('.cm-lineNumbers .cm-gutterElement')].map((one) => one.textContent)
+    expect(numbers).toContain('6')
+  })
+})
