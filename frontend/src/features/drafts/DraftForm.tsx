@@ -43,7 +43,7 @@ export function DraftForm() {
       <Panel title="Limits and what is tested">
         <Stack gap="md">
           <div className={classes.pair}>
-            <NumberField path={['limits', 'attempts']} label="Tries per run" />
+            <NumberField path={['limits', 'attempts']} label="Tries per run" help="A run that fails is tried again; 1 to 10" />
             <NumberField
               path={['limits', 'bytes']}
               label="Volume limit"
@@ -258,7 +258,6 @@ function Sampling() {
 
 function PrimaryMetrics() {
   const { data, edit, problems } = useDraft()
-  const { shape } = useField(['primary_metrics'])
   const windows = (listAt(data, ['windows']) as { name?: string }[]).flatMap(({ name }) => (name ? [{ name }] : []))
   const known = phaseChoices(windows).flatMap(({ value: phase, label }) =>
     METRICS.map(({ name, title }) => ({ value: `${phase}.${name}`, label: `${title}, ${label.toLowerCase()}` })),
@@ -273,7 +272,7 @@ function PrimaryMetrics() {
   return (
     <MultiSelect
       label="What is tested"
-      description={`${helpText(shape)}. Choose few, before the first run.`}
+      description="Only these are tested, all others are shown. Choose few, before the first run."
       error={wrong.length > 0 ? wrong.map(({ message }) => message).join(' ') : undefined}
       data={[...known, ...times, ...other.map((value) => ({ value, label: value }))]}
       value={chosen}

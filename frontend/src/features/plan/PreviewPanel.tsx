@@ -42,7 +42,7 @@ export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
         </Text>
       </Panel>
       {runs.length > 0 ? <Timeline preview={preview} /> : null}
-      <Panel title="Conditions" isFlush>
+      <Panel title="Planned conditions" isFlush>
         <ConditionsTable conditions={campaign.conditions} />
       </Panel>
       {runs.length > 0 ? <PlannedRuns preview={preview} /> : null}
