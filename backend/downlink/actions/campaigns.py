@@ -13,7 +13,7 @@ import orjson
 from downlink.actions import runs
 from downlink.actions.campaign_states import set_state
 from downlink.actions.run_rows import add_planned_run
-from downlink.codec.campaign_file import parse_campaign
+from downlink.codec.campaign_file import parse_campaign, renamed
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
@@ -51,20 +51,47 @@ def create_campaign(
     unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime
 ) -> tables.Campaign:
     """Save a draft with its text as it was given."""
-    made = preview(unit, source, campaign, now)
-    row = tables.Campaign(
-        name=made.campaign.name,
-        notes=made.campaign.notes,
-        state=CampaignState.DRAFT,
-        source=source if source is not None else orjson.dumps(campaign, option=orjson.OPT_INDENT_2).decode(),
-        spec=made.campaign.to_dict(),
-        estimate=asdict(made.plan.estimate),
-        created_at=now,
-        report_wanted=0,
-    )
+    told = _told(unit, source, campaign, now)
+    row = tables.Campaign(**told, state=CampaignState.DRAFT, created_at=now, report_wanted=0)
     rows.add_campaign(unit, row)
     add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
     return row
+
+
+def _told(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
+    """What a draft's row holds of its file."""
+    made = preview(unit, source, campaign, now)
+    return {
+        "name": made.campaign.name,
+        "notes": made.campaign.notes,
+        "source": source if source is not None else orjson.dumps(campaign, option=orjson.OPT_INDENT_2).decode(),
+        "spec": made.campaign.to_dict(),
+        "estimate": asdict(made.plan.estimate),
+    }
+
+
+def change_draft(
+    unit: Unit, campaign_id: UUID, source: str | None, campaign: Mapping[str, Any] | None, now: datetime
+) -> None:
+    """Another file for a draft; what was launched stays as it is. ConflictError, InvalidError."""
+    row = _in_state(unit, campaign_id, CampaignState.DRAFT)
+    for key, value in _told(unit, source, campaign, now).items():
+        setattr(row, key, value)
+    add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
+
+
+MAX_COPIED_NAME = 190
+"""Characters of a name that a copy keeps: a campaign's name has 200."""
+
+
+def duplicate_campaign(unit: Unit, campaign_id: UUID, name: str | None, now: datetime) -> tables.Campaign:
+    """A new draft with the file of any campaign but an imported one, which has none. ConflictError, InvalidError."""
+    row = rows.find_campaign(unit, campaign_id)
+    if row.origin == "imported":
+        raise ConflictError(
+            "campaign_imported", "This campaign was made of files of other tools: it has no campaign file to copy."
+        )
+    return create_campaign(unit, renamed(row.source, name or f"{row.name[:MAX_COPIED_NAME]} (copy)"), None, now)
 
 
 def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
@@ -168,14 +195,14 @@ def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Lin
 def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict | None:
     """Why the agent can take no run now."""
     if agent is None:
-        return Conflict("agent_missing", f"{name} has not joined, or was revoked; it must join before a launch.", True)
+        return Conflict("agent_missing", f"{name} has not joined, or was revoked; it must join before a launch.", True, place="links")
     if agent.protocol < PROTOCOL:
         message = f"{name} is too old for this server; install the server's downlink-agent on its host and restart it."
-        return Conflict("agent_too_old", message, True, is_waivable=True)
+        return Conflict("agent_too_old", message, True, is_waivable=True, place="links")
     if agent.status == AgentStatus.BLOCKED:
-        return Conflict("agent_blocked", f"{name} takes no run: {agent.detail}", True, is_waivable=True)
+        return Conflict("agent_blocked", f"{name} takes no run: {agent.detail}", True, is_waivable=True, place="links")
     if not is_present(AgentStatus(agent.status), agent.last_seen_at, agent.run_id, now):
         heard = f"last heard {moment_text(agent.last_seen_at)}" if agent.last_seen_at else "never heard"
         message = f"{name} is offline ({heard}); start `downlink-agent run` on its host."
-        return Conflict("agent_offline", message, True, is_waivable=True)
+        return Conflict("agent_offline", message, True, is_waivable=True, place="links")
     return None

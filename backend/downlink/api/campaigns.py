@@ -17,6 +17,7 @@ from downlink.api.schemas.campaigns import (
     CampaignList,
     CampaignPreview,
     CampaignStateName,
+    DuplicateBody,
     LaunchBody,
 )
 from downlink.codec.campaign_shape import campaign_schema
@@ -61,6 +62,31 @@ def create_campaign(body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignD
 @router.get("/campaigns/{campaign_id}", responses=problems(401, 404))
 def get_campaign(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignDetail:
     return present.campaign_detail(rows.get_overview(unit, campaign_id))
+
+
+@router.put(
+    "/campaigns/{campaign_id}",
+    dependencies=[may(Verb.CREATE_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
+)
+def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
+    """Give a draft another file. A campaign that was launched is changed no more: `duplicate` makes a draft of it."""
+    campaigns.change_draft(unit, campaign_id, body.source, body.campaign, now)
+    return present.campaign_detail(rows.get_overview(unit, campaign_id))
+
+
+@router.post(
+    "/campaigns/{campaign_id}/duplicate",
+    status_code=201,
+    dependencies=[may(Verb.CREATE_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
+)
+def duplicate_campaign(
+    campaign_id: UUID, unit: UnitOfWork, now: Now, body: DuplicateBody | None = None
+) -> CampaignDetail:
+    """A new draft with the same file under another name; comments are kept."""
+    made = campaigns.duplicate_campaign(unit, campaign_id, body.name if body else None, now)
+    return present.campaign_detail(rows.get_overview(unit, made.id))
 
 
 @router.delete(

@@ -105,6 +105,21 @@ def create(
 
 
 @app.command()
+def duplicate(
+    campaign: Which,
+    name: Annotated[str | None, typer.Option(help="Of the new draft; else its own with (copy) after it")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a new draft with the file of a campaign; print its id."""
+    client = connect()
+    made = client.post(f"/campaigns/{campaign_id(client, campaign)}/duplicate", {"name": name})
+    if as_json:
+        print_json(made)
+    else:
+        say(made["id"])
+
+
+@app.command()
 def launch(campaign: Which, even_if_offline: EvenIfOffline = False) -> None:
     """Begin: the runs get their due times."""
     _change(campaign, "launch", "is launched", {"even_if_offline": even_if_offline})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -34,6 +35,24 @@ def parse_campaign(text: str) -> Campaign:
     raise campaign_error(
         [{"place": each.place, "line": _line(lines, each.place), "message": each.message} for each in found]
     )
+
+
+def renamed(text: str, name: str) -> str:
+    """The text of a campaign file with another name, and nothing else changed. The text is one that `parse_campaign` takes."""
+    for key, value in _node(text).value:
+        if key.value == "name":
+            start, end = value.start_mark.index, value.end_mark.index
+            ending = "\n" if text[start:end].endswith("\n") else ""  # of a text in several lines
+            return text[:start] + json.dumps(name, ensure_ascii=False) + ending + text[end:]
+    raise _refusal("name: is required.")
+
+
+def _node(text: str) -> yaml.Node:
+    """JSON is YAML too, apart from its tabs."""
+    node = _Loader(text.replace("\t", " ") if text.lstrip().startswith("{") else text).get_single_node()
+    if node is None:
+        raise _refusal("The campaign file is empty.")
+    return node
 
 
 def _refusal(message: str, line: int | None = None, place: str = "") -> InvalidError:

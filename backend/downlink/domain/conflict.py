@@ -11,13 +11,14 @@ class Conflict:
     """One reason, as a code and a sentence.
 
     is_blocking: the campaign cannot be launched; otherwise its runs wait or may fail. is_waivable: it blocks, unless whoever
-    launches says that the agent will be there in time.
+    launches says that the agent will be there in time. place: the key of the campaign file that it is about, if one is.
     """
 
     code: str
     message: str
     is_blocking: bool = False
     is_waivable: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,14 +208,13 @@ def _missing_senders(campaign: Campaign, link: Link) -> list[int]:
 
 
 def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict]:
-    for name in campaign.links:
+    for index, name in enumerate(campaign.links):
         if name not in links:
-            yield Conflict(
-                "unknown_link", f"There is no link called {name}; create it first, or correct the name.", True
-            )
+            message = f"There is no link called {name}; create it first, or correct the name."
+            yield Conflict("unknown_link", message, True, place=f"links[{index}]")
         elif missing := _missing_senders(campaign, links[name]):
             has = len(links[name].senders)
-            yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True)
+            yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True, place="links")
 
 
 def _several_receivers(campaign: Campaign) -> Iterator[Conflict]:
@@ -238,6 +237,7 @@ def _overlapping(campaign: Campaign) -> Iterator[Conflict]:
             f"{phases.steady_s:g} s of steady state, so that steady state would include start-up. "
             f"Shorten the phases, for example to startup_s: {fitting.startup_s:g} and steady_s: {fitting.steady_s:g}.",
             True,
+            place="phases",
         )
 
 
@@ -251,17 +251,17 @@ def _absent(campaign: Campaign, links: Sequence[Link], absent: Mapping[str, Conf
 def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, HostControls]) -> Iterator[Conflict]:
     """Controls that a sender cannot run, or not so: one conflict per sender and fault, with the first condition."""
     asked = [
-        (link.senders[flow.sender - 1], condition.name, flow)
+        (link.senders[flow.sender - 1], condition.name, f"conditions[{number}].flows[{index}].cc", flow)
         for link in links
-        for condition in campaign.conditions
-        for flow in condition.flows
+        for number, condition in enumerate(campaign.conditions)
+        for index, flow in enumerate(condition.flows)
     ]
-    found: dict[tuple[str, ControlFault], str] = {}
-    for sender, name, flow in asked:
+    found: dict[tuple[str, ControlFault], tuple[str, str]] = {}
+    for sender, name, place, flow in asked:
         for fault in controls[sender].faults(flow.transport) if sender in controls else ():
-            found.setdefault((sender, fault), name)
-    for (sender, fault), name in found.items():
-        yield Conflict("control_unfit", f"{name}, on {sender}: {fault.sentence}", fault.is_certain)
+            found.setdefault((sender, fault), (name, place))
+    for (sender, fault), (name, place) in found.items():
+        yield Conflict("control_unfit", f"{name}, on {sender}: {fault.sentence}", fault.is_certain, place=place)
 
 
 def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:
@@ -276,6 +276,7 @@ def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:
                 f"On {link.name} a run of {name} takes about {longest_s:.0f} s, but one is due every {every_s:g} s: "
                 "raise every_s or shorten the run.",
                 True,
+                place="timetable.every_s",
             )
 
 
@@ -286,12 +287,12 @@ def _too_much(campaign: Campaign, links: Mapping[str, Link], volumes: Mapping[st
             yield Conflict(
                 "allowance_exceeded",
                 f"Up to {_megabytes(volume)} would go over {name}, whose allowance is {_megabytes(allowance)}.",
+                place="links",
             )
     total, limit = sum(volumes.values()), campaign.limits.bytes
     if limit is not None and total > limit:
-        yield Conflict(
-            "limit_exceeded", f"Up to {_megabytes(total)} would be sent; the campaign's limit is {_megabytes(limit)}."
-        )
+        message = f"Up to {_megabytes(total)} would be sent; the campaign's limit is {_megabytes(limit)}."
+        yield Conflict("limit_exceeded", message, place="limits.bytes")
 
 
 def _megabytes(volume: int) -> str:

@@ -85,6 +85,13 @@ const campaign = createRoute({
   component: lazyRouteComponent(() => import('./pages/CampaignPage'), 'CampaignPage'),
 })
 
+const editDraft = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns/$campaignId/edit',
+  validateSearch: (search: Record<string, unknown>): { view?: View | undefined } => ({ view: oneOf(search.view, VIEWS) }),
+  component: lazyRouteComponent(() => import('./pages/EditDraftPage'), 'EditDraftPage'),
+})
+
 const reproduction = createRoute({
   getParentRoute: () => shell,
   path: '/reproduction',
@@ -119,7 +126,7 @@ const tokens = createRoute({
 const tree = root.addChildren([
   setup,
   login,
-  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, run, reproduction, agents, links, tokens]),
+  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, editDraft, run, reproduction, agents, links, tokens]),
 ])
 
 export function createAppRouter(cache: QueryClient, history?: RouterHistory) {

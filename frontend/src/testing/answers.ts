@@ -84,6 +84,25 @@ const preview: Respond = (_world, _, body) => {
   return answerOf(source === said<{ source: string }>('draft').source ? 'draft-preview' : 'preview')
 }
 
+/** A draft as the server makes one, of this campaign's file. */
+const duplicate: Respond = (world, [id]) => {
+  const original = findCampaign(world, id)
+  if (!original) return answerOf('campaign-unknown')
+  const copy = {
+    ...said<World['campaigns'][number]>('draft'),
+    id: crypto.randomUUID(),
+    name: `${original.name} (copy)`,
+    source: original.source,
+  }
+  world.campaigns.push(copy)
+  return { status: 201, body: copy }
+}
+
+const changeDraft: Respond = (world, [id], { source }) => {
+  const campaign = findCampaign(world, id)
+  return campaign ? ok(Object.assign(campaign, { source: String(source) })) : answerOf('campaign-unknown')
+}
+
 const importFiles: Respond = (world, _, body) => {
   const refused = world.refusedFiles
   if (refused.length > 0 && body.skip_refused !== 'true') {
@@ -147,6 +166,8 @@ const ROUTES: Route[] = [
   ['POST', /^\/campaigns\/preview$/, preview],
   ['GET', /^\/campaigns\/schema$/, () => answerOf('campaign-schema')],
   ['POST', /^\/imports$/, importFiles],
+  ['POST', /^\/campaigns\/([^/]+)\/duplicate$/, duplicate],
+  ['PUT', /^\/campaigns\/([^/]+)$/, changeDraft],
   ['POST', /^\/campaigns\/([^/]+)\/launch$/, launch],
   ['POST', /^\/campaigns\/([^/]+)\/resume$/, setState('running')],
   ['POST', /^\/campaigns\/([^/]+)\/pause$/, setState('paused')],

@@ -39,6 +39,12 @@ class LaunchBody(Body):
     )
 
 
+class DuplicateBody(Body):
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="Of the new draft; by default the campaign's own with (copy) after it"
+    )
+
+
 class StopRule(Shape):
     """Exactly one is set."""
 
@@ -141,6 +147,7 @@ class Conflict(Shape):
     message: str
     is_blocking: bool = Field(description="The campaign cannot be launched; otherwise its runs wait or may fail")
     is_waivable: bool = Field(description="It blocks, unless the launch says `even_if_offline`")
+    place: str = Field(default="", description="The key of the campaign file that it is about; empty for none")
 
 
 class CampaignPreview(Shape):

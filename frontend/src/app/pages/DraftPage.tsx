@@ -72,8 +72,9 @@ function useLivePreview(text: string) {
   return { preview: last, error: asked.error, isCurrent: settled === text && !asked.isPending }
 }
 
-function placedConflicts(_preview: CampaignPreview | null): PlacedProblem[] {
-  return []
+/** What speaks against the plan, for the fields that it is about. */
+function placedConflicts(preview: CampaignPreview | null): PlacedProblem[] {
+  return (preview?.conflicts ?? []).flatMap(({ place, message }) => (place ? [{ place, message }] : []))
 }
 
 function Restored({ at, onDiscard }: { at: string; onDiscard: () => void }) {

@@ -4,7 +4,7 @@ import { problemOf } from '@/api/problem'
 import type { Campaign, CampaignPreview } from '@/api/types'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { ProblemAlert } from '@/ui/ProblemAlert'
-import { useCancel, useDeleteCampaign, useLaunch, usePause, useResume } from './queries'
+import { useCancel, useDeleteCampaign, useDuplicate, useLaunch, usePause, useResume } from './queries'
 
 type Conflict = CampaignPreview['conflicts'][number]
 
@@ -23,6 +23,15 @@ export function CampaignActions({ campaign }: { campaign: Campaign }) {
           Launch
         </Button>
       ) : null}
+      {campaign.state === 'draft' ? (
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/campaigns/$campaignId/edit" params={{ campaignId: campaign.id }} {...props} />}
+        >
+          Edit
+        </Button>
+      ) : null}
+      {campaign.origin === 'imported' ? null : <Duplicate campaign={campaign} />}
       {campaign.state === 'running' ? (
         <Button variant="default" loading={pause.isPending} onClick={() => pause.mutate(at)}>
           Pause
@@ -54,6 +63,25 @@ export function CampaignActions({ campaign }: { campaign: Campaign }) {
 function onlyAbsentAgents(error: unknown): boolean {
   const conflicts = error ? problemOf(error).details?.conflicts : []
   return Array.isArray(conflicts) && conflicts.length > 0 && conflicts.every((conflict: Partial<Conflict>) => conflict.is_waivable)
+}
+
+/** A new draft with the same file, opened for what should be different in it. */
+function Duplicate({ campaign }: { campaign: Campaign }) {
+  const duplicate = useDuplicate()
+  const router = useRouter()
+  const open = (campaignId: string) => router.navigate({ to: '/campaigns/$campaignId/edit', params: { campaignId } })
+  return (
+    <>
+      <Button
+        variant="default"
+        loading={duplicate.isPending}
+        onClick={() => duplicate.mutate({ params: { path: { campaign_id: campaign.id } } }, { onSuccess: ({ id }) => open(id) })}
+      >
+        Duplicate
+      </Button>
+      {duplicate.error ? <ProblemAlert error={duplicate.error} /> : null}
+    </>
+  )
 }
 
 function Cancel({ campaign }: { campaign: Campaign }) {

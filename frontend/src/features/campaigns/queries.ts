@@ -21,6 +21,8 @@ function useRefreshing() {
 }
 
 export const useCreateCampaign = () => api.useMutation('post', `${API}/campaigns`, useRefreshing())
+export const useChangeDraft = () => api.useMutation('put', `${API}/campaigns/{campaign_id}`, useRefreshing())
+export const useDuplicate = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/duplicate`, useRefreshing())
 export const useLaunch = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/launch`, useRefreshing())
 export const usePause = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/pause`, useRefreshing())
 export const useResume = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/resume`, useRefreshing())

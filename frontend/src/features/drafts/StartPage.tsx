@@ -8,7 +8,7 @@ import { useNow } from '@/ui/useNow'
 import { readDraft } from './document'
 import classes from './drafts.module.css'
 import { TEMPLATES } from './templates'
-import { allUnsaved, forgetUnsaved } from './unsaved'
+import { allUnsaved, forgetUnsaved, isOfSaved } from './unsaved'
 
 /** What a new campaign begins with: a template, a file, or what was typed and not saved. */
 export function StartPage({ onFile }: { onFile: (text: string) => void }) {
@@ -58,7 +58,7 @@ export function StartPage({ onFile }: { onFile: (text: string) => void }) {
 
 function UnsavedTexts() {
   const now_ms = useNow()
-  const [texts, setTexts] = useState(allUnsaved)
+  const [texts, setTexts] = useState(() => allUnsaved().filter(({ key }) => !isOfSaved(key)))
   if (texts.length === 0) return null
   const discard = (key: string) => {
     forgetUnsaved(key)

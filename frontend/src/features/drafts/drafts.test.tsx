@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { serve } from '@/testing/network'
+import { IDS } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { readDraft } from './document'
 import { TEMPLATES } from './templates'
@@ -130,5 +131,40 @@ describe('a new campaign', () => {
     await waitFor(() => expect(container.querySelector('.cm-lintRange-error')?.textContent).toBe('stpo: 3'))
     const numbers = [...container.querySelectorAll('.cm-lineNumbers .cm-gutterElement')].map((one) => one.textContent)
     expect(numbers).toContain('6')
+  })
+})
+
+describe('a saved draft', () => {
+  it('is edited and saved in its place', async () => {
+    const world = serve()
+    const { router } = renderAt(`/campaigns/${IDS.draft}`)
+    await userEvent.click(await screen.findByRole('link', { name: 'Edit' }))
+    await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), ', again')
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Save as draft' }).hasAttribute('disabled')).toBe(false))
+    await userEvent.click(screen.getByRole('button', { name: 'Save as draft' }))
+    await waitFor(() => expect(router.state.location.pathname).toBe(`/campaigns/${IDS.draft}`))
+    expect(readDraft(world.campaigns.find(({ id }) => id === IDS.draft)?.source ?? '').data?.name).toBe('Detectors, one by one, again')
+    expect(readUnsaved(`draft ${IDS.draft}`)).toBeNull()
+  })
+
+  it('is made of a campaign that has ended, and opened', async () => {
+    const world = serve()
+    const { router } = renderAt(`/campaigns/${IDS.recorded}`)
+    await userEvent.click(await screen.findByRole('button', { name: 'Duplicate' }))
+    expect(await screen.findByRole('heading', { name: 'Edit draft' })).toBeTruthy()
+    expect(router.state.location.pathname).toBe(`/campaigns/${world.campaigns.at(-1)?.id}/edit`)
+  })
+
+  it('what was launched cannot be edited, and says what can be done', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.running}/edit`)
+    expect(await screen.findByText(/Duplicate the campaign, and change the copy/)).toBeTruthy()
+  })
+
+  it('its file can be taken away', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.draft}?tab=plan`)
+    const link = await screen.findByRole('link', { name: 'Download Detectors-one-by-one.json' })
+    expect(decodeURIComponent(link.getAttribute('href') ?? '')).toContain('"name": "Detectors, one by one"')
   })
 })

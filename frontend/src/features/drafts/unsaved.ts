@@ -48,3 +48,6 @@ export function allUnsaved(): (Unsaved & { key: string })[] {
     return []
   }
 }
+
+/** Texts of new campaigns have the start that they were made from as key; those of saved drafts begin so. */
+export const isOfSaved = (key: string) => key.startsWith('draft ')

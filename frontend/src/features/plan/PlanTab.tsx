@@ -1,4 +1,4 @@
-import { Stack, Table, Text } from '@mantine/core'
+import { Button, Stack, Table, Text } from '@mantine/core'
 import type { CampaignDetail, Condition } from '@/api/types'
 import { formatBytes } from '@/lib/format'
 import { stopOf } from '@/lib/stop'
@@ -42,12 +42,23 @@ export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
 
 function Source({ campaign, title, description }: { campaign: CampaignDetail; title: string; description: string }) {
   return (
-    <Panel title={title} description={description}>
+    <Panel title={title} description={description} actions={campaign.origin === 'imported' ? null : <DownloadFile campaign={campaign} />}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (WCAG 2.1.1) */}
       <pre className={classes.code} tabIndex={0}>
         {campaign.source}
       </pre>
     </Panel>
+  )
+}
+
+/** The file as it was given, under the campaign's name. */
+function DownloadFile({ campaign: { name, source } }: { campaign: CampaignDetail }) {
+  const kind = source.trimStart().startsWith('{') ? 'json' : 'yaml'
+  const file = `${name.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'campaign'}.${kind}`
+  return (
+    <Button size="xs" variant="default" component="a" download={file} href={`data:text/plain;charset=utf-8,${encodeURIComponent(source)}`}>
+      Download {file}
+    </Button>
   )
 }
 
