@@ -195,7 +195,12 @@ def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Lin
 def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict | None:
     """Why the agent can take no run now."""
     if agent is None:
-        return Conflict("agent_missing", f"{name} has not joined, or was revoked; it must join before a launch.", True, place="links")
+        return Conflict(
+            "agent_missing",
+            f"{name} has not joined, or was revoked; it must join before a launch.",
+            True,
+            place="links",
+        )
     if agent.protocol < PROTOCOL:
         message = f"{name} is too old for this server; install the server's downlink-agent on its host and restart it."
         return Conflict("agent_too_old", message, True, is_waivable=True, place="links")

@@ -214,7 +214,9 @@ def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict
             yield Conflict("unknown_link", message, True, place=f"links[{index}]")
         elif missing := _missing_senders(campaign, links[name]):
             has = len(links[name].senders)
-            yield Conflict("unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True, place="links")
+            yield Conflict(
+                "unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True, place="links"
+            )
 
 
 def _several_receivers(campaign: Campaign) -> Iterator[Conflict]:

@@ -60,8 +60,11 @@ def test_what_was_launched_is_changed_no_more_but_copied(ready: Lab) -> None:
 @pytest.mark.parametrize("name", ["A: b", 'with "quotes"', "ümläut # no comment", "x" * 200])
 @pytest.mark.parametrize(
     "text",
-    [SOURCE, SOURCE.replace("HyStart on and off   # as the paper calls it", ">-\n  HyStart\n  on")]
-    + ['{"links": ["geo"],\t"name": "x", "stop": {"seconds": 5}, "timetable": {"cycles": 1}, "conditions": [{"name": "a"}]}'],
+    [
+        SOURCE,
+        SOURCE.replace("HyStart on and off   # as the paper calls it", ">-\n  HyStart\n  on"),
+        '{"links": ["geo"],\t"name": "x", "stop": {"seconds": 5}, "timetable": {"cycles": 1}, "conditions": [{"name": "a"}]}',
+    ],
 )
 def test_a_copy_differs_in_its_name_alone(text: str, name: str) -> None:
     before, after = parse_campaign(text).to_dict(), parse_campaign(renamed(text, name)).to_dict()
@@ -69,7 +72,9 @@ def test_a_copy_differs_in_its_name_alone(text: str, name: str) -> None:
 
 
 def test_a_conflict_names_the_key_that_it_is_about(ready: Lab) -> None:
-    phases = SOURCE.replace("timetable", "phases: {startup_s: 4, steady_s: 4}\ntimetable").replace("[geo]", "[geo, moon]")
+    phases = SOURCE.replace("timetable", "phases: {startup_s: 4, steady_s: 4}\ntimetable").replace(
+        "[geo]", "[geo, moon]"
+    )
     found = ready.call("POST", "/campaigns/preview", {"source": phases})["conflicts"]
     assert {each["code"]: each["place"] for each in found} == {"unknown_link": "links[1]", "phases_overlap": "phases"}
     ready.wait(600)
