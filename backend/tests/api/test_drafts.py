@@ -15,6 +15,11 @@ timetable: {cycles: 1}
 conditions:
   - {name: on, sender: {tcp_cubic.hystart: 1}}
 """
+FOLDED = SOURCE.replace("HyStart on and off   # as the paper calls it", ">-\n  HyStart\n  on")
+JSON = (
+    '{"links": ["geo"],\t"name": "x", "stop": {"seconds": 5}, '
+    '"timetable": {"cycles": 1}, "conditions": [{"name": "a"}]}'
+)
 
 
 @pytest.fixture
@@ -58,14 +63,7 @@ def test_what_was_launched_is_changed_no_more_but_copied(ready: Lab) -> None:
 
 
 @pytest.mark.parametrize("name", ["A: b", 'with "quotes"', "ümläut # no comment", "x" * 200])
-@pytest.mark.parametrize(
-    "text",
-    [
-        SOURCE,
-        SOURCE.replace("HyStart on and off   # as the paper calls it", ">-\n  HyStart\n  on"),
-        '{"links": ["geo"],\t"name": "x", "stop": {"seconds": 5}, "timetable": {"cycles": 1}, "conditions": [{"name": "a"}]}',
-    ],
-)
+@pytest.mark.parametrize("text", [SOURCE, FOLDED, JSON])
 def test_a_copy_differs_in_its_name_alone(text: str, name: str) -> None:
     before, after = parse_campaign(text).to_dict(), parse_campaign(renamed(text, name)).to_dict()
     assert after == {**before, "name": name}
