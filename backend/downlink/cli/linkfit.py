@@ -35,6 +35,8 @@ HYSTART = "tcp_cubic.hystart"
 WITHOUT_HYSTART = "dl_cubic_nohs"
 """The control that is the kernel's CUBIC with HyStart off."""
 PROBE = "probe"
+PER_ACK = "per_ack"
+"""None is said of imported flows alone: their columns decide."""
 
 PARAMETER_COLUMNS: list[Column] = [
     ("parameter", lambda p: p["title"]),
@@ -173,7 +175,7 @@ def _unfit(run: dict[str, Any], flow: dict[str, Any]) -> str | None:
         return f"{len(data)} TCP flows shared the link"
     if flow["asked_cc"] == PROBE and data:
         return "data went over the link beside its probes, whose RTT is then that of a queue"
-    if flow["asked_cc"] != PROBE and flow["sampling"] == "poll":
+    if flow["asked_cc"] != PROBE and flow["sampling"] not in (PER_ACK, None):
         return "it was sampled now and then, and not at each ACK (`sampling: per_ack`)"
     return None
 

@@ -26,7 +26,7 @@ SENT_US = np.arange(400) * 73_000
 def probe_run(run: str, **changes: Any) -> dict[str, Any]:
     """A run as a real server described it, with a probe flow in place of its TCP flow."""
     found: dict[str, Any] = json.loads((ANSWERS / "acks-run-1.json").read_text())["body"]
-    flow = {**found["flows"][0], "asked_cc": "probe", "actual_cc": "probe", "sampling": "poll"}
+    flow = {**found["flows"][0], "asked_cc": "probe", "actual_cc": "probe", "sampling": "polled"}
     return {**found, "id": run, "link": "dish", "flows": [flow], **changes}
 
 
