@@ -42,15 +42,16 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 	@export DEMO_EXIT=1
 	$(LAUNCH) demo --home .demo/study --campaign docs/examples/study-controls.yaml --table docs/controls/study.md
 
-# One of them: make study-000, study-001, study-002, study-003, study-checks.
+# One of them: make study-000, study-001, study-002, study-003, study-checks. Of causes, not of papers: make study-bbr.
 STUDIES := 000 001 002 003 checks
+CAUSES := bbr
 
 .PHONY: studies
 studies: install ## As root, four hours on a quiet machine: every study of docs/reproduction, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on
 	@$(LAUNCH) study $(STUDIES) $(if $(FULL),--full)
 
-.PHONY: $(STUDIES:%=study-%)
-$(STUDIES:%=study-%): study-%: install
+.PHONY: $(STUDIES:%=study-%) $(CAUSES:%=study-%)
+$(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: reproduction

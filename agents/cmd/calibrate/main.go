@@ -25,7 +25,7 @@ type options struct {
 	Window    float64 `default:"30" help:"Bytes that the receiver lets be in flight, in MB."`
 	Trace     string  `help:"A recorded flow with HyStart to compare with: CSV with the columns now_us, bytes_acked and rtt_us."`
 	Segment   int64   `default:"1308" help:"Bytes in a segment of the recorded flow."`
-	Fit       int     `default:"0" help:"Repeat the fit with so many candidates; 0: no fit."`
+	Fit       int     `default:"0" help:"Repeat the fit with so many candidates; 0: no fit. TRACE is part of it where it is given."`
 	Seed      uint64  `default:"1" help:"Of the candidates."`
 }
 
@@ -51,31 +51,41 @@ func (o options) run(out io.Writer) error {
 	if err := calibration.Print(out, calibration.Compare(profile, values)); err != nil {
 		return err
 	}
+	var demand *calibration.Demand
 	if o.Trace != "" {
-		if err := o.compare(out, profile, window); err != nil {
+		acks, err := o.recorded()
+		if err != nil {
+			return err
+		}
+		acks = calibration.FillHoles(acks, o.Segment)
+		recorded := calibration.DemandOf(acks)
+		demand = &recorded
+		if err := o.compare(out, profile, window, acks, recorded); err != nil {
 			return err
 		}
 	}
 	if o.Fit > 0 {
-		return o.fit(out, profile)
+		return o.fit(out, profile, demand)
 	}
 	return nil
 }
 
-// compare prints the beginning of a recorded flow beside that of one over the profile.
-func (o options) compare(out io.Writer, profile emulate.Profile, window int64) error {
+// recorded reads the flow to compare with.
+func (o options) recorded() ([]tcpmodel.Ack, error) {
 	file, err := os.Open(o.Trace)
 	if err != nil {
-		return fmt.Errorf("open the recorded flow: %w", err)
+		return nil, fmt.Errorf("open the recorded flow: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	acks, err := readAcks(file)
-	if err != nil {
-		return err
+	if err == nil && len(acks) == 0 {
+		err = fmt.Errorf("the recorded flow %s has no acknowledgement", o.Trace)
 	}
-	if len(acks) == 0 {
-		return fmt.Errorf("the recorded flow %s has no acknowledgement", o.Trace)
-	}
+	return acks, err
+}
+
+// compare prints the beginning of a recorded flow beside that of one over the profile.
+func (o options) compare(out io.Writer, profile emulate.Profile, window int64, acks []tcpmodel.Ack, demand calibration.Demand) error {
 	recorded, emulated := calibration.Describe(acks, o.Segment), calibration.Describe(calibration.Begin(profile, window), 1448)
 	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintf(table, "\nBeginning of a flow with HyStart\trecorded\t%s\n", profile.Name)
@@ -93,6 +103,8 @@ func (o options) compare(out io.Writer, profile emulate.Profile, window int64) e
 	row("RTTs of ACKs 21-30, ms", "%.0f", part(recorded.RttsMs, 20), part(emulated.RttsMs, 20))
 	row("1 MB after the first ACK, s", "%.2f", recorded.ToOneMbS, emulated.ToOneMbS)
 	row("5 MB after the first ACK, s", "%.2f", recorded.ToFiveMbS, emulated.ToFiveMbS)
+	waited, waits := demand.Waits(profile)
+	row("the same ACKs' wait for the return channel, by 0.5 s, ms", "%.0f", waited, waits)
 	return table.Flush()
 }
 
@@ -113,19 +125,21 @@ func part(values []float64, from int) []float64 {
 }
 
 // fit prints the nearest candidates, and between which values the nearest twentieth of them lies.
-func (o options) fit(out io.Writer, profile emulate.Profile) error {
+func (o options) fit(out io.Writer, profile emulate.Profile, demand *calibration.Demand) error {
 	if profile.Up.Frames == nil || profile.Down.Rate.Varies == nil {
 		return fmt.Errorf("link profile %s has no frames and no varying rate: there is nothing to fit", profile.Name)
 	}
-	all := calibration.Fit(profile, o.Fit, o.Seed)
+	all := calibration.Fit(profile, demand, o.Fit, o.Seed)
 	nearest := all[:max(1, len(all)/20)]
 	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintf(table, "\nFit: %d candidates, %d kept\nDISTANCE\tGRANT DELAY, frames\tHOLD, s\tRATE'S SD\tWINDOW, MB\n", len(all), len(nearest))
-	for _, c := range all[:min(5, len(all))] {
-		_, _ = fmt.Fprintf(table, "%.3f\t%d\t%.2f\t%.3f\t%.1f\n", c.Distance, c.GrantDelayFrames, c.HoldS, c.SdRatio, float64(c.WindowBytes)/1e6)
+	_, _ = fmt.Fprintf(table, "\nFit: %d candidates, %d kept\nDISTANCE\tWAITS OFF BY, ms\tGRANT DELAY, frames\tREQUESTS OVER, frames\tHOLD, s\tRATE'S SD\tWINDOW, MB\n", len(all), len(nearest))
+	for _, c := range all[:min(12, len(all))] {
+		_, _ = fmt.Fprintf(table, "%.3f\t%.0f\t%d\t%d\t%.2f\t%.3f\t%.1f\n", c.Distance, c.WaitErrorMs, c.GrantDelayFrames, c.RequestFrames, c.HoldS, c.SdRatio, float64(c.WindowBytes)/1e6)
 	}
-	_, _ = fmt.Fprintf(table, "kept\t%s\t%s\t%s\t%s\n",
+	_, _ = fmt.Fprintf(table, "kept\t%s\t%s\t%s\t%s\t%s\t%s\n",
+		span(nearest, func(c calibration.Candidate) float64 { return c.WaitErrorMs }),
 		span(nearest, func(c calibration.Candidate) float64 { return float64(c.GrantDelayFrames) }),
+		span(nearest, func(c calibration.Candidate) float64 { return float64(c.RequestFrames) }),
 		span(nearest, func(c calibration.Candidate) float64 { return c.HoldS }),
 		span(nearest, func(c calibration.Candidate) float64 { return c.SdRatio }),
 		span(nearest, func(c calibration.Candidate) float64 { return float64(c.WindowBytes) / 1e6 }))

@@ -21,21 +21,23 @@ const (
 // measureSearch gives what Table I of Kachooei 2023 has, in seconds from the first data byte: each column over the runs
 // that have it.
 func measureSearch(profile emulate.Profile, flows []tcpmodel.Flow, values Values) {
-	var full, chokes, exits, losses []time.Duration
+	var full, chokes, lasting, exits, losses []time.Duration
 	successes := 0
 	for _, flow := range flows {
-		choke, exit := searchPoints(flow)
+		choke, lasts, exit := searchPoints(flow)
 		loss := flow.FirstLossAt
 		if loss != emulate.Never {
 			loss -= flow.FirstByteAt
 		}
-		full, chokes, exits, losses = append(full, fullAt(profile, flow)), append(chokes, choke), append(exits, exit), append(losses, loss)
+		full, losses = append(full, fullAt(profile, flow)), append(losses, loss)
+		chokes, lasting, exits = append(chokes, choke), append(lasting, lasts), append(exits, exit)
 		if choke <= exit && exit < loss {
 			successes++
 		}
 	}
 	values.set("capacity_s", mean(seconds(full)))
 	values.set("search_cg_s", mean(seconds(chokes)))
+	values.set("search_cg_lasting_s", mean(seconds(lasting)))
 	values.set("search_ex_s", mean(seconds(exits)))
 	values.set("first_loss_s", mean(seconds(losses)))
 	values.set("search_success_percent", 100*float64(successes)/float64(len(flows)))
@@ -53,24 +55,26 @@ func fullAt(profile emulate.Profile, flow tcpmodel.Flow) time.Duration {
 }
 
 // searchPoints are the moments at which the share of sent bytes that did not arrive first passes SEARCH's two bounds,
-// before the first loss.
-func searchPoints(flow tcpmodel.Flow) (choke, exit time.Duration) {
-	choke, exit = emulate.Never, emulate.Never
+// before the first loss; and the one from which on it stays above the first of them up to the exit.
+func searchPoints(flow tcpmodel.Flow) (choke, lasting, exit time.Duration) {
+	choke, lasting, exit = emulate.Never, emulate.Never, emulate.Never
 	if len(flow.Acks) == 0 {
-		return choke, exit
+		return choke, lasting, exit
 	}
 	window := time.Duration(searchWindow * float64(flow.Acks[0].Rtt))
 	until := min(flow.Acks[len(flow.Acks)-1].At, flow.FirstLossAt)
 	for at := flow.Acks[0].At + window; at <= until; at += window / searchBins {
 		share := missing(flow, at, window)
-		if choke == emulate.Never && share > searchChoke {
-			choke = at - flow.FirstByteAt
+		if share <= searchChoke {
+			lasting = emulate.Never
+			continue
 		}
+		choke, lasting = min(choke, at-flow.FirstByteAt), min(lasting, at-flow.FirstByteAt)
 		if share > searchExit {
-			return choke, at - flow.FirstByteAt
+			return choke, lasting, at - flow.FirstByteAt
 		}
 	}
-	return choke, exit
+	return choke, emulate.Never, exit
 }
 
 // missing is the share of the bytes sent in the window that ended an RTT ago that did not arrive in the one that ends now.

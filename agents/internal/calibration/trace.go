@@ -27,7 +27,8 @@ const (
 	shownRtts    = 30
 )
 
-// ReadAcks reads a recorded flow: CSV with the columns now_us, bytes_acked and rtt_us, a line for each acknowledgement.
+// ReadAcks reads a recorded flow: CSV with the columns now_us, bytes_acked and rtt_us, a line for each acknowledgement. With
+// snd_una and snd_nxt besides it is known what had been sent before each.
 func ReadAcks(from io.Reader) (acks []tcpmodel.Ack, err error) {
 	reader := csv.NewReader(from)
 	header, err := reader.Read()
@@ -40,6 +41,7 @@ func ReadAcks(from io.Reader) (acks []tcpmodel.Ack, err error) {
 			return nil, fmt.Errorf("the trace has no column %s", name)
 		}
 	}
+	una, nxt := slices.Index(header, "snd_una"), slices.Index(header, "snd_nxt")
 	for {
 		line, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -52,8 +54,28 @@ func ReadAcks(from io.Reader) (acks []tcpmodel.Ack, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if una >= 0 && nxt >= 0 {
+			inFlight, err := inFlight(line[una], line[nxt])
+			if err != nil {
+				return nil, err
+			}
+			ack.SentBytes = ack.Bytes + inFlight
+		}
 		acks = append(acks, ack)
 	}
+}
+
+// inFlight is the difference of two sequence numbers, which wrap around.
+func inFlight(una, nxt string) (int64, error) {
+	from, err := strconv.ParseUint(una, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("snd_una of the trace: %w", err)
+	}
+	to, err := strconv.ParseUint(nxt, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("snd_nxt of the trace: %w", err)
+	}
+	return int64(uint32(to) - uint32(from)), nil
 }
 
 func readAck(line []string, columns map[string]int) (ack tcpmodel.Ack, err error) {

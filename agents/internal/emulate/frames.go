@@ -8,10 +8,12 @@ import (
 // frames is a return channel in frames, as a satellite terminal has it: a few bytes of each frame are its own, the others
 // it must ask for, and they come later. What waits is sent in bursts at the frames' beginnings.
 //
-// A frame carries base bytes and, once there has been something to carry for the hold, what waited grantDelay frames
-// before, together no more than most. A packet that is larger than base is split over as many frames as it takes, a
-// smaller one waits for a frame that has room for all of it. Frames count from the link's zero, so that all bursts begin
-// at multiples of the frame's length.
+// A frame carries base bytes and, once there has been something to carry for the hold, what was asked for grantDelay frames
+// before, together no more than most. Asked for is, with request.frames, the rate of so many last frames beyond what the
+// terminal's own bytes carried, and a share of what waits, so that it would be gone after so many frames; without, all that
+// waits, in each frame anew. A packet that is larger than base is split over as many frames as it takes, a smaller one
+// waits for a frame that has room for all of it, in its base bytes or in the granted ones. Frames count from the link's
+// zero, so that all bursts begin at multiples of the frame's length.
 type frames struct {
 	length     time.Duration
 	base, most int           // bytes a frame
@@ -21,11 +23,12 @@ type frames struct {
 	shown      rate          // the same, asked for the present
 	limit      int           // bytes that may wait
 	thinsAcks  bool          // an acknowledgement that waits goes when a later one of its flow comes
+	request    request
 
 	queue       []*Packet // not yet in a frame
 	queuedBytes int
 	sent        int   // bytes of the first packet that earlier frames have carried
-	waited      []int // bytes that waited at the last grantDelay frames' beginnings, by frame number modulo their count
+	asked       []int // bytes that were asked for at the last grantDelay frames' beginnings, by frame number modulo their count
 	frame       int64 // the last one whose beginning has been looked at
 	emptySince  int64 // the first frame at whose beginning nothing waited any longer
 	demandSince time.Duration
@@ -33,10 +36,30 @@ type frames struct {
 	freeAt      time.Duration
 }
 
+// request is what a terminal knows of its last frames when it asks for bytes.
+type request struct {
+	frames int   // over which rates are taken; 0: none are
+	beyond []int // bytes that came in each of them, less those that the terminal's own share carried, by number modulo their count
+	sum    int   // of these
+	now    int   // in the present one
+}
+
+// bytes is what is asked for at a frame's beginning at which so much waits.
+func (r *request) bytes(frame int64, waiting int) int {
+	if r.frames == 0 {
+		return waiting
+	}
+	slot := frame % int64(r.frames)
+	r.sum += r.now - r.beyond[slot]
+	r.beyond[slot], r.now = r.now, 0
+	return (max(r.sum, 0) + waiting) / r.frames
+}
+
 func newFrames(f Frames, r, shown rate, limitBytes int) *frames {
 	return &frames{
 		length: milliseconds(f.LengthMs), base: f.BaseBytes, most: f.MostBytes, grantDelay: f.GrantDelayFrames, hold: seconds(f.HoldS),
-		rate: r, shown: shown, limit: limitBytes, thinsAcks: f.ThinsAcks, waited: make([]int, f.GrantDelayFrames), emptySince: -int64(f.GrantDelayFrames) - 1, frame: -1,
+		rate: r, shown: shown, limit: limitBytes, thinsAcks: f.ThinsAcks, request: request{frames: f.RequestFrames, beyond: make([]int, f.RequestFrames)},
+		asked: make([]int, f.GrantDelayFrames), emptySince: -int64(f.GrantDelayFrames) - 1, frame: -1,
 	}
 }
 
@@ -72,6 +95,7 @@ func (n *frames) take(now time.Duration, in *Packet) (needless *Packet) {
 	}
 	n.queue = append(n.queue, in)
 	n.queuedBytes += in.SizeBytes
+	n.request.now += in.SizeBytes
 	return needless
 }
 
@@ -94,34 +118,41 @@ func (n *frames) thin(in *Packet) *Packet {
 
 // silence notes that nothing waited at the beginnings of the frames up to this one.
 func (n *frames) silence(frame int64) {
-	for k := max(n.frame+1, frame-int64(len(n.waited))+1); k <= frame; k++ {
-		n.waited[k%int64(len(n.waited))] = 0
+	remembered := int64(len(n.asked) + n.request.frames)
+	for k := max(n.frame+1, frame-remembered+1); k <= frame; k++ {
+		n.asked[k%int64(len(n.asked))] = n.request.bytes(k, 0)
 	}
 	n.frame = max(n.frame, frame)
 }
 
-// begin fills the frame that begins at now.
+// begin fills the frame that begins at now: first its own share, then what is granted.
 func (n *frames) begin(now time.Duration) {
 	n.frame++
 	n.freeAt = max(n.freeAt, now)
-	room := n.room(now)
-	for len(n.queue) > 0 && n.fits(n.queue[0], room) {
-		room -= n.carry(n.queue[0], room)
-	}
+	granted := n.granted(now)
+	n.request.now -= n.fill(n.base)
+	n.fill(granted)
 	if len(n.queue) == 0 {
 		n.emptySince = n.frame + 1
 	}
 }
 
-// room is how many bytes the frame that begins at now carries.
-func (n *frames) room(now time.Duration) int {
-	room := n.base
-	slot := n.frame % int64(len(n.waited))
-	if now-n.demandSince >= n.hold {
-		room += n.waited[slot]
+// fill carries what waits as far as there is room.
+func (n *frames) fill(room int) (carried int) {
+	for len(n.queue) > 0 && n.fits(n.queue[0], room-carried) {
+		carried += n.carry(n.queue[0], room-carried)
 	}
-	n.waited[slot] = n.queuedBytes - n.sent
-	return min(room, n.most)
+	return carried
+}
+
+// granted is how many bytes beyond its own share the frame that begins at now has, and asks for later ones.
+func (n *frames) granted(now time.Duration) (bytes int) {
+	slot := n.frame % int64(len(n.asked))
+	if now-n.demandSince >= n.hold {
+		bytes = n.asked[slot]
+	}
+	n.asked[slot] = n.request.bytes(n.frame, n.queuedBytes-n.sent)
+	return min(bytes, n.most-n.base)
 }
 
 func (n *frames) fits(first *Packet, room int) bool {

@@ -80,6 +80,36 @@ func TestAFrameCarriesNoMoreThanItsMost(t *testing.T) {
 	require.Equal(t, map[int]int{1: 1, 2: 5, 3: 5, 4: 5, 5: 5}, found)
 }
 
+// With requests over five frames a terminal asks for a fifth of what waits, and for the mean rate of five frames beyond its own
+// share. Twenty packets that come before frame 1: (20 + 20) / 5 packets in frame 1 + 3, (19 + 19) / 5 in the next one.
+func TestATerminalAsksForARateAndAShareOfWhatWaits(t *testing.T) {
+	f := Frames{LengthMs: 40, BaseBytes: ackBytes, MostBytes: 6000, GrantDelayFrames: 3, RequestFrames: 5}
+	line := func() *Line { return NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6)) }
+	found := bursts(simulate(t, line(), every(0, 20, ackBytes)), 40*ms)
+	require.Equal(t, map[int]int{1: 1, 2: 1, 3: 1, 4: 1 + 8, 5: 1 + 7}, found)
+
+	again := bursts(simulate(t, line(), append(every(0, 20, ackBytes), shifted(every(0, 20, ackBytes), 40*400*ms)...)), 40*ms)
+	for frame, packets := range found {
+		require.Equal(t, packets, again[frame+400], "a long silence is forgotten")
+	}
+}
+
+// A steady rate is granted as such: nothing waits for more than the next frame, where requests without it would let so much
+// wait that a share of it is enough.
+func TestASteadyRateIsGranted(t *testing.T) {
+	f := Frames{LengthMs: 40, BaseBytes: ackBytes, MostBytes: 60_000, GrantDelayFrames: 3, RequestFrames: 5}
+	var arrivals []arrival
+	for at := time.Duration(0); at < 20*time.Second; at += 4 * ms {
+		arrivals = append(arrivals, arrival{at, ackBytes})
+	}
+	fates := simulate(t, NewLine(newFrames(f, constantRate(10e6), constantRate(10e6), 1e6)), arrivals)
+	for i, d := range fates {
+		if arrivals[i].at > 10*time.Second {
+			require.Less(t, d.at-arrivals[i].at, 2*40*ms)
+		}
+	}
+}
+
 func TestALargePacketTakesSeveralFrames(t *testing.T) {
 	fates := simulate(t, framedLine(10_000, 0), []arrival{{0, 150}, {0, 30}})
 	require.Equal(t, 3*40*ms+24*time.Microsecond, fates[0].at, "60 + 60 + 30 bytes")

@@ -120,6 +120,7 @@ type Frames struct {
 	BaseBytes        int     `yaml:"base_bytes"`
 	MostBytes        int     `yaml:"most_bytes"`
 	GrantDelayFrames int     `yaml:"grant_delay_frames"`
+	RequestFrames    int     `yaml:"request_frames"`
 	HoldS            float64 `yaml:"hold_s"`
 	ThinsAcks        bool    `yaml:"thins_acks"`
 }

@@ -101,3 +101,12 @@ func TestANetworkKnowsItsWaysAndNoOthers(t *testing.T) {
 	require.Nil(t, network.Line(Gateway, Gateway))
 	require.Nil(t, network.Line(Receiver, "hop"))
 }
+
+// shifted are arrivals so much later.
+func shifted(arrivals []arrival, by time.Duration) []arrival {
+	later := make([]arrival, len(arrivals))
+	for i, a := range arrivals {
+		later[i] = arrival{a.at + by, a.sizeBytes}
+	}
+	return later
+}

@@ -153,6 +153,7 @@ func (f Frames) check(p problems) {
 	p.require(f.BaseBytes >= 1 && f.BaseBytes <= 1e6, "base_bytes", "from 1 to 1e6", f.BaseBytes)
 	p.require(f.MostBytes >= f.BaseBytes && f.MostBytes <= 1e9, "most_bytes", "from base_bytes to 1e9", f.MostBytes)
 	p.require(f.GrantDelayFrames >= 1 && f.GrantDelayFrames <= 1e4, "grant_delay_frames", "from 1 to 10000", f.GrantDelayFrames)
+	p.require(f.RequestFrames >= 0 && f.RequestFrames <= 1e4, "request_frames", "from 1 to 10000, or left out", f.RequestFrames)
 	p.require(f.HoldS >= 0 && f.HoldS <= 3600, "hold_s", "from 0 to 3600", f.HoldS)
 }
 

@@ -43,6 +43,12 @@ STUDIES: Mapping[str, tuple[Part, ...]] = {
     "002": (Part("002-geo", 40), Part("002-leo", 60), Part("002-kernel", 5)),
     "003": (Part("003-best", 10),),
     "checks": (Part("control-terrestrial", 5), Part("outside-leo", 5)),
+    "bbr": (
+        Part("001-bbr-when", 5),
+        Part("001-bbr-no-aqm", 5),
+        Part("001-bbr-thinned", 5),
+        Part("001-bbr-outages", 5),
+    ),
 }
 
 
