@@ -156,8 +156,8 @@ fleet: $(STAMPS)/python ## An hour: 24 hours of 1,000 agents and ten campaigns o
 	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no backend/tests/actions/test_fleet.py
 
 .PHONY: calibrate
-calibrate: ## A link profile's statistics beside their targets, in virtual time (PROFILE=geo-viasat; TRACE=FILE: beside a recorded flow; FIT=500: repeat the fit)
-	cd agents && go run ./cmd/calibrate $(if $(TRACE),--trace '$(abspath $(TRACE))') $(if $(FIT),--fit $(FIT)) $(or $(PROFILE),geo-viasat)
+calibrate: ## A link profile's statistics beside their targets, in virtual time (PROFILE=geo-viasat; FLOWS=30; DOWNLOADS=10; WINDOW=30, in MB; TRACE=FILE: beside a recorded flow; FIT=500: repeat the fit)
+	cd agents && go run ./cmd/calibrate $(if $(FLOWS),--flows $(FLOWS)) $(if $(DOWNLOADS),--downloads $(DOWNLOADS)) $(if $(WINDOW),--window $(WINDOW)) $(if $(TRACE),--trace '$(abspath $(TRACE))') $(if $(FIT),--fit $(FIT)) $(or $(PROFILE),geo-viasat)
 
 .PHONY: bench
 bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (BENCH_JSON=FILE: as JSON too; BENCH_STRICT=1: fail when a goal is missed)

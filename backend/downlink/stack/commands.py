@@ -84,7 +84,7 @@ def demo(
 
 @app.command()
 def study(
-    names: Annotated[list[str], typer.Argument(help="000, 001, 002, 003 or checks; several go together")],
+    names: Annotated[list[str], typer.Argument(help="000, 001, 002, 003, checks or bbr; several go together")],
     home: Home = Path(".demo/studies"),
     dashboard: Dashboard = Path("frontend/dist"),
     full: Annotated[

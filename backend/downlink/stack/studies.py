@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from downlink.domain.campaign import Campaign, StopRule
+from downlink.domain.campaign import Campaign, FlowPlan, StopRule
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link
 from downlink.domain.plan import plan_campaign
@@ -73,14 +73,22 @@ def short_form(text: str, cycles: int) -> str:
 
 
 def trial_form(campaign: Campaign, cycles: int, most_s: float) -> dict[str, Any]:
-    """A campaign that tries the parts of a study and measures nothing: few cycles, runs of most_s seconds at most."""
+    """A campaign that tries the parts of a study and measures nothing: few cycles, runs of most_s seconds at most.
+
+    Flows that begin later begin in the middle of such a run at the latest.
+    """
 
     def brief(stop: StopRule) -> StopRule:
         if stop.bytes is None:
             return StopRule(seconds=min(stop.seconds or most_s, most_s))
         return StopRule(bytes=min(stop.bytes, round(most_s * BYTES_A_TRIAL_SECOND)))
 
-    conditions = tuple(replace(each, stop=brief(each.stop)) for each in campaign.conditions)
+    def soon(flow: FlowPlan) -> FlowPlan:
+        return replace(flow, start_s=min(flow.start_s, most_s / 2))
+
+    conditions = tuple(
+        replace(each, stop=brief(each.stop), flows=tuple(map(soon, each.flows))) for each in campaign.conditions
+    )
     timetable = replace(campaign.timetable, cycles=cycles, pause_s=0.0)
     data = replace(campaign, name=f"{campaign.name} (trial)", conditions=conditions, timetable=timetable).to_dict()
     return {key: value for key, value in data.items() if key not in ("phases", "windows", "reproduces")}

@@ -147,6 +147,7 @@ def test_a_trial_tries_every_condition_once_and_briefly(part: Part) -> None:
     assert [each.name for each in campaign.conditions] == [each.name for each in full.conditions]
     assert {each.stop for each in campaign.conditions} <= {StopRule(seconds=3), StopRule(bytes=3_000_000)}
     assert (campaign.timetable.cycles, campaign.name) == (1, f"{full.name} (trial)")
+    assert {flow.start_s for each in campaign.conditions for flow in each.flows} <= {0.0, 1.5}
 
 
 def test_links_of_several_campaigns_are_built_once_with_the_most_senders() -> None:
