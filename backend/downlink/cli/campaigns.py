@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,32 @@ COLUMNS: list[Column] = [
     ("launched", lambda c: moment(c["launched_at"])),
     ("kind", lambda c: KINDS.get(c["origin"], "")),
 ]
+
+
+class FigureKind(StrEnum):
+    """What a figure shows."""
+
+    STACK = "stack"
+    HEATMAP = "heatmap"
+    OBJECTS = "objects"
+    EXITS = "exits"
+
+
+class FigureFormat(StrEnum):
+    """What a figure is written as."""
+
+    SVG = "svg"
+    PNG = "png"
+    PDF = "pdf"
+    CSV = "csv"
+
+
+class FigureWidth(StrEnum):
+    """How wide a figure is."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
+
 
 File = Annotated[
     Path, typer.Argument(help="Campaign file, YAML or JSON (docs/campaign-file.md); - reads standard input")
@@ -176,6 +203,37 @@ def export(
     if to or not archive:
         for file in export_folder(client, identity, to or Path(identity)):
             say(str(file))
+
+
+@app.command()
+def figure(
+    campaign: Which,
+    to: Annotated[Path, typer.Option(help="File to write")],
+    kind: Annotated[
+        FigureKind, typer.Option(help="exits: when each detector would have left slow start; heatmap: competing flows")
+    ] = FigureKind.STACK,
+    file_format: Annotated[
+        FigureFormat | None, typer.Option("--format", help="Where the file's name does not say it")
+    ] = None,
+    width: Annotated[FigureWidth, typer.Option(help="A journal's column: 89 or 183 mm")] = FigureWidth.DOUBLE,
+    link: Annotated[str | None, typer.Option(help="Which link, where the campaign has several; else the first")] = None,
+    condition: Annotated[str | None, typer.Option(help="Whose exit times; else the first's")] = None,
+    has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
+) -> None:
+    """Draw a figure for a paper as the dashboard draws it: SVG, PNG, PDF, or its numbers as CSV."""
+    from downlink.cli.figure import figure_file, format_of
+
+    chosen = format_of(to, file_format and file_format.value, tuple(FigureFormat))
+    client = connect()
+    request = {
+        "kind": kind.value,
+        "width": width.value,
+        "hasCaption": has_caption,
+        "link": link,
+        "condition": condition,
+    }
+    to.write_bytes(figure_file(client, campaign_id(client, campaign), request, chosen))
+    note(f"The figure is in {to}.")
 
 
 @app.command()

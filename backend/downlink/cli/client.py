@@ -111,6 +111,16 @@ class Client:
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
+    def page_file(self, path: str) -> str:
+        """A file of the dashboard that the same server hands out."""
+        try:
+            answer = self._http.get(f"{self.access.server.rstrip('/')}{path}")
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        if answer.is_error:
+            raise _problem(answer)
+        return answer.text
+
     def _call(self, verb: str, path: str, **kwargs: Any) -> Any:
         try:
             answer = self._http.request(verb, path, **kwargs)

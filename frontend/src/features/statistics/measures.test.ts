@@ -133,7 +133,11 @@ it('a row of the forest plot is in the shown unit', () => {
 
 it('tests are said in words and numbers', () => {
   expect([null, 0.0004, 0.0123].map(formatP)).toEqual(['–', '< 0.001', '0.012'])
-  expect([null, 0.05, 0.051].map((shape_p) => shapeText({ shape_p }))).toEqual(['too few cycles', 'differs', 'no difference shown'])
+  expect([null, 0.05, 0.051].map((shape_p) => shapeText({ shape_p, reading: 'exploratory' }))).toEqual([
+    'too few cycles',
+    'differs',
+    'no difference shown',
+  ])
   expect(['steady.rtt_ms', 'time_to_steady_s', 'else'].map(primaryTitle)).toEqual(['RTT, steady state', 'Time to steady state', 'else'])
 })
 
@@ -145,4 +149,9 @@ it('what lies farthest from its median comes first, told as a share of it', () =
     { value: -3, median: -2 },
   ]
   expect(farthestFirst(placed).map(offText)).toEqual(['–', '−50.0 %', '−33.0 %', '−0.91 %'])
+})
+
+it('a row that says that levels differ does not also say that no difference is shown', () => {
+  expect(shapeText({ shape_p: 0.4, reading: 'higher' })).toBe('nothing beyond the level')
+  expect(shapeText({ shape_p: 0.01, reading: 'higher' })).toBe('differs')
 })

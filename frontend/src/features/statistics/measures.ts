@@ -1,5 +1,6 @@
 import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/rowShapes'
+import { isShown } from '@/lib/comparisons'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
 import { EVENT_TIMES, LINKED, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
 
@@ -111,9 +112,11 @@ export function formatP(p: number | null): string {
 }
 
 /** Whether the distributions differ in any way, as far as so few cycles can show it. */
-export function shapeText({ shape_p }: Pick<Comparison, 'shape_p'>): string {
+export function shapeText({ shape_p, reading }: Pick<Comparison, 'shape_p' | 'reading'>): string {
   if (shape_p === null) return 'too few cycles'
-  return shape_p <= 0.05 ? 'differs' : 'no difference shown'
+  if (shape_p <= 0.05) return 'differs'
+  // The levels differ: a row that says so cannot also say that nothing does.
+  return isShown({ reading }) ? 'nothing beyond the level' : 'no difference shown'
 }
 
 /** "steady.throughput_bps" as a title: "Throughput, steady state". */

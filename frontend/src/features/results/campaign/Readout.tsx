@@ -13,13 +13,15 @@ interface ReadoutProps {
   groups: LabelledGroup[]
   hidden: readonly string[]
   onToggle: (label: string) => void
+  /** A series that the pointer or the focus rests on, or null. */
+  onPick: (label: string | null) => void
   windows: readonly Window[]
   /** Whose means are shown while there is no cursor. */
   phase: PhaseName
 }
 
 /** Legend and readout in one: every series with its values at the cursor, or its phase means when there is none. */
-export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutProps) {
+export function Readout({ groups, hidden, onToggle, onPick, windows, phase }: ReadoutProps) {
   const x = useCursor()
   const window = x === null ? undefined : windows.find((one) => x >= one.from && x < one.to)
   return (
@@ -48,7 +50,13 @@ export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutPro
             return (
               <tr key={one.label} role="row" data-hidden={isHidden || undefined}>
                 <th scope="row" role="rowheader">
-                  <button type="button" className={classes.toggle} aria-pressed={!isHidden} onClick={() => onToggle(one.label)}>
+                  <button
+                    type="button"
+                    className={classes.toggle}
+                    aria-pressed={!isHidden}
+                    onClick={() => onToggle(one.label)}
+                    {...picking(isHidden ? null : one.label, onPick)}
+                  >
                     <Swatch style={one.style} />
                     <span>{one.label}</span>
                   </button>
@@ -62,6 +70,14 @@ export function Readout({ groups, hidden, onToggle, windows, phase }: ReadoutPro
     </div>
   )
 }
+
+/** A series is picked out while the pointer or the focus rests on its name. */
+const picking = (label: string | null, onPick: ReadoutProps['onPick']) => ({
+  onPointerEnter: () => onPick(label),
+  onPointerLeave: () => onPick(null),
+  onFocus: () => onPick(label),
+  onBlur: () => onPick(null),
+})
 
 function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase: PhaseName }) {
   const readings = STACKED.map((quantity) => {

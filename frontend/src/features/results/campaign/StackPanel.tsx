@@ -1,5 +1,5 @@
 import { Button, Group, SegmentedControl, Text } from '@mantine/core'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import type { Link, PhaseName, Report } from '@/api/types'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
@@ -14,7 +14,7 @@ import { Readout } from './Readout'
 import classes from './results.module.css'
 import type { ResultsSearch } from './search'
 import { hasChangingN, knownQuantities, type LabelledGroup, lastBin, phaseWindows, type StackedQuantity, shownRange } from './series'
-import { areFew, chartFacts, isBare, noteOf, type Shown } from './stack'
+import { areFew, chartFacts, isBare, MOST_OVERLAID, noteOf, type Shown } from './stack'
 
 interface StackPanelProps {
   report: Report
@@ -36,6 +36,7 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
   const quantities = knownQuantities(groups)
   const visible = groups.filter(({ label }) => !hidden.includes(label))
   const shown = useMemo(() => ({ link, windows, from, to, hasBands }), [link, windows, from, to, hasBands])
+  const [picked, setPicked] = useState<string | null>(null)
   const toggle = (label: string) => {
     const next = hidden.includes(label) ? hidden.filter((one) => one !== label) : [...hidden, label]
     onSearch({ hide: next.length > 0 ? next : undefined })
@@ -66,18 +67,28 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
           >
             {areFew(groups) ? 'Single runs' : '95 % CI'}
           </Button>
-          <SaveMenu what="the whole stack" figure={() => stackFigure({ groups: visible, quantities, shown, source })} />
+          <SaveMenu
+            what="the whole stack"
+            figure={() => stackFigure({ groups: visible, quantities, shown, source, isSplit: visible.length > MOST_OVERLAID })}
+          />
         </Group>
       }
     >
       <CursorProvider>
-        <Readout groups={groups} hidden={hidden} onToggle={toggle} windows={windows} phase={phaseShown(search.range, end_s !== null)} />
+        <Readout
+          groups={groups}
+          hidden={hidden}
+          onToggle={toggle}
+          onPick={setPicked}
+          windows={windows}
+          phase={phaseShown(search.range, end_s !== null)}
+        />
         <div className={classes.stack}>
           <CursorSlider from={from} to={to} unit="s" />
           {quantities.map((quantity, index) => (
             <QuantityChart
               key={quantity.name}
-              {...{ quantity, shown, source, groups: visible }}
+              {...{ quantity, shown, source, picked, groups: visible }}
               isFirst={index === 0}
               isLast={index === quantities.length - 1}
             />
@@ -100,7 +111,7 @@ function phaseShown(range: ResultsSearch['range'], hasSteady: boolean): PhaseNam
 function description(groups: readonly LabelledGroup[], hasBands: boolean): string {
   const spread = areFew(groups)
     ? ', with each run as a thin line'
-    : ', with its 95 % confidence interval (single runs where they are fewer than four)'
+    : ', with its 95 % confidence interval (single runs where they are fewer than five)'
   const fewer = hasChangingN(groups) ? ' Runs end at different times: later seconds are means over fewer runs, n is in the readout.' : ''
   return `Mean over runs per second${hasBands ? spread : ''}. Gaps are bins without a sample.${fewer}`
 }
@@ -110,11 +121,13 @@ interface QuantityChartProps {
   groups: LabelledGroup[]
   shown: Shown
   source: Source
+  /** A series that is picked out in the legend. */
+  picked: string | null
   isFirst: boolean
   isLast: boolean
 }
 
-function QuantityChart({ quantity, groups, shown, source, isFirst, isLast }: QuantityChartProps) {
+function QuantityChart({ quantity, groups, shown, source, picked, isFirst, isLast }: QuantityChartProps) {
   const labels = groups.map(({ label }) => label).join('|')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list of labels stands for the filtered list, which is new at every render
   const facts = useMemo(() => chartFacts(quantity, groups, shown), [labels, groups[0]?.group, quantity, shown])
@@ -136,7 +149,9 @@ function QuantityChart({ quantity, groups, shown, source, isFirst, isLast }: Qua
       )}
       figure={() => stackFigure({ groups, quantities: [quantity], shown, source })}
     >
-      {(width) => <BandChart {...facts} {...{ width, height }} windows={shown.windows} hasTimeAxis={isLast} areWindowsNamed={isFirst} />}
+      {(width) => (
+        <BandChart {...facts} {...{ width, height, picked }} windows={shown.windows} hasTimeAxis={isLast} areWindowsNamed={isFirst} />
+      )}
     </Frame>
   )
 }

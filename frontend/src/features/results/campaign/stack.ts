@@ -18,6 +18,9 @@ export interface Shown {
 /** Few runs are drawn one by one, since an interval of so few says little: the report has the runs of these. */
 export const areFew = (groups: readonly LabelledGroup[]) => groups.every(({ group }) => group.series.throughput_bps.runs.length > 0)
 
+/** More series than these in one chart cannot be told apart on paper. */
+export const MOST_OVERLAID = 4
+
 /** What one chart of the stack draws. beside: the groups of the charts that have the same axis. */
 export function chartFacts(
   quantity: StackedQuantity,

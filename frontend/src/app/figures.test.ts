@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import type { CampaignDetail, CampaignExits, Link, Report } from '@/api/types'
+import { said } from '@/testing/recordings'
+import { draw, type FigureRequest } from './figures'
+
+function request(name: 'recorded' | 'competing' | 'acks', change: Partial<FigureRequest>): FigureRequest {
+  return {
+    kind: 'stack',
+    format: 'svg',
+    width: 'double',
+    hasCaption: true,
+    link: null,
+    condition: null,
+    campaign: said<CampaignDetail>(name),
+    report: said<Report>(`${name}-report`),
+    exits: said<CampaignExits>(`${name}-exits`),
+    links: said<{ items: Link[] }>('links').items,
+    ...change,
+  }
+}
+
+describe('the figures of the command line', () => {
+  it('have every quantity of the stack, the single runs of few, and n, method and link in the caption', () => {
+    const svg = draw(request('recorded', {}))
+    for (const title of ['Throughput (Mb/s)', 'RTT (ms)', 'Receive window (MB)', 'Congestion window (MB)'])
+      expect(svg).toContain(`>${title}<`)
+    expect(svg).toContain('data-role="run"')
+    expect(svg).toMatch(/<desc>.*the single runs \(thin\).*n = 3 runs of each\. Link /)
+    expect(svg).not.toContain('NaN')
+  })
+
+  it('say as CSV what they draw', () => {
+    const { report } = request('recorded', {})
+    const [heads = '', first = ''] = draw(request('recorded', { format: 'csv' })).split('\r\n')
+    expect(heads).toMatch(/^Series,Time \(s\),Throughput \(Mb\/s\),Throughput run 1 \(Mb\/s\),/)
+    const mean = (report?.groups[0]?.series.throughput_bps.mean[0] ?? 0) * 1e-6
+    expect(first.split(',').slice(0, 3)).toEqual([report?.groups[0]?.condition, '0', String(Number(mean.toPrecision(9)))])
+  })
+
+  it.each([
+    ['heatmap', 'competing', 'Jain&#'],
+    ['objects', 'recorded', 'Object download time (s)'],
+    ['exits', 'acks', 'Exited by then'],
+  ] as const)('of the kind %s are drawn', (kind, name, words) => {
+    const svg = draw(request(name, { kind }))
+    expect(svg.includes(words) || svg.includes("Jain's index")).toBe(true)
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  })
+
+  it.each([
+    [{ kind: 'heatmap' as const }, /no condition here has several flows/],
+    [{ link: 'moon' }, /There is no link moon in the results; there are: /],
+    [{ report: null }, /no results yet/],
+    [{ kind: 'exits' as const, condition: 'nothing' }, /no exit times to draw/],
+  ])('that cannot be drawn say why: %o', (change, sentence) => {
+    expect(() => draw(request('recorded', change))).toThrow(sentence)
+  })
+
+  it('of many conditions have a column for each', () => {
+    const report = said<Report>('recorded-report')
+    const [group] = report.groups
+    const many = Array.from({ length: 16 }, (_, index) => ({ ...(group as Report['groups'][number]), condition: `Buffer ${index}` }))
+    const svg = draw(request('recorded', { report: { ...report, groups: many } }))
+    expect(svg.match(/>Buffer \d+</g)).toHaveLength(16)
+    expect(svg.match(/>Throughput \(Mb\/s\)</g)).toHaveLength(16)
+  })
+})

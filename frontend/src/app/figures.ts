@@ -1,0 +1,75 @@
+/**
+ * The figures of a campaign where no page is open: what `downlink campaigns figure` runs, over the API's answers. It draws by the
+ * same functions as the pages. Built apart (`vite.figures.ts`), without React and without anything of a browser.
+ */
+import type { CampaignDetail, CampaignExits, Link, Report } from '@/api/types'
+import { type Figure, type FigureWidth, figureCsv, figureSvg } from '@/charts/figure'
+import { exitsFigure } from '@/features/exits/campaign/figures'
+import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
+import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/campaign/figures'
+import { OBJECT_BASES } from '@/features/results/campaign/search'
+import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
+import { MOST_OVERLAID } from '@/features/results/campaign/stack'
+
+export interface FigureRequest {
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits'
+  format: 'svg' | 'csv'
+  width: FigureWidth
+  hasCaption: boolean
+  /** Null: the first one. */
+  link: string | null
+  condition: string | null
+  campaign: CampaignDetail
+  /** What the kind needs. */
+  report: Report | null
+  exits: CampaignExits | null
+  links: Link[]
+}
+
+/** The file's text; a sentence in an Error where the campaign has nothing to draw. */
+export function draw(request: FigureRequest): string {
+  const figure = figureOf(request)
+  return request.format === 'csv' ? figureCsv(figure) : figureSvg(figure, request)
+}
+
+function figureOf(request: FigureRequest): Figure {
+  const { kind, campaign } = request
+  if (kind === 'exits') return exits(request)
+  const report = request.report
+  if (!report || report.groups.length === 0) throw new Error('The campaign has no results yet: they come with its first complete runs.')
+  const link = pick([...new Set(report.groups.map((group) => group.link))], request.link, 'link')
+  const facts = request.links.find(({ name }) => name === link)
+  const source = { campaign: campaign.name, link: facts, linkName: link, analysisVersion: report.analysis_version }
+  const groups = labelGroups(report.groups, link)
+  if (kind === 'heatmap') {
+    const fairness = report.fairness.filter((one) => one.link === link)
+    if (fairness.length === 0) throw new Error('A heat map shows how competing flows share the link; no condition here has several flows.')
+    return sharesFigure(fairness, source)
+  }
+  if (kind === 'objects') {
+    const basis = OBJECT_BASES.find((one) => hasObjects(groups, one))
+    if (!basis) throw new Error('No object time is known of these runs.')
+    return objectsFigure(groups, basis, true, source)
+  }
+  const windows = phaseWindows(report.phases, commonEnd(campaign.spec))
+  const [from, to] = shownRange('all', windows, lastBin(groups))
+  const shown = { link: facts, windows, from, to, hasBands: true }
+  return stackFigure({ groups, quantities: knownQuantities(groups), shown, isSplit: groups.length > MOST_OVERLAID, source })
+}
+
+function exits({ exits: found, campaign, link, condition }: FigureRequest): Figure {
+  const groups = (found?.groups ?? []).filter((group) => (!link || group.link === link) && (!condition || group.condition === condition))
+  const group = groups.find((one) => decidableOf(one).length > 0)
+  if (!found || !group) throw new Error('No detector could decide on a run of this link and condition: there are no exit times to draw.')
+  const source = { campaign: campaign.name, linkName: group.link }
+  return exitsFigure(decidableOf(group), groupLabel(group, found.groups), source)
+}
+
+function pick(names: readonly string[], wanted: string | null, noun: string): string {
+  const found = wanted === null ? names[0] : names.find((name) => name === wanted)
+  if (found === undefined) throw new Error(`There is no ${noun} ${wanted} in the results; there are: ${names.join(', ')}.`)
+  return found
+}
+
+/** JSON in, JSON out: an interpreter without a browser may keep a text in pieces that its host cannot read. */
+Object.assign(globalThis, { downlinkFigure: (request: string) => JSON.stringify(draw(JSON.parse(request) as FigureRequest)) })
