@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from downlink.cli.client import Client
 from downlink.domain.errors import DownlinkError, InvalidError, NotFoundError, UnavailableError
@@ -74,7 +74,7 @@ def _drawn(script: str, request: dict[str, Any]) -> str:
     context.set_time_limit(TIME_S)
     try:
         context.eval(script)
-        return cast("str", json.loads(context.get("downlinkFigure")(json.dumps(request))))
+        return str(json.loads(context.get("downlinkFigure")(json.dumps(request))))
     except quickjs.JSException as error:
         raise InvalidError("figure_not_drawn", _sentence(str(error))) from error
 
@@ -94,7 +94,7 @@ def _printed(svg: str, file_format: str) -> bytes:
     in_points = IN_MILLIMETRES.sub(r'width="\1" height="\2" viewBox="0 0 \1 \2"', svg, count=1)
     try:
         if file_format == "pdf":
-            return cast("bytes", vl_convert.svg_to_pdf(in_points))
-        return cast("bytes", vl_convert.svg_to_png(in_points, scale=1, ppi=PAPER_DPI))
+            return bytes(vl_convert.svg_to_pdf(in_points))
+        return bytes(vl_convert.svg_to_png(in_points, scale=1, ppi=PAPER_DPI))
     except ValueError as error:
         raise DownlinkError("figure_not_converted", f"The figure could not be converted: {error}") from error
