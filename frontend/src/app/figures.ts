@@ -9,7 +9,7 @@ import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
 import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/campaign/figures'
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
-import { MOST_OVERLAID } from '@/features/results/campaign/stack'
+import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
 
 export interface FigureRequest {
   kind: 'stack' | 'heatmap' | 'objects' | 'exits'
@@ -49,7 +49,7 @@ function figureOf(request: FigureRequest): Figure {
   if (kind === 'objects') {
     const basis = OBJECT_BASES.find((one) => hasObjects(groups, one))
     if (!basis) throw new Error('No object time is known of these runs.')
-    return objectsFigure(groups, basis, true, source)
+    return objectsFigure(groups, basis, !areFew(groups), source)
   }
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))
   const [from, to] = shownRange('all', windows, lastBin(groups))

@@ -13,6 +13,7 @@ import { objectsFigure } from './figures'
 import classes from './results.module.css'
 import { OBJECT_BASES } from './search'
 import { hasObjects, type LabelledGroup, objectSeries } from './series'
+import { areFew } from './stack'
 
 const HEIGHT = 230
 
@@ -32,9 +33,11 @@ interface ObjectTimesPanelProps {
 }
 
 /** How long an object of each size takes, as read off the cumulative goodput. */
-export function ObjectTimesPanel({ groups, hasBands, source, basis, onBasis }: ObjectTimesPanelProps) {
+export function ObjectTimesPanel({ groups, hasBands: areBandsAsked, source, basis, onBasis }: ObjectTimesPanelProps) {
   const known = OBJECT_BASES.filter((one) => hasObjects(groups, one))
   const shown = known.includes(basis) ? basis : 'sender'
+  // An interval of few runs says little, and floods the chart.
+  const hasBands = areBandsAsked && !areFew(groups)
   const series = useMemo(() => objectSeries(groups, shown), [groups, shown])
   const sizes = series.flatMap((one) => one.x)
   if (sizes.length === 0) return null
