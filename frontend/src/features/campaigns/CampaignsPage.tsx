@@ -11,6 +11,7 @@ import { ProgressBar } from '@/ui/ProgressBar'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
 import classes from './campaigns.module.css'
+import { FirstSteps } from './FirstSteps'
 import { OriginTag } from './OriginTag'
 import { progressText, segments, segmentsTotal } from './progress'
 import { useCampaigns } from './queries'
@@ -46,8 +47,8 @@ export function CampaignsPage() {
                   </Button>
                 }
               >
-                A campaign needs a link with an agent at each end. Add agents, then a link, then describe what to compare. Measurements of
-                other tools can be imported without any.
+                Measurements of other tools can be imported without any of these.
+                <FirstSteps />
               </Empty>
             </Panel>
           ) : null

@@ -24,6 +24,16 @@ describe('the list', () => {
     expect(await screen.findByText('No campaigns yet')).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Choose a template' })).toBeTruthy()
   })
+
+  it('says how far an installation is that begins', async () => {
+    const world = makeWorld()
+    serve({ ...world, campaigns: [], links: [], agents: world.agents.slice(0, 2) })
+    renderAt('/campaigns')
+    const steps = await screen.findByRole('list', { name: 'First steps' })
+    await waitFor(() => expect(within(steps).getAllByText(/done$/)).toHaveLength(2))
+    expect(within(steps).getByText('An agent at each end ✓ done')).toBeTruthy()
+    expect(within(steps).getByText('A link between them')).toBeTruthy()
+  })
 })
 
 const lineCount = (figure: HTMLElement) => figure.querySelectorAll('[data-role="mean"], [data-role="run"]').length

@@ -34,3 +34,15 @@ export function useDeleteCampaign() {
     onSuccess: () => cache.invalidateQueries({ queryKey: LIST }),
   })
 }
+
+/** How far an installation is that has no campaign yet. */
+export function useFirstSteps() {
+  const agents = api.useQuery(
+    'get',
+    `${API}/agents`,
+    { params: { query: { limit: 200 } } },
+    { select: ({ items }) => items.filter((agent) => !agent.revoked_at).length },
+  )
+  const links = api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } }, { select: ({ items }) => items.length })
+  return { agents: agents.data, links: links.data }
+}

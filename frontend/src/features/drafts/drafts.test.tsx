@@ -1,9 +1,12 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
+import { HttpResponse, http } from 'msw'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { serve } from '@/testing/network'
-import { IDS } from '@/testing/recordings'
+import type { CampaignPreview } from '@/api/types'
+import { serve, server } from '@/testing/network'
+import { IDS, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
+import { makeWorld } from '@/testing/world'
 import { readDraft } from './document'
 import { TEMPLATES } from './templates'
 import { readUnsaved } from './unsaved'
@@ -38,6 +41,23 @@ describe('a new campaign', () => {
     expect(screen.getByText(/both need link geo-viasat at 0 s/)).toBeTruthy()
     expect(screen.getByText(/11 of 16 slow-start detectors .* need every ACK and will not decide/)).toBeTruthy()
     expect(screen.getAllByText('4 min 36 s').length).toBeGreaterThan(0)
+  })
+
+  it('lists planned runs a page at a time, with the clock', async () => {
+    const world = makeWorld()
+    const preview = said<CampaignPreview>('preview')
+    const runs = Array.from({ length: 25 }, (_, index) => ({ ...preview.runs[0], cycle: index + 1, due_s: 60 * index }))
+    serve(world)
+    server.use(
+      http.post('*/api/v1/campaigns/preview', () => HttpResponse.json({ ...preview, runs, estimate: { ...preview.estimate, runs: 600 } })),
+    )
+    renderAt('/campaigns/new?start=example')
+    const table = await screen.findByRole('group', { name: 'Planned runs' })
+    expect(within(table).getAllByRole('row')).toHaveLength(11)
+    expect(screen.getAllByText('The first 25 of 600 runs.').length).toBeGreaterThan(0)
+    await userEvent.click(screen.getByRole('button', { name: 'Page 3' }))
+    expect(within(table).getAllByRole('row')).toHaveLength(6)
+    expect(within(table).getAllByRole('cell')[0]?.textContent).toMatch(/^\d+ \w+, \d\d:\d\d:\d\d$/)
   })
 
   it('a field of the form changes its own place of the text', async () => {

@@ -1,16 +1,14 @@
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { CampaignPreview } from '@/api/types'
 import { formatBytes } from '@/lib/format'
 import { formatDuration } from '@/lib/time'
 import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
-import { ScrollTable } from '@/ui/ScrollTable'
 import { Conflicts } from './Conflicts'
+import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
 import { samplingText, stopText, timetableText } from './wording'
-
-const RUNS_LISTED = 60
 
 interface PreviewPanelProps {
   preview: CampaignPreview
@@ -57,29 +55,6 @@ function Timeline({ preview: { campaign, estimate, runs } }: { preview: Campaign
       {estimate.runs > runs.length ? (
         <Text size="sm" c="dimmed">
           The first {runs.length} of {estimate.runs.toLocaleString('en-GB')} runs.
-        </Text>
-      ) : null}
-    </Panel>
-  )
-}
-
-function PlannedRuns({ preview: { estimate, runs } }: { preview: CampaignPreview }) {
-  return (
-    <Panel title="Planned runs" isFlush>
-      <ScrollTable label="Planned runs" heads={['After', 'Link', 'Cycle', 'Condition', 'Holds the link']}>
-        {runs.slice(0, RUNS_LISTED).map((run) => (
-          <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
-            <Table.Td>{formatDuration(run.due_s)}</Table.Td>
-            <Table.Td>{run.link}</Table.Td>
-            <Table.Td>{run.cycle}</Table.Td>
-            <Table.Td>{run.condition}</Table.Td>
-            <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </ScrollTable>
-      {estimate.runs > RUNS_LISTED ? (
-        <Text size="sm" c="dimmed" p="md">
-          The first {RUNS_LISTED} of {estimate.runs.toLocaleString('en-GB')} runs.
         </Text>
       ) : null}
     </Panel>

@@ -1,0 +1,52 @@
+import { Group, Pagination, Table, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { CampaignPreview } from '@/api/types'
+import { formatDayAndClock, formatDuration } from '@/lib/time'
+import { Panel } from '@/ui/Panel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { useNow } from '@/ui/useNow'
+
+const PER_PAGE = 10
+
+/** The runs in their order, a page at a time, by the clock as if they were launched now. */
+export function PlannedRuns({ preview: { estimate, runs } }: { preview: CampaignPreview }) {
+  const [wanted, setWanted] = useState(1)
+  const now_ms = useNow()
+  const pages = Math.ceil(runs.length / PER_PAGE)
+  const page = Math.min(wanted, pages)
+  const clockAt = (due_s: number) => formatDayAndClock(new Date(now_ms + due_s * 1000).toISOString())
+  const total = estimate.runs.toLocaleString('en-GB')
+  return (
+    <Panel title="Planned runs" description="As if launched now. Times are UTC." isFlush>
+      <ScrollTable label="Planned runs" heads={['Starts', 'After', 'Condition', 'Link', 'Cycle', 'Holds the link']}>
+        {runs.slice((page - 1) * PER_PAGE, page * PER_PAGE).map((run) => (
+          <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
+            <Table.Td>{clockAt(run.due_s)}</Table.Td>
+            <Table.Td>{formatDuration(run.due_s)}</Table.Td>
+            <Table.Td>{run.condition}</Table.Td>
+            <Table.Td>{run.link}</Table.Td>
+            <Table.Td>{run.cycle}</Table.Td>
+            <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </ScrollTable>
+      {pages > 1 ? (
+        <Group justify="space-between" p="md" gap="xs">
+          <Text size="sm" c="dimmed">
+            {estimate.runs > runs.length ? `The first ${runs.length} of ${total} runs.` : `${total} runs.`}
+          </Text>
+          <Pagination
+            size="sm"
+            total={pages}
+            value={page}
+            onChange={setWanted}
+            siblings={1}
+            aria-label="Pages of planned runs"
+            getItemProps={(number) => ({ 'aria-label': `Page ${number}` })}
+            getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          />
+        </Group>
+      ) : null}
+    </Panel>
+  )
+}
