@@ -4,9 +4,11 @@ over the emulator's own nodes: no link is built."""
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -47,8 +49,22 @@ def runs(seed: int, window_bytes: int, cubic_s: float) -> list[dict[str, Any]]:
 
 
 @cache
+def profile_of(name: str) -> Path:
+    """The profile that comes with the agent; of geo-viasat the same with the one law of grants that a fit knows: all that waits,
+    after 74 frames."""
+    file = PROFILES / f"{name}.yaml"
+    if name != "geo-viasat":
+        return file
+    text, found = re.subn(r"grant_delay_frames: \d+, request_frames: \d+", "grant_delay_frames: 74", file.read_text())
+    assert found == 1
+    other = Path(mkdtemp()) / file.name
+    other.write_text(text)
+    return other
+
+
+@cache
 def recorded(name: str, seed: int) -> Recorded:
-    return emulated(carry_out(AGENT, PROFILES / f"{name}.yaml", runs(seed, WINDOWS[name], 15)))
+    return emulated(carry_out(AGENT, profile_of(name), runs(seed, WINDOWS[name], 15)))
 
 
 @cache
