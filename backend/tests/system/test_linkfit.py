@@ -16,6 +16,7 @@ import yaml
 
 from downlink.analysis.linkfit.compare import compare
 from downlink.analysis.linkfit.fit import Fit, fit
+from downlink.analysis.linkfit.grants import grants
 from downlink.analysis.linkfit.orders import emulated, orders
 from downlink.analysis.linkfit.parameters import parameters, unknown
 from downlink.analysis.linkfit.recorded import Recorded
@@ -160,3 +161,17 @@ def test_the_written_profile_is_one_and_runs_over_it_are_like_those_that_it_was_
     if name == "geo-viasat":
         assert rows["delay of grants"].emulated == pytest.approx(74, abs=1)
         assert rows["CUBIC: 1 MB after the first byte, mean"].off_percent == pytest.approx(0, abs=10)
+
+
+def test_a_hold_is_told_from_a_delay_of_grants(tmp_path: Path) -> None:
+    known = (PROFILES / "geo-viasat.yaml").read_text()
+    file = tmp_path / "held.yaml"
+    file.write_text(known.replace("grant_delay_frames: 74, hold_s: 0", "grant_delay_frames: 30, hold_s: 4"))
+    assert "hold_s: 4" in file.read_text()
+    starts = [{"kind": "cubic", "seconds": 12, "window_bytes": 30_000_000, "seed": seed} for seed in (7, 8, 9)]
+    found = grants(emulated(carry_out(AGENT, file, starts)).flows, 40.0)
+    assert found is not None
+    assert found.delay_frames is not None
+    assert found.hold_s is not None
+    assert found.delay_frames.value == pytest.approx(30, abs=MANY * found.delay_frames.error)
+    assert found.hold_s.value == pytest.approx(4, abs=0.1)

@@ -16,6 +16,8 @@ BEGINNING_S = 8.0
 """How long the way back is short of capacity and the way down is not yet full."""
 MOST_DELAY_FRAMES = 250
 LEAST_FRAMES = 20
+NEAR_FRAMES = 3
+IN_A_ROW, OFTEN = 5, 3
 HOLD_GAIN = 0.8
 """A hold is taken for real when it leaves at most this share of the squares that none leaves."""
 
@@ -54,6 +56,10 @@ def grants(flows: Sequence[Acks], length_ms: float) -> Grants | None:
     if not any(np.any(each.carried > base + 1) for each in seen):
         return Grants(unasked, None, None, most, between)
     delay, hold = _delay_and_hold(seen, base, length_ms)
+    rtt_s = min(float(flow.rtt_us[flow.rtt_us > 0].min()) / 1e6 for flow in flows if np.any(flow.rtt_us > 0))
+    if hold.value and delay.value * length_ms / 1e3 >= rtt_s:
+        # Handshake and request are no silence then: the hold has lasted for two round trips at the first acknowledgement.
+        hold = Estimate(hold.value + 2 * rtt_s, hold.error, hold.n)
     return Grants(unasked, delay, hold, most, between)
 
 
@@ -105,17 +111,30 @@ def _delay_and_hold(seen: Sequence[_Frames], base: int, length_ms: float) -> tup
 
 
 def _best(seen: Sequence[_Frames], base: int) -> tuple[int, int]:
-    """In frames: the delay, and the hold, 0 unless it explains clearly more."""
-    delays = np.arange(1, MOST_DELAY_FRAMES + 1)
-    squares = _sums(seen, base, delays, 0)
-    plain = int(np.argmin(squares))
-    held, left = (int(delays[plain]), 0), float(squares[plain])
-    limit = HOLD_GAIN * left
-    for hold in _holds(seen, base):
-        some = _sums(seen, base, delays[:hold], int(hold))
-        if len(some) and some.min() < limit:
-            held, limit = (int(delays[int(np.argmin(some))]), int(hold)), float(some.min())
-    return held
+    """In frames: the delay, and the hold, 0 unless it explains clearly more. Frames carry more from the longer of both on, so where
+    they begin to is known, and among the delays near it those decide that explain best how much they carry."""
+    first = _first_grants(seen, base)
+    near = np.arange(max(1, first - NEAR_FRAMES), first + NEAR_FRAMES + 1)
+    squares = _sums(seen, base, near, 0)
+    plain, left = int(near[int(np.argmin(squares))]), float(squares.min())
+    shorter = np.arange(1, max(2, first - NEAR_FRAMES))
+    held = _sums(seen, base, shorter, first)
+    if held.min() < HOLD_GAIN * left:
+        return int(shorter[int(np.argmin(held))]), first
+    return plain, 0
+
+
+def _first_grants(seen: Sequence[_Frames], base: int) -> int:
+    """The frame, from the first acknowledgement's on, from which frames carry more than base: of five in a row three at least. A single
+    one may be what the handshake had asked for."""
+    firsts = []
+    for each in seen:
+        more = each.carried > base
+        often = np.convolve(more, np.ones(IN_A_ROW), "full")[IN_A_ROW - 1 :] >= OFTEN
+        found = np.flatnonzero(more & often)
+        if len(found):
+            firsts.append(int(found[0]))
+    return int(np.median(firsts)) if firsts else MOST_DELAY_FRAMES
 
 
 def _sums(seen: Sequence[_Frames], base: int, delays: Ints, hold: int) -> Floats:

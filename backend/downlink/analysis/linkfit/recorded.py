@@ -42,7 +42,7 @@ class Echoes:
 class Acks:
     """A TCP flow that had its link to itself, a value for each acknowledgement. time_us counts from the first data byte;
     delivered_bytes are payload that arrived, whether in order or not; lost_segments: marked lost so far; rtt_us: -1 for none.
-    has_hystart: says something of CUBIC alone."""
+    has_hystart: says something of CUBIC alone. is_limited: the application, not the link, held it back; None where nobody knows."""
 
     run: str
     cc: str
@@ -52,6 +52,7 @@ class Acks:
     lost_segments: Ints
     mss_bytes: int
     has_hystart: bool = True
+    is_limited: NDArray[np.bool_] | None = None
 
     @property
     def seconds(self) -> float:
@@ -75,8 +76,13 @@ def acks(run: str, cc: str, sender: Mapping[str, Ints], first_byte_us: int, has_
     zeros = np.zeros(len(delivered), np.int64)
     return Acks(
         run, cc, sender["elapsed_us"] - first_byte_us, np.asarray(delivered, np.int64), sender["ack_rtt_us"],
-        sender.get("lost_total_segments", zeros), mss, has_hystart,
+        sender.get("lost_total_segments", zeros), mss, has_hystart, _limited(sender),
     )  # fmt: skip
+
+
+def _limited(sender: Mapping[str, Ints]) -> NDArray[np.bool_] | None:
+    flags = sender.get("app_limited", sender.get("delivery_rate_app_limited"))
+    return None if flags is None else np.asarray(flags > 0)
 
 
 @dataclass(frozen=True)

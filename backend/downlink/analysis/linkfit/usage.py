@@ -49,6 +49,8 @@ def usage(flow: Acks, least_ms: float, most_ms: float, frame_ms: float | None) -
     rate = np.diff(at_edges) / bin_s * 8 * flow.packet_bytes / flow.mss_bytes
     floor = most_ms + max(LEAST_MARGIN_MS, MARGIN_RATIO * least_ms, 3 * (frame_ms or 0))
     is_full = _is_full(time_s, rtt_ms, edges, floor) & (edges[:-1] >= _ramp_end(edges, rate, bin_s))
+    if flow.is_limited is not None:
+        is_full &= ~_touched(time_s, flow.is_limited[known], edges)
     stalls = [each for each in _stalls(time_s, rtt_ms, floor, frame_ms) if _within(each[0], edges, is_full)]
     for begin, length_ms in stalls:
         is_full &= (edges[1:] < begin - length_ms / 1e3) | (edges[:-1] > begin + 2 * length_ms / 1e3)
@@ -61,6 +63,12 @@ def _is_full(time_s: Floats, rtt_ms: Floats, edges: Floats, floor_ms: float) -> 
     """Bins around which every packet waited: the hop had something to send all the while."""
     first, last = np.searchsorted(time_s, edges[:-1] - BIN_S), np.searchsorted(time_s, edges[1:] + BIN_S)
     return np.array([a < b and bool(rtt_ms[a:b].min() >= floor_ms) for a, b in zip(first, last, strict=True)], bool)
+
+
+def _touched(time_s: Floats, flags: NDArray[np.bool_], edges: Floats) -> NDArray[np.bool_]:
+    """Bins in which a flag was ever set."""
+    counts = np.histogram(time_s[flags], edges)[0]
+    return np.asarray(counts > 0)
 
 
 def _ramp_end(edges: Floats, rate: Floats, bin_s: float) -> float:
