@@ -7,6 +7,7 @@ package bpf
 //go:generate sh compile.sh CubicNohs dl_cubic_nohs.bpf.c
 //go:generate sh compile.sh CubicSearch dl_cubic_search.bpf.c
 //go:generate sh compile.sh CubicHspp dl_cubic_hspp.bpf.c
+//go:generate sh compile.sh CubicMeansd dl_cubic_meansd.bpf.c
 //go:generate sh compile.sh CubicBest dl_cubic_best.bpf.c
 //go:generate sh compile.sh Hybla dl_hybla.bpf.c
 //go:generate sh compile.sh Vivace dl_vivace.bpf.c

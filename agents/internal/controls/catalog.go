@@ -97,6 +97,17 @@ var catalog = []Control{
 		spec:    bpf.LoadCubicHspp,
 	},
 	{
+		Name: "dl_cubic_meansd", Source: "Peters 2021 (its recommendation)",
+		Summary: "Cubic that leaves slow start when a round's RTTs rise above the mean by k standard deviations",
+		States:  slowStartStates,
+		spec:    bpf.LoadCubicMeansd,
+		Options: []Option{
+			{Name: "k_tenths", Summary: "how many standard deviations above the mean, in tenths", Default: "20", Max: 200},
+			{Name: "least_rise_us", Summary: "least rise over the mean that counts", Default: "4000", Max: 200_000},
+			{Name: "low_window", Summary: "window in segments below which it does not look", Default: "16", Max: 65_535},
+		},
+	},
+	{
 		Name: "dl_cubic_nohs", Source: "the kernel's Cubic (RFC 9438)",
 		Summary: "Cubic without HyStart on this socket only",
 		spec:    bpf.LoadCubicNohs,

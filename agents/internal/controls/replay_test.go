@@ -2,6 +2,7 @@ package controls
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"downlink/agents/internal/acks"
@@ -40,6 +41,45 @@ func replayHSPP(records []acks.Ack) []int {
 		phases[i] = phase
 	}
 	return phases
+}
+
+// replayMeanSD returns the threshold of the round after each record, and the record that ends slow start, -1 for none. Plain
+// formulas in floating point over all RTTs before the round.
+func replayMeanSD(records []acks.Ack, k float64) (thresholds []uint32, exit int) {
+	var rtts []float64
+	var round []uint32
+	windowEnd, threshold := records[0].SndNxt, uint32(0)
+	thresholds, exit = make([]uint32, len(records)), noExit
+	for i, ack := range records {
+		if ack.AckRttUs >= 0 && exit == noExit {
+			if int32(ack.SndUna-windowEnd) > 0 {
+				windowEnd, round, threshold = ack.SndNxt, nil, 0
+				if len(rtts) >= 8 {
+					mean, deviation := meanSD(rtts)
+					threshold = uint32(mean + max(k*deviation, 4000))
+				}
+			}
+			rtts = append(rtts, float64(ack.AckRttUs))
+			if ack.CwndSegments >= 16 {
+				round = append(round, uint32(ack.AckRttUs))
+			}
+			if threshold > 0 && len(round) > 8 && slices.Min(round) > threshold {
+				exit = i
+			}
+		}
+		thresholds[i] = threshold
+	}
+	return thresholds, exit
+}
+
+func meanSD(values []float64) (mean, deviation float64) {
+	for _, value := range values {
+		mean += value / float64(len(values))
+	}
+	for _, value := range values {
+		deviation += (value - mean) * (value - mean) / float64(len(values))
+	}
+	return mean, math.Sqrt(deviation)
 }
 
 type bin struct{ acked, sent int64 }

@@ -80,6 +80,19 @@ func TestSearchExitsAtTheAcknowledgementOfItsReplay(t *testing.T) {
 	}
 }
 
+func TestMeanAndDeviationEndSlowStartWhereTheirReplayDoes(t *testing.T) {
+	p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
+	records := p.run(t, load(t, "dl_cubic_meansd", map[string]any{"k_tenths": 15}), "dl_cubic_meansd", 2*time.Second)
+	thresholds, exit := replayMeanSD(records, 1.5)
+	require.NotEqual(t, noExit, exit)
+	require.Equal(t, exit, exitOf(records))
+	require.Zero(t, records[exit].LostTotalSegments, "the exit came before any loss")
+	require.Equal(t, records[exit].CwndSegments, records[exit].SsthreshSegments)
+	for i := range exit {
+		require.InDelta(t, thresholds[i], records[i].DetectorValue, 3, "record %d: whole microseconds", i)
+	}
+}
+
 func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
 	for _, mergeUs := range []int{0, 5000} {
 		t.Run(fmt.Sprintf("merged %d us", mergeUs), func(t *testing.T) {

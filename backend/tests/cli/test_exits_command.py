@@ -37,7 +37,15 @@ def test_exits_as_json_has_one_object_per_detector(ack_file: Path) -> None:
     assert {"detector", "version", "exit_us", "cwnd_segments", "parameters", "reason"} <= set(verdicts[0])
     names = [(v["detector"], v["version"], v["parameters"].get("detect")) for v in verdicts]
     assert len(set(names)) == len(names)
-    assert {name for name, _, _ in names} == {"observed_exit", "first_loss", "search", "hystart", "hystart++", "best"}
+    assert {name for name, _, _ in names} == {
+        "observed_exit",
+        "first_loss",
+        "search",
+        "hystart",
+        "hystart++",
+        "mean_sd",
+        "best",
+    }
     assert any(v["exit_us"] is not None for v in verdicts)
 
 

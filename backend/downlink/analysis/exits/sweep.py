@@ -13,6 +13,7 @@ import numpy as np
 from downlink.analysis.exits.bins import too_coarse
 from downlink.analysis.exits.capacity import Capacity, LinkRate, capacity_point
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart, kernel_clock
+from downlink.analysis.exits.meansd import MeanDeviation, judge_meansd, rtt_sums
 from downlink.analysis.exits.outcomes import Interval, Timing, shares, timing_of
 from downlink.analysis.exits.search import (
     Search31,
@@ -28,7 +29,7 @@ from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.exits.verdict import Verdict
 from downlink.domain.errors import InvalidError
 
-Parameters = Search10 | Search31 | Search40 | HyStart
+Parameters = Search10 | Search31 | Search40 | HyStart | MeanDeviation
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ REPLAYS: dict[type, Replay] = {
     Search31: _by_bins(lambda *what: list(search_31_curves(*what)), judge_search_31),
     Search40: _by_bins(lambda *what: list(search_40_curves(*what)), judge_search_40),
     HyStart: Replay(lambda asked: asked.kernel, lambda trace, asked: kernel_clock(trace, asked.kernel), judge_hystart),
+    MeanDeviation: Replay(lambda _: None, lambda trace, _: rtt_sums(trace), judge_meansd),
 }
 
 
@@ -61,6 +63,7 @@ SWEEPABLE: dict[tuple[str, str], Parameters] = {
     ("search", "1.0"): Search10(),
     ("search", "3.1"): Search31(),
     ("search", "4.0"): Search40(),
+    ("mean_sd", "Peters 2021"): MeanDeviation(),
     **{("hystart", kernel.value): HyStart(kernel) for kernel in (Kernel.V6, Kernel.V5_10, Kernel.UP_TO_5_4)},
 }
 """Detector and version to the parameters it has by default."""

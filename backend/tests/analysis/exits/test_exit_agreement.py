@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.hystartpp import judge_hystartpp
+from downlink.analysis.exits.meansd import MeanDeviation, judge_meansd
 from downlink.analysis.exits.search import Search31, Search40, judge_search_31, judge_search_40
 from downlink.analysis.exits.trace import AckTrace
-from tests.fixtures.exit_reference import hystart_exit, hystartpp_moves, search_31_exit, search_40_exit
+from tests.fixtures.exit_reference import hystart_exit, hystartpp_moves, meansd_exit, search_31_exit, search_40_exit
 from tests.fixtures.exit_traces import random_trace
 
 seeds = st.integers(0, 2**32)
@@ -45,6 +46,17 @@ def test_hystartpp_moves_as_ack_by_ack(seed: int, rtt_us: int) -> None:
     assert verdict.quantities["css_entered_us"] == [at for to, at in moves if to == "css"]
     assert verdict.quantities["slow_start_resumed_us"] == [at for to, at in moves if to == "ss"]
     assert verdict.exit_us == next((at for to, at in moves if to == "ca"), None)
+
+
+@given(seeds, rtts_us, st.sampled_from([0, 5, 10, 20, 40]))
+def test_mean_and_deviation_decide_as_ack_by_ack(seed: int, rtt_us: int, k_tenths: int) -> None:
+    trace = random_trace(seed, min_rtt_us=rtt_us)
+    assert judge_meansd(trace, MeanDeviation(k_tenths)).exit_us == meansd_exit(trace, k_tenths)
+
+
+def test_mean_and_deviation_leave_and_stay_among_these() -> None:
+    found = {judge_meansd(random_trace(seed), MeanDeviation(5)).exit_us is None for seed in range(40)}
+    assert found == {True, False}
 
 
 def exits(trace: AckTrace) -> list[int | None]:

@@ -36,6 +36,7 @@ const LOOKS: readonly Row[] = [
   ['hystart <=5.4 1', 'HyStart up to 5.4, ACK train', 'H4t', 19, 'triangle'],
   ['hystart <=5.4 2', 'HyStart up to 5.4, delay', 'H4d', 27, 'triangle'],
   ['hystart++', 'HyStart++ (RFC 9406)', 'H++', 4, 'diamond'],
+  ['mean_sd', 'Mean and deviation (Peters 2021)', 'µσ', 14, 'diamond'],
   ['best', 'BEST', 'B', 6, 'hexagon'],
 ]
 
@@ -43,7 +44,7 @@ const BY_KEY = new Map<string, DetectorLook>(LOOKS.map(([key, name, code, style,
 
 /** How many detectors there are, and how many of them need a row per ACK; a poll is too coarse for these. */
 const DETECTORS = LOOKS.length
-const NEED_EVERY_ACK = LOOKS.filter(([key]) => key.startsWith('hystart') || key === 'best').length
+const NEED_EVERY_ACK = LOOKS.filter(([key]) => key.startsWith('hystart') || key === 'best' || key === 'mean_sd').length
 
 /** Shown until a reader chooses: one of each kind, the newest kernel with both of HyStart's rules. */
 export const USUAL_DETECTORS: readonly string[] = LOOKS.filter(([, , , style]) => style < 8).map(([key]) => key)
