@@ -52,7 +52,7 @@ def test_exits_as_json_has_one_object_per_detector(ack_file: Path) -> None:
 def test_exits_as_a_table_names_times_and_reasons(ack_file: Path) -> None:
     lines = run("exits", ack_file).splitlines()
     assert lines[0].split("\t") == ["flow", "detector", "version", "detect", "exit", "timing", "cwnd", "reason"]
-    assert len(lines) == 17
+    assert len(lines) == 18
 
 
 def test_the_link_s_rate_tells_early_from_good_and_the_plateau_stands_in(tmp_path: Path) -> None:

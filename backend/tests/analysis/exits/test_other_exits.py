@@ -163,7 +163,7 @@ def test_a_missing_quantity_is_named() -> None:
 def test_every_detector_speaks_once_per_parameter_set() -> None:
     verdicts = list(judge_all(random_trace(3)))
     names = [verdict.identity for verdict in verdicts]
-    assert len(set(names)) == len(names) == 16
+    assert len(set(names)) == len(names) == 17
     assert all(v.reason for v in verdicts)
     assert all((v.exit_us is None) == (v.cwnd_segments is None) for v in verdicts)
 

@@ -13,7 +13,7 @@ it('a group is told by link and condition, and by its flow only where flows comp
 })
 
 it('detectors that could not decide anywhere have no distribution', () => {
-  expect(decidableOf(first)).toHaveLength(16)
+  expect(decidableOf(first)).toHaveLength(17)
   expect(decidableOf(second).map(({ look }) => look.code)).toEqual(['obs', 'dp', 'ex', 'S3', 'S4'])
 })
 

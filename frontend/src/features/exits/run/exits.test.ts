@@ -68,7 +68,7 @@ it('a zoom asks for a little more than it shows, never for times before the star
 it('detectors that cannot decide are named together with the reason', () => {
   const [[reason, names] = ['', []], ...others] = undecidable(judgedOf(polled))
   expect(reason).toContain('every single ACK is needed')
-  expect(names).toHaveLength(11)
+  expect(names).toHaveLength(12)
   expect(others).toEqual([])
   expect(undecidable(judgedOf(perAck)).size).toBe(0)
 })
