@@ -190,7 +190,7 @@ def test_sweeps_are_listed_newest_first_and_deleted_also_under_way(lab: Lab, cam
 
 def test_the_form_learns_defaults_and_ranges_from_the_detectors(lab: Lab) -> None:
     found = {(each["detector"], each["version"]): each["parameters"] for each in lab.call("GET", "/sweeps/parameters")}
-    assert set(found) == {("search", "1.0"), ("search", "3.1"), ("search", "4.0")} | {
+    assert set(found) == {("search", "1.0"), ("search", "3.1"), ("search", "4.0"), ("mean_sd", "Peters 2021")} | {
         ("hystart", version) for version in ("6.x", "5.10", "<=5.4")
     }
     defaults = {each["name"]: (each["default"], each["unit"]) for each in found["search", "3.1"]}
