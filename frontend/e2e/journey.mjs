@@ -60,11 +60,8 @@ async function setUp() {
 async function startCampaign(page) {
   await visit(page, new URL('/campaigns/new', baseUrl).href)
   await page.getByRole('link', { name: /^HyStart on and off/ }).click()
-  await page
-    .getByRole('spinbutton', { name: 'Cycles' })
-    .or(page.getByRole('textbox', { name: 'Cycles' }))
-    .fill('7')
-  await page.getByText('7 cycles').waitFor()
+  await page.getByRole('textbox', { name: 'Cycles', exact: true }).fill('7')
+  await page.getByText('7 cycles').first().waitFor()
   await showAs(page, 'YAML')
   const file = page.getByRole('textbox', { name: 'Campaign file' })
   await file.getByText('cycles: 7').waitFor()
