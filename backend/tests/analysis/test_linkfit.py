@@ -176,3 +176,22 @@ def test_delivered_segments_count_before_bytes_in_order() -> None:
     assert acks("run", "bbr", columns, 10).delivered_bytes.tolist() == [1, 2]
     more = {**columns, "delivered_segments": np.array([2, 4]), "snd_mss_bytes": np.array([1000, 1000])}
     assert acks("run", "bbr", more, 10).delivered_bytes.tolist() == [2000, 4000]
+
+
+def test_a_link_that_was_full_for_seconds_only_has_no_known_course() -> None:
+    """40 Mb/s in even acknowledgements, first with nothing waiting, then for ten seconds with a queue."""
+    n = 40_000
+    time_us = np.arange(n) * 600
+    waits = np.where(time_us > 12_000_000, 60_000, 0)
+    flow = Acks("run", "bbr", time_us, np.arange(n) * 2 * 1448, 100_000 + waits, np.zeros(n, np.int64), 1448)
+    found = fit(Recorded((), (flow,)))
+    assert found is not None
+    assert found.rates is not None
+    assert found.rates.mean_bps.value == pytest.approx(40e6, rel=0.01)
+    assert any(sentence.startswith("How the rate varies: the link was full for 1") for sentence in unknown(found))
+    limited = Acks(
+        "run", "bbr", time_us, flow.delivered_bytes, flow.rtt_us, flow.lost_segments, 1448, is_limited=waits > 0
+    )
+    held = fit(Recorded((), (limited,)))
+    assert held is not None
+    assert held.rates is None, "the application held the flow back"

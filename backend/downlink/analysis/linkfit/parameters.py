@@ -11,6 +11,9 @@ from downlink.analysis.linkfit.fit import Fit
 from downlink.analysis.linkfit.losses import Losses
 from downlink.analysis.linkfit.recorded import HEADER_BYTES
 
+LEAST_COURSE_S = 60
+"""At the link's rate, below which its course is hardly seen."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -113,6 +116,8 @@ def _unknown_idle(fit: Fit) -> Iterator[str]:
 def _unknown_rates(fit: Fit) -> Iterator[str]:
     if fit.rates is None:
         yield "The rate, its course and the queue: no TCP flow with every ACK (`sampling: per_ack`) filled the link for 5 s."
+    elif fit.rates.full_s < LEAST_COURSE_S:
+        yield f"How the rate varies: the link was full for {fit.rates.full_s:.0f} s alone. Longer runs of flows that fill it tell."
     elif fit.rates.memory_s is not None and fit.rates.full_s < 20 * fit.rates.memory_s.value:
         yield f"The rate's memory, well: {fit.rates.full_s:.0f} s at the link's rate are few of it. More or longer runs tell."
     if fit.rates is not None and fit.queue is not None and not fit.queue.is_full:
