@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { launchBrowser } from './browser.mjs'
 import { openPage, signIn, visit } from './checks.mjs'
+import { saveStack } from './saving.mjs'
 
 const STEP_MS = 30_000
 const CAMPAIGN_MS = 120_000
@@ -32,6 +33,7 @@ try {
   await startCampaign(page)
   await watch(page)
   await seePlots(page)
+  await saveStack(page, TITLES)
   await download(page)
   assert.deepEqual(faults, [])
 } finally {
@@ -89,12 +91,12 @@ async function watch(page) {
   assert.equal(await page.evaluate(() => document.body.getAttribute('data-journey')), 'same document')
 }
 
-/** Five panels, one above the other, each with a mean line and a band per condition, and n beside the numbers. @param {import('playwright-core').Page} page */
+/** Five panels, one above the other, each with a mean line and the two runs per condition, and n beside the numbers. @param {import('playwright-core').Page} page */
 async function seePlots(page) {
   for (const title of TITLES) {
     const figure = page.getByRole('figure').filter({ hasText: title }).first()
     await figure.locator('svg path[data-role=mean]').nth(1).waitFor()
-    assert.equal(await figure.locator('svg path[data-role=band]').count(), 2, `${title}: a band per condition`)
+    assert.equal(await figure.locator('svg path[data-role=run]').count(), 2 * 2, `${title}: two runs of each condition, one by one`)
   }
   await page.getByRole('button', { name: 'Show the numbers behind Throughput' }).click()
   await page.getByText('n=2').first().waitFor()

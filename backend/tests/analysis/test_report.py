@@ -149,9 +149,10 @@ def test_a_common_level_is_the_median_of_the_runs_where_flows_share_or_the_rate_
 
 
 def test_few_runs_are_in_the_report_one_by_one() -> None:
-    groups = report(RECORDS[:3]).to_dict()["groups"]
-    assert groups[0]["series"]["throughput_bps"]["runs"] == [RATES["on", cycle].tolist() for cycle in (1, 2, 3)]
-    assert report(RECORDS[:4]).to_dict()["groups"][0]["series"]["throughput_bps"]["runs"] == []
+    groups = report(RECORDS[:4]).to_dict()["groups"]
+    assert groups[0]["series"]["throughput_bps"]["runs"] == [RATES["on", cycle].tolist() for cycle in (1, 2, 3, 4)]
+    five = [*RECORDS[:4], make_record("on", 5, RATES["on", 1])]
+    assert report(five).to_dict()["groups"][0]["series"]["throughput_bps"]["runs"] == []
 
 
 def test_a_run_too_short_for_a_series_is_counted_beside_n() -> None:

@@ -4,19 +4,8 @@ import type { Curve } from './curves'
 import type { FigurePanel } from './figure'
 import { gridHeight, gridShapes, type HeatGrid } from './gridShapes'
 import { PAPER } from './plot'
-import {
-  type BarRow,
-  barShapes,
-  barsHeight,
-  type DotRow,
-  dotShapes,
-  dotsHeight,
-  type ForestRow,
-  forestHeight,
-  forestShapes,
-} from './rowShapes'
+import { type BarRow, barShapes, barsHeight, type ForestRow, forestHeight, forestShapes } from './rowShapes'
 import type { Cell, Table } from './table'
-import type { Scale } from './ticks'
 import { type EventBox, eventShapes, eventsHeight, type ShareBox, shareShapes } from './timeShapes'
 
 interface Head {
@@ -65,12 +54,6 @@ export const barsPanel = (title: string, rows: readonly BarRow[]): FigurePanel =
   title,
   height: () => barsHeight(rows.length, PAPER),
   shapes: (width, _height, look) => barShapes(rows, width, look),
-})
-
-export const dotsPanel = (head: Head, rows: readonly DotRow[], scale: Scale): FigurePanel => ({
-  ...titleOf(head),
-  height: () => dotsHeight(rows.length, PAPER),
-  shapes: (width, _height, look) => dotShapes(rows, scale, width, look),
 })
 
 export const sharePanel = (head: Head, box: Sizeless<ShareBox>): FigurePanel => ({
