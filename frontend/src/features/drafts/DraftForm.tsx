@@ -248,7 +248,7 @@ function Sampling() {
   return (
     <Switch
       label="Record every ACK"
-      description="Needed by 11 of the slow-start detectors. Some thousand samples a second instead of 200."
+      description="Most slow-start detectors need it. Some thousand samples a second instead of 200."
       error={error}
       checked={value === 'per_ack'}
       onChange={(event) => set(event.currentTarget.checked ? 'per_ack' : undefined)}
