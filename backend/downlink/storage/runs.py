@@ -10,6 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Select, and_, cast, false, func, or_, select, text, true, update
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign_state import UNDER_WAY
@@ -148,7 +149,9 @@ def run_rows(unit: Unit, ids: Sequence[UUID]) -> list[RunRow]:
 
 
 def _rows(unit: Unit, wanted: Select[UUID]) -> Iterable[RunRow]:
-    rate = select(Metric.run_id, func.sum(Metric.throughput_bps).label("t"), func.sum(Metric.goodput_bps).label("g"))
+    # A sum of doubles depends on its order: by flow, whatever order rows lie in.
+    summed = (func.sum(aggregate_order_by(each, Metric.flow)) for each in (Metric.throughput_bps, Metric.goodput_bps))
+    rate = select(Metric.run_id, *(each.label(name) for each, name in zip(summed, "tg", strict=True)))
     rates = rate.where(Metric.phase == "overall").group_by(Metric.run_id).subquery()
     query = select(Run, rates.c.t, rates.c.g).outerjoin(rates, rates.c.run_id == Run.id)
     for run, throughput, goodput in unit.session.execute(query.where(Run.id.in_(wanted)).order_by(*PLAN_ORDER)):
