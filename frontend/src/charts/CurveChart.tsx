@@ -1,9 +1,12 @@
 import { useMemo } from 'react'
+import { ComposedChart, Line, ReferenceLine } from 'recharts'
 import { CursorLayer } from './CursorLayer'
-import { type CurveBox, curveScale, curveShapes } from './chartShapes'
-import { valueAt } from './curves'
-import { Drawing } from './Drawing'
-import { plotOf, SCREEN } from './plot'
+import { type CurveBox, curveScale, curveTicks } from './chartShapes'
+import classes from './charts.module.css'
+import { curveRows, valueAt } from './curves'
+import { seriesStyle } from './palette'
+import { MARGIN, plotOf, SCREEN } from './plot'
+import { axes, windowAreas } from './rechartsAxes'
 
 export interface CurveChartProps extends Omit<CurveBox, 'look'> {
   /** Called with the stretch that was dragged over with the mouse. */
@@ -12,12 +15,9 @@ export interface CurveChartProps extends Omit<CurveBox, 'look'> {
 
 /** Lines over irregular x, with horizontal levels, shaded windows, vertical marks, and the cursor of its stack. */
 export function CurveChart({ onZoom, ...box }: CurveChartProps) {
-  const { width, height, x, curves, from, to, factor, hasTimeAxis, isStepped, levels, reach, windows, areWindowsNamed, marks } = box
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the parts of `box`
-  const [shapes, scale] = useMemo(() => {
-    const whole = { ...box, look: SCREEN }
-    return [curveShapes(whole), curveScale(whole)]
-  }, [width, height, x, curves, from, to, factor, hasTimeAxis, isStepped, levels, reach, windows, areWindowsNamed, marks])
+  const { width, height, x, curves, from, to, factor, hasTimeAxis, isStepped, levels = [], windows = [], areWindowsNamed, marks = [] } = box
+  const rows = useMemo(() => curveRows(x, curves, factor), [x, curves, factor])
+  const scale = curveScale({ ...box, look: SCREEN })
   const plot = plotOf(width, height, hasTimeAxis, areWindowsNamed)
   const valuesAt = (at: number) =>
     curves.map(({ id, style, y }) => {
@@ -26,7 +26,50 @@ export function CurveChart({ onZoom, ...box }: CurveChartProps) {
     })
   return (
     <>
-      <Drawing {...{ width, height, shapes }} />
+      <ComposedChart
+        {...{ width, height }}
+        data={rows}
+        margin={{ ...MARGIN, top: plot.top, left: 0 }}
+        accessibilityLayer={false}
+        className={classes.chart}
+      >
+        {windowAreas(windows, from, to, areWindowsNamed)}
+        {axes({ from, to, ticks: curveTicks(from, to, plot, SCREEN), scale, hasTimeAxis })}
+        {levels.map(({ value, label }) => (
+          <ReferenceLine
+            key={label}
+            y={value * factor}
+            stroke="var(--chart-level)"
+            strokeDasharray="4 4"
+            label={{ value: label, position: 'insideBottomLeft', fontSize: SCREEN.nameFont, fill: 'var(--chart-text)' }}
+          />
+        ))}
+        {curves.map(({ id, style }, index) => (
+          <Line
+            key={id}
+            dataKey={`y_${index}`}
+            type={isStepped ? 'stepAfter' : 'linear'}
+            stroke={seriesStyle(style).color}
+            strokeWidth={SCREEN.mean * 0.9}
+            strokeDasharray={seriesStyle(style).dash}
+            dot={false}
+            connectNulls={false}
+            isAnimationActive={false}
+            activeDot={false}
+          />
+        ))}
+        {marks
+          .filter((mark) => mark.x >= from && mark.x <= to)
+          .map((mark) => (
+            <ReferenceLine
+              key={mark.id}
+              x={mark.x}
+              stroke={seriesStyle(mark.style).color}
+              strokeWidth={SCREEN.run * 1.5}
+              strokeDasharray={seriesStyle(mark.style).dash}
+            />
+          ))}
+      </ComposedChart>
       <CursorLayer {...{ plot, from, to, valuesAt }} bottom={scale.min} top={scale.max} step={cursorStep(from, to)} onSpan={onZoom} />
     </>
   )

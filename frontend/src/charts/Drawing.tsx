@@ -4,7 +4,7 @@ import type { Paint, Scene, Shape } from './scene'
 
 const color = (paint: Paint | undefined) => (paint ? `var(--${paint})` : 'none')
 /** How much of a series is left while another is picked out. */
-const FADED = 0.15
+export const FADED = 0.15
 
 interface DrawingProps extends Scene {
   /** A series that is picked out by its id. */

@@ -19,6 +19,40 @@ export interface BandSeries {
   band: Band
 }
 
+/** One row of a chart: `mean_i`, `band_i` and `run_i_k` for the i-th series and its k-th run. */
+export type ChartRow = { x: number } & Record<`mean_${number}` | `run_${number}_${number}`, number | null> &
+  Record<`band_${number}`, [number, number] | null>
+
+/** Every x from the smallest to the largest in steps of `step`, so that an absent bin is a gap and not a bridge. */
+function fullAxis(series: readonly BandSeries[], step: number): number[] {
+  const all = series.flatMap((one) => one.x)
+  if (all.length === 0) return []
+  const first = all.reduce((a, b) => Math.min(a, b))
+  const last = all.reduce((a, b) => Math.max(a, b))
+  return Array.from({ length: Math.round((last - first) / step) + 1 }, (_, index) => first + index * step)
+}
+
+/** Merge series into rows by x, in the shown unit (`factor` times the API's). */
+export function mergeBands(series: readonly BandSeries[], factor = 1, step = 1): ChartRow[] {
+  const places = series.map((one) => new Map(one.x.map((x, index) => [x, index])))
+  return fullAxis(series, step).map((x) => {
+    const row: ChartRow = { x }
+    series.forEach(({ band }, i) => {
+      const at = places[i]?.get(x)
+      const mean = at === undefined ? null : band.mean[at]
+      const low = at === undefined ? null : band.low[at]
+      const high = at === undefined ? null : band.high[at]
+      row[`mean_${i}`] = mean == null ? null : mean * factor
+      row[`band_${i}`] = low == null || high == null ? null : [low * factor, high * factor]
+      band.runs?.forEach((run, k) => {
+        const value = at === undefined ? null : run[at]
+        row[`run_${i}_${k}`] = value == null ? null : value * factor
+      })
+    })
+    return row
+  })
+}
+
 /** With few runs an interval is many times wider than the means; beyond this many times their maximum it is cut off. */
 export const BAND_REACH = 1.35
 

@@ -96,12 +96,15 @@ export type BandBox = AxisFacts & Box
 /** The value axis of a band chart of this height. */
 export const bandAxis = (facts: AxisFacts, plot: Plot, look: Look) => valueAxis(facts, Math.min(5, tickCount(plot.height, look.tickHeight)))
 
+/** Ticks of a band chart's time axis. */
+export const bandTicks = (from: number, to: number, plot: Plot, look: Look) => timeTicks(from, to, tickCount(plot.width, look.tickWidth))
+
 /** Mean lines with interval bands, or with the single runs where they are few. */
 export function bandShapes(box: BandBox): Shape[] {
   const { width, height, look, series, factor, from, to, hasBands, hasTimeAxis, level, areWindowsNamed } = box
   const plot = plotOf(width, height, hasTimeAxis, areWindowsNamed, look)
   const { scale, isLevelShown } = bandAxis(box, plot, look)
-  const ticks = timeTicks(from, to, tickCount(plot.width, look.tickWidth))
+  const ticks = bandTicks(from, to, plot, look)
   const [x, y] = [(value: number) => pixelOf(value, plot, from, to), valueToY(plot, scale)]
   const drawn: Shape[] = []
   if (level && isLevelShown) drawn.push(levelShape(plot, y(level.value * factor), look))
@@ -211,6 +214,9 @@ export function curveScale(box: CurveBox): Scale {
   return valueScale(top * factor, count, Math.max(reach[0], low) * factor)
 }
 
+/** Ticks of a curve chart's axis, as fine as its zoom. */
+export const curveTicks = (from: number, to: number, plot: Plot, look: Look) => fineTicks(from, to, tickCount(plot.width, look.tickWidth))
+
 /** Lines over irregular x, with named levels, shaded windows and vertical marks. */
 export function curveShapes(box: CurveBox): Shape[] {
   const { width, height, look, from, to, factor, hasTimeAxis, levels = [], marks = [], isStepped } = box
@@ -245,7 +251,7 @@ export function curveShapes(box: CurveBox): Shape[] {
         dash: scaledDash(seriesStyle(mark.style).dash, look),
       }
     })
-  const ticks = fineTicks(from, to, tickCount(plot.width, look.tickWidth))
+  const ticks = curveTicks(from, to, plot, look)
   return [
     ...windowShapes(box, plot, from, to),
     ...axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis }),

@@ -6,6 +6,20 @@ export interface Curve {
   y: readonly (number | null)[]
 }
 
+/** One row of a chart: `y_i` for the i-th curve, in the shown unit. */
+export type CurveRow = { x: number } & Record<`y_${number}`, number | null>
+
+export function curveRows(x: readonly number[], curves: readonly Curve[], factor: number): CurveRow[] {
+  return x.map((at, index) => {
+    const row: CurveRow = { x: at }
+    curves.forEach(({ y }, i) => {
+      const value = y[index]
+      row[`y_${i}`] = value == null ? null : value * factor
+    })
+    return row
+  })
+}
+
 /** The least and the largest value within [from, to]; null without any. */
 export function curveBounds(x: readonly number[], curves: readonly Curve[], from: number, to: number): [number, number] | null {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]

@@ -36,8 +36,8 @@ describe('the list', () => {
   })
 })
 
-const lineCount = (figure: HTMLElement) => figure.querySelectorAll('[data-role="mean"], [data-role="run"]').length
-const bandCount = (figure: HTMLElement) => figure.querySelectorAll('[data-role="band"]').length
+const lineCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-line-curve').length
+const bandCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-area-area').length
 
 /** The stack's charts, once they are drawn. */
 async function drawnFigures(): Promise<HTMLElement[]> {
@@ -84,7 +84,7 @@ describe('the results', () => {
     serve(world)
     renderAt(`/campaigns/${IDS.recorded}`)
     const [throughput] = await drawnFigures()
-    const path = throughput?.querySelector('[data-role="run"]')?.getAttribute('d') ?? ''
+    const path = throughput?.querySelector('.recharts-line-curve')?.getAttribute('d') ?? ''
     expect(path.match(/M/g)).toHaveLength(2)
   })
 

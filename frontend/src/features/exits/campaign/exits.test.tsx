@@ -27,7 +27,7 @@ describe('the exits of a campaign', () => {
     serve()
     const { router } = renderAt(PAGE)
     const figure = await screen.findByRole('figure')
-    const lines = () => figure.querySelectorAll('[data-role="mean"]').length
+    const lines = () => figure.querySelectorAll('.recharts-line-curve').length
     await waitFor(() => expect(lines()).toBe(5))
     await userEvent.click(screen.getByRole('button', { name: /^SEARCH 3.1/ }))
     await waitFor(() => expect(lines()).toBe(4))

@@ -14,7 +14,7 @@ it('shows the curves, and every detector in words', async () => {
   renderAt(`/runs/${PER_ACK}?tab=exits`)
   const figures = await screen.findAllByRole('figure')
   expect(figures).toHaveLength(6)
-  await waitFor(() => expect(figures[1]?.querySelectorAll('[data-role="mean"]')).toHaveLength(2))
+  await waitFor(() => expect(figures[1]?.querySelectorAll('.recharts-line-curve')).toHaveLength(2))
   const table = screen.getByRole('group', { name: 'Verdicts of all detectors' })
   const search = within(table)
     .getByRole('rowheader', { name: /SEARCH 3.1/ })
