@@ -97,7 +97,10 @@ async function seePlots(page) {
     const figure = page.getByRole('figure').filter({ hasText: title }).first()
     await figure.locator('svg path[data-role=mean]').nth(1).waitFor()
     // Two runs of each condition, one by one, once the report has the second cycle.
-    await figure.locator('svg path[data-role=run]').nth(2 * 2 - 1).waitFor()
+    await figure
+      .locator('svg path[data-role=run]')
+      .nth(2 * 2 - 1)
+      .waitFor()
   }
   await page.getByRole('button', { name: 'Show the numbers behind Throughput' }).click()
   await page.getByText('n=2').first().waitFor()
