@@ -156,4 +156,5 @@ def check_phases(system: System, runs: list[dict[str, Any]], logs: dict[str, Log
         assert flow["lost_packets"] == lost
         if run["condition"] == "alone":
             assert 0.5 < overall["served_ratio"] <= 1.01
-            assert overall["queueing_ms"] > 10, "150 kB take 40 to 120 ms"
+            assert 0 < overall["queueing_ms"] < overall["queueing_most_ms"]
+            assert overall["waiting_most_bytes"] <= found["down_waiting_bytes"].max()
