@@ -142,7 +142,7 @@ def test_exits_of_an_imported_ack_log_are_those_of_the_command_line(lab: Lab, tm
     result = CliRunner().invoke(app, ["exits", str(file), "--json"])
     told = json.loads(result.stdout)
     (flow,) = lab.call("GET", f"/runs/{run['id']}/exits")["flows"]
-    assert len(told) == len(flow["verdicts"]) == 16
+    assert len(told) == len(flow["verdicts"]) == 17
     assert any(verdict["exit_us"] for verdict in told)
     for mine, theirs in zip(told, flow["verdicts"], strict=True):
         assert {key: theirs[key] for key in mine if key != "flow"} == {k: v for k, v in mine.items() if k != "flow"}

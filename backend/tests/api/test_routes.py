@@ -32,7 +32,11 @@ OPEN = {
     ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
 }  # fmt: skip
 NOWHERE = "00000000-0000-0000-0000-000000000000"
-BODIES: dict[str, Any] = {"sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}}}
+BODIES: dict[str, Any] = {
+    "PATCH": {},
+    "PUT": {"source": "name: a"},
+    "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
+}
 PROBLEM = {"code", "message", "details"}
 
 
@@ -136,7 +140,7 @@ def test_api_tokens_do_not_open_the_agents_channel(lab: Lab) -> None:
 def test_what_is_not_there_is_a_problem_with_a_sentence(lab: Lab) -> None:
     for verb, path in routes(for_agents=False):
         if "{" in path:
-            body = BODIES.get(path.rsplit("/", 1)[-1], {} if verb == "PATCH" else None)
+            body = BODIES.get(path.rsplit("/", 1)[-1], BODIES.get(verb))
             answer = lab.client.request(verb, fill(path), headers={"Authorization": f"Bearer {lab.token}"}, json=body)
             assert answer.status_code == 404, (verb, path, answer.text)
             assert set(answer.json()) == PROBLEM
