@@ -95,11 +95,10 @@ async function watch(page) {
 async function seePlots(page) {
   for (const title of TITLES) {
     const figure = page.getByRole('figure').filter({ hasText: title }).first()
-    await figure.locator('svg path[data-role=mean]').nth(1).waitFor()
-    // Two runs of each condition, one by one, once the report has the second cycle.
+    // A mean of each condition, and its two runs one by one, once the report has the second cycle.
     await figure
-      .locator('svg path[data-role=run]')
-      .nth(2 * 2 - 1)
+      .locator('svg path.recharts-line-curve')
+      .nth(2 + 2 * 2 - 1)
       .waitFor()
   }
   await page.getByRole('button', { name: 'Show the numbers behind Throughput' }).click()
