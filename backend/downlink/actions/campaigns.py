@@ -51,14 +51,14 @@ def create_campaign(
     unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime
 ) -> tables.Campaign:
     """Save a draft with its text as it was given."""
-    told = _told(unit, source, campaign, now)
-    row = tables.Campaign(**told, state=CampaignState.DRAFT, created_at=now, report_wanted=0)
+    columns = _columns_of(unit, source, campaign, now)
+    row = tables.Campaign(**columns, state=CampaignState.DRAFT, created_at=now, report_wanted=0)
     rows.add_campaign(unit, row)
     add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
     return row
 
 
-def _told(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
+def _columns_of(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
     """What a draft's row holds of its file."""
     made = preview(unit, source, campaign, now)
     return {
@@ -75,7 +75,7 @@ def change_draft(
 ) -> None:
     """Another file for a draft; what was launched stays as it is. ConflictError, InvalidError."""
     row = _in_state(unit, campaign_id, CampaignState.DRAFT)
-    for key, value in _told(unit, source, campaign, now).items():
+    for key, value in _columns_of(unit, source, campaign, now).items():
         setattr(row, key, value)
     add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
 
