@@ -25,7 +25,7 @@ export function useDraft(): DraftView {
   return view
 }
 
-/** One place of the file: its value, what may stand there, and what is wrong with it. */
+/** One key of the file: its value, which values it allows, and what is wrong with it. */
 export function useField(path: Path) {
   const { data, schema, edit, problems } = useDraft()
   const place = placeOf(path)
