@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from downlink.cli.client import Client
+from downlink.cli.files import write_bytes
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, duration, megabytes, moment, note, print_json, print_table, say, show
 from downlink.domain.errors import InvalidError
@@ -232,7 +233,7 @@ def figure(
         "link": link,
         "condition": condition,
     }
-    to.write_bytes(figure_file(client, campaign_id(client, campaign), request, chosen))
+    write_bytes(to, figure_file(client, campaign_id(client, campaign), request, chosen))
     note(f"The figure is in {to}.")
 
 

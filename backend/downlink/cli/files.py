@@ -18,8 +18,14 @@ def download(client: Client, path: str, file: Path) -> int:
 
 
 def write_text(file: Path, text: str) -> None:
+    """Write a whole file or none. InvalidError where it cannot be written."""
+    write_bytes(file, text.encode())
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """As write_text."""
     with _whole(file) as out:
-        out.write(text.encode())
+        out.write(content)
 
 
 def make_folder(folder: Path) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
+from downlink.cli import campaigns
 from downlink.cli.client import Access, Client
 from downlink.cli.figure import figure_file, format_of
-from downlink.domain.errors import DownlinkError
+from downlink.domain.errors import DownlinkError, InvalidError
 
 ID = "211c4ddb-011b-4075-acbe-ef9486b7535a"
 # 89 mm wide, as the dashboard's functions write it.
@@ -102,3 +103,11 @@ def test_the_format_is_that_of_the_files_name_unless_it_is_said() -> None:
     assert format_of(Path("b.svg"), "png", formats) == "png"
     with pytest.raises(DownlinkError, match="one of svg, png"):
         format_of(Path("b.jpg"), None, formats)
+
+
+def test_a_file_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(campaigns, "connect", served)
+    monkeypatch.setattr(campaigns, "campaign_id", lambda _client, wanted: wanted)
+    file = tmp_path / "nowhere" / "stack.svg"
+    with pytest.raises(InvalidError, match=f"Cannot write {file}: No such file or directory"):
+        campaigns.figure(campaign=ID, to=file)
