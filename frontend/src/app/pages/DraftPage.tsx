@@ -62,14 +62,16 @@ export function DraftPage({ draftKey, start, title, description, view, onView, s
   )
 }
 
-/** What the text would do, asked for when typing pauses. The last answer stays until there is another. */
+/**
+ * What the text would do, asked for when typing pauses. The last answer stays until there is another; it is current only
+ * when it was asked for this very text, for between the pause and the next question the old answer still looks like one.
+ */
 function useLivePreview(text: string) {
   const [settled] = useDebouncedValue(text, TYPING_PAUSE_MS)
   const [last, setLast] = useState<CampaignPreview | null>(null)
-  const asked = usePreview()
-  const { mutate } = asked
+  const { mutate, variables, isPending, error } = usePreview()
   useEffect(() => mutate({ body: { source: settled } }, { onSuccess: setLast }), [mutate, settled])
-  return { preview: last, error: asked.error, isCurrent: settled === text && !asked.isPending }
+  return { preview: last, error, isCurrent: variables?.body.source === text && !isPending }
 }
 
 /** What speaks against the plan, for the fields that it is about. */

@@ -43,6 +43,33 @@ describe('a new campaign', () => {
     expect(screen.getAllByText('4 min 36 s').length).toBeGreaterThan(0)
   })
 
+  it('can be launched only when the answer to this very text has come', async () => {
+    const preview = said<CampaignPreview>('preview')
+    const answers: (() => void)[] = []
+    serve()
+    server.use(
+      http.post('*/api/v1/campaigns/preview', async () => {
+        await new Promise<void>((resolve) => answers.push(resolve))
+        return HttpResponse.json({ ...preview, conflicts: [] })
+      }),
+    )
+    renderAt('/campaigns/new?start=hystart')
+    const button = await screen.findByRole('button', { name: 'Save and launch' })
+    await waitFor(() => expect(answers).toHaveLength(1))
+    answers[0]?.()
+    await waitFor(() => expect(button).toHaveProperty('disabled', false))
+    const seen: boolean[] = []
+    await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'x')
+    expect(button).toHaveProperty('disabled', true)
+    const observer = new MutationObserver(() => seen.push((button as HTMLButtonElement).disabled))
+    observer.observe(button, { attributes: true, attributeFilter: ['disabled'] })
+    await waitFor(() => expect(answers).toHaveLength(2))
+    expect(seen).toEqual([])
+    answers[1]?.()
+    await waitFor(() => expect(button).toHaveProperty('disabled', false))
+    observer.disconnect()
+  })
+
   it('lists planned runs a page at a time, with the clock', async () => {
     const world = makeWorld()
     const preview = said<CampaignPreview>('preview')
