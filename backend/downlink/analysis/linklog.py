@@ -102,3 +102,37 @@ def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDAr
         outage_s=(rise("outage_us") / 1e6).tolist(),
         lost_bytes={cause: rise(f"{cause}_bytes").tolist() for cause in CAUSES},
     )
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """A stretch of time in which one way of a link was held up, to the steps of its log; from the run's zero.
+
+    kind: `outage`, or `handover` for a gap between two of its slots.
+    """
+
+    kind: str
+    way: str
+    from_us: int
+    to_us: int
+
+
+INTERRUPTIONS = {"outage": "outage_us", "handover": "gap_us"}
+
+
+def interruptions(columns: Mapping[str, Ints], ways: tuple[str, ...]) -> list[Interruption]:
+    """Outages and handover gaps by their beginning. What the next row goes on with is one of them."""
+    found = [
+        Interruption(kind, way, int(first), int(last))
+        for kind, name in INTERRUPTIONS.items()
+        for way in ways
+        for first, last in _rising(columns["elapsed_us"], columns[f"{way}_{name}"])
+    ]
+    return sorted(found, key=lambda each: (each.from_us, each.kind, each.way))
+
+
+def _rising(elapsed_us: Ints, counter: Ints) -> Ints:
+    """Pairs of moments between which a counter rises in every step."""
+    is_rising = np.concatenate(([False], np.diff(counter) > 0, [False])) if len(counter) else np.zeros(1, np.bool_)
+    edges = np.flatnonzero(np.diff(is_rising)).reshape(-1, 2)
+    return elapsed_us[edges]

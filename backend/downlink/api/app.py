@@ -29,6 +29,7 @@ from downlink.api import (
     reanalysis,
     reports,
     runs,
+    samples,
     sweeps,
 )
 from downlink.api.dashboard import mount_dashboard
@@ -53,6 +54,7 @@ PARTS = (
     links,
     campaigns,
     runs,
+    samples,
     reanalysis,
     reports,
     exits,

@@ -35,7 +35,7 @@ def _parts(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterator[
     with units(is_read_only=True) as unit:
         trace = traces.find_trace(unit, run_id, flow, point)
         if trace is None or trace.chunks == 0:
-            raise _no_trace(run_id, flow, point)
+            raise no_trace(run_id, flow, point)
         parts = traces.part_sequences(unit, run_id, flow, point)
 
     def read() -> Iterator[bytes]:
@@ -44,12 +44,12 @@ def _parts(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterator[
             with units(is_read_only=True) as unit:
                 places = traces.part_places(unit, run_id, flow, point, wanted)
             if len(places) < len(wanted):
-                raise _no_trace(run_id, flow, point)
+                raise no_trace(run_id, flow, point)
             yield from units.store.contents(places)
 
     return read()
 
 
-def _no_trace(run_id: UUID, flow: int, point: str) -> NotFoundError:
+def no_trace(run_id: UUID, flow: int, point: str) -> NotFoundError:
     message = f"Run {run_id} has no sealed trace of flow {flow} at the {point}; the run's page says how far it is."
     return NotFoundError("trace_not_found", message)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.analysis.linklog import CAUSES, HopLog, drawn_link, waits_ms
+from downlink.analysis.linklog import CAUSES, HopLog, Interruption, drawn_link, interruptions, waits_ms
 from downlink.domain.sample import WAYS, link_fields
 from tests.fixtures.scripted_agent import draw_link
 
@@ -45,11 +45,22 @@ def test_a_thinned_log_keeps_sums_and_peaks(rows: int, most: int) -> None:
     assert np.dot(down.delivered_bps, lasts_s) / 8 == pytest.approx(columns["down_delivered_bytes"][-1])
 
 
+def test_interruptions_are_stretches_in_which_their_counters_rise() -> None:
+    columns = log(201) | {"up_gap_us": np.clip(np.arange(201) - 50, 0, 7) * 10_000}
+    assert interruptions(columns, WAYS) == [
+        Interruption("handover", "up", 500_000, 570_000),
+        Interruption("outage", "down", 1_490_000, 1_500_000),
+    ]
+    held_to_the_end = log(3) | {"down_outage_us": np.array([0, 1, 2])}
+    assert interruptions(held_to_the_end, WAYS) == [Interruption("outage", "down", 0, 20_000)]
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_log_without_time_draws_nothing(rows: int) -> None:
     drawn = drawn_link(log(rows), WAYS)
     assert (drawn.time_s, drawn.ways["down"].waiting_bytes) == ([], [])
     assert drawn.ways["up"].lost_bytes["outage"] == []
+    assert interruptions(log(rows), WAYS) == []
 
 
 def hop(rate_bps: np.ndarray[Any, Any]) -> HopLog:

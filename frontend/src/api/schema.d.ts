@@ -634,6 +634,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/traces/{flow}/{point}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Samples
+         * @description A sealed trace between two times: every sample while they are few, else the least and the greatest of equal steps of time.
+         */
+        get: operations["get_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/moments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Moments
+         * @description First bytes, slow-start exits, first losses and ends of its flows; outages and handover gaps of its emulated link.
+         */
+        get: operations["get_moments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/reanalysis": {
         parameters: {
             query?: never;
@@ -4366,6 +4406,49 @@ export interface components {
             /** Total */
             total: number;
         };
+        /** RunMoment */
+        RunMoment: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "first_byte" | "slow_start_exit" | "first_loss" | "end" | "outage" | "handover";
+            /**
+             * Flow
+             * @description Null for what the link did
+             */
+            flow: number | null;
+            /**
+             * Way
+             * @description Of the link; null for what a flow did
+             */
+            way: ("down" | "up") | null;
+            /**
+             * At Us
+             * @description From the run's zero
+             */
+            at_us: number;
+            /**
+             * Until Us
+             * @description The end of an outage or a handover gap
+             */
+            until_us: number | null;
+        };
+        /** RunMoments */
+        RunMoments: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Moments */
+            moments: components["schemas"]["RunMoment"][];
+            /**
+             * Left Out
+             * @description How many more there are, after these
+             */
+            left_out: number;
+        };
         /** RunProgress */
         RunProgress: {
             /** Elapsed S */
@@ -4433,6 +4516,94 @@ export interface components {
             live: components["schemas"]["Live"] | null;
             /** @description Of an imported run alone */
             import_source?: components["schemas"]["ImportSource"] | null;
+        };
+        /**
+         * SampledColumn
+         * @description Single samples as they were taken, each with its own time.
+         */
+        SampledColumn: {
+            /**
+             * Time Us
+             * @description From the run's zero
+             */
+            time_us: number[];
+            /**
+             * Values
+             * @description Null where the kernel had no value, as an ssthresh that was never set
+             */
+            values: (number | null)[];
+        };
+        /** SampledField */
+        SampledField: {
+            /** Name */
+            name: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "counter" | "gauge";
+            /** Description */
+            description: string;
+        };
+        /** Samples */
+        Samples: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Flow */
+            flow: number;
+            /** Point */
+            point: string;
+            /**
+             * Samples
+             * @description Of the whole trace
+             */
+            samples: number;
+            /**
+             * Missing Chunks
+             * @description Chunks of the trace that never came; time goes on without their samples
+             */
+            missing_chunks: number;
+            /**
+             * First Us
+             * @description The trace's first sample, from the run's zero
+             */
+            first_us: number;
+            /** Last Us */
+            last_us: number;
+            /**
+             * From Us
+             * @description What is shown, within the trace
+             */
+            from_us: number;
+            /** To Us */
+            to_us: number;
+            /**
+             * In Span
+             * @description Samples between from_us and to_us
+             */
+            in_span: number;
+            /**
+             * Is Thinned
+             * @description True: of each of equal steps of time a column has its least and its greatest sample. False: it has every sample
+             */
+            is_thinned: boolean;
+            /**
+             * Fields
+             * @description Every column that the trace has, time left out
+             */
+            fields: components["schemas"]["SampledField"][];
+            /**
+             * Columns
+             * @description Those that were asked for and that the trace has
+             */
+            columns: {
+                [key: string]: components["schemas"]["SampledColumn"];
+            };
         };
         /** Sampling */
         Sampling: {
@@ -7768,6 +7939,152 @@ export interface operations {
             };
             /** @description Its state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_samples: {
+        parameters: {
+            query?: {
+                /** @description A column by its name in docs/fields.csv; may be repeated */
+                column?: string[];
+                /** @description From here on, seconds after the run's zero */
+                from_s?: number;
+                /** @description Up to here; the trace's end unless it is said */
+                to_s?: number | null;
+                /** @description Samples per column at most; an odd number counts as the even one below */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                /** @description 0 with the point `link`: an emulated link's log is its run's */
+                flow: number;
+                point: "sender" | "receiver" | "link";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Samples"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_moments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunMoments"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,54 @@
+"""Single samples of a run's traces, and its moments: what is drawn of raw data."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.encoded import json_response
+from downlink.api.reports import FlowNumber, TracePoint
+from downlink.api.schemas.samples import RunMoments, Samples
+from downlink.domain.point import Point
+from downlink.views import samples as views
+from downlink.views.moments import run_moments
+
+router = APIRouter(tags=["runs"])
+Columns = Annotated[
+    list[Annotated[str, Query(max_length=64)]],
+    Query(
+        alias="column",
+        max_length=views.MOST_COLUMNS,
+        description="A column by its name in docs/fields.csv; may be repeated",
+    ),
+]
+Second = Annotated[float, Query(ge=0, le=1e6, description="From here on, seconds after the run's zero")]
+LastSecond = Annotated[float | None, Query(ge=0, le=1e6, description="Up to here; the trace's end unless it is said")]
+Points = Annotated[
+    int, Query(ge=2, le=10_000, description="Samples per column at most; an odd number counts as the even one below")
+]
+
+
+@router.get("/runs/{run_id}/traces/{flow}/{point}/samples", response_model=Samples, responses=problems(401, 404))
+def get_samples(
+    run_id: UUID,
+    flow: FlowNumber,
+    point: TracePoint,
+    caller: Reader,
+    unit: ReadUnit,
+    column: Columns = [],  # noqa: B006 - read, never changed
+    from_s: Second = 0.0,
+    to_s: LastSecond = None,
+    points: Points = 1_000,
+) -> Response:
+    """A sealed trace between two times: every sample while they are few, else the least and the greatest of equal steps of time."""
+    wanted = views.Wanted(column, round(from_s * 1e6), None if to_s is None else round(to_s * 1e6), points)
+    return json_response(views.samples(unit, run_id, flow, Point(point), wanted))
+
+
+@router.get("/runs/{run_id}/moments", response_model=RunMoments, responses=problems(401, 404))
+def get_moments(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """First bytes, slow-start exits, first losses and ends of its flows; outages and handover gaps of its emulated link."""
+    return json_response(run_moments(unit, run_id))

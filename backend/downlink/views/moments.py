@@ -1,0 +1,77 @@
+"""What happened in a run, as moments on its clock: what charts of its samples mark with flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from downlink.analysis.linklog import interruptions
+from downlink.domain.sample import WAYS
+from downlink.storage import judged, runs
+from downlink.storage.tables import Exit, Run, RunFlow
+from downlink.storage.unit import Unit
+from downlink.traces import open_link
+
+MOST_MOMENTS = 2_000
+"""More than anybody tells apart; the link's log has all of them."""
+JUDGED = {"observed_exit": "slow_start_exit", "first_loss": "first_loss"}
+"""Detectors that say what the flow itself did."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """kind: `first_byte`, `slow_start_exit`, `first_loss` or `end` of a flow; `outage` or `handover` of a way of its emulated link.
+
+    at_us, until_us: from the run's zero.
+    """
+
+    kind: str
+    flow: int | None
+    way: str | None
+    at_us: int
+    until_us: int | None
+
+
+@dataclass(frozen=True)
+class RunMoments:
+    """moments: by their time. left_out: how many more there are."""
+
+    run_id: UUID
+    moments: list[Moment]
+    left_out: int
+
+
+def run_moments(unit: Unit, run_id: UUID) -> RunMoments:
+    """NotFoundError `run_not_found` for a run that is not there; of one that did not begin no moments."""
+    run = runs.get_run(unit, run_id)
+    found = [*_of_flows(unit, run), *_of_link(unit, run)]
+    found.sort(key=lambda each: (each.at_us, each.kind, each.flow or 0))
+    return RunMoments(run_id, found[:MOST_MOMENTS], max(0, len(found) - MOST_MOMENTS))
+
+
+def _of_flows(unit: Unit, run: Run) -> Iterator[Moment]:
+    verdicts = [row for row in judged.rows(unit, Exit, [run.id], ("reason", "quantities")) if row.detector in JUDGED]
+    for flow in runs.flows_of(unit, run.id):
+        first_us = _first_byte_us(flow)
+        if first_us is None:
+            continue
+        yield Moment("first_byte", flow.flow, None, first_us, None)
+        for verdict in verdicts:
+            if verdict.flow == flow.flow and verdict.is_decidable and verdict.exit_us is not None:
+                yield Moment(JUDGED[verdict.detector], flow.flow, None, first_us + verdict.exit_us, None)
+        last_us = (flow.sender_outcome or {}).get("last_byte_us")
+        if last_us is not None:
+            yield Moment("end", flow.flow, None, last_us, None)
+
+
+def _first_byte_us(flow: RunFlow) -> int | None:
+    found: int | None = (flow.sender_outcome or {}).get("first_byte_us")
+    return found
+
+
+def _of_link(unit: Unit, run: Run) -> Iterator[Moment]:
+    columns = open_link(unit, run) if run.link_outcome else {}
+    if columns:
+        for each in interruptions(columns, WAYS):
+            yield Moment(each.kind, None, each.way, each.from_us, each.to_us)
