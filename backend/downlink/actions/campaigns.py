@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,13 +22,16 @@ from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
+from downlink.domain.hosts import Host, find_refused
 from downlink.domain.link import Link
-from downlink.domain.plan import Plan, plan_campaign
+from downlink.domain.plan import Plan, plan_campaign, usable_links
+from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.storage import campaigns as rows
 from downlink.storage import links, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
+from downlink.storage.found import last_runs
 from downlink.storage.planned import wake_links
 from downlink.storage.unit import Unit
 
@@ -39,12 +42,17 @@ class Preview:
 
     campaign: Campaign
     plan: Plan
+    hosts: tuple[HostAnswers, ...]
 
 
 def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> Preview:
     """Parse and plan as if launched now; nothing is saved. InvalidError says what is wrong with the file."""
     parsed = parse_campaign(source) if source is not None else campaign_from_dict(campaign or {})
-    return Preview(parsed, _plan(unit, parsed, now, links.domain_links(unit, parsed.links)))
+    known = links.domain_links(unit, parsed.links)
+    plan, hosts = _plan(unit, parsed, now, known)
+    usable, last = usable_links(parsed, known), last_runs(unit, known)
+    judged = {name: replace(host, found=last.found.get(name, ())) for name, host in hosts.items()}
+    return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached))
 
 
 def create_campaign(
@@ -115,7 +123,7 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     row = _in_state(unit, campaign_id, CampaignState.DRAFT)
     campaign = rows.campaign_of(row)
     known = links.domain_links(unit, campaign.links)
-    plan = _plan(unit, campaign, now, known)
+    plan, _ = _plan(unit, campaign, now, known)
     blocking = plan.blocking(even_if_offline=even_if_offline)
     if blocking or not plan.runs:
         message = " ".join(conflict.message for conflict in blocking) or "This campaign plans no run."
@@ -170,8 +178,8 @@ def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.C
     return row
 
 
-def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Link]) -> Plan:
-    """The plan beside what other campaigns have planned."""
+def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Link]) -> tuple[Plan, Mapping[str, Host]]:
+    """The plan beside what other campaigns have planned, and what is known of the hosts."""
     bookings = [
         Booking(
             label=f"campaign {run.campaign}",
@@ -186,10 +194,13 @@ def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Lin
     wanted = {agent for link in known.values() for agent in link.agents}
     wanted.update(agent for booking in bookings for agent in booking.agents)
     agents = agents_by_name(unit, wanted)
-    hosts = {name: agent.boot_id for name, agent in agents.items()}
+    boots = {name: agent.boot_id for name, agent in agents.items()}
     controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
     absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), now))}
-    return plan_campaign(campaign, known, bookings, hosts, controls, absent)
+    hosts = {name: Host(agents[name].host if name in agents else {}, absent.get(name)) for name in wanted}
+    plan = plan_campaign(campaign, known, bookings, boots, controls, absent)
+    refused = find_refused(campaign, usable_links(campaign, known), hosts)
+    return replace(plan, conflicts=(*plan.conflicts, *refused)), hosts
 
 
 def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict | None:

@@ -13,12 +13,12 @@ from downlink.domain.campaign import PROBE, Condition, Probe, Transport
 from downlink.domain.link import Link
 from downlink.domain.plan import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
+from downlink.domain.setting import ALWAYS_ASKED
 from downlink.domain.weather import link_seed
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
-ALWAYS_ASKED = {"net.ipv4.tcp_no_metrics_save": "1"}
 Columns = Mapping[str, Any]
 _PLANNED = (
     "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",

@@ -7,6 +7,7 @@ from typing import cast
 
 from downlink.actions.channel import OrderFacts
 from downlink.domain.agent import OrderKind
+from downlink.domain.campaign import RECEIVER_MS, SENDER_MS
 from downlink.domain.run import HostPhase, RunState
 from downlink.protocol.messages import (
     AbortOrder,
@@ -23,8 +24,6 @@ from downlink.protocol.messages import (
     UploadOrder,
 )
 from downlink.storage.tables import RunFlow
-
-SENDER_MS, RECEIVER_MS = 5, 10
 
 
 def order_message(facts: OrderFacts) -> AnyOrder:

@@ -162,5 +162,6 @@ def preview(made: Preview) -> campaign_shapes.CampaignPreview:
             "runs": plan.runs[:PREVIEW_RUNS],
             "estimate": plan.estimate,
             "conflicts": plan.conflicts,
+            "hosts": made.hosts,
         }
     )

@@ -13,6 +13,7 @@ from downlink.cli.client import Client
 from downlink.cli.files import write_bytes
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, duration, megabytes, moment, note, print_json, print_table, say, show
+from downlink.cli.preflight import print_hosts
 from downlink.domain.errors import InvalidError
 
 app = typer.Typer(help="The campaigns: preview, create, launch, watch, export.", no_args_is_help=True)
@@ -333,5 +334,6 @@ def _print_preview(found: dict[str, Any]) -> None:
     if estimate["runs"] > len(found["runs"]):
         note(f"These are the first {len(found['runs'])}.")
     say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
+    print_hosts(found["hosts"])
     for conflict in found["conflicts"]:
         note(f"conflict: {conflict['message']}")

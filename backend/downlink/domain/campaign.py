@@ -32,6 +32,10 @@ class Sampling(StrEnum):
     PER_ACK = "per_ack"
 
 
+SENDER_MS, RECEIVER_MS = 5, 10
+"""How often a polled end is sampled."""
+
+
 @dataclass(frozen=True, slots=True)
 class StopRule:
     """When a run's flows stop: after `seconds`, or when each has written `bytes`. Exactly one is set."""

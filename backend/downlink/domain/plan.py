@@ -81,7 +81,7 @@ def plan_campaign(
     not named there is a host of its own. controls: of agents that say what theirs take; others are not judged.
     absent: agents that can take no run now, with the reason; it counts where a condition uses the agent.
     """
-    usable = [links[name] for name in campaign.links if name in links and not _missing_senders(campaign, links[name])]
+    usable = usable_links(campaign, links)
     conditions = {condition.name: condition for condition in campaign.conditions}
     slots = _spaced(campaign, usable) if campaign.timetable.cycles is None else _in_turn(campaign, usable)
     runs = tuple(sorted(slots, key=lambda run: run.due_s))
@@ -200,6 +200,11 @@ def _volumes(
     for run in runs:
         volumes[run.link] = volumes.get(run.link, 0) + _run_bytes(conditions[run.condition], links[run.link])
     return volumes
+
+
+def usable_links(campaign: Campaign, links: Mapping[str, Link]) -> list[Link]:
+    """The campaign's links that there are, with every sender that a condition wants."""
+    return [links[name] for name in campaign.links if name in links and not _missing_senders(campaign, links[name])]
 
 
 def _missing_senders(campaign: Campaign, link: Link) -> list[int]:

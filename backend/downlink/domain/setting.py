@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+ALWAYS_ASKED: Mapping[str, str] = MappingProxyType({"net.ipv4.tcp_no_metrics_save": "1"})
+"""Settings of every run (docs/agent-protocol.md section 4)."""
 MAX_INT = 2**31 - 1
 # The kernel's own least buffer is a page. As tcp_mem it is 16 MiB of pages: with less, the host's other connections stop.
 LEAST_TRIPLE = 4096

@@ -96,3 +96,34 @@ def test_a_preview_of_ten_thousand_runs_answers_with_the_first_and_their_number(
     lab.link()
     found = lab.call("POST", "/campaigns/preview", {"campaign": long})
     assert (len(found["runs"]), found["estimate"]["runs"]) == (500, 10_000)
+
+
+def test_a_preview_says_of_each_host_what_is_known_of_it(lab: Lab) -> None:
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+
+    def answers() -> dict[tuple[str, str], dict[str, Any]]:
+        hosts = lab.call("POST", "/campaigns/preview", {"campaign": CAMPAIGN})["hosts"]
+        return {(host["agent"], each["check"]): each for host in hosts for each in host["answers"]}
+
+    before = answers()
+    assert {before[agent, "clock"]["level"] for agent in ("client", "server")} == {"unknown"}
+    assert before["client", "data_port"]["level"] == "unknown"
+    runs = lab.drive(lab.launch(), agents)
+    after = answers()
+    assert after["client", "data_port"]["level"] == "ok"
+    assert after["client", "data_port"]["run_id"] in {run["id"] for run in runs}
+    assert after["server", "changes"]["sentence"].startswith("As in its last two runs")
+    assert {each["level"] for each in after.values()} <= {"ok", "unknown"}
+
+
+def test_a_setting_that_an_agent_cannot_change_prevents_the_launch(lab: Lab) -> None:
+    lab.join("client")
+    server = lab.join("server")
+    lab.link()
+    server.host = {**server.host, "settings_writable": ["net.ipv4.tcp_no_metrics_save"]}
+    server.is_new = True
+    server.poll()
+    assert conflicts(lab) == [("setting_unwritable", True, False)]
+    refused = lab.call("POST", f"/campaigns/{draft(lab)}/launch", {"even_if_offline": True}, expect=409)
+    assert refused["details"]["conflicts"][0]["place"] == "conditions[1].sender.tcp_cubic.hystart"

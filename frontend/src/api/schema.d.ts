@@ -1902,6 +1902,11 @@ export interface components {
              * @description What prevents a launch, or will make runs wait
              */
             conflicts: components["schemas"]["Conflict"][];
+            /**
+             * Hosts
+             * @description What is known of each host that takes part, before anything is sent
+             */
+            hosts: components["schemas"]["HostAnswers"][];
         };
         /** CampaignReproduction */
         CampaignReproduction: {
@@ -2004,6 +2009,12 @@ export interface components {
             /** Least Rtt Us */
             least_rtt_us: number;
         };
+        /**
+         * Check
+         * @description What is asked of a host, in the order in which it is shown.
+         * @enum {string}
+         */
+        Check: "online" | "controls" | "hystart" | "buffers" | "settings" | "disk" | "clock" | "data_port" | "changes";
         /**
          * ChunkAnswer
          * @description status: what the PUT of this chunk would have answered; `stored` with 200, else `code` and `message`.
@@ -2846,6 +2857,41 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** HostAnswer */
+        HostAnswer: {
+            check: components["schemas"]["Check"];
+            /** @description `bad`: runs fail. `note`: worth knowing. `unknown`: nobody has said yet */
+            level: components["schemas"]["Level"];
+            /** Sentence */
+            sentence: string;
+            /**
+             * Todo
+             * @description What to do about it; empty for nothing
+             */
+            todo: string;
+            /**
+             * At
+             * @description When it was found; null: what the agent said last
+             */
+            at: string | null;
+            /**
+             * Run Id
+             * @description The run in which it was found
+             */
+            run_id: string | null;
+        };
+        /** HostAnswers */
+        HostAnswers: {
+            /** Agent */
+            agent: string;
+            /**
+             * Parts
+             * @description What it is in the campaign: `receiver of geo`
+             */
+            parts: string[];
+            /** Answers */
+            answers: components["schemas"]["HostAnswer"][];
+        };
         /**
          * HystartCounts
          * @description Slow starts that each of HyStart's detectors ended on the sender's host while the flow ran, other sockets' too.
@@ -2988,6 +3034,12 @@ export interface components {
              */
             even_if_offline: boolean;
         };
+        /**
+         * Level
+         * @description BAD: runs fail. NOTE: worth knowing. UNKNOWN: nobody has said yet.
+         * @enum {string}
+         */
+        Level: "ok" | "note" | "bad" | "unknown";
         /**
          * LimitEstimates
          * @description Mean ratios over runs.

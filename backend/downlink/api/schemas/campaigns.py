@@ -10,6 +10,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 from downlink.api.schemas.base import Body, Moment, SamplingName, Shape
 from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.metric import DEFAULT_PRIMARY
+from downlink.domain.preflight import Check, Level
 
 CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
 MAX_SOURCE_CHARS = 200_000
@@ -150,11 +151,27 @@ class Conflict(Shape):
     place: str = Field(default="", description="The key of the campaign file that it is about; empty for none")
 
 
+class HostAnswer(Shape):
+    check: Check
+    level: Level = Field(description="`bad`: runs fail. `note`: worth knowing. `unknown`: nobody has said yet")
+    sentence: str
+    todo: str = Field(description="What to do about it; empty for nothing")
+    at: Moment | None = Field(description="When it was found; null: what the agent said last")
+    run_id: UUID | None = Field(description="The run in which it was found")
+
+
+class HostAnswers(Shape):
+    agent: str
+    parts: list[str] = Field(description="What it is in the campaign: `receiver of geo`")
+    answers: list[HostAnswer]
+
+
 class CampaignPreview(Shape):
     campaign: CampaignSpec
     runs: list[PlannedRun] = Field(description="The first 500; `estimate.runs` is the number of all")
     estimate: Estimate
     conflicts: list[Conflict] = Field(description="What prevents a launch, or will make runs wait")
+    hosts: list[HostAnswers] = Field(description="What is known of each host that takes part, before anything is sent")
 
 
 class RunCounts(Shape):

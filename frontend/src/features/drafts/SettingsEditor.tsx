@@ -65,7 +65,7 @@ function Setting({ path, owner }: { path: Path; owner: string }) {
   const name = String(path.at(-1))
   const place = placeOf(path)
   const value = mappingAt(data, path.slice(0, -1))[name]
-  const error = problems.find((one) => one.place === place)?.message
+  const error = problems.find((one) => one.place === place || isOfDefault(one.place, path))?.message
   return (
     <Group gap={6} align="flex-start" wrap="nowrap">
       <TextInput
@@ -83,6 +83,9 @@ function Setting({ path, owner }: { path: Path; owner: string }) {
     </Group>
   )
 }
+
+/** A condition that does not say otherwise has the setting from the defaults: what is said of it belongs there. */
+const isOfDefault = (place: string, [root, ...own]: Path) => root === 'defaults' && place.endsWith(`].${placeOf(own)}`)
 
 /** A whole number as one, all else as text. */
 export const plain = (text: string): string | number => (/^(0|[1-9]\d{0,14})$/.test(text.trim()) ? Number(text) : text)

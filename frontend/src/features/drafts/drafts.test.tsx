@@ -215,3 +215,18 @@ describe('a saved draft', () => {
     expect(decodeURIComponent(link.getAttribute('href') ?? '')).toContain('"name": "Detectors, one by one"')
   })
 })
+
+describe('the pre-flight', () => {
+  it('answers for each host with a sign, words and the run that showed it', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    const panel = await screen.findByRole('region', { name: 'Pre-flight' })
+    const host = within(panel).getByRole('list', { name: 'Pre-flight of geo-client' })
+    const answers = within(host)
+      .getAllByRole('listitem')
+      .map((item) => item.textContent ?? '')
+    expect(answers[0]).toBe('✓Online: Its agent is online. ')
+    expect(answers.find((text) => text.includes('Data port'))).toContain('It reached the data port of geo-server-1 in their last run.')
+    expect(within(host).getAllByRole('link', { name: 'That run' }).length).toBeGreaterThan(0)
+  })
+})

@@ -8,6 +8,7 @@ import { Conflicts } from './Conflicts'
 import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
+import { PreflightPanel } from './PreflightPanel'
 import { samplingText, stopText, timetableText } from './wording'
 
 interface PreviewPanelProps {
@@ -17,9 +18,9 @@ interface PreviewPanelProps {
   note: string | null
 }
 
-/** What the file would do: conflicts first, then size, timeline, conditions, runs. */
+/** What the file would do: conflicts first, then size, hosts, timeline, conditions, runs. */
 export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
-  const { campaign, conflicts, estimate, runs } = preview
+  const { campaign, conflicts, estimate, hosts, runs } = preview
   return (
     <div style={{ display: 'contents' }} aria-busy={!isCurrent}>
       <Conflicts conflicts={conflicts} />
@@ -39,6 +40,7 @@ export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
           {note}
         </Text>
       </Panel>
+      <PreflightPanel hosts={hosts} />
       {runs.length > 0 ? <Timeline preview={preview} /> : null}
       <Panel title="Planned conditions" isFlush>
         <ConditionsTable conditions={campaign.conditions} />

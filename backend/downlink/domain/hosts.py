@@ -1,0 +1,153 @@
+"""The parts that hosts take in a campaign, and what an agent would refuse in every run.
+
+Facts are what an agent last said of its host. What the agent judges when a run is prepared is judged here as it does
+(agents/internal/trial): a launch that would surely fail is not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from downlink.domain.campaign import RECEIVER_MS, SENDER_MS, Campaign, Condition, FlowPlan, Sampling
+from downlink.domain.conflict import Conflict
+from downlink.domain.link import Link
+from downlink.domain.run import transfer_deadline_s
+from downlink.domain.setting import ALWAYS_ASKED
+
+SAMPLE_BYTES = 64
+ACK_RATE_HZ = 10_000
+DISK_RESERVE_BYTES = 64 << 20
+"""As the agent judges its disk (agents/internal/trial/checks.go)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The fingerprint of a host in a run (docs/agent-protocol.md section 5)."""
+
+    at: datetime
+    run_id: UUID
+    fingerprint: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What is known of an agent's host. facts: what the agent said of it last; empty for an agent that is not there.
+
+    absence: why it can take no run now. found: its latest fingerprints, the last one first.
+    """
+
+    facts: Mapping[str, Any]
+    absence: Conflict | None = None
+    found: Sequence[Found] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One part that an agent takes: which condition, where, and what it is asked for. flows: with their place in the condition."""
+
+    agent: str
+    is_sender: bool
+    link: Link
+    number: int
+    condition: Condition
+    flows: tuple[tuple[int, FlowPlan], ...]
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """Settings by name, those of every run among them."""
+        return {**(self.condition.sender if self.is_sender else self.condition.receiver), **ALWAYS_ASKED}
+
+
+def uses_of(campaign: Campaign, links: Sequence[Link]) -> list[Use]:
+    """Every part of every condition on every link, receivers first."""
+    found = []
+    for link in links:
+        for number, condition in enumerate(campaign.conditions):
+            flows = tuple(enumerate(condition.flows))
+            found.append(Use(link.receiver, False, link, number, condition, flows))
+            for sender in condition.senders:
+                own = tuple((index, flow) for index, flow in flows if flow.sender == sender)
+                found.append(Use(link.senders[sender - 1], True, link, number, condition, own))
+    return found
+
+
+def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, Host]) -> Iterator[Conflict]:
+    """What an agent would refuse in every run: a part that it does not take, a setting that it cannot change, too little disk.
+
+    links: those that have every sender that is asked for. hosts: by agent; one that is not there, or says nothing of a
+    matter, is not judged.
+    """
+    seen: set[tuple[str, str]] = set()
+    for use in uses_of(campaign, links):
+        host = hosts.get(use.agent)
+        if host is None or not host.facts:
+            continue
+        for key, conflict in (
+            *_part_refused(use, host),
+            *_settings_refused(use, host),
+            *_disk_short(campaign, use, host),
+        ):
+            if (use.agent, key) not in seen:
+                seen.add((use.agent, key))
+                yield conflict
+
+
+def _part_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
+    roles, part = host.facts.get("roles"), "sender" if use.is_sender else "receiver"
+    if roles is not None and part not in roles:
+        message = f"{use.agent} may not be a {part}; add the role to its configuration and restart it."
+        yield f"role {part}", Conflict("role_refused", message, True, place="links")
+
+
+def _settings_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
+    side = "sender" if use.is_sender else "receiver"
+    for name, value in use.asked.items():
+        if can_have(host, name, value) is False:
+            here = host.facts["settings"].get(name)
+            now = f"it is {here}" if here is not None else "this kernel does not have it now"
+            message = (
+                f"{use.condition.name}, on {use.agent}: {name} cannot be set to {value} ({now}). "
+                "Run the agent as root, allow the setting in its policy, or leave the setting out."
+            )
+            place = "" if name in ALWAYS_ASKED else f"conditions[{use.number}].{side}.{name}"
+            yield name, Conflict("setting_unwritable", message, True, place=place)
+
+
+def can_have(host: Host, name: str, value: str) -> bool | None:
+    """Whether a host can have the setting at this value; None where its agent does not say."""
+    writable = host.facts.get("settings_writable")
+    if writable is None:
+        return None
+    return name in writable or host.facts.get("settings", {}).get(name) == value
+
+
+def _disk_short(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
+    free, needed = host.facts.get("spool_free_bytes"), disk_bytes(campaign, use)
+    if free is not None and free < needed:
+        message = (
+            f"{use.condition.name}, on {use.agent}: a run may need {megabytes(needed)} of disk, and {megabytes(free)} "
+            "were free when the agent last said so. Free some, or let it upload what waits."
+        )
+        yield "disk", Conflict("disk_short", message, place="links")
+
+
+def disk_bytes(campaign: Campaign, use: Use) -> int:
+    """What the traces of one run need at this end, as its agent counts it."""
+    stop, link = use.condition.stop, use.link
+    last_start_s = max(flow.start_s for flow in use.condition.flows)
+    lasts_s = stop.seconds or transfer_deadline_s(
+        None, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps
+    )
+    polled_ms = SENDER_MS if use.is_sender else RECEIVER_MS
+    is_acks = use.is_sender and campaign.sampling is Sampling.PER_ACK
+    rate_hz = ACK_RATE_HZ if is_acks else 1000 / polled_ms
+    return round(len(use.flows) * lasts_s * rate_hz * SAMPLE_BYTES) + DISK_RESERVE_BYTES
+
+
+def megabytes(volume: int) -> str:
+    """For people."""
+    return f"{volume / 1e6:,.0f} MB"

@@ -1,0 +1,74 @@
+import { Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { HostAnswer, HostAnswers } from '@/api/types'
+import { formatMoment, formatRelative } from '@/lib/time'
+import { Panel } from '@/ui/Panel'
+import { useNow } from '@/ui/useNow'
+import classes from './plan.module.css'
+import { CHECKS, countText, LEVELS } from './preflight'
+
+/** What is known of each host before anything is sent; a host with something to say is open. */
+export function PreflightPanel({ hosts }: { hosts: HostAnswers[] }) {
+  if (hosts.length === 0) return null
+  return (
+    <Panel
+      title="Pre-flight"
+      description="What each agent said last of its host, and what its last runs found there. Nothing is sent for it."
+    >
+      <div className={classes.hosts}>
+        {hosts.map((host) => (
+          <HostCard key={host.agent} host={host} />
+        ))}
+      </div>
+    </Panel>
+  )
+}
+
+function HostCard({ host: { agent, parts, answers } }: { host: HostAnswers }) {
+  const isOpen = answers.some(({ level }) => level === 'bad' || level === 'note')
+  return (
+    <details open={isOpen}>
+      <summary>
+        <strong>{agent}</strong>{' '}
+        <Text span size="sm" c="dimmed">
+          {parts.join(', ')} · {countText(answers)}
+        </Text>
+      </summary>
+      <ul aria-label={`Pre-flight of ${agent}`}>
+        {answers.map((answer) => (
+          <Item key={`${answer.check} ${answer.sentence}`} answer={answer} />
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function Item({ answer }: { answer: HostAnswer }) {
+  const level = LEVELS[answer.level]
+  return (
+    <li data-level={answer.level}>
+      <span className={classes.sign} aria-hidden="true">
+        {level.sign}
+      </span>
+      <div>
+        <Text size="sm">
+          <strong>{CHECKS[answer.check]}</strong>
+          {level.word ? ` – ${level.word}` : ''}: {answer.sentence} {answer.todo}
+        </Text>
+        {answer.run_id ? <Source runId={answer.run_id} at={answer.at} /> : null}
+      </div>
+    </li>
+  )
+}
+
+function Source({ runId, at }: { runId: string; at: string | null }) {
+  const now_ms = useNow()
+  return (
+    <Text size="xs" c="dimmed">
+      <Link to="/runs/$runId" params={{ runId }}>
+        That run
+      </Link>{' '}
+      <span title={formatMoment(at)}>began {formatRelative(at, now_ms)}</span>
+    </Text>
+  )
+}
