@@ -146,13 +146,17 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
 
 
 def retry(unit: Unit, run: Run, now: datetime) -> Run:
-    """Plan the same slot once more."""
+    """Plan the same slot once more, because the run has failed."""
+    due_at = now + BUSY_PAUSE if run.reason == Reason.HOST_BUSY else run.due_at
+    return repeat(unit, run, now, due_at, f"Tried again (attempt {run.attempt + 1}).")
+
+
+def repeat(unit: Unit, run: Run, now: datetime, due_at: datetime, detail: str) -> Run:
+    """Plan another attempt of the last one at its slot. Whoever calls holds the campaign's lock."""
     again = add_attempt(unit, run, now)
+    again.due_at = due_at
     planned.wake_links(unit, [run.link])  # the run may have given its link back long ago
-    if run.reason == Reason.HOST_BUSY:
-        again.due_at = now + BUSY_PAUSE
     unit.session.flush()
-    detail = f"Tried again (attempt {again.attempt})."
     add_event(unit, now, "run", {"run_state": RunState.PLANNED, "detail": detail}, again.campaign_id, again.id)
     return again
 

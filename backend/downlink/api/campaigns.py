@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from downlink.actions import campaigns
+from downlink.actions import campaigns, reruns
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.schemas.campaigns import (
@@ -19,6 +19,7 @@ from downlink.api.schemas.campaigns import (
     CampaignStateName,
     DuplicateBody,
     LaunchBody,
+    Rerun,
 )
 from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.permission import Verb
@@ -139,3 +140,12 @@ def cancel_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Cancel every run that has not ended; hosts are restored."""
     campaigns.cancel_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
+
+
+@router.post(
+    "/campaigns/{campaign_id}/rerun", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+)
+def rerun_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Rerun:
+    """Plan a new attempt for each place whose last one failed, was missed or is incomplete. A complete campaign is under way again."""
+    count = reruns.rerun_campaign(unit, campaign_id, now)
+    return Rerun(campaign=present.campaign(rows.get_overview(unit, campaign_id)), runs=count)

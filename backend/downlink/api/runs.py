@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.actions import runs
+from downlink.actions import reruns, runs
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import json_response
@@ -56,3 +56,14 @@ def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     """Stop it; hosts are restored, then the run ends as cancelled."""
     runs.cancel_run(unit, run_id, now)
     return present.run(rows.get_run_details(unit, run_id))
+
+
+@router.post(
+    "/runs/{run_id}/rerun",
+    status_code=201,
+    dependencies=[may(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
+)
+def rerun_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
+    """Plan another attempt at the place of a run that has ended without being complete; the answer is the new run."""
+    return present.run(rows.get_run_details(unit, reruns.rerun_run(unit, run_id, now).id))

@@ -173,6 +173,17 @@ def cancel(campaign: Which) -> None:
 
 
 @app.command()
+def rerun(campaign: Which, as_json: AsJson = False) -> None:
+    """Run again what failed, was missed or is incomplete, each in its place. A complete campaign is under way again."""
+    client = connect()
+    made = client.post(f"/campaigns/{campaign_id(client, campaign)}/rerun")
+    if as_json:
+        print_json(made)
+    else:
+        say(f"{made['runs']} runs will be repeated.")
+
+
+@app.command()
 def delete(campaign: Which) -> None:
     """Delete a draft or an ended campaign with all its data."""
     client = connect()

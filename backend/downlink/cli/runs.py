@@ -15,7 +15,7 @@ from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, megabits, moment, note, print_json, print_table, say, show
 from downlink.domain.metric import LINKED, LOST, NAMED
 
-app = typer.Typer(help="The runs of a campaign: list, show, cancel, download a trace.", no_args_is_help=True)
+app = typer.Typer(help="The runs of a campaign: list, show, cancel, run again, download a trace.", no_args_is_help=True)
 
 COLUMNS: list[Column] = [
     ("run", lambda r: r["id"]),
@@ -79,6 +79,19 @@ def cancel(run: str) -> None:
     """Stop a run; its hosts are put back."""
     connect().post(f"/runs/{run}/cancel")
     say("Cancelled; the hosts are being put back.")
+
+
+@app.command()
+def rerun(run: str, as_json: AsJson = False) -> None:
+    """Plan another attempt of a run that failed, was missed, cancelled or is incomplete; print the new run's id."""
+    made = connect().post(f"/runs/{run}/rerun")
+    if as_json:
+        print_json(made)
+    else:
+        say(made["id"])
+        note(
+            f"Attempt {made['attempt']} of {made['condition']}, cycle {made['cycle']}, is due {moment(made['due_at'])}."
+        )
 
 
 @app.command()

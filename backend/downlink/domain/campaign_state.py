@@ -23,7 +23,8 @@ _NEXT: Mapping[CampaignState, frozenset[CampaignState]] = MappingProxyType(
         CampaignState.DRAFT: frozenset({CampaignState.RUNNING}),
         CampaignState.RUNNING: ENDED | {CampaignState.PAUSED},
         CampaignState.PAUSED: ENDED | {CampaignState.RUNNING},
-        **dict.fromkeys(ENDED, frozenset()),
+        CampaignState.COMPLETE: frozenset({CampaignState.RUNNING}),  # its failed runs are run again
+        CampaignState.CANCELLED: frozenset(),
     }
 )
 

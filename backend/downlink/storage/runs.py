@@ -16,6 +16,7 @@ from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.errors import NotFoundError
 from downlink.domain.point import ENDS
+from downlink.domain.rerun import OPEN_TO_RERUNS, REPEATABLE
 from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, Ending, HostPhase, HostView, Reason, RunState, RunView
 from downlink.storage import events
 from downlink.storage.heartbeats import find_watched_since
@@ -28,12 +29,17 @@ FINAL_NAMES = sorted(FINAL)
 
 @dataclass(frozen=True)
 class RunSurroundings:
-    """Where a run lies in its campaign: the runs before and after it are those of the plan's order."""
+    """Where a run lies in its campaign: the runs before and after it are those of the plan's order.
+
+    later_attempt_id: of the latest one at its place, None where it is that itself.
+    """
 
     campaign_name: str
     runs_in_cycle: int
     previous_run_id: UUID | None
     next_run_id: UUID | None
+    later_attempt_id: UUID | None
+    is_repeatable: bool
 
 
 @dataclass(frozen=True)
@@ -101,9 +107,15 @@ def _surroundings(unit: Unit, run: Run) -> RunSurroundings:
     own = plan.where(Run.campaign_id == run.campaign_id).subquery()
     _, before, after = unit.session.execute(select(own).where(own.c.id == run.id)).one()
     cycle = (Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle)
-    name = unit.session.scalars(select(Campaign.name).where(Campaign.id == run.campaign_id)).one()
+    columns = select(Campaign.name, Campaign.origin, Campaign.state).where(Campaign.id == run.campaign_id)
+    name, origin, state = unit.session.execute(columns).one()
     positions = unit.session.scalar(select(func.count(func.distinct(Run.position))).where(*cycle)) or 0
-    return RunSurroundings(name, positions, before, after)
+    later = select(Run.id).where(*cycle, Run.position == run.position, Run.attempt > run.attempt)
+    latest = unit.session.scalar(later.order_by(Run.attempt.desc()).limit(1))
+    is_open = origin == "measured" and state in OPEN_TO_RERUNS
+    return RunSurroundings(
+        name, positions, before, after, latest, is_open and latest is None and run.state in REPEATABLE
+    )
 
 
 def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:

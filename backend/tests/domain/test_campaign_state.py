@@ -13,15 +13,19 @@ from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_
 from tests.fixtures.lab import CAMPAIGN
 
 
-def test_a_campaign_starts_once_and_never_comes_back_from_its_end() -> None:
-    assert [after for after in CampaignState if may_follow(CampaignState.DRAFT, after)] == [CampaignState.RUNNING]
-    assert not any(may_follow(before, after) for before in ENDED for after in CampaignState)
+def after(before: CampaignState) -> set[CampaignState]:
+    return {state for state in CampaignState if may_follow(before, state)}
+
+
+def test_a_campaign_starts_once_and_is_opened_again_for_reruns_alone() -> None:
+    assert after(CampaignState.DRAFT) == after(CampaignState.COMPLETE) == {CampaignState.RUNNING}
+    assert after(CampaignState.CANCELLED) == set()
 
 
 @pytest.mark.parametrize("before", sorted(UNDER_WAY))
 def test_a_campaign_under_way_may_pause_go_on_and_end(before: CampaignState) -> None:
     others = UNDER_WAY - {before} | ENDED
-    assert {after for after in CampaignState if may_follow(before, after)} == others
+    assert after(before) == others
 
 
 def test_the_api_names_every_state() -> None:

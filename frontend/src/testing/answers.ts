@@ -145,6 +145,38 @@ const showRun: Respond = (world, [id]) => {
   return run && recorded ? ok({ ...(recorded.body as Body), ...run }) : answerOf('run-unknown')
 }
 
+/** What can be said of a run's next attempt without a clock. */
+function nextAttempt(world: World, run: RunSummary): RunSummary {
+  const made: RunSummary = {
+    ...run,
+    id: crypto.randomUUID(),
+    attempt: run.attempt + 1,
+    state: 'planned',
+    reason: null,
+    detail: null,
+    started_at: null,
+    ended_at: null,
+  }
+  world.runs[run.campaign_id]?.push(made)
+  return made
+}
+
+const rerunRun: Respond = (world, [id]) => {
+  const run = findRun(world, id)
+  return run ? { status: 201, body: { ...said<Body>('running-run-6'), ...nextAttempt(world, run) } } : answerOf('run-unknown')
+}
+
+const rerunCampaign: Respond = (world, [id]) => {
+  const failed = (world.runs[id ?? ''] ?? []).filter(({ state }) => state === 'failed')
+  for (const run of failed) nextAttempt(world, run)
+  return ok({ campaign: findCampaign(world, id), runs: failed.length })
+}
+
+const cancelRun: Respond = (world, [id]) => {
+  const run = findRun(world, id)
+  return run ? ok({ ...said<Body>('running-run-6'), ...Object.assign(run, { state: 'cancelled' }) }) : answerOf('run-unknown')
+}
+
 const ROUTES: Route[] = [
   ['GET', /^\/service$/, (world) => ok({ ...said<Body>('service'), is_conducting: world.isConducting })],
   ['GET', /^\/setup$/, (world) => answerOf(world.isSetupNeeded ? 'setup-needed' : 'setup')],
@@ -182,6 +214,9 @@ const ROUTES: Route[] = [
   ['GET', /^\/campaigns\/([^/]+)\/runs$/, (world, [id = '']) => list(world.runs[id] ?? [])],
   ['GET', /^\/campaigns\/([^/]+)\/report$/, (world, [id = '']) => (world.reports[id] ? ok(world.reports[id]) : answerOf('draft-report'))],
   ['GET', /^\/runs\/([^/]+)$/, showRun],
+  ['POST', /^\/runs\/([^/]+)\/rerun$/, rerunRun],
+  ['POST', /^\/runs\/([^/]+)\/cancel$/, cancelRun],
+  ['POST', /^\/campaigns\/([^/]+)\/rerun$/, rerunCampaign],
 ]
 
 /** What the stand-in server says to a request; a path that nobody recorded is a fault of the test. */

@@ -9,14 +9,25 @@ interface ConfirmButtonProps extends ButtonProps {
   children: string
   question: string
   consequence: ReactNode
+  /** It costs something and takes nothing away: the confirmation is not red. */
+  isHarmless?: boolean
   isPending?: boolean
   error?: unknown
   onConfirm: (close: () => void) => void
   'aria-label'?: string
 }
 
-/** A button for what cannot be taken back: it says what will happen, then asks. */
-export function ConfirmButton({ children, question, consequence, isPending, error, onConfirm, ...button }: ConfirmButtonProps) {
+/** A button for what cannot be taken back, or costs: it says what will happen, then asks. */
+export function ConfirmButton({
+  children,
+  question,
+  consequence,
+  isHarmless = false,
+  isPending,
+  error,
+  onConfirm,
+  ...button
+}: ConfirmButtonProps) {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
@@ -28,9 +39,9 @@ export function ConfirmButton({ children, question, consequence, isPending, erro
         {error ? <ProblemAlert error={error} /> : null}
         <Group justify="flex-end" mt="lg">
           <Button variant="default" onClick={close} data-autofocus>
-            Keep
+            {isHarmless ? 'Not now' : 'Keep'}
           </Button>
-          <Button color="red" loading={isPending ?? false} onClick={() => onConfirm(close)}>
+          <Button {...(isHarmless ? {} : { color: 'red' })} loading={isPending ?? false} onClick={() => onConfirm(close)}>
             {children}
           </Button>
         </Group>

@@ -215,6 +215,11 @@ class CampaignDetail(Campaign):
     estimate: Estimate
 
 
+class Rerun(Shape):
+    campaign: Campaign
+    runs: int = Field(description="How many new attempts are planned")
+
+
 class CampaignList(Shape):
     items: list[Campaign]
     total: int

@@ -181,6 +181,8 @@ class Run(RunSummary):
     runs_in_cycle: int = Field(description="Positions in its cycle on its link, further attempts not counted")
     previous_run_id: UUID | None = Field(description="In the order of the plan; further attempts after the first")
     next_run_id: UUID | None
+    later_attempt_id: UUID | None = Field(description="The latest attempt at its place; null where it is that itself")
+    is_repeatable: bool = Field(description="Whether `rerun` is possible now")
     flows: list[RunFlow]
     hosts: list[RunHost]
     events: list[RunEvent]

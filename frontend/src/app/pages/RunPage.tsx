@@ -8,14 +8,15 @@ import { LinkTab } from '@/features/links/run/LinkTab'
 import { ChartsTab } from '@/features/results/run/ChartsTab'
 import { EventsTab } from '@/features/runs/EventsTab'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
-import { useCancelRun, useRun } from '@/features/runs/queries'
+import { useRun } from '@/features/runs/queries'
+import { CancelRun, RerunAndOpen } from '@/features/runs/RunVerbs'
+import { isStoppable } from '@/features/runs/rerun'
 import { SettingsTab } from '@/features/runs/SettingsTab'
 import { SourcePanel } from '@/features/runs/SourcePanel'
 import { TimesPanel } from '@/features/runs/TimesPanel'
 import { TracesTab } from '@/features/runs/TracesTab'
 import { formatBytes } from '@/lib/format'
-import { runStateText, toneOf, UNDER_WAY } from '@/lib/states'
-import { ConfirmButton } from '@/ui/ConfirmButton'
+import { runStateText, toneOf } from '@/lib/states'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -71,7 +72,8 @@ function Content({ run }: { run: Run }) {
         }
         actions={
           <>
-            {UNDER_WAY.includes(run.state) || run.state === 'planned' ? <CancelRun run={run} /> : null}
+            {isStoppable(run.state) && !run.import_source ? <CancelRun run={run}>Cancel run</CancelRun> : null}
+            {run.is_repeatable ? <RerunAndOpen run={run} /> : null}
             <Neighbours run={run} tab={search.tab} />
           </>
         }
@@ -126,6 +128,11 @@ function Outcome({ run }: { run: Run }) {
         <Text size="xs" c="dimmed">
           {run.reason}
         </Text>
+        {run.later_attempt_id ? (
+          <Link to="/runs/$runId" params={{ runId: run.later_attempt_id }}>
+            A later attempt has taken its place
+          </Link>
+        ) : null}
       </Alert>
     )
   }
@@ -137,20 +144,4 @@ function Outcome({ run }: { run: Run }) {
     )
   }
   return null
-}
-
-function CancelRun({ run }: { run: Run }) {
-  const cancel = useCancelRun()
-  return (
-    <ConfirmButton
-      variant="default"
-      question="Cancel this run?"
-      consequence="The transfer is stopped and the hosts are put back as they were. The run stays in the list as cancelled."
-      isPending={cancel.isPending}
-      error={cancel.error}
-      onConfirm={(close) => cancel.mutate({ params: { path: { run_id: run.id } } }, { onSuccess: close })}
-    >
-      Cancel run
-    </ConfirmButton>
-  )
 }

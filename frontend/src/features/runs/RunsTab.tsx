@@ -13,6 +13,8 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
 import { RUNS_SHOWN, useRuns } from './queries'
+import { CancelRun, RerunFailed, RerunInPlace } from './RunVerbs'
+import { countUnwanted, isOpenToReruns, isRepeatable, isStoppable, lastAttempts } from './rerun'
 import type { RunsSearch } from './search'
 
 interface RunsTabProps {
@@ -95,7 +97,7 @@ export function RunsTab({ campaign, search, onSearch }: RunsTabProps) {
       >
         {({ items, total }) => (
           <>
-            <Rows items={items} search={search} onSearch={onSearch} isOneLink={campaign.links.length < 2} />
+            <Rows items={items} search={search} onSearch={onSearch} campaign={campaign} />
             {total > RUNS_SHOWN ? (
               <Text size="sm" c="dimmed" p="md">
                 The first {RUNS_SHOWN} of {total} runs. runs.csv on the Downloads tab has them all.
@@ -110,8 +112,11 @@ export function RunsTab({ campaign, search, onSearch }: RunsTabProps) {
 
 function Filters({ campaign, search, onSearch }: RunsTabProps) {
   const states = RUN_STATES.filter((state) => campaign.counts[state] > 0)
+  const runs = useRuns(campaign.id)
+  const unwanted = isOpenToReruns(campaign) ? countUnwanted(runs.data?.items ?? []) : 0
   return (
     <Group gap="xs">
+      {unwanted > 0 ? <RerunFailed campaign={campaign} count={unwanted} /> : null}
       <Select
         size="xs"
         w={170}
@@ -136,14 +141,36 @@ function Filters({ campaign, search, onSearch }: RunsTabProps) {
   )
 }
 
-function Rows({ items, search, onSearch, isOneLink }: { items: RunSummary[]; isOneLink: boolean } & Omit<RunsTabProps, 'campaign'>) {
+/** What can be done with a run: stopped before its end, or run again after a bad one. */
+function verbsColumn(campaign: CampaignDetail, items: readonly RunSummary[]): Column<RunSummary> {
+  const last = lastAttempts(items)
+  const isOpen = isOpenToReruns(campaign)
+  return {
+    id: 'verbs',
+    header: '',
+    cell: ({ row: { original: run } }) => {
+      if (isOpen && isStoppable(run.state))
+        return (
+          <CancelRun run={run} size="compact-xs">
+            Cancel
+          </CancelRun>
+        )
+      return isOpen && isRepeatable(run.state) && last.has(run.id) ? <RerunInPlace run={run} /> : null
+    },
+  }
+}
+
+function Rows({ items, search, onSearch, campaign }: { items: RunSummary[] } & RunsTabProps) {
   const { state, condition } = search
   const shown = useMemo(
     () => items.filter((run) => (!state || run.state === state) && (!condition || run.condition === condition)),
     [items, state, condition],
   )
   const sorting = useMemo(() => sortOf(search.sort), [search.sort])
-  const columns = useMemo(() => COLUMNS.filter(({ id }) => id !== 'link' || !isOneLink), [isOneLink])
+  const columns = useMemo(
+    () => [...COLUMNS.filter(({ id }) => id !== 'link' || campaign.links.length > 1), verbsColumn(campaign, items)],
+    [campaign, items],
+  )
   if (shown.length === 0) return <Empty title="No run fits the filters">Clear a filter to see more.</Empty>
   return (
     <DataTable

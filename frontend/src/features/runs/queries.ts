@@ -11,9 +11,13 @@ export const useRuns = (campaign_id: string) =>
 
 export const useRun = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}`, at(run_id))
 
-export function useCancelRun() {
+/** What is told of runs and their campaigns is fetched anew, whether or not a stream of events gets through. */
+function useRefreshing() {
   const cache = useQueryClient()
-  return api.useMutation('post', `${API}/runs/{run_id}/cancel`, {
-    onSuccess: (run) => cache.invalidateQueries({ queryKey: ['get', `${API}/runs/{run_id}`, at(run.id)] }),
-  })
+  const isTold = (path: unknown) => /^\/api\/v1\/(runs|campaigns)\b/.test(String(path))
+  return { onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => isTold(queryKey[1]) }) }
 }
+
+export const useCancelRun = () => api.useMutation('post', `${API}/runs/{run_id}/cancel`, useRefreshing())
+export const useRerunRun = () => api.useMutation('post', `${API}/runs/{run_id}/rerun`, useRefreshing())
+export const useRerunCampaign = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/rerun`, useRefreshing())

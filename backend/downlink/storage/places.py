@@ -1,0 +1,50 @@
+"""Places of a campaign's plan: a condition in a cycle on a link, whatever the number of its attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import aliased
+
+from downlink.domain.run import RunState
+from downlink.storage.runs import FINAL_NAMES
+from downlink.storage.tables import Run, RunHost
+from downlink.storage.unit import Unit
+
+
+def lock_ended(unit: Unit, campaign_id: UUID, states: Collection[RunState], run_id: UUID | None = None) -> list[UUID]:
+    """Runs of the campaign that ended so, or the one run if it did, locked in a fixed order; earlier attempts among them."""
+    query = select(Run.id).where(Run.campaign_id == campaign_id, Run.state.in_(sorted(states)))
+    if run_id is not None:
+        query = query.where(Run.id == run_id)
+    return list(unit.session.scalars(query.order_by(Run.id).with_for_update()))
+
+
+def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:
+    """Those of these runs that no later attempt follows, read anew, in the order of the plan.
+
+    Who asks holds the campaign's lock: attempts are added under it alone.
+    """
+    later = aliased(Run)
+    is_followed = select(later.id).where(
+        later.campaign_id == Run.campaign_id, later.link == Run.link, later.cycle == Run.cycle,
+        later.position == Run.position, later.attempt > Run.attempt,
+    )  # fmt: skip
+    query = select(Run).where(Run.id.in_(list(run_ids)), ~is_followed.exists())
+    return unit.session.scalars(
+        query.order_by(Run.link, Run.cycle, Run.position).execution_options(populate_existing=True)
+    ).all()
+
+
+def last_dues(unit: Unit, campaign_id: UUID) -> dict[str, datetime]:
+    """Link to the latest due time of the campaign's runs there that have not ended."""
+    query = select(Run.link, func.max(Run.due_at)).where(Run.campaign_id == campaign_id, Run.state.not_in(FINAL_NAMES))
+    return {row[0]: row[1] for row in unit.session.execute(query.group_by(Run.link))}
+
+
+def agents_of(unit: Unit, run_ids: Collection[UUID]) -> set[str]:
+    """Everybody who takes part in one of these runs."""
+    return set(unit.session.scalars(select(RunHost.agent).where(RunHost.run_id.in_(list(run_ids))).distinct()))
