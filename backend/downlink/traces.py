@@ -14,7 +14,7 @@ from downlink.analysis.imported import counted_from_zero, imported_series
 from downlink.analysis.linklog import hop_log
 from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, sender_series
-from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
+from downlink.codec.parquet import Columns, Ints, ParquetTrace
 from downlink.domain.campaign import Phases
 from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.storage import campaigns, runs, traces
@@ -34,12 +34,12 @@ class LazyColumns(Mapping[str, Ints]):
         self._decoded: Columns = {}
 
     @cached_property
-    def _parts(self) -> list[bytes]:
-        return self._read()
+    def _trace(self) -> ParquetTrace:
+        return ParquetTrace(self._read())
 
-    @cached_property
+    @property
     def _names(self) -> tuple[str, ...]:
-        return field_names(self._parts[0]) if self._parts else ()
+        return self._trace.names
 
     def __getitem__(self, name: str) -> Ints:
         if name not in self._decoded:
@@ -47,7 +47,7 @@ class LazyColumns(Mapping[str, Ints]):
                 raise KeyError(name)
             group = self._names if self._together is None else [each for each in self._names if each in self._together]
             is_first = name in group and name not in self._decoded
-            self._decoded.update(trace_columns(self._parts, group if is_first else [name]))
+            self._decoded.update(self._trace.columns(group if is_first else [name]))
         return self._decoded[name]
 
     def __iter__(self) -> Iterator[str]:

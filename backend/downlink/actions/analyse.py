@@ -85,8 +85,7 @@ def _object_times(each: FlowTrace) -> list[float]:
     if "acked_bytes" not in each.counted:
         return []
     columns = each.counted
-    found = object_times_s(columns["elapsed_us"], columns["acked_bytes"], each.first_byte_us)
-    return [float(time_s) for time_s in found]
+    return list(object_times_s(columns["elapsed_us"], columns["acked_bytes"], each.first_byte_us).tolist())
 
 
 def _received_times(each: FlowTrace) -> list[float]:
@@ -94,8 +93,8 @@ def _received_times(each: FlowTrace) -> list[float]:
     if each.is_imported or "received_bytes" not in each.receiver:
         return []
     columns = each.receiver
-    found = received_times_s(columns["elapsed_us"], columns["received_bytes"], round(each.flow.start_s * 1e6))
-    return [float(time_s) for time_s in found]
+    start_us = round(each.flow.start_s * 1e6)
+    return list(received_times_s(columns["elapsed_us"], columns["received_bytes"], start_us).tolist())
 
 
 def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:

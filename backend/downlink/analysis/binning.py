@@ -116,8 +116,9 @@ class SecondBins:
         if gauge is None or holding is None or not self.count:
             return means
         last, within_us = holding.last, holding.within_us
-        integral = np.concatenate([[0.0], np.cumsum(holding.held_us * gauge.astype(float))])
-        sums = np.diff(integral[last] + within_us * gauge[last])
+        whole = np.add.reduceat(np.multiply(holding.held_us, gauge, dtype=float), last)[:-1]
+        # Where an edge has the sample of the edge before it, reduceat answers with that sample instead of nothing.
+        sums = np.where(np.diff(last) > 0, whole, 0.0) + np.diff(within_us * gauge[last].astype(float))
         np.divide(sums, holding.spans_us, out=means, where=holding.is_there)
         return means
 

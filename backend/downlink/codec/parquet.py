@@ -47,22 +47,29 @@ def _batches(part: bytes) -> Iterator[pa.RecordBatch]:
         yield from pq.ParquetFile(pa.BufferReader(part)).iter_batches(BATCH_ROWS, use_threads=False)
 
 
-def trace_columns(parts: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
-    """The columns of a whole trace, or those that are named, from its Parquet files in their order.
+class ParquetTrace:
+    """A whole trace, from its Parquet files in their order; each is opened once, however often columns are asked for.
 
     Raises InvalidError `parquet_invalid` for bytes that are not such files.
     """
-    wanted = None if names is None else list(names)
-    with _refusing():
-        tables = [pq.ParquetFile(pa.BufferReader(part)).read(wanted, use_threads=False) for part in parts]
-        whole = pa.concat_tables(tables) if tables else pa.table({})
-        return {name: whole.column(name).to_numpy() for name in wanted or whole.column_names}
+
+    def __init__(self, parts: Sequence[bytes]) -> None:
+        with _refusing():
+            self._files = [pq.ParquetFile(pa.BufferReader(part)) for part in parts]
+        self.names: tuple[str, ...] = tuple(self._files[0].schema_arrow.names) if self._files else ()
+
+    def columns(self, names: Sequence[str] | None = None) -> Columns:
+        """All of them, or those that are named."""
+        wanted = list(self.names if names is None else names)
+        with _refusing():
+            tables = [file.read(wanted, use_threads=False) for file in self._files]
+            whole = pa.concat_tables(tables) if tables else pa.table({})
+            return {name: whole.column(name).to_numpy() for name in wanted}
 
 
-def field_names(part: bytes) -> tuple[str, ...]:
-    """The columns that a part has, in their order. InvalidError `parquet_invalid` for bytes that are not one."""
-    with _refusing():
-        return tuple(pq.read_schema(pa.BufferReader(part)).names)
+def trace_columns(parts: Sequence[bytes]) -> Columns:
+    """The columns of a whole trace, as ParquetTrace reads them."""
+    return ParquetTrace(parts).columns()
 
 
 @contextmanager

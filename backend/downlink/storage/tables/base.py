@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from struct import unpack
+from itertools import chain, repeat
+from struct import pack, unpack
 from typing import Any, ClassVar
 
+from psycopg import adapters
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, DateTime, Dialect, LargeBinary, MetaData, Text, func
 from sqlalchemy import Double as DoubleType
 from sqlalchemy.dialects.postgresql import JSONB
@@ -22,6 +26,7 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 Json = dict[str, Any]
+_FLOAT8 = adapters.types["float8"].oid
 
 
 class Xid8(UserDefinedType[str]):
@@ -45,18 +50,39 @@ class FloatList(TypeDecorator[list[float]]):
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], list[float] | None]:  # noqa: ARG002
         return read_array
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[list[float] | None], str | None]:  # noqa: ARG002 - one database
-        return array_literal
+    def bind_processor(self, dialect: Dialect) -> Callable[[list[float] | None], SentArray | None]:  # noqa: ARG002
+        return write_array
 
 
-def array_literal(values: list[float] | None) -> str | None:
-    """As PostgreSQL reads an array; each number comes back to the last bit."""
-    return None if values is None else f"{{{str(list(values))[1:-1]}}}"
+class SentArray(bytes):
+    """An array of numbers as PostgreSQL sends and receives it."""
+
+
+class _ArrayDumper(Dumper):
+    format = Format.BINARY
+    oid = adapters.types["float8"].array_oid
+
+    def dump(self, obj: SentArray) -> SentArray:
+        return obj
+
+
+adapters.register_dumper(SentArray, _ArrayDumper)
+
+
+def write_array(values: list[float] | None) -> SentArray | None:
+    """One dimension without NULL, as array_recv and array_send have it (utils/adt/arrayfuncs.c): the number of dimensions, no
+    flags, the type, the length and the first index; then each number behind its own length. An empty one has no dimension."""
+    if values is None:
+        return None
+    head = pack(">iiI", bool(values), 0, _FLOAT8)
+    if not values:
+        return SentArray(head)
+    numbers = pack(">" + "id" * len(values), *chain.from_iterable(zip(repeat(8), values)))
+    return SentArray(head + pack(">ii", len(values), 1) + numbers)
 
 
 def read_array(sent: bytes | None) -> list[float] | None:
-    """Of one dimension and without NULL, as PostgreSQL sends arrays (array_send in utils/adt/arrayfuncs.c): 20 bytes of head,
-    then each number behind its length. An empty one has the head of no dimension."""
+    """As write_array writes; 20 bytes of head."""
     return None if sent is None else list(unpack(">" + "4xd" * ((len(sent) - 20) // 12), sent[20:]))
 
 
