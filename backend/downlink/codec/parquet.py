@@ -67,9 +67,9 @@ class ParquetTrace:
             return {name: whole.column(name).to_numpy() for name in wanted}
 
 
-def trace_columns(parts: Sequence[bytes]) -> Columns:
+def trace_columns(parts: Sequence[bytes], names: Sequence[str] | None = None) -> Columns:
     """The columns of a whole trace, as ParquetTrace reads them."""
-    return ParquetTrace(parts).columns()
+    return ParquetTrace(parts).columns(names)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from downlink.analysis.thinning import Course, Thinning
-from downlink.codec.parquet import Columns, Ints, field_names, trace_columns
+from downlink.codec.parquet import Columns, Ints, ParquetTrace, trace_columns
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
 from downlink.domain.sample import TIME_FIELD, fields_of
@@ -68,7 +68,7 @@ def samples(unit: Unit, run_id: UUID, flow: int, point: Point, wanted: Wanted) -
     if trace is None or trace.chunks == 0:
         raise no_trace(run_id, flow, point)
     parts = Parts(unit, run_id, flow, point)
-    names = field_names(parts[0])
+    names = ParquetTrace([parts[0]]).names
     first_us, last_us = parts.first_us(0), parts.last_us(len(parts) - 1)
     from_us = max(wanted.from_us, first_us)
     to_us = last_us if wanted.to_us is None else min(wanted.to_us, last_us)
