@@ -15,7 +15,7 @@ from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
 from downlink.views.material import Made, report_and_records
-from downlink.views.reports import FROM_REPORT, KEPT
+from downlink.views.reports import FROM_REPORT, KEPT, campaign_values
 from downlink.views.reproduction import campaign_reproduction
 
 
@@ -41,7 +41,11 @@ def keep_answers(unit: Unit, campaign_id: UUID, seen: str, made: Made | None = N
     unit.session.expire_all()
     version = reports.report_version(unit, campaign_id)
     kept: Mapping[str, Callable[[Unit, UUID], Any]]
-    kept = {**KEPT, "reproduction": partial(campaign_reproduction, made=made)}
+    kept = {
+        **KEPT,
+        "reproduction": partial(campaign_reproduction, made=made),
+        "values": partial(campaign_values, made=made),
+    }
     for name, make in kept.items():
         body = orjson.dumps(make(unit, campaign_id))
         reports.store_answer(unit, campaign_id, name, version, "" if name in FROM_REPORT else seen, body)

@@ -15,6 +15,8 @@ from downlink.analysis.binning import Floats
 SIGNIFICANCE = 0.05
 MAX_EXACT_FLIPS = 2**14
 """Up to 14 cycles every pattern of signs is tried; beyond, so many are drawn."""
+MAX_AT_ONCE = 64
+"""So many questions times the patterns of signs are in memory at once: 8 MB."""
 MIN_OUTLIER_VALUES = 5
 """The deviation of fewer values says more of chance: two of three that lie close make the third an outlier."""
 OUTLIER_SCORE = 3.5
@@ -44,7 +46,7 @@ def judge_family(pairs: Sequence[tuple[ArrayLike, ArrayLike]], seed: int) -> lis
     """Tests of pairs of samples (own and base, cycle by cycle), adjusted by Holm's method over all of them."""
     cleaned = [_both_there(own, base) for own, base in pairs]
     counts = [len(own) for own, _ in cleaned]
-    level = holm([sign_flip_p(own - base, seed) for own, base in cleaned])
+    level = holm(sign_flip_ps([own - base for own, base in cleaned], seed))
     shapes = [_shape(own, base) for own, base in cleaned]
     shape = holm([p for _, p in shapes])
     can_show_level = holm([least_sign_flip_p(n) for n in counts]) <= SIGNIFICANCE
@@ -67,27 +69,39 @@ def judge_family(pairs: Sequence[tuple[ArrayLike, ArrayLike]], seed: int) -> lis
 def sign_flip_p(differences: Floats, seed: int) -> float:
     """The two-sided paired permutation test of the mean (Fisher, 1935): were all signs equally likely, how often would the mean
     be as far from 0? Exact up to 14 cycles. 1 without a difference."""
-    if len(differences) < 2 or not np.any(differences):
-        return 1.0
-    if 2 ** len(differences) > MAX_EXACT_FLIPS:
-        return _drawn_flip_p(differences, seed)
-    found = scipy.stats.permutation_test(
-        (differences,),
-        lambda each, axis: np.mean(each, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=MAX_EXACT_FLIPS,
-    )
-    return float(found.pvalue)
+    return float(sign_flip_ps([differences], seed)[0])
 
 
-def _drawn_flip_p(differences: Floats, seed: int) -> float:
-    """What SciPy's permutation test answers with the same seed, to the bit: its draws, made once for all tests of so many cycles."""
-    observed = differences.mean()
-    drawn = _drawn_signs(len(differences), seed) @ differences / len(differences)
-    slack = abs(100 * np.finfo(np.float64).eps * observed)
-    less, greater = (drawn <= observed + slack).sum(), (drawn >= observed - slack).sum()
-    return float(min(1.0, 2 * ((min(less, greater) + 1) / (len(drawn) + 1))))
+def sign_flip_ps(questions: Sequence[Floats], seed: int) -> Floats:
+    """The same of many at once: those of so many cycles share their patterns of signs, and one matrix product."""
+    found = np.ones(len(questions))
+    for n in {len(each) for each in questions if len(each) > 1}:
+        alike = [index for index, each in enumerate(questions) if len(each) == n and np.any(each)]
+        for first in range(0, len(alike), MAX_AT_ONCE):
+            part = alike[first : first + MAX_AT_ONCE]
+            found[part] = _flip_ps(np.array([questions[index] for index in part]), seed)
+    return found
+
+
+def _flip_ps(differences: Floats, seed: int) -> Floats:
+    """Of (questions, n). Drawn patterns are SciPy's with the same seed, and the one that was seen counts among them."""
+    n = differences.shape[1]
+    is_exact = 2**n <= MAX_EXACT_FLIPS
+    signs = _every_sign(n) if is_exact else _drawn_signs(n, seed)
+    observed = np.asarray(differences.mean(axis=1), np.float64)
+    means = np.asarray(signs @ differences.T / n, np.float64)
+    slack = np.abs(100 * np.finfo(np.float64).eps * observed)
+    less, greater = (means <= observed + slack).sum(axis=0), (means >= observed - slack).sum(axis=0)
+    seen = 0 if is_exact else 1
+    return np.asarray(np.minimum(1.0, 2 * ((np.minimum(less, greater) + seen) / (len(signs) + seen))), np.float64)
+
+
+@lru_cache(maxsize=16)
+def _every_sign(n: int) -> Floats:
+    """Every pattern of n signs: (2^n, n)."""
+    signs = np.asarray(1.0 - 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1), np.float64)
+    signs.flags.writeable = False
+    return signs
 
 
 @lru_cache(maxsize=2)
@@ -131,10 +145,9 @@ def cycles_for_test(family: int) -> int:
     return n
 
 
-@lru_cache(maxsize=256)
 def least_shape_p(n: int) -> float:
     """The least that Kolmogorov-Smirnov can give for n against n values: none of one side among the other's."""
-    return 1.0 if n == 0 else float(scipy.stats.ks_2samp(np.arange(n), np.arange(n, 2 * n)).pvalue)
+    return 1.0 if n == 0 else _shape_p(n, n)
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -171,7 +184,16 @@ def _both_there(own: ArrayLike, base: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _shape(own: Floats, base: Floats) -> tuple[float, float]:
+    """Of as many values on either side."""
     if not len(own):
         return np.nan, 1.0
-    found = scipy.stats.ks_2samp(own, base)
-    return float(found.statistic), float(found.pvalue)
+    together = np.sort(np.concatenate([own, base]))
+    shares = [np.searchsorted(np.sort(each), together, side="right") for each in (own, base)]
+    steps = int(np.abs(shares[0] - shares[1]).max())
+    return steps / len(own), _shape_p(len(own), steps)
+
+
+@lru_cache(maxsize=4096)
+def _shape_p(n: int, steps: int) -> float:
+    """Of a distance of steps / n between n and n values: it follows from these two, so that any two such samples tell it."""
+    return float(scipy.stats.ks_2samp(np.arange(n), np.arange(n) + steps - 0.5).pvalue)

@@ -1,9 +1,10 @@
-"""Conditions against the campaign's first, cycle by cycle: by how much they differ, and what these cycles can show."""
+"""Conditions against a baseline, cycle by cycle: by how much they differ, and what these cycles can show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from downlink.analysis.power import cycles_needed, detectable_difference
 from downlink.domain.metric import METRICS, MOST, STEADY_TIMES
 
 Place = tuple[str, str]
+Pair = tuple[Floats, Floats]
 SIGNIFICANT = 0.05
 
 
@@ -28,10 +30,11 @@ def places(phases: Sequence[str]) -> tuple[Place, ...]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A condition minus the baseline (the campaign's first condition), paired by cycle, for one metric of one flow.
+    """A condition minus the baseline, paired by cycle, for one metric of one flow.
 
     own, base: the values of the cycles that both have. ratio: own mean over base mean, NaN without a base above 0.
-    paired_ratio: the geometric mean of the cycles' own ratios.
+    paired_ratio: the geometric mean of the cycles' own ratios, over those that have one: with fewer than the difference has, they are
+    a choice and say nothing of all.
     tested: what the tests of a primary metric say; None for the others.
     """
 
@@ -111,10 +114,20 @@ class Side:
 
 
 def compare_sides(
-    sides: Sequence[Side], baseline: str, columns: Sequence[Place], primary: Sequence[Place], seed: int
+    sides: Sequence[Side],
+    baseline: str,
+    columns: Sequence[Place],
+    primary: Sequence[Place],
+    seed: int,
+    *,
+    is_declared: bool = True,
 ) -> tuple[Comparison, ...]:
     """Each side against the baseline's of the same link and flow. columns: of the sides' values. primary: those that are tested,
-    each a family of its own over links, flows and conditions. seed: of the bootstrap and of sampled permutations."""
+    each a family of its own over links, flows and conditions. seed: of the bootstrap and of sampled permutations.
+
+    is_declared: whether the baseline was named beforehand. One that is chosen over the results asks every pair of conditions, and the
+    p values are adjusted for all of them (decision 0105).
+    """
     bases = {(side.link, side.flow): side for side in sides if side.condition == baseline}
     found = [
         each
@@ -122,14 +135,20 @@ def compare_sides(
         if side.condition != baseline and (side.link, side.flow) in bases
         for each in _against(side, bases[side.link, side.flow], columns, seed)
     ]
-    tested = dict(_tests(found, primary, seed))
+    tested = dict(_tests(found, primary, seed, {} if is_declared else _beside(sides, baseline, columns, primary)))
     return tuple(replace(each, tested=tested.get(index)) for index, each in enumerate(found))
 
 
-def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Iterator[Comparison]:
+def _paired(side: Side, base: Side) -> tuple[Floats, Floats]:
+    """The values of the cycles that both have."""
     rows = [{cycle: row for row, cycle in enumerate(each.cycles)} for each in (side, base)]
     common = [cycle for cycle in side.cycles if cycle in rows[1]]
     own, other = (each.values[[at[cycle] for cycle in common]] for each, at in zip((side, base), rows, strict=True))
+    return own, other
+
+
+def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Iterator[Comparison]:
+    own, other = _paired(side, base)
     reach = np.array([MOST.get(metric, np.inf) for _, metric in columns])
     statistics = mean_intervals(own - other, least=-reach, most=reach)
     ratios = ratio_intervals(own, other)
@@ -151,11 +170,28 @@ def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Ite
         )
 
 
-def _tests(found: Sequence[Comparison], primary: Sequence[Place], seed: int) -> Iterator[tuple[int, Tested]]:
+def _tests(
+    found: Sequence[Comparison], primary: Sequence[Place], seed: int, beside: Mapping[Place, Sequence[Pair]]
+) -> Iterator[tuple[int, Tested]]:
+    """beside: further pairs that the same question was open to."""
     for place in primary:
         family = [index for index, each in enumerate(found) if (each.phase, each.metric) == place]
         pairs = [(found[index].own, found[index].base) for index in family]
-        yield from zip(family, judge_family(pairs, seed), strict=True)
+        judged = judge_family([*pairs, *beside.get(place, ())], seed)
+        yield from zip(family, judged[: len(family)], strict=True)
+
+
+def _beside(
+    sides: Sequence[Side], baseline: str, columns: Sequence[Place], primary: Sequence[Place]
+) -> Mapping[Place, Sequence[Pair]]:
+    """All pairs of conditions of a link and flow that the baseline has no part in."""
+    at = {place: columns.index(place) for place in primary if place in columns}
+    pairs = [
+        _paired(one, other)
+        for one, other in combinations([side for side in sides if side.condition != baseline], 2)
+        if (one.link, one.flow) == (other.link, other.flow)
+    ]
+    return {place: [(own[:, column], base[:, column]) for own, base in pairs] for place, column in at.items()}
 
 
 def _ratio(own: Floats, base: Floats) -> float:

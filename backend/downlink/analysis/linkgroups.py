@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from downlink.analysis.binning import Floats
-from downlink.analysis.comparison import Comparison, Place, Side, compare_sides
+from downlink.analysis.comparison import Place
 from downlink.analysis.intervals import Intervals, mean_intervals
+from downlink.analysis.values import RunValues
 from downlink.domain.metric import LEAST, LINKED, LOST, MOST
 
 THE_LINK = 0
-"""In place of a flow's number, in comparisons of what the link itself did."""
+"""In place of a flow's number, in values and comparisons of what the link itself did."""
 LINKED_MOST, LOST_MOST = (np.array([MOST.get(name, np.inf) for name in names]) for names in (LINKED, LOST))
 
 
@@ -46,6 +47,20 @@ class LinkGroup:
     losses: Mapping[int, Floats]
     without_log: int
 
+    @property
+    def run_values(self) -> RunValues:
+        return RunValues(
+            link=self.link,
+            condition=self.condition,
+            flow=THE_LINK,
+            cc="",
+            runs=self.runs,
+            cycles=self.cycles,
+            places=linked_places(self.phases),
+            values=self.values.reshape(len(self.runs), -1),
+            not_within=np.zeros((len(self.runs), 0), bool),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "link": self.link,
@@ -63,6 +78,11 @@ class LinkGroup:
 def _flow(flow: int, values: Floats) -> dict[str, Any]:
     found = mean_intervals(values, least=LEAST, most=LOST_MOST)
     return {"flow": flow, **{name: found[column].to_dict() for column, name in enumerate(LOST)}}
+
+
+def linked_places(phases: Sequence[str]) -> tuple[Place, ...]:
+    """Phase and metric of each column of a link's values. phases: their names."""
+    return tuple((phase, name) for phase in phases for name in LINKED)
 
 
 def link_groups(
@@ -97,16 +117,3 @@ def _group(
         losses={flow: np.stack([each.losses.get(flow, unknown) for each in members]) for flow in flows},
         without_log=complete[first.link, first.condition] - len(members),
     )
-
-
-def compare_links(
-    groups: Sequence[LinkGroup], baseline: str, phases: tuple[str, ...], primary: Sequence[Place], seed: int
-) -> tuple[Comparison, ...]:
-    """Each condition's link against the baseline's, cycle by cycle; what is not known of either is left out."""
-    sides = [
-        Side(each.link, THE_LINK, each.condition, each.cycles, each.values.reshape(len(each.runs), -1))
-        for each in groups
-    ]
-    columns = [(phase, name) for phase in phases for name in LINKED]
-    found = compare_sides(sides, baseline, columns, primary, seed)
-    return tuple(each for each in found if int(each.difference.n))

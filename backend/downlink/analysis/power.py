@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import scipy
 
@@ -27,10 +29,15 @@ def detectable_difference(sd: float, n: int, power: float = POWER, significance:
     """
     if n < 2 or not np.isfinite(sd):
         return np.nan
+    return _detectable_effect(n, power, significance) * sd
+
+
+@lru_cache(maxsize=4096)
+def _detectable_effect(n: int, power: float, significance: float) -> float:
+    """The same in deviations of the differences: it is asked for the same few n again and again."""
     # At three times the critical value the power is above 0.99 for any n, and the distribution still computable.
     highest = 3 * scipy.special.stdtrit(n - 1, 1 - significance / 2) / np.sqrt(n)
-    effect = scipy.optimize.brentq(lambda each: power_of_paired_t(each, n, significance) - power, 0.0, highest)
-    return float(effect * sd)
+    return float(scipy.optimize.brentq(lambda each: power_of_paired_t(each, n, significance) - power, 0.0, highest))
 
 
 def cycles_needed(sd: float, difference: float, power: float = POWER, significance: float = SIGNIFICANCE) -> int | None:

@@ -9,19 +9,21 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.binning import Floats
 from downlink.analysis.compare import flag_outliers
-from downlink.analysis.comparison import Comparison, Side, compare_sides, places
+from downlink.analysis.comparison import Comparison, places
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
-from downlink.analysis.linkgroups import LinkGroup, LinkRecord, compare_links, link_groups
+from downlink.analysis.linkgroups import LinkGroup, LinkRecord, link_groups
 from downlink.analysis.phases import stack_values
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.survival import EventTimes, event_times, restricted
+from downlink.analysis.values import RunValues, compare_runs
 from downlink.domain.campaign import PROBE, Phases
-from downlink.domain.metric import LEAST, LINKED, METRICS, MOST, PHASES, QUANTITIES, place_of
+from downlink.domain.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, place_of
 
 THROUGHPUT = METRICS.index("throughput_bps")
 STEADY = PHASES.index("steady")
@@ -62,7 +64,8 @@ class Group:
     series: (quantities, bins). stacked: the same of each run (runs, quantities, bins). metrics: (phases, metrics).
     time_to_steady_s: to the flow's own steady state. time_to_level_s: to level_bps, the same for all runs, which is the
     link's ("nominal") or the median of the runs' steady states ("median"). object_times: each (N,), up to what all runs
-    reached. values: of each run, by cycle (runs, places). too_short: runs without a single bin.
+    reached. values: of each run, by cycle (runs, places). not_within: which runs did
+    not come to the two times while they were watched (runs, times). too_short: runs without a single bin.
     """
 
     link: str
@@ -81,8 +84,17 @@ class Group:
     object_times: Mapping[str, Intervals]
     per_run: Floats
     values: Floats
+    not_within: NDArray[np.bool_]
     phases: tuple[str, ...]
     too_short: int
+
+    @property
+    def run_values(self) -> RunValues:
+        named = {
+            name: getattr(self, name)
+            for name in ("link", "condition", "flow", "cc", "runs", "cycles", "values", "not_within")
+        }
+        return RunValues(**named, places=places(self.phases))
 
     def to_dict(self) -> dict[str, Any]:
         bins = self.series.mean.shape[1]
@@ -153,6 +165,11 @@ class Report:
     outliers: tuple[dict[str, Any], ...]
     analysis_version: str = ANALYSIS_VERSION
 
+    @property
+    def run_values(self) -> tuple[RunValues, ...]:
+        """What each run gave: flows first, then the links themselves."""
+        return (*(group.run_values for group in self.groups), *(link.run_values for link in self.links))
+
     def to_dict(self) -> dict[str, Any]:
         """The part of `docs/api.md`'s report that follows from the numbers; missing values are null."""
         return {
@@ -203,13 +220,9 @@ def build_report(
         for _, members in groupby(groups, key=lambda group: (group.link, group.condition))
         for found in _fairness(list(members))
     )
-    sides = [Side(group.link, group.flow, group.condition, group.cycles, group.values) for group in groups]
-    asked = [place_of(name) for name in primary]
     links = link_groups(logged, conditions, phases.names, _complete(flows))
-    comparisons = (
-        *compare_sides(sides, conditions[0], places(phases.names), asked, seed),
-        *compare_links(links, conditions[0], phases.names, [each for each in asked if each[1] in LINKED], seed),
-    )
+    sides = [*(each.run_values for each in groups), *(each.run_values for each in links)]
+    comparisons = compare_runs(sides, conditions[0], [place_of(name) for name in primary], seed)
     outliers = tuple(found for group in groups for found in _outliers(group))
     return Report(phases, tuple(primary), groups, links, fairness, comparisons, outliers)
 
@@ -256,6 +269,7 @@ def _group(members: list[FlowRecord], phases: tuple[str, ...], nominal_rate_bps:
         object_times={name: mean_intervals(_common_objects(members, name), least=LEAST) for name in OBJECT_TIMES},
         per_run=per_run,
         values=np.column_stack([per_run.reshape(len(members), -1), *times]),
+        not_within=np.isnan(np.column_stack([own_s, common_s])) & ~np.isnan(watched_s)[:, None],
         phases=phases,
         too_short=sum(each.series.shape[1] == 0 for each in members),
     )

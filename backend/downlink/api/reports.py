@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from downlink.api.deps import ExportSlot, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
-from downlink.api.schemas.statistics import CampaignStatistics
-from downlink.views import reports, tables, traces
+from downlink.api.schemas.statistics import CampaignStatistics, CampaignValues
+from downlink.views import reports, tables, traces, values
 
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
@@ -23,12 +23,22 @@ FlowNumber = Annotated[
     int, Path(ge=0, le=1000, description="0 with the point `link`: an emulated link's log is its run's")
 ]
 
+Baseline = Annotated[
+    str | None, Query(max_length=200, description="A condition's name; without it the campaign's first")
+]
+PhaseName = Annotated[
+    str | None,
+    Query(
+        max_length=100, description="With a baseline: the comparisons of this phase alone, and those of primary metrics"
+    ),
+]
+
 
 def _file(media_type: str) -> dict[str, Any]:
     body = {"schema": {"type": "string", "format": "binary" if media_type == PARQUET else "csv"}}
     return {
         "responses": {200: {"content": {media_type.split(";", maxsplit=1)[0]: body}, "description": "The file"}}
-        | problems(401, 404, 429),
+        | problems(401, 404, 422, 429),
         "dependencies": [ExportSlot],
     }
 
@@ -39,10 +49,27 @@ def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     return json_response(reports.stored_report(unit, campaign_id))
 
 
-@router.get("/campaigns/{campaign_id}/statistics", response_model=CampaignStatistics, responses=problems(401, 404))
-def get_statistics(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """What the cycles can show, whether distributions differ, which values stand out; over the complete runs."""
-    return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
+@router.get("/campaigns/{campaign_id}/statistics", response_model=CampaignStatistics, responses=problems(401, 404, 422))
+def get_statistics(
+    campaign_id: UUID, caller: Reader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
+) -> Response:
+    """What the cycles can show, whether distributions differ, which values stand out; over the complete runs. Against the campaign's
+    first condition, or another one: then p values are adjusted for every pair of conditions, since any of them might be asked for."""
+    if baseline is None:
+        return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
+    return json_response(values.statistics_against(unit, campaign_id, baseline, phase))
+
+
+@router.get("/campaigns/{campaign_id}/values", response_model=CampaignValues, responses=problems(401, 404, 422))
+def get_values(
+    campaign_id: UUID,
+    caller: Reader,
+    unit: ReadUnit,
+    phase: Annotated[str, Query(max_length=100)] = "startup",
+    metric: Annotated[str, Query(max_length=100)] = "throughput_bps",
+) -> Response:
+    """One quantity of every complete run, as of the report: what distributions are drawn of."""
+    return json_response(values.values_at(unit, campaign_id, phase, metric))
 
 
 @router.get("/campaigns/{campaign_id}/reproduction", response_model=CampaignReproduction, responses=problems(401, 404))
@@ -58,13 +85,15 @@ def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
 
 
 @router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
-def export_campaign(campaign_id: UUID, table: tables.TableName, caller: Reader, units: Units) -> StreamingResponse:
+def export_campaign(
+    campaign_id: UUID, table: tables.TableName, caller: Reader, units: Units, baseline: Baseline = None
+) -> StreamingResponse:
     """One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
     fairness, comparisons, published values beside ours, or the values that stand out.
 
-    The tables of runs include failed and missed ones.
+    The tables of runs include failed and missed ones. A baseline is for `statistics` alone.
     """
-    name, chunks = tables.campaign_csv(units, campaign_id, table)
+    name, chunks = tables.campaign_csv(units, campaign_id, table, baseline)
     return download(chunks, f"{name}-{table}.csv", CSV)
 
 

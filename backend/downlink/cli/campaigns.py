@@ -37,6 +37,7 @@ class FigureKind(StrEnum):
     HEATMAP = "heatmap"
     OBJECTS = "objects"
     EXITS = "exits"
+    ECDF = "ecdf"
 
 
 class FigureFormat(StrEnum):
@@ -223,7 +224,10 @@ def figure(
     campaign: Which,
     to: Annotated[Path, typer.Option(help="File to write")],
     kind: Annotated[
-        FigureKind, typer.Option(help="exits: when each detector would have left slow start; heatmap: competing flows")
+        FigureKind,
+        typer.Option(
+            help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run"
+        ),
     ] = FigureKind.STACK,
     file_format: Annotated[
         FigureFormat | None, typer.Option("--format", help="Where the file's name does not say it")
@@ -231,6 +235,8 @@ def figure(
     width: Annotated[FigureWidth, typer.Option(help="A journal's column: 89 or 183 mm")] = FigureWidth.DOUBLE,
     link: Annotated[str | None, typer.Option(help="Which link, where the campaign has several; else the first")] = None,
     condition: Annotated[str | None, typer.Option(help="Whose exit times; else the first's")] = None,
+    phase: Annotated[str, typer.Option(help="Of an ecdf: startup, steady, overall or a window of the campaign's")] = "startup",
+    metric: Annotated[str, typer.Option(help="Of an ecdf: which quantity, named as in metrics.csv")] = "throughput_bps",
     has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
 ) -> None:
     """Draw a figure for a paper as the dashboard draws it: SVG, PNG, PDF, or its numbers as CSV."""
@@ -244,6 +250,8 @@ def figure(
         "hasCaption": has_caption,
         "link": link,
         "condition": condition,
+        "phase": phase,
+        "metric": metric,
     }
     write_bytes(to, figure_file(client, campaign_id(client, campaign), request, chosen))
     note(f"The figure is in {to}.")

@@ -24,8 +24,9 @@ INSTALL = "Type: pip install 'downlink[figures]' (in a checkout: make install)."
 
 
 def figure_file(client: Client, identity: str, request: dict[str, Any], file_format: str) -> bytes:
-    """A figure's file. request: kind, width, hasCaption, link, condition. DownlinkError where a part or the data is missing."""
-    script, answers = _script(client), _answers(client, identity, request["kind"])
+    """A figure's file. request: kind, width, hasCaption, link, condition, phase, metric. DownlinkError where a part or the data is
+    missing."""
+    script, answers = _script(client), _answers(client, identity, request)
     text = _drawn(script, {**request, **answers, "format": "csv" if file_format == "csv" else "svg"})
     if file_format in {"svg", "csv"}:
         return text.encode()
@@ -42,13 +43,15 @@ def format_of(to: Path, wanted: str | None, formats: tuple[str, ...]) -> str:
     return found
 
 
-def _answers(client: Client, identity: str, kind: str) -> dict[str, Any]:
+def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str, Any]:
     """What the kind is drawn of."""
-    needs_exits = kind == "exits"
+    kind, path = request["kind"], f"/campaigns/{identity}"
+    place = {name: request[name] for name in ("phase", "metric") if request.get(name)}
     return {
-        "campaign": client.get(f"/campaigns/{identity}"),
-        "report": None if needs_exits else client.get(f"/campaigns/{identity}/report"),
-        "exits": client.get(f"/campaigns/{identity}/exits") if needs_exits else None,
+        "campaign": client.get(path),
+        "report": None if kind in {"exits", "ecdf"} else client.get(f"{path}/report"),
+        "exits": client.get(f"{path}/exits") if kind == "exits" else None,
+        "values": client.get(f"{path}/values", **place) if kind == "ecdf" else None,
         "links": client.items("/links"),
     }
 

@@ -20,7 +20,7 @@ from downlink.storage.tables import Report as StoredReport
 from downlink.storage.unit import Unit
 from downlink.views.exits import campaign_exits
 from downlink.views.limits import campaign_limits
-from downlink.views.material import build, no_bins, values_of
+from downlink.views.material import Made, build, no_bins, values_of
 from downlink.views.reproduction import campaign_reproduction
 
 
@@ -92,14 +92,21 @@ def statistics_of(campaign_id: UUID, members: Mapping[str, Any]) -> CampaignStat
     return CampaignStatistics(campaign_id, *(members.get(name, []) for name in names))
 
 
+def campaign_values(unit: Unit, campaign_id: UUID, made: Made | None = None) -> dict[str, Any]:
+    """Every quantity of every complete run; `made` are the statistics where they were made just now."""
+    report = made[0] if made else build(unit, campaigns.find_campaign(unit, campaign_id))
+    return {"sides": [side.to_dict() for side in report.run_values]}
+
+
 KEPT: Mapping[str, Callable[[Unit, UUID], Any]] = {
     "statistics": campaign_statistics,
     "exits": campaign_exits,
     "limits": campaign_limits,
     "reproduction": campaign_reproduction,
+    "values": campaign_values,
 }
 """Answers that are made and stored with the report."""
-FROM_REPORT = frozenset({"statistics"})
+FROM_REPORT = frozenset({"statistics", "values"})
 """Those that say what the report says, whatever has ended since."""
 
 

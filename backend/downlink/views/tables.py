@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 from uuid import UUID
 
 from downlink.codec.tables import Cell, csv_pieces
+from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LOST, QUANTITIES, STEADY_TIMES
 from downlink.judges import JUDGES, Cells, Judge, Own
 from downlink.storage import campaigns, judged, runs
@@ -14,6 +15,7 @@ from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.views.reports import campaign_statistics, report_members
 from downlink.views.reproduction import campaign_reproduction
+from downlink.views.values import check_baseline, statistics_against
 
 TableName = Literal[
     "series",
@@ -45,11 +47,20 @@ HELD = (
 OUTLIER = ("run_id", "link", "condition", "cycle", "flow", "phase", "metric", "value", "median")
 
 
-def campaign_csv(units: UnitFactory, campaign_id: UUID, table: TableName) -> tuple[str, Iterator[bytes]]:
-    """The campaign's name and the table as pieces of CSV. NotFoundError before the first piece, never within."""
+def campaign_csv(
+    units: UnitFactory, campaign_id: UUID, table: TableName, baseline: str | None = None
+) -> tuple[str, Iterator[bytes]]:
+    """The campaign's name and the table as pieces of CSV. baseline: of the table `statistics`, where it is not the first condition.
+
+    NotFoundError and InvalidError before the first piece, never within.
+    """
     header, rows = (_BY_RUN if table in _BY_RUN else _AT_ONCE)[table]
     with units(is_read_only=True) as unit:
-        name = campaigns.find_campaign(unit, campaign_id).name
+        campaign = campaigns.find_campaign(unit, campaign_id)
+        name = campaign.name
+        if baseline is not None:
+            check_baseline(campaign, baseline)
+            rows = _against(table, baseline)
     found = _by_run(units, campaign_id, rows) if table in _BY_RUN else _at_once(units, campaign_id, rows)
     return name, (piece.encode() for piece in csv_pieces(header, found))
 
@@ -133,12 +144,24 @@ def _fairness(unit: Unit, campaign_id: UUID) -> Cells:
 
 def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
     """Every condition against the baseline, for every metric of every flow."""
-    for found in campaign_statistics(unit, campaign_id).comparisons:
+    yield from _compared(campaign_statistics(unit, campaign_id).comparisons)
+
+
+def _compared(comparisons: Iterable[Mapping[str, Any]]) -> Cells:
+    for found in comparisons:
         difference = found["difference"]
         own = (found[name] for name in COMPARED)
         paired = (found["paired_ratio"][key] for key in STATISTICS)
         weighed = {**found, **dict(zip(PAIRED, paired, strict=True))}
         yield (*own, *(difference[key] for key in STATISTICS), *(weighed[name] for name in WEIGHED))
+
+
+def _against(table: TableName, baseline: str) -> Rows:
+    if table != "statistics":
+        raise InvalidError(
+            "baseline_not_here", "Only statistics.csv compares with a baseline; leave it out for other tables."
+        )
+    return lambda unit, campaign_id: _compared(statistics_against(unit, campaign_id, baseline, None).comparisons)
 
 
 def _outliers(unit: Unit, campaign_id: UUID) -> Cells:

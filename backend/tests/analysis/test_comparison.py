@@ -55,6 +55,40 @@ def test_a_cycle_in_which_one_side_got_nothing_has_no_ratio() -> None:
     assert (found["mean"], found["n"]) == (pytest.approx(2.0), 2)
 
 
+def test_a_baseline_chosen_over_the_results_asks_every_pair() -> None:
+    """Four conditions are three questions to the first, and six pairs: each p value is Holm's over the six, whichever is the base."""
+    cycles = 8
+    sides = [
+        side(name, [10.0 * place + 0.1 * cycle * place for cycle in range(cycles)]) for place, name in enumerate("abcd")
+    ]
+    declared = compare_sides(sides, "a", PLACES, [PLACE], SEED)
+    chosen = {
+        base: [each for each in compare_sides(sides, base, PLACES, [PLACE], SEED, is_declared=False) if each.tested]
+        for base in "abcd"
+    }
+    least = 2.0 ** (1 - cycles)
+    assert {each.tested.level_p for each in declared if each.tested} == {3 * least}
+    tested = [each.tested for found in chosen.values() for each in found if each.tested]
+    assert len(tested) == 12
+    assert {(each.family, each.level_p, each.cycles_for_test) for each in tested} == {(6, 6 * least, 8)}
+
+
+def test_with_two_conditions_the_other_baseline_is_the_same_question() -> None:
+    (one,), (other,) = (
+        [
+            each
+            for each in compare_sides(
+                [side("a", ON), side("b", OFF)], base, PLACES, [PLACE], SEED, is_declared=base == "a"
+            )
+            if each.tested
+        ]
+        for base in "ab"
+    )
+    assert one.tested == other.tested
+    assert (other.difference.mean, other.difference.low) == (-one.difference.mean, -one.difference.high)
+    assert other.paired_ratio.mean == pytest.approx(1 / one.paired_ratio.mean)
+
+
 def test_the_bootstrap_interval_is_that_of_the_paired_differences() -> None:
     differences = np.array(ON) - np.array(OFF)
     expected = stats.bootstrap((differences,), np.mean, method="percentile", rng=np.random.default_rng(1))

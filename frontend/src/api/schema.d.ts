@@ -767,9 +767,30 @@ export interface paths {
         };
         /**
          * Get Statistics
-         * @description What the cycles can show, whether distributions differ, which values stand out; over the complete runs.
+         * @description What the cycles can show, whether distributions differ, which values stand out; over the complete runs. Against the campaign's
+         *     first condition, or another one: then p values are adjusted for every pair of conditions, since any of them might be asked for.
          */
         get: operations["get_statistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Values
+         * @description One quantity of every complete run, as of the report: what distributions are drawn of.
+         */
+        get: operations["get_values"];
         put?: never;
         post?: never;
         delete?: never;
@@ -830,7 +851,7 @@ export interface paths {
          * @description One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
          *     fairness, comparisons, published values beside ours, or the values that stand out.
          *
-         *     The tables of runs include failed and missed ones.
+         *     The tables of runs include failed and missed ones. A baseline is for `statistics` alone.
          */
         get: operations["export_campaign"];
         put?: never;
@@ -2024,6 +2045,28 @@ export interface components {
             comparisons: components["schemas"]["Comparison"][];
             /** Outliers */
             outliers: components["schemas"]["Outlier"][];
+        };
+        /** CampaignValues */
+        CampaignValues: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /**
+             * Phase
+             * @description startup, steady, overall, or one of the campaign's windows
+             */
+            phase: string;
+            /** Metric */
+            metric: string;
+            /**
+             * Offered
+             * @description What can be asked for
+             */
+            offered: components["schemas"]["Offered"][];
+            /** Sides */
+            sides: components["schemas"]["ValuesOfRuns"][];
         };
         /**
          * Capacity
@@ -3691,6 +3734,19 @@ export interface components {
             n: number[];
         };
         /**
+         * Offered
+         * @description A quantity of which any run has a value.
+         */
+        Offered: {
+            /**
+             * Phase
+             * @description startup, steady, overall, or one of the campaign's windows
+             */
+            phase: string;
+            /** Metric */
+            metric: string;
+        };
+        /**
          * OpenSession
          * @description A browser that is signed in.
          */
@@ -5216,6 +5272,37 @@ export interface components {
              * @enum {string}
              */
             kind: "uploaded";
+        };
+        /**
+         * ValuesOfRuns
+         * @description One flow of one condition on one link: a value of each run.
+         */
+        ValuesOfRuns: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /**
+             * Flow
+             * @description 0: of the emulated link itself
+             */
+            flow: number;
+            /**
+             * Cc
+             * @description Empty for a link itself
+             */
+            cc: string;
+            /** Run Ids */
+            run_ids: string[];
+            /** Cycles */
+            cycles: number[];
+            /** Values */
+            values: (number | null)[];
+            /**
+             * Not Within
+             * @description Of times: true where a run did not come to it; its value is then the time that was watched
+             */
+            not_within: boolean[];
         };
         /**
          * Verdict
@@ -8614,7 +8701,12 @@ export interface operations {
     };
     get_statistics: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A condition's name; without it the campaign's first */
+                baseline?: string | null;
+                /** @description With a baseline: the comparisons of this phase alone, and those of primary metrics */
+                phase?: string | null;
+            };
             header?: never;
             path: {
                 campaign_id: string;
@@ -8630,6 +8722,76 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignStatistics"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_values: {
+        parameters: {
+            query?: {
+                phase?: string;
+                metric?: string;
+            };
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignValues"];
                 };
             };
             /** @description The request cannot be read */
@@ -8804,7 +8966,10 @@ export interface operations {
     };
     export_campaign: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A condition's name; without it the campaign's first */
+                baseline?: string | null;
+            };
             header?: never;
             path: {
                 campaign_id: string;

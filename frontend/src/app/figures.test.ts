@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignDetail, CampaignExits, Link, Report } from '@/api/types'
+import type { CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
 import { said } from '@/testing/recordings'
 import { draw, type FigureRequest } from './figures'
 
@@ -14,6 +14,7 @@ function request(name: 'recorded' | 'competing' | 'acks', change: Partial<Figure
     campaign: said<CampaignDetail>(name),
     report: said<Report>(`${name}-report`),
     exits: said<CampaignExits>(`${name}-exits`),
+    values: said<CampaignValues>(`${name}-values`),
     links: said<{ items: Link[] }>('links').items,
     ...change,
   }
@@ -41,13 +42,27 @@ describe('the figures of the command line', () => {
     ['heatmap', 'competing', 'Jain&#'],
     ['objects', 'recorded', 'Object download time (s)'],
     ['exits', 'acks', 'Exited by then'],
+    ['ecdf', 'recorded', 'Cumulative distribution'],
   ] as const)('of the kind %s are drawn', (kind, name, words) => {
     const svg = draw(request(name, { kind }))
     expect(svg.includes(words) || svg.includes("Jain's index")).toBe(true)
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)
   })
 
+  it('of a distribution as CSV have a line for each run, with its value', () => {
+    const { values } = request('recorded', {})
+    const [heads = '', ...rows] = draw(request('recorded', { kind: 'ecdf', format: 'csv' }))
+      .trim()
+      .split('\r\n')
+    expect(heads).toBe('Condition,Throughput (Mb/s),Is only the time watched')
+    const own = values?.sides.flatMap((side) =>
+      side.values.map((value) => [side.condition, Number(((value ?? 0) * 1e-6).toPrecision(9)), 'no'].join(',')),
+    )
+    expect(rows).toEqual(own)
+  })
+
   it.each([
+    [{ kind: 'ecdf' as const, values: null }, /no results yet/],
     [{ kind: 'heatmap' as const }, /no condition here has several flows/],
     [{ link: 'moon' }, /There is no link moon in the results; there are: /],
     [{ report: null }, /no results yet/],

@@ -2,7 +2,7 @@
  * The figures of a campaign where no page is open: what `downlink campaigns figure` runs, over the API's answers. It draws by the
  * same functions as the pages. Built apart (`vite.figures.ts`), without React and without anything of a browser.
  */
-import type { CampaignDetail, CampaignExits, Link, Report } from '@/api/types'
+import type { CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
 import { type Figure, type FigureWidth, figureCsv, figureSvg } from '@/charts/figure'
 import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
@@ -10,9 +10,12 @@ import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/cam
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
+import { spreadRows } from '@/features/statistics/distributions'
+import { distributionFigure } from '@/features/statistics/figures'
+import { MEASURES } from '@/features/statistics/measures'
 
 export interface FigureRequest {
-  kind: 'stack' | 'heatmap' | 'objects' | 'exits'
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf'
   format: 'svg' | 'csv'
   width: FigureWidth
   hasCaption: boolean
@@ -23,6 +26,7 @@ export interface FigureRequest {
   /** What the kind needs. */
   report: Report | null
   exits: CampaignExits | null
+  values?: CampaignValues | null
   links: Link[]
 }
 
@@ -35,6 +39,7 @@ export function draw(request: FigureRequest): string {
 function figureOf(request: FigureRequest): Figure {
   const { kind, campaign } = request
   if (kind === 'exits') return exits(request)
+  if (kind === 'ecdf') return ecdf(request)
   const report = request.report
   if (!report || report.groups.length === 0) throw new Error('The campaign has no results yet: they come with its first complete runs.')
   const link = pick([...new Set(report.groups.map((group) => group.link))], request.link, 'link')
@@ -63,6 +68,19 @@ function exits({ exits: found, campaign, link, condition }: FigureRequest): Figu
   if (!found || !group) throw new Error('No detector could decide on a run of this link and condition: there are no exit times to draw.')
   const source = { campaign: campaign.name, linkName: group.link }
   return exitsFigure(decidableOf(group), groupLabel(group, found.groups), source)
+}
+
+/** What every run of a link gave, of its first flow; of the link itself where the quantity is the link's. */
+function ecdf({ values, campaign, link, links }: FigureRequest): Figure {
+  const metric = MEASURES.find(({ name }) => name === values?.metric)
+  if (!values || !metric || values.sides.length === 0)
+    throw new Error('The campaign has no results yet: they come with its first complete runs.')
+  const linkName = pick([...new Set(values.sides.map((side) => side.link))], link, 'link')
+  const flow = Math.min(...values.sides.filter((side) => side.link === linkName).map((side) => side.flow))
+  const rows = spreadRows(values, linkName, flow, metric.factor)
+  if (rows.every(({ dots }) => dots.length === 0)) throw new Error(`No run of the link ${linkName} has the quantity ${values.metric}.`)
+  const source = { campaign: campaign.name, link: links.find(({ name }) => name === linkName), linkName }
+  return distributionFigure({ link: linkName, flow, phase: values.phase, metric }, rows, source)
 }
 
 function pick(names: readonly string[], wanted: string | null, noun: string): string {

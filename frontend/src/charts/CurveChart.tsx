@@ -4,6 +4,7 @@ import { CursorLayer } from './CursorLayer'
 import { type CurveBox, curveScale, curveTicks } from './chartShapes'
 import classes from './charts.module.css'
 import { curveRows, valueAt } from './curves'
+import { FADED } from './Drawing'
 import { seriesStyle } from './palette'
 import { MARGIN, plotOf, SCREEN } from './plot'
 import { axes, windowAreas } from './rechartsAxes'
@@ -11,10 +12,12 @@ import { axes, windowAreas } from './rechartsAxes'
 export interface CurveChartProps extends Omit<CurveBox, 'look'> {
   /** Called with the stretch that was dragged over with the mouse. */
   onZoom?: ((from: number, to: number) => void) | undefined
+  /** A curve that is picked out by its id; the others fade. */
+  picked?: string | null | undefined
 }
 
 /** Lines over irregular x, with horizontal levels, shaded windows, vertical marks, and the cursor of its stack. */
-export function CurveChart({ onZoom, ...box }: CurveChartProps) {
+export function CurveChart({ onZoom, picked = null, ...box }: CurveChartProps) {
   const { width, height, x, curves, from, to, factor, hasTimeAxis, isStepped, levels = [], windows = [], areWindowsNamed, marks = [] } = box
   const rows = useMemo(() => curveRows(x, curves, factor), [x, curves, factor])
   const scale = curveScale({ ...box, look: SCREEN })
@@ -51,6 +54,7 @@ export function CurveChart({ onZoom, ...box }: CurveChartProps) {
             type={isStepped ? 'stepAfter' : 'linear'}
             stroke={seriesStyle(style).color}
             strokeWidth={SCREEN.mean * 0.9}
+            strokeOpacity={picked !== null && picked !== id ? FADED : 1}
             strokeDasharray={seriesStyle(style).dash}
             dot={false}
             connectNulls={false}

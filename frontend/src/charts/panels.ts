@@ -5,6 +5,7 @@ import type { FigurePanel } from './figure'
 import { gridHeight, gridShapes, type HeatGrid } from './gridShapes'
 import { PAPER } from './plot'
 import { type BarRow, barShapes, barsHeight, type ForestRow, forestHeight, forestShapes } from './rowShapes'
+import { type SpreadBox, spreadHeight, spreadShapes } from './spreadShapes'
 import type { Cell, Table } from './table'
 import { type EventBox, eventShapes, eventsHeight, type ShareBox, shareShapes } from './timeShapes'
 
@@ -48,6 +49,12 @@ export const forestPanel = (head: Head, rows: readonly ForestRow[]): FigurePanel
   ...titleOf(head),
   height: () => forestHeight(rows.length, PAPER),
   shapes: (width, _height, look) => forestShapes(rows, width, look),
+})
+
+export const spreadPanel = (head: Head, box: SpreadBox): FigurePanel => ({
+  ...titleOf(head),
+  height: () => spreadHeight(box.rows.length, PAPER),
+  shapes: (width, _height, look) => spreadShapes(box, width, look),
 })
 
 export const barsPanel = (title: string, rows: readonly BarRow[]): FigurePanel => ({

@@ -1,4 +1,5 @@
 import { writtenOut } from '@/lib/format'
+import { decimalsIn } from './axisText'
 import { layerShapes } from './layerShapes'
 import { paintOf } from './palette'
 import type { Look } from './plot'
@@ -39,17 +40,11 @@ export function forestShapes(rows: readonly ForestRow[], width: number, look: Lo
   return [
     ...rows.flatMap((_, index) => tickLines(scale, x, (index * ROW + LABEL) * em, (index + 1) * ROW * em, look)),
     ...scale.ticks.map((tick): Shape => {
-      const text = `${tick > 0 ? '+' : ''}${writtenOut(tick, decimalsIn(scale))}`
+      const text = `${tick > 0 ? '+' : ''}${writtenOut(tick, decimalsIn(scale.ticks))}`
       return { is: 'text', x: x(tick), y: (rows.length * ROW + 1.45) * em, text, size: em, fill: 'chart-text', anchor: 'middle' }
     }),
     ...rows.flatMap((row, index) => forestRow(row, index * ROW * em, x, look)),
   ]
-}
-
-/** As many decimals as any tick has. */
-const decimalsIn = ({ ticks, decimals }: Scale) => {
-  const isEnough = (count: number) => ticks.every((tick) => Math.abs(tick - Number(tick.toFixed(count))) < 1e-9)
-  return [0, 1, 2, 3, 4, 5].find(isEnough) ?? decimals
 }
 
 const tickLines = (scale: Scale, x: At, top: number, bottom: number, look: Look): Shape[] =>

@@ -1,4 +1,9 @@
-import { formatNumber, formatSigned, NO_VALUE } from './format'
+import { type Estimate, formatEstimate, formatNumber, formatSigned, NO_VALUE } from './format'
+
+interface Paired {
+  difference: { n: number }
+  paired_ratio: Estimate
+}
 
 /** What a comparison has to say for itself, in the API's words. */
 interface Comparison {
@@ -16,6 +21,17 @@ export function intervalText(low: number | null, high: number | null, factor: nu
 
 /** "9.6 ×", the condition's mean over the baseline's. */
 export const ratioText = (ratio: number | null) => (ratio === null ? NO_VALUE : `${formatNumber(ratio)} ×`)
+
+/** The mean of the cycles' own ratios with its interval; null where a cycle has none: those left would be a choice. */
+export function cycleRatio({ difference, paired_ratio }: Paired): Estimate | null {
+  return paired_ratio.n > 0 && paired_ratio.n === difference.n ? paired_ratio : null
+}
+
+/** "9.6 (8.1–11.3) times", over cycles. */
+export function timesText(one: Paired): string | null {
+  const found = cycleRatio(one)
+  return found && `${formatEstimate(found)} times`
+}
 
 /** "higher in all 3 cycles", "lower in 7 of 10 cycles". */
 function cyclesText({ cycles_higher: higher, cycles_lower: lower, difference: { n } }: Comparison): string {

@@ -1,21 +1,21 @@
 import { Button, Select, Stack } from '@mantine/core'
 import { API } from '@/api/client'
-import type { CampaignDetail, CampaignStatistics } from '@/api/types'
+import type { CampaignDetail, CampaignStatistics, CampaignValues } from '@/api/types'
 import { phaseTitle } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { DifferencesPanel } from './DifferencesPanel'
-import { canTell, choices, comparisonsAt, flowLabel, type Place, placeOf } from './measures'
+import { DistributionPanel } from './DistributionPanel'
+import { canTell, choices, comparisonsAt, flowLabel, MEASURES, type Offer, type Place, placeOf } from './measures'
 import { OutliersPanel } from './OutliersPanel'
-import { useStatistics } from './queries'
+import { useStatistics, useStatisticsAgainst, useValues } from './queries'
 import type { StatisticsSearch } from './search'
 import classes from './statistics.module.css'
 import { TestsPanel } from './TestsPanel'
 
 function reason({ conditions, origin }: CampaignDetail): string {
-  if (conditions.length < 2)
-    return 'This campaign has one condition. Statistics compare conditions with the first one: it takes two or more.'
+  if (conditions.length < 2) return 'This campaign has one condition. Statistics compare conditions with each other: it takes two or more.'
   return origin === 'imported'
     ? 'Files of one condition are its cycles, in their order, and conditions are compared cycle by cycle. Add files until two conditions have two each.'
     : 'Conditions are compared within a cycle. The comparison appears when two cycles have ended.'
@@ -27,51 +27,113 @@ interface StatisticsTabProps {
   onSearch: (change: StatisticsSearch) => void
 }
 
-/** How far the campaign's differences can be trusted. */
-export function StatisticsTab({ campaign, search, onSearch }: StatisticsTabProps) {
-  const statistics = useStatistics(campaign.id)
+/** How far the campaign's differences can be trusted, and what every run gave. */
+export function StatisticsTab(props: StatisticsTabProps) {
+  const statistics = useStatistics(props.campaign.id)
   return (
-    <QueryPanel
-      query={statistics}
-      skeletonRows={10}
-      empty={(data) => (!canTell(data.comparisons) ? <Nothing campaign={campaign} statistics={data} /> : null)}
-    >
-      {(data) => <Content {...{ campaign, search, onSearch }} statistics={data} />}
+    <QueryPanel query={statistics} skeletonRows={10}>
+      {(data) => (canTell(data.comparisons) ? <Content {...props} statistics={data} /> : <Nothing {...props} statistics={data} />)}
     </QueryPanel>
   )
 }
 
-function Nothing({ campaign, statistics }: { campaign: CampaignDetail; statistics: CampaignStatistics }) {
+type WithStatistics = StatisticsTabProps & { statistics: CampaignStatistics }
+
+function Nothing({ campaign, search, onSearch, statistics }: WithStatistics) {
+  const metric = MEASURES.find(({ name }) => name === search.metric)?.name ?? 'throughput_bps'
+  const values = useValues(campaign.id, search.phase ?? 'startup', metric)
   return (
     <Stack gap="lg">
       <Panel>
         <Empty title="Nothing to compare yet">{reason(campaign)}</Empty>
       </Panel>
+      {values.data ? <Single values={values.data} {...{ campaign, search, onSearch }} /> : null}
       {statistics.outliers.length > 0 ? <OutliersPanel outliers={statistics.outliers} /> : null}
     </Stack>
   )
 }
 
-function Content({ campaign, statistics, search, onSearch }: StatisticsTabProps & { statistics: CampaignStatistics }) {
+/** What the runs offer where nothing can be compared. */
+function Single({ values, campaign, search, onSearch }: StatisticsTabProps & { values: CampaignValues }) {
+  const offers: Offer[] = values.sides.flatMap(({ link, flow }) => values.offered.map((one) => ({ link, flow, ...one })))
+  const place = placeOf(offers, { ...search, phase: values.phase, metric: values.metric })
+  if (!place || place.metric.name !== values.metric) return null
+  return (
+    <>
+      <div className={classes.choices}>
+        <Choices {...{ place, onSearch }} offered={choices(offers, place.phase, place.flow)} />
+      </div>
+      <DistributionPanel {...{ values, place }} source={{ campaign: campaign.name, linkName: place.link }} />
+    </>
+  )
+}
+
+function Content({ campaign, statistics, search, onSearch }: WithStatistics) {
   const { comparisons, outliers } = statistics
   const place = placeOf(comparisons, search)
   if (!place) return null
+  const conditions = campaign.spec.conditions.map(({ name }) => name)
+  const baseline = conditions.find((name) => name === search.baseline) ?? conditions[0] ?? ''
+  const isChosen = baseline !== conditions[0]
+  const query = isChosen ? `?baseline=${encodeURIComponent(baseline)}` : ''
+  const shared = { campaign, place, conditions, isChosen }
   return (
     <Stack gap="lg">
       <div className={classes.choices}>
         <Choices {...{ place, onSearch }} offered={choices(comparisons, place.phase, place.flow)} />
-        <Button component="a" variant="default" href={`${API}/campaigns/${campaign.id}/statistics.csv`} download>
+        <Choice
+          label="Baseline"
+          value={baseline}
+          data={conditions}
+          onChange={(next) => onSearch({ baseline: next === conditions[0] ? undefined : next })}
+        />
+        <Button component="a" variant="default" href={`${API}/campaigns/${campaign.id}/statistics.csv${query}`} download>
           Download statistics.csv
         </Button>
       </div>
+      {isChosen ? <Against {...shared} baseline={baseline} /> : <Compared {...shared} statistics={statistics} />}
+      <Distribution campaign={campaign} place={place} />
+      <OutliersPanel outliers={outliers} />
+    </Stack>
+  )
+}
+
+interface ComparedProps {
+  campaign: CampaignDetail
+  place: Place
+  conditions: readonly string[]
+  isChosen: boolean
+}
+
+function Against({ baseline, ...shared }: ComparedProps & { baseline: string }) {
+  const statistics = useStatisticsAgainst(shared.campaign.id, baseline, shared.place.phase)
+  return (
+    <QueryPanel query={statistics} skeletonRows={10}>
+      {(data) => <Compared {...shared} statistics={data} />}
+    </QueryPanel>
+  )
+}
+
+function Compared({ campaign, place, conditions, isChosen, statistics }: ComparedProps & { statistics: CampaignStatistics }) {
+  const { comparisons, primary_metrics } = statistics
+  return (
+    <>
       <DifferencesPanel
-        place={place}
+        {...{ place, conditions }}
         shown={comparisonsAt(comparisons, place)}
         source={{ campaign: campaign.name, linkName: place.link }}
       />
-      <TestsPanel comparisons={comparisons} primary={statistics.primary_metrics} link={place.link} flow={place.flow} />
-      <OutliersPanel outliers={outliers} />
-    </Stack>
+      <TestsPanel {...{ comparisons, isChosen }} primary={primary_metrics} link={place.link} flow={place.flow} />
+    </>
+  )
+}
+
+function Distribution({ campaign, place }: { campaign: CampaignDetail; place: Place }) {
+  const values = useValues(campaign.id, place.phase, place.metric.name)
+  return (
+    <QueryPanel query={values} skeletonRows={8}>
+      {(data) => <DistributionPanel values={data} place={place} source={{ campaign: campaign.name, linkName: place.link }} />}
+    </QueryPanel>
   )
 }
 

@@ -13,12 +13,14 @@ interface TestsPanelProps {
   primary: readonly string[]
   link: string
   flow: number
+  /** The baseline was chosen here, and is not the campaign's own. */
+  isChosen: boolean
 }
 
 const nameOf = ({ phase, metric }: Comparison) => (metric.startsWith('time_to_') ? metric : `${phase}.${metric}`)
 
 /** The tests of the campaign's primary metrics; what so few cycles cannot show is no test, and said in words. */
-export function TestsPanel({ comparisons, primary, link, flow }: TestsPanelProps) {
+export function TestsPanel({ comparisons, primary, link, flow, isChosen }: TestsPanelProps) {
   const own = comparisons
     .filter((one) => one.is_primary && one.link === link && (one.flow === flow || one.flow === THE_LINK))
     .sort((a, b) => primary.indexOf(nameOf(a)) - primary.indexOf(nameOf(b)))
@@ -29,7 +31,7 @@ export function TestsPanel({ comparisons, primary, link, flow }: TestsPanelProps
   return (
     <Panel
       title="Tests of the primary metrics"
-      description={`What the campaign asks about: ${primary.map(primaryTitle).join('; ')}. Level: paired sign-flip test over cycles. Shape: Kolmogorov-Smirnov; its distance is the largest gap between the cumulative distributions, 0 to 1. ${family > 1 ? `p values are corrected (Holm) over the ${family} comparisons of a metric; at` : 'At'} 0.05 or below a difference is shown.`}
+      description={`What the campaign asks about: ${primary.map(primaryTitle).join('; ')}. Level: paired sign-flip test over cycles. Shape: Kolmogorov-Smirnov; its distance is the largest gap between the cumulative distributions, 0 to 1. ${family > 1 ? `p values are corrected (Holm) over the ${family} ${isChosen ? 'pairs of conditions, since any of them might have been chosen' : 'comparisons of a metric'}; at` : 'At'} 0.05 or below a difference is shown.`}
       isFlush
     >
       {most < needed ? (

@@ -126,7 +126,7 @@ describe('what is chosen', () => {
 })
 
 it('a row of the forest plot is in the shown unit', () => {
-  expect(forestRows([comparison({ bootstrap_high: null })], 1e-6)).toEqual([
+  expect(forestRows([comparison({ bootstrap_high: null })], 1e-6, ['on', 'off'])).toEqual([
     { label: 'off − on', style: 1, mean: 5, low: -1, high: 11, bootstrap_low: 1, bootstrap_high: null },
   ])
 })

@@ -1,6 +1,6 @@
 import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/rowShapes'
-import { isShown } from '@/lib/comparisons'
+import { isShown, timesText } from '@/lib/comparisons'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
 import { EVENT_TIMES, LINKED, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
 
@@ -25,8 +25,11 @@ export interface Place {
   metric: Measure
 }
 
-/** What can be chosen for a flow in a phase, as the comparisons have it. Flows come first, then the link itself. */
-export function choices(comparisons: readonly Comparison[], phase: PhaseName, wished?: number) {
+/** Something that can be looked at. */
+export type Offer = Pick<Comparison, 'link' | 'flow' | 'phase' | 'metric'>
+
+/** What can be chosen for a flow in a phase, as the comparisons or the runs have it. Flows come first, then the link itself. */
+export function choices(comparisons: readonly Offer[], phase: PhaseName, wished?: number) {
   const flows = [...new Set(comparisons.map(({ flow }) => flow))].sort((a, b) => Number(a === THE_LINK) - Number(b === THE_LINK) || a - b)
   const flow = flows.find((one) => one === wished) ?? flows[0]
   const has = new Set(comparisons.filter((one) => one.phase === phase && one.flow === flow).map(({ metric }) => metric))
@@ -41,7 +44,7 @@ export function choices(comparisons: readonly Comparison[], phase: PhaseName, wi
 type Wish = { link?: string | undefined; flow?: number | undefined; phase?: PhaseName | undefined; metric?: string | undefined }
 
 /** The place that the address asks for, or the first there is; null without comparisons. */
-export function placeOf(comparisons: readonly Comparison[], wish: Wish): Place | null {
+export function placeOf(comparisons: readonly Offer[], wish: Wish): Place | null {
   const phase = comparisons.find((one) => one.phase === wish.phase)?.phase ?? 'startup'
   const { links, flows, metrics } = choices(comparisons, phase, wish.flow)
   const link = links.find((one) => one === wish.link) ?? links[0]
@@ -57,12 +60,12 @@ export function comparisonsAt(comparisons: readonly Comparison[], { link, flow, 
 
 export const pairName = ({ condition, baseline }: Pick<Comparison, 'condition' | 'baseline'>) => `${condition} − ${baseline}`
 
-/** Rows of the forest plot, in the shown unit. */
-export function forestRows(shown: readonly Comparison[], factor: number): ForestRow[] {
+/** Rows of the forest plot, in the shown unit. conditions: in the campaign's order, which colours go by. */
+export function forestRows(shown: readonly Comparison[], factor: number, conditions: readonly string[]): ForestRow[] {
   const scaled = (value: number | null) => (value === null ? null : value * factor)
-  return shown.map((one, style) => ({
+  return shown.map((one) => ({
     label: pairName(one),
-    style: style + 1,
+    style: Math.max(0, conditions.indexOf(one.condition)),
     mean: scaled(one.difference.mean),
     low: scaled(one.difference.low),
     high: scaled(one.difference.high),
@@ -76,6 +79,11 @@ export function differenceText({ mean, low, high }: Interval, { factor, unit }: 
   if (mean === null) return 'no value'
   const text = `${formatSigned(mean * factor)} ${unit}`
   return low === null || high === null ? text : `${text} (${formatSigned(low * factor)} to ${formatSigned(high * factor)})`
+}
+
+/** "+41.2 Mb/s (+38.0 to +44.4), 9.6 (8.1–11.3) times": without a ratio where a cycle has none. */
+export function effectText(one: Comparison, measure: Measure): string {
+  return [differenceText(one.difference, measure), timesText(one)].filter(Boolean).join(', ')
 }
 
 /** What these cycles can show, and how many more a difference takes that is as small as the interval allows. */

@@ -62,4 +62,45 @@ it('one condition has nothing to be compared with', async () => {
   serve()
   renderAt(`/campaigns/${IDS.competing}?tab=statistics`)
   expect(await screen.findByText(/^This campaign has one condition/)).toBeTruthy()
+  expect(await screen.findByRole('heading', { name: 'Throughput, start-up: every run' })).toBeTruthy()
+})
+
+it('a difference is said as times, too, where every cycle has a ratio', async () => {
+  serve()
+  renderAt(`/campaigns/${IDS.recorded}?tab=statistics`)
+  expect(await screen.findByText(/^HyStart off − HyStart on: .*, \d[\d.]* \(\d[\d.]*–\d[\d.]*\) times, /)).toBeTruthy()
+})
+
+it('every run is a dot, and its number leads to it', async () => {
+  serve()
+  renderAt(`/campaigns/${IDS.recorded}?tab=statistics`)
+  const heading = await screen.findByRole('heading', { name: 'Throughput, start-up: every run' })
+  const series = screen.getByRole('list', { name: 'Series' })
+  expect(
+    within(series)
+      .getAllByRole('button')
+      .map((one) => one.textContent?.trim()),
+  ).toEqual(['HyStart on (n = 3)', 'HyStart off (n = 3)'])
+  expect(heading).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Show the numbers behind Single runs' }))
+  const runs = await screen.findByRole('group', { name: 'Single runs: Throughput' })
+  expect(within(runs).getAllByRole('link')).toHaveLength(6)
+})
+
+it('any condition is the baseline, in the address, on both pages and in the download', async () => {
+  const statistics = said<CampaignStatistics>('recorded-statistics')
+  const world = makeWorld()
+  serve(world)
+  const { router } = renderAt(`/campaigns/${IDS.recorded}?tab=statistics`)
+  await userEvent.click(await screen.findByRole('combobox', { name: 'Baseline' }))
+  for (const one of statistics.comparisons) Object.assign(one, { condition: 'HyStart on', baseline: 'HyStart off' })
+  world.instead = { [`/campaigns/${IDS.recorded}/statistics`]: statistics }
+  await userEvent.click(await screen.findByRole('option', { name: 'HyStart off' }))
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ baseline: 'HyStart off' }))
+  expect(await screen.findByText(/^HyStart on − HyStart off: /)).toBeTruthy()
+  const download = screen.getByRole('link', { name: 'Download statistics.csv' })
+  expect(download.getAttribute('href')).toMatch(/statistics\.csv\?baseline=HyStart%20off$/)
+  await userEvent.click(screen.getByRole('tab', { name: 'Results' }))
+  const differences = await screen.findByRole('group', { name: /^Differences between conditions/ })
+  expect(within(differences).getByText('HyStart on − HyStart off')).toBeTruthy()
 })

@@ -1,9 +1,9 @@
 import { Table, Text } from '@mantine/core'
-import { Fragment } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { Comparison, PhaseName } from '@/api/types'
 import { IntervalMark } from '@/charts/IntervalMark'
 import { Swatch } from '@/charts/Swatch'
-import { intervalText, isShown, ratioText, readingText } from '@/lib/comparisons'
+import { cycleRatio, intervalText, isShown, ratioText, readingText } from '@/lib/comparisons'
 import { formatEstimate, formatNumber, formatSigned, NO_VALUE } from '@/lib/format'
 import { METRICS, phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
@@ -14,13 +14,15 @@ interface ComparisonsPanelProps {
   comparisons: Comparison[]
   groups: readonly LabelledGroup[]
   phase: PhaseName
+  /** Chooses the baseline. */
+  actions: ReactNode
 }
 
 const HEADS = ['Metric', 'Difference', 'Reading', '95 % interval', '', 'Ratio', 'Bootstrap', 'Cycles']
 const place = (metric: string) => METRICS.findIndex((one) => one.name === metric)
 
 /** Paired differences between conditions, cycle by cycle: the pair once, its metrics below it. */
-export function ComparisonsPanel({ comparisons, groups, phase }: ComparisonsPanelProps) {
+export function ComparisonsPanel({ comparisons, groups, phase, actions }: ComparisonsPanelProps) {
   const own = comparisons.filter((one) => one.phase === phase && place(one.metric) >= 0)
   if (own.length === 0) return null
   const pairs = groups
@@ -31,6 +33,7 @@ export function ComparisonsPanel({ comparisons, groups, phase }: ComparisonsPane
       title={`Differences, ${phaseTitle(phase).toLowerCase()}`}
       description={`Each condition minus ${own[0]?.baseline}, cycle by cycle: mean of the differences with its 95 % paired-t interval, and a bootstrap interval beside it. Only the campaign's primary metrics are tested; the Statistics tab says how.`}
       isFlush
+      actions={actions}
     >
       <ScrollTable label={`Differences between conditions, ${phaseTitle(phase)}`}>
         <Table.Thead>
@@ -75,8 +78,9 @@ function pairTitle({ label, group }: LabelledGroup, one: Comparison | undefined)
 }
 
 /** "per cycle 1.9 (1.5–2.4)": nothing where no cycle has a ratio. */
-function pairedText({ paired_ratio }: Comparison): string | null {
-  return paired_ratio.n > 1 ? `per cycle ${formatEstimate(paired_ratio, 1, 2)}` : null
+function pairedText(one: Comparison): string | null {
+  const found = cycleRatio(one)
+  return found && found.n > 1 ? `per cycle ${formatEstimate(found, 1, 2)}` : null
 }
 
 function Row({ comparison, style }: { comparison: Comparison; style: number }) {

@@ -9,7 +9,7 @@ import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useLinkFacts, useReport } from '../queries'
-import { ComparisonsPanel } from './ComparisonsPanel'
+import { BaselinePanel } from './BaselinePanel'
 import { FairnessPanel } from './FairnessPanel'
 import { LinkPanel } from './LinkPanel'
 import { MetricsPanel } from './MetricsPanel'
@@ -93,7 +93,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
         phase={phase}
         onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
       />
-      <ComparisonsPanel comparisons={report.comparisons.filter((one) => one.link === name)} {...{ groups, phase }} />
+      <BaselinePanel {...{ campaign, report, groups, phase, search, onSearch }} link={name} />
       <LinkPanel links={report.links.filter((one) => one.link === name)} phase={phase} />
       <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
       <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} source={source} />

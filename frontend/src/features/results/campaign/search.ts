@@ -10,6 +10,8 @@ export interface ResultsSearch {
   phase?: string | undefined
   range?: (typeof RANGES)[number] | undefined
   band?: 'off' | undefined
+  /** The condition that others are compared with; without it the campaign's first. */
+  baseline?: string | undefined
   objects?: (typeof OBJECT_BASES)[number] | undefined
 }
 
@@ -19,6 +21,7 @@ export function parseResultsSearch(search: Record<string, unknown>): ResultsSear
     hide: texts(search.hide),
     phase: text(search.phase),
     range: oneOf(search.range, RANGES),
+    baseline: text(search.baseline),
     band: oneOf(search.band, ['off']),
     objects: oneOf(search.objects, OBJECT_BASES),
   }
