@@ -235,7 +235,9 @@ def figure(
     width: Annotated[FigureWidth, typer.Option(help="A journal's column: 89 or 183 mm")] = FigureWidth.DOUBLE,
     link: Annotated[str | None, typer.Option(help="Which link, where the campaign has several; else the first")] = None,
     condition: Annotated[str | None, typer.Option(help="Whose exit times; else the first's")] = None,
-    phase: Annotated[str, typer.Option(help="Of an ecdf: startup, steady, overall or a window of the campaign's")] = "startup",
+    phase: Annotated[
+        str, typer.Option(help="Of an ecdf: startup, steady, overall or a window of the campaign's")
+    ] = "startup",
     metric: Annotated[str, typer.Option(help="Of an ecdf: which quantity, named as in metrics.csv")] = "throughput_bps",
     has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
 ) -> None:
