@@ -89,7 +89,7 @@ export async function findPages(browser, { baseUrl, storageState }) {
   for (const [state, id] of runs) {
     found.push({ name: `run-${state}`, path: `/runs/${id}` })
     if (state === 'complete')
-      for (const tab of ['settings', 'events', 'traces', 'exits', 'limits', 'link'])
+      for (const tab of ['settings', 'events', 'raw', 'traces', 'exits', 'limits', 'link'])
         found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}`, isBrief: tab === 'exits' || tab === 'limits' })
   }
   await context.close()

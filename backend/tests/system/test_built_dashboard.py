@@ -72,6 +72,15 @@ def test_pages_are_compressed_on_the_wire(site: Site) -> None:
     assert taken[campaign] < 600 * KB
 
 
+def test_samples_are_zoomed_to_single_ones_and_back_undoes_it(site: Site) -> None:
+    """By mouse and keyboard; the numbers behind the chart are those of the trace."""
+    runs = site.api.client.get(f"/api/v1/campaigns/{site.campaign}/runs").json()["items"]
+    whole, single, again = site.run("samples.mjs", "--run", runs[0]["id"])
+    assert whole == again
+    assert re.fullmatch(r"[\d,]+ of 7,001 samples, min-max", whole)
+    assert re.fullmatch(r"every sample: \d+", single)
+
+
 @pytest.fixture
 def restored(site: Site) -> Iterator[None]:
     yield

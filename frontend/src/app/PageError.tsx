@@ -2,9 +2,10 @@ import { Button, Container } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { isProblem } from '@/api/problem'
+import { isLostFile } from '@/ui/LazyPart'
 import { PageHeader } from '@/ui/PageHeader'
 import { ProblemAlert } from '@/ui/ProblemAlert'
-import { isLostFile, reloadIfThere } from './lostFiles'
+import { reloadIfThere } from './lostFiles'
 
 /** Outside the shell: a whole page of its own. */
 export function BarePageError(props: ErrorComponentProps) {

@@ -25,8 +25,3 @@ export async function reloadIfThere(): Promise<boolean> {
   }
   return isThere
 }
-
-/** Browsers and vite each have their own words for a file of the page that does not come. */
-export function isLostFile(error: unknown): boolean {
-  return error instanceof Error && /dynamically imported module|preload CSS|module script failed/i.test(error.message)
-}

@@ -10,6 +10,7 @@ import { EventsTab } from '@/features/runs/EventsTab'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
 import { useRun } from '@/features/runs/queries'
 import { CancelRun, RerunAndOpen } from '@/features/runs/RunVerbs'
+import type { RawTabProps } from '@/features/runs/raw/RawTab'
 import { isStoppable } from '@/features/runs/rerun'
 import { SettingsTab } from '@/features/runs/SettingsTab'
 import { SourcePanel } from '@/features/runs/SourcePanel'
@@ -17,6 +18,7 @@ import { TimesPanel } from '@/features/runs/TimesPanel'
 import { TracesTab } from '@/features/runs/TracesTab'
 import { formatBytes } from '@/lib/format'
 import { runStateText, toneOf } from '@/lib/states'
+import { LazyPart } from '@/ui/LazyPart'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -26,6 +28,13 @@ import type { Contents } from './tabs'
 
 const route = getRouteApi('/shell/runs/$runId')
 
+/** With uPlot, which nothing else needs. */
+const loadRaw = () => import('@/features/runs/raw/RawTab').then(({ RawTab }) => RawTab)
+
+function RawPart(props: RawTabProps) {
+  return <LazyPart load={loadRaw} props={props} />
+}
+
 const CONTENTS: Contents<typeof RUN_TABS, { run: Run }> = {
   charts: ChartsTab,
   exits: ExitsTab,
@@ -33,6 +42,7 @@ const CONTENTS: Contents<typeof RUN_TABS, { run: Run }> = {
   link: LinkTab,
   settings: SettingsTab,
   events: EventsTab,
+  raw: RawPart,
   traces: TracesTab,
 }
 
@@ -74,7 +84,7 @@ function Content({ run }: { run: Run }) {
           <>
             {isStoppable(run.state) && !run.import_source ? <CancelRun run={run}>Cancel run</CancelRun> : null}
             {run.is_repeatable ? <RerunAndOpen run={run} /> : null}
-            <Neighbours run={run} tab={search.tab} />
+            <Neighbours run={run} search={search} />
           </>
         }
       />
@@ -96,8 +106,9 @@ function Content({ run }: { run: Run }) {
   )
 }
 
-/** To the runs before and after it in the plan's order, on the same tab. */
-function Neighbours({ run, tab }: { run: Run; tab: RunSearch['tab'] }) {
+/** To the runs before and after it in the plan's order, on the same tab; of samples with the same fields and the same stretch. */
+function Neighbours({ run, search }: { run: Run; search: RunSearch }) {
+  const kept: RunSearch = search.tab === 'raw' ? search : { tab: search.tab }
   const steps = [
     ['← Previous run', run.previous_run_id],
     ['Next run →', run.next_run_id],
@@ -110,7 +121,7 @@ function Neighbours({ run, tab }: { run: Run; tab: RunSearch['tab'] }) {
             key={label}
             size="xs"
             variant="default"
-            renderRoot={(props) => <Link to="/runs/$runId" params={{ runId }} search={tab ? { tab } : {}} {...props} />}
+            renderRoot={(props) => <Link to="/runs/$runId" params={{ runId }} search={search.tab ? kept : {}} {...props} />}
           >
             {label}
           </Button>

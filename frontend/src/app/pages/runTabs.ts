@@ -1,4 +1,5 @@
 import { parseRunExitsSearch } from '@/features/exits/search'
+import { parseRawSearch } from '@/features/runs/search'
 import { nothing, parseSearchOf, type SearchOf } from './tabs'
 
 export const RUN_TABS = {
@@ -8,6 +9,7 @@ export const RUN_TABS = {
   link: { title: 'Link', parseSearch: nothing },
   settings: { title: 'Settings and hosts', parseSearch: nothing },
   events: { title: 'Events', parseSearch: nothing },
+  raw: { title: 'Samples', parseSearch: parseRawSearch },
   traces: { title: 'Traces', parseSearch: nothing },
 } as const
 
