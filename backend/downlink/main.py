@@ -22,6 +22,7 @@ from downlink.cli.client import read_stack_file
 from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
+from downlink.cli.quick import quick_command
 from downlink.cli.reproduction import reproduction_command
 from downlink.domain.errors import (
     ConflictError,
@@ -55,6 +56,7 @@ app.add_typer(campaigns.app, name="campaigns", rich_help_panel="Client")
 app.add_typer(runs.app, name="runs", rich_help_panel="Client")
 app.add_typer(agents.app, name="agents", rich_help_panel="Client")
 app.add_typer(links.app, name="links", rich_help_panel="Client")
+app.command("quick", rich_help_panel="Client")(quick_command)
 app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)
 app.command("reproduction", rich_help_panel="Traces")(reproduction_command)

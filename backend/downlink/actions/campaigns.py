@@ -49,7 +49,7 @@ def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, 
     """Parse and plan as if launched now; nothing is saved. InvalidError says what is wrong with the file."""
     parsed = parse_campaign(source) if source is not None else campaign_from_dict(campaign or {})
     known = links.domain_links(unit, parsed.links)
-    plan, hosts = _plan(unit, parsed, now, known)
+    plan, hosts = plan_now(unit, parsed, now, known)
     usable, last = usable_links(parsed, known), last_runs(unit, known)
     judged = {name: replace(host, found=last.found.get(name, ())) for name, host in hosts.items()}
     return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached))
@@ -123,11 +123,8 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     row = _in_state(unit, campaign_id, CampaignState.DRAFT)
     campaign = rows.campaign_of(row)
     known = links.domain_links(unit, campaign.links)
-    plan, _ = _plan(unit, campaign, now, known)
-    blocking = plan.blocking(even_if_offline=even_if_offline)
-    if blocking or not plan.runs:
-        message = " ".join(conflict.message for conflict in blocking) or "This campaign plans no run."
-        raise ConflictError("plan_blocked", message, {"conflicts": [asdict(conflict) for conflict in blocking]})
+    plan, _ = plan_now(unit, campaign, now, known)
+    refuse_blocked(plan, even_if_offline=even_if_offline)
     conditions = {condition.name: condition for condition in campaign.conditions}
     for planned in plan.runs:
         condition, link = conditions[planned.condition], known[planned.link]
@@ -135,6 +132,14 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
     wake_links(unit, campaign.links)
     set_state(unit, row, CampaignState.RUNNING, now)
+
+
+def refuse_blocked(plan: Plan, *, even_if_offline: bool = False) -> None:
+    """ConflictError `plan_blocked` when the plan cannot be launched."""
+    blocking = plan.blocking(even_if_offline=even_if_offline)
+    if blocking or not plan.runs:
+        message = " ".join(conflict.message for conflict in blocking) or "This campaign plans no run."
+        raise ConflictError("plan_blocked", message, {"conflicts": [asdict(conflict) for conflict in blocking]})
 
 
 def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -178,7 +183,9 @@ def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.C
     return row
 
 
-def _plan(unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Link]) -> tuple[Plan, Mapping[str, Host]]:
+def plan_now(
+    unit: Unit, campaign: Campaign, now: datetime, known: Mapping[str, Link]
+) -> tuple[Plan, Mapping[str, Host]]:
     """The plan beside what other campaigns have planned, and what is known of the hosts."""
     bookings = [
         Booking(

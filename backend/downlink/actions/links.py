@@ -26,7 +26,7 @@ def create_link(unit: Unit, values: Mapping[str, Any], now: datetime) -> Link:
 
 def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
     """Change the given values; not while a run holds the link, and not its name while a campaign under way counts on it."""
-    link = _get(unit, link_id)
+    link = get_link(unit, link_id)
     is_renamed = values.get("name", link.name) != link.name
     if is_renamed:
         _refuse_when_used(unit, link)
@@ -43,12 +43,13 @@ def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
 
 
 def delete_link(unit: Unit, link_id: UUID) -> None:
-    link = _get(unit, link_id)
+    link = get_link(unit, link_id)
     _refuse_when_used(unit, link)
     rows.delete_link(unit, link_id)
 
 
-def _get(unit: Unit, link_id: UUID) -> Link:
+def get_link(unit: Unit, link_id: UUID) -> Link:
+    """Locked. NotFoundError when there is none."""
     link = rows.find_link(unit, link_id)
     if link is None:
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")

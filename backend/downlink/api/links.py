@@ -6,10 +6,10 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from downlink.actions import links
+from downlink.actions import links, quick
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
-from downlink.api.schemas.links import Link, LinkBody, LinkChange, LinkList
+from downlink.api.schemas.links import Link, LinkBody, LinkChange, LinkList, QuickTest, QuickTestBody
 from downlink.domain.permission import Verb
 from downlink.storage import links as rows
 
@@ -39,3 +39,18 @@ def change_link(link_id: UUID, body: LinkChange, unit: UnitOfWork) -> Link:
 def delete_link(link_id: UUID, unit: UnitOfWork) -> None:
     """Delete a link that no campaign under way uses; ended campaigns keep its name."""
     links.delete_link(unit, link_id)
+
+
+@router.post(
+    "/links/{link_id}/quick-test",
+    status_code=201,
+    dependencies=[may(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
+)
+def start_quick_test(link_id: UUID, unit: UnitOfWork, now: Now, body: QuickTestBody | None = None) -> QuickTest:
+    """One download of 15 s now, kept in the campaign of the link's quick tests; its run waits while another holds the link.
+
+    `plan_blocked` (409) has in `details` what prevents it; `quick_test_under_way` (409) has the `run_id` of the last one.
+    """
+    run = quick.start_quick_test(unit, link_id, body.sender if body else 1, now)
+    return QuickTest(campaign_id=run.campaign_id, run_id=run.id)

@@ -61,6 +61,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
                 "created_at",
                 "launched_at",
                 "ended_at",
+                "quick_link",
             )
         },
         "links": spec.links,

@@ -11,7 +11,7 @@ from downlink.cli.client import Client
 from downlink.cli.output import megabits, say
 from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import UnavailableError
-from downlink.domain.run import ACTIVE, RunState
+from downlink.domain.run import ACTIVE, FINAL, RunState
 
 PERIOD_S = 1.0
 PATIENCE_S = 120.0  # how long the server may be away: a restart is no reason to stop following
@@ -49,6 +49,25 @@ def follow(client: Client, campaign: str, is_plain: bool = False, check: Report 
         check()
     say(_verdict(last))
     return last
+
+
+def follow_run(client: Client, run_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Tell each change of one run's state until it has ended; the run as it is then."""
+    heard, told = time.monotonic(), ""
+    while True:
+        try:
+            run: dict[str, Any] = client.get(f"/runs/{run_id}")
+        except UnavailableError:
+            if time.monotonic() - heard > PATIENCE_S:
+                raise
+        else:
+            heard = time.monotonic()
+            if run["state"] in FINAL:
+                return run
+            if run["state"] != told:
+                told = run["state"]
+                tell(describe(run))
+        time.sleep(PERIOD_S)
 
 
 def all_complete(campaign: dict[str, Any]) -> bool:

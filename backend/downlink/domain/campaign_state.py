@@ -23,7 +23,7 @@ _NEXT: Mapping[CampaignState, frozenset[CampaignState]] = MappingProxyType(
         CampaignState.DRAFT: frozenset({CampaignState.RUNNING}),
         CampaignState.RUNNING: ENDED | {CampaignState.PAUSED},
         CampaignState.PAUSED: ENDED | {CampaignState.RUNNING},
-        CampaignState.COMPLETE: frozenset({CampaignState.RUNNING}),  # its failed runs are run again
+        CampaignState.COMPLETE: frozenset({CampaignState.RUNNING}),  # failed runs are run again, a quick test is added
         CampaignState.CANCELLED: frozenset(),
     }
 )

@@ -205,13 +205,13 @@ def _data_port(uses: Sequence[Use], reached: Mapping[tuple[str, str], Reached]) 
         last = reached.get((sender, receiver))
         if last is None:
             sentence = f"Whether it reaches the data port of {sender} is not known: no run has tried it."
-            yield Answer(Check.DATA_PORT, Level.UNKNOWN, sentence, f"The first run on {link} tries it.")
+            yield Answer(Check.DATA_PORT, Level.UNKNOWN, sentence, f"A quick test on {link} tries it.")
         elif last.has_come:
             sentence = f"It reached the data port of {sender} in their last run."
             yield Answer(Check.DATA_PORT, Level.OK, sentence, "", last.at, last.run_id)
         else:
             sentence = f"It did not reach the data port of {sender} in their last run. {last.detail}".rstrip()
-            todo = f"Open the port in the sender's firewall; the next run on {link} tries it again."
+            todo = f"Open the port in the sender's firewall; a quick test on {link} tries it again."
             yield Answer(Check.DATA_PORT, Level.NOTE, sentence, todo, last.at, last.run_id)
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import delete, func, or_, select, update
 
 from downlink.domain.campaign import Campaign as DomainCampaign
+from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import RunState
 from downlink.storage.runs import FINAL_NAMES
@@ -46,6 +47,13 @@ def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> 
     if campaign is None:
         raise NotFoundError("campaign_not_found", f"There is no campaign {campaign_id}.")
     return campaign
+
+
+def find_quick_tests(unit: Unit, link: str) -> Campaign | None:
+    """The campaign that keeps a link's quick tests; one that was cancelled takes no more."""
+    query = select(Campaign).where(Campaign.quick_link == link, Campaign.origin == "measured")
+    query = query.where(Campaign.state != CampaignState.CANCELLED).order_by(Campaign.created_at.desc())
+    return unit.session.scalar(query.limit(1))
 
 
 def reproducing(unit: Unit) -> list[UUID]:

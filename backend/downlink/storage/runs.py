@@ -263,6 +263,11 @@ def unfinished_in_campaign(unit: Unit, campaign_id: UUID) -> int:
     return unit.session.scalar(query) or 0
 
 
+def last_cycle(unit: Unit, campaign_id: UUID) -> int:
+    """The highest cycle that a run of the campaign has; 0 without runs."""
+    return unit.session.scalar(select(func.max(Run.cycle)).where(Run.campaign_id == campaign_id)) or 0
+
+
 def last_end_in_campaign(unit: Unit, campaign_id: UUID) -> datetime | None:
     """When a run here last came to its end; an imported run's ended_at is that of its measurement."""
     ended = (Run.campaign_id == campaign_id, Run.state.in_(FINAL_NAMES))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext
 from typing import Any
 
 import httpx
 import pytest
+import typer
 
-from downlink.cli import watch
+from downlink.cli import quick, watch
 from downlink.cli.client import Access, Client
 from downlink.cli.output import duration
 
@@ -90,6 +93,33 @@ def test_following_tells_each_change_once_and_outlives_a_restart(
         "cycle 1, HyStart on: complete, 5.0 Mb/s",
         "Demo: 2 of 2 runs complete",
     ]
+
+
+@pytest.mark.parametrize(("state", "status"), [("complete", 0), ("failed", 1)])
+def test_a_quick_test_is_followed_to_its_end_and_says_where_its_page_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: str, status: int
+) -> None:
+    monkeypatch.setattr(watch, "PERIOD_S", 0)
+    runs = [make_run(state="running"), make_run(state="running"), make_run(state=state, throughput_bps=5e6)]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        place = (request.method, request.url.path.removeprefix("/api/v1"))
+        if place == ("GET", "/links"):
+            return httpx.Response(200, json={"items": [{"id": "k1", "name": "geo"}], "total": 1})
+        if place == ("POST", "/links/k1/quick-test"):
+            assert json.loads(request.content) == {"sender": 2}
+            return httpx.Response(201, json={"campaign_id": "c1", "run_id": "r1"})
+        assert place == ("GET", "/runs/r1")
+        return httpx.Response(200, json=runs.pop(0))
+
+    client = Client(Access("http://server:1/", "dlk_x"), httpx.MockTransport(answer))
+    monkeypatch.setattr(quick, "connect", lambda: client)
+    with pytest.raises(typer.Exit) if status else nullcontext() as ended:
+        quick.quick_command("geo", sender=2)
+    assert (ended.value.exit_code if ended else 0) == status
+    said = capsys.readouterr()
+    assert said.err.splitlines() == ["cycle 1, HyStart on: running"]
+    assert said.out.splitlines()[-1] == "Its page: http://server:1/runs/r1"
 
 
 @pytest.mark.parametrize(

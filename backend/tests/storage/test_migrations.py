@@ -30,6 +30,7 @@ THOSE_THEN = (
 """The quantities of a second when seconds became arrays."""
 
 
+BEFORE_QUICK = "b7e2c40d9f18"
 BEFORE_ARRAYS, ARRAYS = "d3b86f1e52a9", "f2a74c9d0b16"
 CAMPAIGN = """
     INSERT INTO campaigns (id, name, notes, state, source, spec, estimate, created_at, report_wanted)
@@ -290,4 +291,19 @@ def test_runs_from_before_have_no_log_of_their_link_and_going_back_takes_logs_al
     command.downgrade(config, BEFORE_LINK_LOGS)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT point FROM chunks")).scalars().all() == ["sender"]
+    engine.dispose()
+
+
+def test_campaigns_from_before_keep_no_quick_tests(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_QUICK)
+    with engine.begin() as connection:
+        connection.execute(text(CAMPAIGN))
+    command.upgrade(config, "head")
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT name, quick_link FROM campaigns")).all() == [("old", None)]
+        connection.execute(text("UPDATE campaigns SET quick_link = 'geo'"))
+    command.downgrade(config, BEFORE_QUICK)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT name FROM campaigns")).scalars().all() == ["old"]
     engine.dispose()

@@ -348,6 +348,28 @@ export interface paths {
         patch: operations["change_link"];
         trace?: never;
     };
+    "/api/v1/links/{link_id}/quick-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Quick Test
+         * @description One download of 15 s now, kept in the campaign of the link's quick tests; its run waits while another holds the link.
+         *
+         *     `plan_blocked` (409) has in `details` what prevents it; `quick_test_under_way` (409) has the `run_id` of the last one.
+         */
+        post: operations["start_quick_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/preview": {
         parameters: {
             query?: never;
@@ -1371,6 +1393,11 @@ export interface components {
              */
             origin: "measured" | "recorded" | "imported";
             /**
+             * Quick Link
+             * @description The link whose quick tests it keeps; null for one with a file of its own
+             */
+            quick_link: string | null;
+            /**
              * Is Recorded
              * @description Loaded from an archive, not measured here: its origin is `recorded`
              */
@@ -1878,6 +1905,11 @@ export interface components {
              * @enum {string}
              */
             origin: "measured" | "recorded" | "imported";
+            /**
+             * Quick Link
+             * @description The link whose quick tests it keeps; null for one with a file of its own
+             */
+            quick_link: string | null;
             /**
              * Is Recorded
              * @description Loaded from an archive, not measured here: its origin is `recorded`
@@ -4030,6 +4062,29 @@ export interface components {
             details?: {
                 [key: string]: unknown;
             };
+        };
+        /** QuickTest */
+        QuickTest: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             * @description The campaign that keeps the link's quick tests
+             */
+            campaign_id: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+        };
+        /** QuickTestBody */
+        QuickTestBody: {
+            /**
+             * Sender
+             * @description Which of the link's senders, from 1
+             * @default 1
+             */
+            sender: number;
         };
         /** ReadyEvent */
         ReadyEvent: {
@@ -6797,6 +6852,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_quick_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["QuickTestBody"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuickTest"];
                 };
             };
             /** @description The request cannot be read */

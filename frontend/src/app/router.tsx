@@ -58,7 +58,7 @@ const home = createRoute({
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns',
-  component: lazyRouteComponent(() => import('@/features/campaigns/CampaignsPage'), 'CampaignsPage'),
+  component: lazyRouteComponent(() => import('./pages/StartPage'), 'StartPage'),
 })
 
 const newCampaign = createRoute({

@@ -177,6 +177,10 @@ const cancelRun: Respond = (world, [id]) => {
   return run ? ok({ ...said<Body>('running-run-6'), ...Object.assign(run, { state: 'cancelled' }) }) : answerOf('run-unknown')
 }
 
+/** Over the link whose agents are there; those of the other one are away. */
+const quickTest: Respond = (world, [id]) =>
+  answerOf(world.links.find((link) => link.id === id)?.name === 'geo-viasat' ? 'quick-test-1' : 'quick-test-2')
+
 const ROUTES: Route[] = [
   ['GET', /^\/service$/, (world) => ok({ ...said<Body>('service'), is_conducting: world.isConducting })],
   ['GET', /^\/setup$/, (world) => answerOf(world.isSetupNeeded ? 'setup-needed' : 'setup')],
@@ -193,6 +197,7 @@ const ROUTES: Route[] = [
   ['POST', /^\/agents\/enrolments$/, () => answerOf('enrolment')],
   ['GET', /^\/links$/, (world) => list(world.links)],
   ['POST', /^\/links$/, created('link-created', 'links')],
+  ['POST', /^\/links\/([^/]+)\/quick-test$/, quickTest],
   ['GET', /^\/campaigns$/, (world) => list(world.campaigns)],
   ['POST', /^\/campaigns$/, () => answerOf('campaign-created')],
   ['POST', /^\/campaigns\/preview$/, preview],

@@ -196,6 +196,9 @@ class Campaign(Shape):
     origin: Literal["measured", "recorded", "imported"] = Field(
         description="Measured here, loaded from an archive, or made of files of other tools"
     )
+    quick_link: str | None = Field(
+        description="The link whose quick tests it keeps; null for one with a file of its own"
+    )
     is_recorded: bool = Field(description="Loaded from an archive, not measured here: its origin is `recorded`")
     links: list[str]
     conditions: list[str]

@@ -66,3 +66,12 @@ class Link(Shape):
 class LinkList(Shape):
     items: list[Link]
     total: int
+
+
+class QuickTestBody(Body):
+    sender: int = Field(default=1, ge=1, le=16, description="Which of the link's senders, from 1")
+
+
+class QuickTest(Shape):
+    campaign_id: UUID = Field(description="The campaign that keeps the link's quick tests")
+    run_id: UUID

@@ -1,21 +1,17 @@
-import { Anchor, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { API } from '@/api/client'
 import type { Enrolment } from '@/api/types'
 import { formatMoment } from '@/lib/time'
 import { CopyCommand } from '@/ui/CopyCommand'
 import { Dialog } from '@/ui/Dialog'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
+import { Programs } from './Programs'
 import { useEnrol, useUnit } from './queries'
 
 /** The agents' rule for names, as the API checks it. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
-const PROCESSORS = [
-  ['amd64', 'x86-64'],
-  ['arm64', 'arm64'],
-] as const
 
 /** Asks for a name, then shows what to type on the host. */
 export function AddAgent() {
@@ -67,20 +63,7 @@ function Steps({ enrolment }: { enrolment: Enrolment }) {
       <Text size="sm" c="dimmed">
         Or download it here:
       </Text>
-      <Group gap="md">
-        {PROCESSORS.map(([arch, title]) => (
-          <Text key={arch} size="sm" span>
-            <Anchor href={`${API}/agents/binaries/${arch}`} size="sm" underline="always">
-              Linux {title}
-            </Anchor>{' '}
-            (
-            <Anchor href={`${API}/agents/binaries/${arch}.sha256`} size="sm" underline="always" aria-label={`SHA-256 of Linux ${title}`}>
-              SHA-256
-            </Anchor>
-            )
-          </Text>
-        ))}
-      </Group>
+      <Programs />
       <Step title="2. Join, as root" value={enrolment.command} label="The join command" />
       <Step title="3. Keep it running" value={enrolment.service_commands} label="The service commands" />
       <Text size="sm">

@@ -13,6 +13,7 @@ import { StateBadge } from '@/ui/StateBadge'
 import { useNow } from '@/ui/useNow'
 import { AddAgent } from './AddAgent'
 import classes from './agents.module.css'
+import { Programs } from './Programs'
 import { useAgents, useRevokeAgent } from './queries'
 import { hostFacts, statusState, statusText } from './status'
 
@@ -45,6 +46,13 @@ export function AgentsPage() {
           </div>
         )}
       </QueryPanel>
+      <section aria-label="The agent’s program" className={classes.program}>
+        <Text size="sm" c="dimmed">
+          The program of this server’s version, one static file. “Add agent” has the commands that fetch it and let a new host join; to
+          upgrade a host, put it in the place of the old one and restart the agent.
+        </Text>
+        <Programs />
+      </section>
     </>
   )
 }

@@ -29,7 +29,9 @@ it('adding one asks for its name and gives the whole line, the program and the u
   const golden = readFileSync('../docs/protocol/join_command.txt', 'utf8').trim()
   expect((await screen.findByLabelText('The join command')).textContent).toBe(golden)
   expect(screen.getByLabelText('The install commands').textContent).toContain('/api/v1/agents/binaries/')
-  expect(screen.getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/arm64')
+  expect(within(screen.getByRole('dialog')).getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe(
+    '/api/v1/agents/binaries/arm64',
+  )
   expect((await screen.findByLabelText('The systemd unit')).textContent).toContain('ExecStart=/usr/local/bin/downlink-agent run')
 })
 
@@ -46,4 +48,12 @@ it('without agents the page says how to get the first', async () => {
   serve({ ...makeWorld(), agents: [] })
   renderAt('/agents')
   expect(await screen.findByText('No agents yet')).toBeTruthy()
+})
+
+it('the program is there without adding an agent, with its checksum beside it', async () => {
+  serve()
+  renderAt('/agents')
+  const program = within(await screen.findByRole('region', { name: 'The agent’s program' }))
+  expect(program.getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/arm64')
+  expect(program.getByRole('link', { name: 'SHA-256 of Linux x86-64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/amd64.sha256')
 })

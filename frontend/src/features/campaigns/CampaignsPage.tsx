@@ -1,5 +1,6 @@
 import { Button, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { Campaign } from '@/api/types'
 import { plural } from '@/lib/format'
 import { campaignState } from '@/lib/states'
@@ -16,7 +17,8 @@ import { OriginTag } from './OriginTag'
 import { progressText, segments, segmentsTotal } from './progress'
 import { useCampaigns } from './queries'
 
-export function CampaignsPage() {
+/** quickTest: the button that starts one, where there is a link. */
+export function CampaignsPage({ quickTest }: { quickTest: ReactNode }) {
   const campaigns = useCampaigns()
   return (
     <>
@@ -25,6 +27,7 @@ export function CampaignsPage() {
         description="Each compares conditions over one or more links, run by run."
         actions={
           <>
+            {quickTest}
             <Button component={Link} to="/campaigns/import" variant="default">
               Import files
             </Button>
@@ -59,10 +62,20 @@ export function CampaignsPage() {
             {items.map((campaign) => (
               <Item key={campaign.id} campaign={campaign} />
             ))}
+            {items.every(({ quick_link }) => quick_link !== null) ? <StillToDo /> : null}
           </div>
         )}
       </QueryPanel>
     </>
+  )
+}
+
+/** Quick tests alone: the checklist stays until there is a campaign. */
+function StillToDo() {
+  return (
+    <Panel title="First steps">
+      <FirstSteps isTried />
+    </Panel>
   )
 }
 

@@ -6,8 +6,8 @@ import { useFirstSteps } from './queries'
 
 const ENDS = 2
 
-/** What an installation needs before its first campaign, and how far it is. */
-export function FirstSteps() {
+/** What an installation needs before its first campaign, and how far it is. isTried: there are quick tests. */
+export function FirstSteps({ isTried = false }: { isTried?: boolean }) {
   const { agents, links } = useFirstSteps()
   return (
     <ol className={classes.steps} aria-label="First steps">
@@ -15,10 +15,14 @@ export function FirstSteps() {
         You are signed in.
       </Step>
       <Step isDone={(agents ?? 0) >= ENDS} title="An agent at each end">
-        <Link to="/agents">Agents</Link>: one behind the terminal, one on a server.{agents ? ` ${agents} so far.` : ''}
+        <Link to="/agents">Agents</Link>: one behind the terminal, one on a server. “Add agent” has the program for amd64 and arm64, with
+        checksums.{agents ? ` ${agents} so far.` : ''}
       </Step>
       <Step isDone={(links ?? 0) > 0} title="A link between them">
         <Link to="/links">Links</Link>: its rate, its round-trip time, and the agents at its ends.
+      </Step>
+      <Step isDone={isTried} title="A quick test">
+        “Quick test” on the page of <Link to="/links">links</Link> downloads for 15 s, and shows whether all of it works.
       </Step>
       <Step isDone={false} title="A campaign">
         Begin with a template: the preview says what it would do before anything is sent.

@@ -34,6 +34,17 @@ describe('the list', () => {
     expect(within(steps).getByText('An agent at each end ✓ done')).toBeTruthy()
     expect(within(steps).getByText('A link between them')).toBeTruthy()
   })
+
+  it('keeps the first steps in sight while there are quick tests alone', async () => {
+    const world = makeWorld()
+    const [one] = world.campaigns
+    if (!one) throw new Error('no campaign was recorded')
+    serve({ ...world, campaigns: [{ ...one, quick_link: 'geo-viasat' }] })
+    renderAt('/campaigns')
+    const steps = await screen.findByRole('list', { name: 'First steps' })
+    expect(within(steps).getByText('A quick test ✓ done')).toBeTruthy()
+    expect(within(steps).getByText('A campaign')).toBeTruthy()
+  })
 })
 
 const lineCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-line-curve').length

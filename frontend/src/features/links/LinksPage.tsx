@@ -13,6 +13,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { Tag } from '@/ui/Tag'
 import { LinkForm } from './LinkForm'
+import { QuickTest } from './QuickTest'
 import { useDeleteLink, useLinks } from './queries'
 
 /** Which form is open: none, an empty one, or one link's. */
@@ -91,6 +92,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
       header: '',
       cell: ({ row }) => (
         <Group gap={6} wrap="nowrap">
+          <QuickTest links={[row.original]} size="compact-sm" variant="light" aria-label={`Quick test on ${row.original.name}`} />
           <Button size="compact-sm" variant="default" onClick={() => onEdit(row.original)} aria-label={`Change ${row.original.name}`}>
             Change
           </Button>

@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
 import { serve } from '@/testing/network'
+import { said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 
 it('a link is listed with its rate, RTT and bandwidth-delay product', async () => {
@@ -51,4 +52,27 @@ it('examples are beside the fields, never in them as if somebody had typed them'
   const rate = within(await screen.findByRole('dialog')).getByRole('textbox', { name: /^Nominal rate/ }) as HTMLInputElement
   expect([rate.value, rate.placeholder]).toEqual(['', ''])
   expect(screen.getByText('For example 144 Mb/s')).toBeTruthy()
+})
+
+it('a quick test takes two clicks, says before what it costs, and opens its run', async () => {
+  serve()
+  const { router } = renderAt('/links')
+  await userEvent.click(await screen.findByRole('button', { name: 'Quick test on geo-viasat' }))
+  const dialog = within(await screen.findByRole('dialog'))
+  expect(dialog.getByText(/for 15 s with Cubic: up to 270 MB/)).toBeTruthy()
+  await userEvent.click(dialog.getByRole('button', { name: 'Start' }))
+  const { run_id } = said<{ run_id: string }>('quick-test-1')
+  await waitFor(() => expect(router.state.location.pathname).toBe(`/runs/${run_id}`))
+})
+
+it('on the page of campaigns the link is chosen, and what prevents the test is said', async () => {
+  const world = serve()
+  renderAt('/campaigns')
+  await userEvent.click(await screen.findByRole('button', { name: 'Quick test' }))
+  const dialog = within(await screen.findByRole('dialog'))
+  await userEvent.click(dialog.getByRole('combobox', { name: 'Link' }))
+  const other = world.links.find(({ name }) => name !== 'geo-viasat')?.name ?? ''
+  await userEvent.click(await screen.findByRole('option', { name: other }))
+  await userEvent.click(dialog.getByRole('button', { name: 'Start' }))
+  expect((await dialog.findByRole('alert')).textContent).toContain('rooftop is offline')
 })

@@ -27,3 +27,9 @@ function useRefreshing() {
 export const useCreateLink = () => api.useMutation('post', `${API}/links`, useRefreshing())
 export const useChangeLink = () => api.useMutation('patch', `${API}/links/{link_id}`, useRefreshing())
 export const useDeleteLink = () => api.useMutation('delete', `${API}/links/{link_id}`, useRefreshing())
+
+/** A run is added: campaigns and links are asked for anew. */
+export function useQuickTest() {
+  const cache = useQueryClient()
+  return api.useMutation('post', `${API}/links/{link_id}/quick-test`, { onSuccess: () => cache.invalidateQueries() })
+}
