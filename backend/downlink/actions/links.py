@@ -9,6 +9,7 @@ from uuid import UUID
 
 from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
 from downlink.domain.turn import LINK
+from downlink.domain.zone import check_zone
 from downlink.storage import leases
 from downlink.storage import links as rows
 from downlink.storage.agents import agents_by_name
@@ -33,7 +34,7 @@ def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
     if leases.is_held(unit, LINK + link.name):
         raise ConflictError("link_busy", f"A run holds {link.name}; wait for its end or cancel it.")
     for key, value in values.items():
-        if value is None and key not in ("allowance_bytes", "profile"):
+        if value is None and key not in ("allowance_bytes", "profile", "time_zone"):
             raise InvalidError("link_invalid", f"{key} cannot be null.")
         setattr(link, key, value)
     with unit.session.no_autoflush:
@@ -64,6 +65,8 @@ def _refuse_when_used(unit: Unit, link: Link) -> None:
 def _check(unit: Unit, link: Link, *, is_renamed: bool) -> None:
     lock(unit, "link names")
     domain_link = rows.to_domain(link)
+    if link.time_zone is not None:
+        check_zone(link.time_zone)
     if is_renamed and rows.has_name(unit, link.name):
         raise ConflictError("link_name_taken", f"A link {link.name} already exists.")
     known = agents_by_name(unit, domain_link.agents)

@@ -38,6 +38,7 @@ class FigureKind(StrEnum):
     OBJECTS = "objects"
     EXITS = "exits"
     ECDF = "ecdf"
+    DAY = "day"
 
 
 class FigureFormat(StrEnum):
@@ -226,7 +227,8 @@ def figure(
     kind: Annotated[
         FigureKind,
         typer.Option(
-            help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run"
+            help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run; "
+            "day: the same by the clock"
         ),
     ] = FigureKind.STACK,
     file_format: Annotated[
@@ -236,9 +238,14 @@ def figure(
     link: Annotated[str | None, typer.Option(help="Which link, where the campaign has several; else the first")] = None,
     condition: Annotated[str | None, typer.Option(help="Whose exit times; else the first's")] = None,
     phase: Annotated[
-        str, typer.Option(help="Of an ecdf: startup, steady, overall or a window of the campaign's")
-    ] = "startup",
-    metric: Annotated[str, typer.Option(help="Of an ecdf: which quantity, named as in metrics.csv")] = "throughput_bps",
+        str | None,
+        typer.Option(
+            help="Of ecdf and day: startup, steady, overall or a window of the campaign's; else startup, of day overall"
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="Of ecdf and day: which quantity, named as in metrics.csv")
+    ] = "throughput_bps",
     has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
 ) -> None:
     """Draw a figure for a paper as the dashboard draws it: SVG, PNG, PDF, or its numbers as CSV."""
@@ -252,7 +259,7 @@ def figure(
         "hasCaption": has_caption,
         "link": link,
         "condition": condition,
-        "phase": phase,
+        "phase": phase or ("overall" if kind is FigureKind.DAY else "startup"),
         "metric": metric,
     }
     write_bytes(to, figure_file(client, campaign_id(client, campaign), request, chosen))

@@ -49,9 +49,10 @@ def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str
     place = {name: request[name] for name in ("phase", "metric") if request.get(name)}
     return {
         "campaign": client.get(path),
-        "report": None if kind in {"exits", "ecdf"} else client.get(f"{path}/report"),
+        "report": None if kind in {"exits", "ecdf", "day"} else client.get(f"{path}/report"),
         "exits": client.get(f"{path}/exits") if kind == "exits" else None,
         "values": client.get(f"{path}/values", **place) if kind == "ecdf" else None,
+        "day": client.get(f"{path}/day", **place) if kind == "day" else None,
         "links": client.items("/links"),
     }
 

@@ -9,9 +9,10 @@ import typer
 from downlink.cli.linkfit import fit_command
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, megabits, megabytes, print_json, say, show
+from downlink.domain.errors import InvalidError
 
 app = typer.Typer(
-    help="The links: list, create, delete; fit a profile to what was measured over one.", no_args_is_help=True
+    help="The links: list, create, change, delete; fit a profile to what was measured over one.", no_args_is_help=True
 )
 app.command("fit")(fit_command)
 
@@ -23,6 +24,7 @@ COLUMNS: list[Column] = [
     ("receiver", lambda k: k["receiver"]),
     ("senders", lambda k: ", ".join(k["senders"])),
     ("allowance", lambda k: megabytes(k["allowance_bytes"])),
+    ("time zone", lambda k: k["time_zone"] or ""),
     ("kind", lambda k: f"emulated, {k['profile']}" if k["is_emulated"] else k["operator"]),
 ]
 
@@ -49,6 +51,9 @@ def create(
     operator: str = "",
     allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume")] = None,
     profile: Annotated[str | None, typer.Option(help="An emulated link's profile; leave out for a real link")] = None,
+    time_zone: Annotated[
+        str | None, typer.Option(help="Where the terminal is, such as Europe/Madrid: shades nights")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Name a path and the agents at its ends."""
@@ -63,12 +68,32 @@ def create(
         "allowance_bytes": allowance_bytes,
         "is_emulated": profile is not None,
         "profile": profile,
+        "time_zone": time_zone,
     }
     link = connect().post("/links", body)
     if as_json:
         print_json(link)
     else:
         say(f"Link {link['name']} is created.")
+
+
+@app.command()
+def change(
+    name: str,
+    time_zone: Annotated[str | None, typer.Option(help="Such as Europe/Madrid; '' takes it away")] = None,
+    operator: Annotated[str | None, typer.Option(help="Who runs the link")] = None,
+    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume; 0 for none")] = None,
+) -> None:
+    """Change what is known of a link; not while a run holds it."""
+    asked = {"time_zone": time_zone, "operator": operator, "allowance_bytes": allowance_bytes}
+    # The API's word for none is null; an operator may be empty.
+    body = {key: value if value or key == "operator" else None for key, value in asked.items() if value is not None}
+    if not body:
+        raise InvalidError("nothing_to_change", "Say what to change; `downlink links change --help` lists it.")
+    client = connect()
+    link = pick(client.items("/links"), name, "link")
+    client.patch(f"/links/{link['id']}", body)
+    say(f"Link {link['name']} is changed.")
 
 
 @app.command()

@@ -736,6 +736,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/day": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Day
+         * @description Every run over clock time with one of its metrics, failed and missed ones with their reason, and the links' nights.
+         */
+        get: operations["get_day"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/reanalysis": {
         parameters: {
             query?: never;
@@ -1883,6 +1903,37 @@ export interface components {
                 }[];
             } | null;
         };
+        /**
+         * CampaignDay
+         * @description A campaign's runs over clock time.
+         */
+        CampaignDay: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Phase */
+            phase: string;
+            /** Metric */
+            metric: string;
+            /** From At */
+            from_at: string | null;
+            /** To At */
+            to_at: string | null;
+            /**
+             * Total
+             * @description Runs of the campaign; the first 5,000 are in the answer
+             */
+            total: number;
+            /** Links */
+            links: components["schemas"]["DayLink"][];
+            /**
+             * Runs
+             * @description Every attempt, in the order of the plan
+             */
+            runs: components["schemas"]["DayRun"][];
+        };
         /** CampaignDetail */
         CampaignDetail: {
             /**
@@ -2308,6 +2359,73 @@ export interface components {
             min: number;
             /** Max */
             max: number;
+        };
+        /** DayLink */
+        DayLink: {
+            /** Link */
+            link: string;
+            /**
+             * Time Zone
+             * @description The link's, where it says one
+             */
+            time_zone: string | null;
+            /**
+             * Nights
+             * @description 22:00 to 06:00 by its clock, within the strip
+             */
+            nights: components["schemas"]["Night"][];
+        };
+        /** DayRun */
+        DayRun: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Cycle */
+            cycle: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "planned" | "leased" | "preparing" | "running" | "restoring" | "uploading" | "complete" | "incomplete" | "failed" | "cancelled" | "missed";
+            /** Reason */
+            reason: string | null;
+            /** Detail */
+            detail: string | null;
+            /**
+             * At
+             * @description When it began; until then, or where it never did, when it is due
+             */
+            at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Values
+             * @description Empty where it has no such value
+             */
+            values: components["schemas"]["DayValue"][];
+        };
+        /** DayValue */
+        DayValue: {
+            /**
+             * Flow
+             * @description 0: the emulated link itself
+             */
+            flow: number;
+            /**
+             * Cc
+             * @description The control that ran; until that is known, the one that was asked for
+             */
+            cc: string;
+            /** Value */
+            value: number;
         };
         /**
          * DetectorExits
@@ -3251,6 +3369,8 @@ export interface components {
             is_emulated: boolean;
             /** Profile */
             profile: string | null;
+            /** Time Zone */
+            time_zone: string | null;
             /**
              * Run Id
              * @description The run that holds the link now
@@ -3333,6 +3453,8 @@ export interface components {
             is_emulated: boolean;
             /** Profile */
             profile?: string | null;
+            /** Time Zone */
+            time_zone?: string | null;
         };
         /**
          * LinkCauses
@@ -3377,6 +3499,8 @@ export interface components {
             is_emulated?: boolean | null;
             /** Profile */
             profile?: string | null;
+            /** Time Zone */
+            time_zone?: string | null;
         };
         /**
          * LinkCourse
@@ -3751,6 +3875,13 @@ export interface components {
             username: string;
             /** Password */
             password: string;
+        };
+        /** Night */
+        Night: {
+            /** From At */
+            from_at: string;
+            /** To At */
+            to_at: string;
         };
         /** ObjectTimes */
         ObjectTimes: {
@@ -8575,6 +8706,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunMoments"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_day: {
+        parameters: {
+            query?: {
+                /** @description `startup`, `steady`, `overall` or a window of the campaign */
+                phase?: string;
+                /** @description A metric of a phase, `time_to_steady_s`, or one of the link */
+                metric?: string;
+            };
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDay"];
                 };
             };
             /** @description The request cannot be read */

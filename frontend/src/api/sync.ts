@@ -26,6 +26,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
         (run_id != null && isOf(key, { run_id })) ||
         isCampaign('/campaigns/{campaign_id}') ||
         isCampaign('/campaigns/{campaign_id}/runs') ||
+        isCampaign('/campaigns/{campaign_id}/day') ||
         isOf(key, { path: '/campaigns' }) ||
         isOf(key, { path: '/links' })
       )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
+import type { CampaignDay, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
 import { said } from '@/testing/recordings'
 import { draw, type FigureRequest } from './figures'
 
@@ -15,6 +15,7 @@ function request(name: 'recorded' | 'competing' | 'acks', change: Partial<Figure
     report: said<Report>(`${name}-report`),
     exits: said<CampaignExits>(`${name}-exits`),
     values: said<CampaignValues>(`${name}-values`),
+    day: said<CampaignDay>(`${name}-day`),
     links: said<{ items: Link[] }>('links').items,
     ...change,
   }
@@ -43,6 +44,7 @@ describe('the figures of the command line', () => {
     ['objects', 'recorded', 'Object download time (s)'],
     ['exits', 'acks', 'Exited by then'],
     ['ecdf', 'recorded', 'Cumulative distribution'],
+    ['day', 'recorded', 'Clock time (UTC)'],
   ] as const)('of the kind %s are drawn', (kind, name, words) => {
     const svg = draw(request(name, { kind }))
     expect(svg.includes(words) || svg.includes("Jain's index")).toBe(true)

@@ -2,8 +2,10 @@
  * The figures of a campaign where no page is open: what `downlink campaigns figure` runs, over the API's answers. It draws by the
  * same functions as the pages. Built apart (`vite.figures.ts`), without React and without anything of a browser.
  */
-import type { CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
+import type { CampaignDay, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
 import { type Figure, type FigureWidth, figureCsv, figureSvg } from '@/charts/figure'
+import { metricOf } from '@/features/days/day'
+import { dayFigure } from '@/features/days/figures'
 import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
 import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/campaign/figures'
@@ -15,7 +17,7 @@ import { distributionFigure } from '@/features/statistics/figures'
 import { MEASURES } from '@/features/statistics/measures'
 
 export interface FigureRequest {
-  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf'
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day'
   format: 'svg' | 'csv'
   width: FigureWidth
   hasCaption: boolean
@@ -27,6 +29,7 @@ export interface FigureRequest {
   report: Report | null
   exits: CampaignExits | null
   values?: CampaignValues | null
+  day: CampaignDay | null
   links: Link[]
 }
 
@@ -40,6 +43,7 @@ function figureOf(request: FigureRequest): Figure {
   const { kind, campaign } = request
   if (kind === 'exits') return exits(request)
   if (kind === 'ecdf') return ecdf(request)
+  if (kind === 'day') return day(request)
   const report = request.report
   if (!report || report.groups.length === 0) throw new Error('The campaign has no results yet: they come with its first complete runs.')
   const link = pick([...new Set(report.groups.map((group) => group.link))], request.link, 'link')
@@ -60,6 +64,14 @@ function figureOf(request: FigureRequest): Figure {
   const [from, to] = shownRange('all', windows, lastBin(groups))
   const shown = { link: facts, windows, from, to, hasBands: true }
   return stackFigure({ groups, quantities: knownQuantities(groups), shown, isSplit: groups.length > MOST_OVERLAID, source })
+}
+
+function day({ day: found, campaign, link, links }: FigureRequest): Figure {
+  if (!found) throw new Error('The server gave no runs of this campaign.')
+  const named = [...new Set(found.runs.map((run) => run.link))]
+  const only = link ?? (named.length === 1 ? (named[0] ?? null) : null)
+  const source = { campaign: campaign.name, link: links.find(({ name }) => name === only), linkName: only ?? undefined }
+  return dayFigure({ day: found, conditions: campaign.conditions, metric: metricOf(found.metric), link, source })
 }
 
 function exits({ exits: found, campaign, link, condition }: FigureRequest): Figure {

@@ -1,4 +1,5 @@
 import { scaledDash } from './chartShapes'
+import { glyphOf, glyphShape } from './glyphs'
 import { layerShapes } from './layerShapes'
 import { paintOf, seriesStyle } from './palette'
 import { PAPER } from './plot'
@@ -6,7 +7,7 @@ import { line, moved, type Shape } from './scene'
 import { textWidth } from './textWidth'
 
 /** A series' line, or a layer's fill, with its name. */
-export type LegendKey = { label: string } & ({ style: number } | { layer: number })
+export type LegendKey = { label: string } & ({ style: number; isDotted?: boolean } | { layer: number })
 
 const SWATCH = 16
 const GAP = 12
@@ -31,6 +32,7 @@ function swatch(key: LegendKey, size: number): Shape[] {
   if ('layer' in key)
     return layerShapes(`M0 ${middle - 3}H${SWATCH}V${middle + 3}H0z`, { x: 0, y: middle - 3, width: SWATCH, height: 6 }, key.layer, 0.5)
   const { dash } = seriesStyle(key.style)
+  if (key.isDotted) return [glyphShape(glyphOf(key.style), key.style, SWATCH / 2, middle, size * 0.35)]
   return [
     { is: 'path', d: line(0, middle, SWATCH, middle), stroke: paintOf(key.style), width: PAPER.mean * 1.2, dash: scaledDash(dash, PAPER) },
   ]

@@ -43,6 +43,8 @@ export const CHART_COLORS = {
     'chart-cursor': '#1b212b',
     'chart-window-0': '#eef4f9',
     'chart-window-1': '#f2f6f0',
+    'chart-night': '#e6e9f2',
+    'chart-note': '#f6e3b8',
   },
   dark: {
     'chart-ink': '#dbe0e8',
@@ -53,6 +55,8 @@ export const CHART_COLORS = {
     'chart-cursor': '#e6eaf0',
     'chart-window-0': '#1f2731',
     'chart-window-1': '#212a28',
+    'chart-night': '#10131a',
+    'chart-note': '#574617',
   },
 } as const
 

@@ -1,6 +1,7 @@
 import { type BandSeries, hasRuns, readingAt } from './bands'
 import { type BandBox, bandShapes, type CurveBox, curveShapes } from './chartShapes'
 import type { Curve } from './curves'
+import { type DayBox, dayShapes, type RowsBox, rowsHeight, rowsShapes } from './dayShapes'
 import type { FigurePanel } from './figure'
 import { gridHeight, gridShapes, type HeatGrid } from './gridShapes'
 import { PAPER } from './plot'
@@ -73,6 +74,18 @@ export const eventPanel = (head: Head, box: Sizeless<EventBox>): FigurePanel => 
   ...titleOf(head),
   height: () => eventsHeight(box.rows.length, PAPER),
   shapes: (width, _height, look) => eventShapes({ ...box, width, look }),
+})
+
+export const dayPanel = (head: Head, box: Sizeless<DayBox>, isTall = false): FigurePanel => ({
+  ...titleOf(head),
+  height: () => plotHeight({ hasTimeAxis: box.hasTimeAxis, areWindowsNamed: box.areNotesNamed }, isTall),
+  shapes: (width, height, look) => dayShapes({ ...box, width, height, look }),
+})
+
+export const dayRowsPanel = (title: string, box: Sizeless<RowsBox>): FigurePanel => ({
+  title,
+  height: () => rowsHeight(box.rows.length, PAPER),
+  shapes: (width, _height, look) => rowsShapes({ ...box, width, look }),
 })
 
 /** One quantity of a table of bands. */

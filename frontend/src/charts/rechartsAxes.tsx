@@ -30,10 +30,12 @@ interface AxesFacts {
   ticks: number[]
   scale: Scale
   hasTimeAxis: boolean
+  /** What a tick of the x axis says; else its number. */
+  tickText?: ((x: number) => string) | undefined
 }
 
 /** Grid and both axes of a chart over a numeric x, with the ticks that saved figures have. */
-export function axes({ from, to, ticks, scale, hasTimeAxis }: AxesFacts) {
+export function axes({ from, to, ticks, scale, hasTimeAxis, tickText }: AxesFacts) {
   return [
     <CartesianGrid key="grid" vertical={false} stroke="var(--chart-grid)" />,
     <XAxis
@@ -45,7 +47,7 @@ export function axes({ from, to, ticks, scale, hasTimeAxis }: AxesFacts) {
       ticks={ticks}
       interval={0}
       height={hasTimeAxis ? TIME_AXIS_HEIGHT : 1}
-      tickFormatter={hasTimeAxis ? undefined : () => ''}
+      tickFormatter={hasTimeAxis ? tickText : () => ''}
       {...AXIS}
     />,
     <YAxis

@@ -24,7 +24,7 @@ export function QueryPanel<Data>({ query, children, empty, emptyCodes, skeletonR
       </>
     )
   }
-  if (query.isPending) return <Rows count={skeletonRows} />
+  if (query.isPending) return <Loading rows={skeletonRows} />
   const expected = emptyCodes?.[problemOf(query.error).code]
   if (expected) return expected
   return (
@@ -42,7 +42,8 @@ function Stale({ error }: { error: unknown }) {
   )
 }
 
-function Rows({ count }: { count: number }) {
+/** In place of what is on its way. */
+export function Loading({ rows: count }: { rows: number }) {
   return (
     <Stack gap="sm" p="md" role="status" aria-label="Loading">
       {[...Array(count).keys()].map((row) => (

@@ -14,6 +14,14 @@ Rate = Annotated[int, Field(gt=0, le=10**13)]
 Rtt = Annotated[float, Field(gt=0, le=60_000)]
 Volume = Annotated[int, Field(gt=0, le=10**18)]
 Operator = Annotated[str, Field(max_length=100), AfterValidator(refuse_controls)]
+Zone = Annotated[
+    str,
+    Field(
+        max_length=64,
+        pattern=r"^[A-Za-z0-9_+\-/]+$",
+        description="IANA name of the terminal's time zone: its nights are shaded",
+    ),
+]
 Senders = Annotated[
     list[Name], Field(min_length=1, max_length=16, description="Agents by name, counted from 1 by campaigns")
 ]
@@ -30,6 +38,7 @@ class LinkBody(Body):
     allowance_bytes: Volume | None = None
     is_emulated: bool = False
     profile: Name | None = None
+    time_zone: Zone | None = None
 
 
 class LinkChange(Body):
@@ -45,6 +54,7 @@ class LinkChange(Body):
     allowance_bytes: Volume | None = None
     is_emulated: bool | None = None
     profile: Name | None = None
+    time_zone: Zone | None = None
 
 
 class Link(Shape):
@@ -59,6 +69,7 @@ class Link(Shape):
     allowance_bytes: int | None
     is_emulated: bool
     profile: str | None
+    time_zone: str | None
     run_id: UUID | None = Field(description="The run that holds the link now")
     created_at: Moment
 

@@ -43,6 +43,8 @@ class Agent(Table):
 
 
 class Link(Table):
+    """time_zone: the IANA name of the one in which the terminal is, for its nights."""
+
     __tablename__ = "links"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     name: Mapped[str] = mapped_column(unique=True)
@@ -55,4 +57,5 @@ class Link(Table):
     allowance_bytes: Mapped[int | None]
     is_emulated: Mapped[bool]
     profile: Mapped[str | None]
+    time_zone: Mapped[str | None]
     created_at: Mapped[datetime]

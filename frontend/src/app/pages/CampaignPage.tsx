@@ -1,4 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { lazy } from 'react'
 import type { CampaignDetail } from '@/api/types'
 import { CampaignActions } from '@/features/campaigns/CampaignActions'
 import { DownloadsTab } from '@/features/campaigns/DownloadsTab'
@@ -27,6 +28,7 @@ const route = getRouteApi('/shell/campaigns/$campaignId')
 
 const CONTENTS: Contents<typeof CAMPAIGN_TABS, { campaign: CampaignDetail }> = {
   results: ResultsTab,
+  day: lazy(() => import('@/features/days/DayTab').then(({ DayTab }) => ({ default: DayTab }))),
   exits: ExitsTab,
   statistics: StatisticsTab,
   limits: LimitsTab,

@@ -1,5 +1,6 @@
 import { Tabs as MantineTabs } from '@mantine/core'
-import type { ComponentType } from 'react'
+import { type ComponentType, Suspense } from 'react'
+import { Loading } from '@/ui/QueryPanel'
 import type { Contents, SearchOf, Tabs } from './tabs'
 
 interface PageTabsProps<All extends Tabs, Subject> {
@@ -30,7 +31,9 @@ export function PageTabs<All extends Tabs, Subject extends object>(props: PageTa
         const Content = contents[key] as ComponentType<object>
         return (
           <MantineTabs.Panel key={key} value={key}>
-            <Content {...subject} {...{ search, onSearch }} />
+            <Suspense fallback={<Loading rows={8} />}>
+              <Content {...subject} {...{ search, onSearch }} />
+            </Suspense>
           </MantineTabs.Panel>
         )
       })}

@@ -1,3 +1,4 @@
+import { parseDaySearch } from '@/features/days/search'
 import { parseCampaignExitsSearch } from '@/features/exits/search'
 import { parseLimitsSearch } from '@/features/limits/search'
 import { parseResultsSearch } from '@/features/results/campaign/search'
@@ -7,6 +8,7 @@ import { nothing, parseSearchOf, type SearchOf } from './tabs'
 
 export const CAMPAIGN_TABS = {
   results: { title: 'Results', parseSearch: parseResultsSearch },
+  day: { title: 'Day', parseSearch: parseDaySearch },
   exits: { title: 'Slow-start exits', parseSearch: parseCampaignExitsSearch },
   statistics: { title: 'Statistics', parseSearch: parseStatisticsSearch },
   limits: { title: 'Limits', parseSearch: parseLimitsSearch },

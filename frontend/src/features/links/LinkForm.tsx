@@ -1,9 +1,12 @@
-import { Button, Checkbox, Group, MultiSelect, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Autocomplete, Button, Checkbox, Group, MultiSelect, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Link } from '@/api/types'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { bodyOf, checkValues, type LinkValues, ORBITS, valuesOf } from './form'
 import { useAgentNames, useChangeLink, useCreateLink } from './queries'
+
+/** The browser's list; the server has the last word. */
+const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
 export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => void }) {
   const agents = useAgentNames()
@@ -58,6 +61,14 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             nothingFoundMessage="No agents yet"
             required
             {...form.getInputProps('senders')}
+          />
+          <Autocomplete
+            label="Time zone"
+            description="Of the terminal: its nights are shaded in the day strip"
+            placeholder="not given"
+            data={TIME_ZONES}
+            limit={50}
+            {...form.getInputProps('time_zone')}
           />
         </SimpleGrid>
         <Checkbox label="Emulated" {...form.getInputProps('is_emulated', { type: 'checkbox' })} />

@@ -14,6 +14,7 @@ const link: Link = {
   allowance_bytes: 300_000_000_000,
   is_emulated: true,
   profile: 'geo-viasat',
+  time_zone: 'Europe/Madrid',
   run_id: null,
   created_at: '2026-01-02T03:04:05Z',
 }

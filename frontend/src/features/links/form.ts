@@ -12,6 +12,7 @@ export interface LinkValues {
   allowance_gb: number | string
   is_emulated: boolean
   profile: string
+  time_zone: string
 }
 
 export const ORBITS = ['GEO', 'MEO', 'LEO', 'terrestrial'] as const
@@ -28,6 +29,7 @@ export function valuesOf(link: Link | null): LinkValues {
     allowance_gb: link?.allowance_bytes ? link.allowance_bytes / 1e9 : '',
     is_emulated: link?.is_emulated ?? false,
     profile: link?.profile ?? '',
+    time_zone: link?.time_zone ?? '',
   }
 }
 
@@ -43,6 +45,7 @@ export function bodyOf(values: LinkValues): LinkBody {
     allowance_bytes: values.allowance_gb === '' ? null : Math.round(Number(values.allowance_gb) * 1e9),
     is_emulated: values.is_emulated,
     profile: values.is_emulated && values.profile.trim() ? values.profile.trim() : null,
+    time_zone: values.time_zone.trim() || null,
   }
 }
 

@@ -1,0 +1,27 @@
+"""Campaigns over the hours of a day."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.encoded import json_response
+from downlink.api.schemas.days import CampaignDay
+from downlink.views.days import campaign_day
+
+router = APIRouter(tags=["days"])
+Phase = Annotated[str, Query(max_length=100, description="`startup`, `steady`, `overall` or a window of the campaign")]
+Metric = Annotated[
+    str, Query(max_length=100, description="A metric of a phase, `time_to_steady_s`, or one of the link")
+]
+
+
+@router.get("/campaigns/{campaign_id}/day", response_model=CampaignDay, responses=problems(401, 404))
+def get_day(
+    campaign_id: UUID, caller: Reader, unit: ReadUnit, phase: Phase = "overall", metric: Metric = "throughput_bps"
+) -> Response:
+    """Every run over clock time with one of its metrics, failed and missed ones with their reason, and the links' nights."""
+    return json_response(campaign_day(unit, campaign_id, phase, metric))

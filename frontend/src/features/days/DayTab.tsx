@@ -1,0 +1,152 @@
+import { Group, Select, Stack, Table, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { API, api } from '@/api/client'
+import type { CampaignDay, CampaignDetail, DayRun } from '@/api/types'
+import { momentText, secondsOf } from '@/charts/clock'
+import { SaveMenu } from '@/charts/SaveMenu'
+import { plural } from '@/lib/format'
+import { LINKED, phaseChoices } from '@/lib/quantities'
+import { Empty } from '@/ui/Empty'
+import { Panel } from '@/ui/Panel'
+import { QueryPanel } from '@/ui/QueryPanel'
+import { ScrollTable } from '@/ui/ScrollTable'
+import { StateBadge } from '@/ui/StateBadge'
+import { DayStrip } from './DayStrip'
+import { DAY_METRICS, type DayMetric, endedBadly, metricOf, stripsOf } from './day'
+import { dayFigure } from './figures'
+import { useCampaignDay } from './queries'
+import type { DaySearch } from './search'
+
+interface DayTabProps {
+  campaign: CampaignDetail
+  search: DaySearch
+  onSearch: (change: DaySearch) => void
+}
+
+/** The campaign at one look: every run's value over clock time. */
+export function DayTab({ campaign, search, onSearch }: DayTabProps) {
+  const metric = metricOf(search.metric)
+  const phases = phaseChoices(campaign.spec.windows ?? [])
+  const phase = phases.find(({ value }) => value === search.phase)?.value ?? 'overall'
+  const day = useCampaignDay(campaign.id, phase, metric.name)
+  return (
+    <Stack gap="lg">
+      <Choices {...{ campaign, metric, phase, phases, onSearch }} />
+      <QueryPanel query={day} skeletonRows={10} empty={({ runs }) => (runs.length === 0 ? <Nothing /> : null)}>
+        {(data) => <Strips day={data} {...{ campaign, metric }} />}
+      </QueryPanel>
+    </Stack>
+  )
+}
+
+function Nothing() {
+  return (
+    <Panel>
+      <Empty title="No runs yet">Launch the campaign: its runs are planned from that moment on, and stand here by the clock.</Empty>
+    </Panel>
+  )
+}
+
+interface ChoicesProps {
+  campaign: CampaignDetail
+  metric: DayMetric
+  phase: string
+  phases: { value: string; label: string }[]
+  onSearch: (change: DaySearch) => void
+}
+
+function Choices({ campaign, metric, phase, phases, onSearch }: ChoicesProps) {
+  const links = api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
+  const isEmulated = links.data?.items.some(({ name, is_emulated }) => is_emulated && campaign.links.includes(name)) ?? false
+  const offered = DAY_METRICS.filter((one) => isEmulated || one.name === metric.name || !LINKED.some(({ name }) => name === one.name))
+  return (
+    <Group gap="sm" align="end">
+      <Select
+        label="Metric"
+        w={230}
+        data={offered.map(({ name, title }) => ({ value: name, label: title }))}
+        value={metric.name}
+        allowDeselect={false}
+        onChange={(next) => onSearch({ metric: next ?? undefined })}
+      />
+      <Select
+        label="Phase"
+        w={150}
+        data={phases}
+        value={phase}
+        allowDeselect={false}
+        disabled={metric.name === 'time_to_steady_s'}
+        onChange={(next) => onSearch({ phase: next ?? undefined })}
+      />
+    </Group>
+  )
+}
+
+function Strips({ day, campaign, metric }: { day: CampaignDay; campaign: CampaignDetail; metric: DayMetric }) {
+  const strips = useMemo(() => stripsOf(day, campaign.conditions), [day, campaign.conditions])
+  const figure = (link: string | null) =>
+    dayFigure({ day, conditions: campaign.conditions, metric, link, source: { campaign: campaign.name, linkName: link ?? undefined } })
+  return (
+    <>
+      {strips.map((strip) => (
+        <Panel
+          key={strip.link}
+          title={strip.link}
+          description={`Every run by the clock, in UTC. ${nightText(strip.zone)}`}
+          isFlush
+          actions={strips.length > 1 && strip === strips[0] ? <SaveMenu what="all links" figure={() => figure(null)} /> : undefined}
+        >
+          <DayStrip {...{ strip, metric }} figure={() => figure(strip.link)} />
+        </Panel>
+      ))}
+      {day.total > day.runs.length ? (
+        <Text size="sm" c="dimmed">
+          The first {day.runs.length} of {plural(day.total, 'run')}. runs.csv on the Downloads tab has them all.
+        </Text>
+      ) : null}
+      <EndedBadly runs={endedBadly(day.runs)} campaignId={campaign.id} hasLinks={strips.length > 1} />
+    </>
+  )
+}
+
+const nightText = (zone: string | null) =>
+  zone ? `Shaded: night in ${zone}, 22:00 to 06:00.` : 'Give the link a time zone on the Links page to see its nights.'
+
+const REASONS_SHOWN = 12
+
+/** Why runs have no value. */
+function EndedBadly({ runs, campaignId, hasLinks }: { runs: readonly DayRun[]; campaignId: string; hasLinks: boolean }) {
+  if (runs.length === 0) return null
+  return (
+    <Panel title="Runs that did not complete" isFlush>
+      <ScrollTable label="Runs that did not complete" heads={['Run', 'State', 'Why', 'UTC', ...(hasLinks ? ['Link'] : [])]}>
+        {runs.slice(0, REASONS_SHOWN).map((run) => (
+          <Table.Tr key={run.id}>
+            <Table.Th scope="row" fw={500}>
+              <Link to="/runs/$runId" params={{ runId: run.id }}>
+                {run.condition}, cycle {run.cycle}
+                {run.attempt > 1 ? `, attempt ${run.attempt}` : ''}
+              </Link>
+            </Table.Th>
+            <Table.Td>
+              <StateBadge state={run.state} />
+            </Table.Td>
+            <Table.Td>{run.detail ?? run.reason}</Table.Td>
+            <Table.Td>{momentText(secondsOf(run.at))}</Table.Td>
+            {hasLinks ? <Table.Td>{run.link}</Table.Td> : null}
+          </Table.Tr>
+        ))}
+      </ScrollTable>
+      {runs.length > REASONS_SHOWN ? (
+        <Text size="sm" p="md">
+          {plural(runs.length - REASONS_SHOWN, 'more run')} did not complete:{' '}
+          <Link to="/campaigns/$campaignId" params={{ campaignId }} search={{ tab: 'runs' }}>
+            all are on the Runs tab
+          </Link>
+          .
+        </Text>
+      ) : null}
+    </Panel>
+  )
+}

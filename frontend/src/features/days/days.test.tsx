@@ -1,0 +1,58 @@
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, it } from 'vitest'
+import type { CampaignDay } from '@/api/types'
+import { serve } from '@/testing/network'
+import { IDS, said } from '@/testing/recordings'
+import { renderAt } from '@/testing/renderAt'
+
+const day = (name: 'running' | 'recorded') => `/campaigns/${IDS[name]}?tab=day`
+const runs = said<CampaignDay>('running-day').runs
+
+it('a failed run is listed with its reason and leads to its page', async () => {
+  serve()
+  renderAt(day('running'))
+  const failed = runs.find(({ state }) => state === 'failed')
+  expect(await screen.findByRole('region', { name: 'Runs that did not complete' })).toBeTruthy()
+  const why = screen.getByText(failed?.detail ?? '')
+  expect(why.closest('tr')?.querySelector('a')?.getAttribute('href')).toContain(`/runs/${failed?.id}`)
+})
+
+it('by keyboard the slider goes from run to run, says each one, and Enter opens it', async () => {
+  serve()
+  const { router } = renderAt(day('running'))
+  const slider = await screen.findByRole('slider', { name: 'Run' })
+  expect(slider.getAttribute('aria-valuetext')).toBe('none')
+  fireEvent.change(slider, { target: { value: '2' } })
+  expect(slider.getAttribute('aria-valuetext')).toMatch(
+    /^HyStart on, cycle 2: 2 Jan, 03:04 UTC, failed, .*was restarted.* Enter opens it\.$/,
+  )
+  fireEvent.keyDown(slider, { key: 'Enter' })
+  await waitFor(() => expect(router.state.location.pathname).toBe(`/runs/${runs[2]?.id}`))
+})
+
+it('the metric and the phase are in the address, both ways', async () => {
+  serve()
+  const { router } = renderAt(`${day('recorded')}&metric=rtt_ms&phase=steady`)
+  const metric = (await screen.findByRole('combobox', { name: 'Metric' })) as HTMLInputElement
+  expect(metric.value).toBe('RTT')
+  expect((screen.getByRole('combobox', { name: 'Phase' }) as HTMLInputElement).value).toBe('Steady state')
+  await userEvent.click(metric)
+  await userEvent.click(await screen.findByRole('option', { name: 'Goodput' }))
+  expect(router.state.location.search).toMatchObject({ tab: 'day', metric: 'goodput_bps', phase: 'steady' })
+})
+
+it('a link without a time zone says where to give it one', async () => {
+  const world = serve()
+  const recorded = said<CampaignDay>('recorded-day')
+  const links = recorded.links.map((link) => ({ ...link, time_zone: null, nights: [] }))
+  world.instead[`/campaigns/${IDS.recorded}/day`] = { ...recorded, links }
+  renderAt(day('recorded'))
+  expect(await screen.findByText(/Give the link a time zone on the Links page/)).toBeTruthy()
+})
+
+it('a campaign without runs says what to do', async () => {
+  serve()
+  renderAt(`/campaigns/${IDS.draft}?tab=day`)
+  expect(await screen.findByText('No runs yet')).toBeTruthy()
+})
