@@ -4,6 +4,8 @@ import { BandChart } from './BandChart'
 import type { BandSeries } from './bands'
 import { bandShapes } from './chartShapes'
 import { CursorProvider } from './cursor'
+import { DayChart } from './DayChart'
+import { dayShapes, mostOf } from './dayShapes'
 import { SCREEN } from './plot'
 import type { PathShape, Shape } from './scene'
 
@@ -33,3 +35,18 @@ test('a saved figure has the lines that the page shows, point by point', () => {
     for (const [at, value] of points.entries()) expect(value).toBeCloseTo(saved[index]?.[at] ?? Number.NaN, 0)
   }
 })
+
+test('a saved day strip has its runs where the page shows them', () => {
+  const points = [3, 7.5, 2, 9].map((value, index) => ({ id: `${index}`, x: 1000 * index, value }))
+  const lines = [{ id: 'on', label: 'on', style: 0, stretches: [points.slice(0, 3), points.slice(3)] }]
+  const shared = { from: -100, to: 3100, factor: 8, nights: [{ from: 500, to: 900 }], notes: [], hasTimeAxis: true, areNotesNamed: false }
+  const box = { ...shared, width: 640, height: 160, lines, most: mostOf(lines) }
+  const { container } = render(<DayChart {...box} />)
+  const shown = [...container.querySelectorAll('.recharts-scatter-symbol circle')].map((dot) => [dot.getAttribute('cx'), dot.getAttribute('cy')])
+  const saved = flat(dayShapes({ ...box, look: SCREEN })).flatMap((shape) => (shape.is === 'dot' ? [[shape.x, shape.y]] : []))
+  expect(shown).toHaveLength(4)
+  for (const [index, place] of shown.entries())
+    for (const [axis, at] of place.entries()) expect(Number(at)).toBeCloseTo(saved[index]?.[axis] ?? Number.NaN, 0)
+})
+
+const flat = (shapes: readonly Shape[]): Shape[] => shapes.flatMap((shape) => (shape.is === 'clip' ? flat(shape.shapes) : [shape]))

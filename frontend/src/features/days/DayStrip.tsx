@@ -20,6 +20,9 @@ import { stripBoxes } from './figures'
 
 const TOGETHER_PX = 240
 const EACH_PX = 92
+/** Of many plots each is lower, so that a screen holds them. */
+const LOW_PX = 62
+const MANY = 8
 const NAME_PX = 18
 
 interface DayStripProps {
@@ -34,7 +37,7 @@ export function DayStrip({ strip, metric, figure }: DayStripProps) {
   const [picked, setPicked] = useState<string | null>(null)
   const boxes = useMemo(() => stripBoxes(strip, metric.factor), [strip, metric])
   const open = (runId: string) => void navigate({ to: '/runs/$runId', params: { runId } })
-  const plotHeight = boxes.plots.length > 1 ? EACH_PX : TOGETHER_PX
+  const plotHeight = boxes.plots.length > MANY ? LOW_PX : boxes.plots.length > 1 ? EACH_PX : TOGETHER_PX
   const nameHeight = boxes.plots.length > 1 ? NAME_PX : 0
   const rowHeight = boxes.rows ? rowsHeight(boxes.rows.rows.length, SCREEN) : 0
   const heights = boxes.plots.map(({ hasTimeAxis }) => plotHeight + (hasTimeAxis ? SCREEN.timeAxis : 0))

@@ -120,7 +120,7 @@ function EndedBadly({ runs, campaignId, hasLinks }: { runs: readonly DayRun[]; c
   if (runs.length === 0) return null
   return (
     <Panel title="Runs that did not complete" isFlush>
-      <ScrollTable label="Runs that did not complete" heads={['Run', 'State', 'Why', 'UTC', ...(hasLinks ? ['Link'] : [])]}>
+      <ScrollTable label="Runs that did not complete" heads={['Run', 'Why', 'State', 'UTC', ...(hasLinks ? ['Link'] : [])]}>
         {runs.slice(0, REASONS_SHOWN).map((run) => (
           <Table.Tr key={run.id}>
             <Table.Th scope="row" fw={500}>
@@ -129,10 +129,10 @@ function EndedBadly({ runs, campaignId, hasLinks }: { runs: readonly DayRun[]; c
                 {run.attempt > 1 ? `, attempt ${run.attempt}` : ''}
               </Link>
             </Table.Th>
+            <Table.Td>{run.detail ?? run.reason}</Table.Td>
             <Table.Td>
               <StateBadge state={run.state} />
             </Table.Td>
-            <Table.Td>{run.detail ?? run.reason}</Table.Td>
             <Table.Td>{momentText(secondsOf(run.at))}</Table.Td>
             {hasLinks ? <Table.Td>{run.link}</Table.Td> : null}
           </Table.Tr>
