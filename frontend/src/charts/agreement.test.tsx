@@ -42,7 +42,10 @@ test('a saved day strip has its runs where the page shows them', () => {
   const shared = { from: -100, to: 3100, factor: 8, nights: [{ from: 500, to: 900 }], notes: [], hasTimeAxis: true, areNotesNamed: false }
   const box = { ...shared, width: 640, height: 160, lines, most: mostOf(lines) }
   const { container } = render(<DayChart {...box} />)
-  const shown = [...container.querySelectorAll('.recharts-scatter-symbol circle')].map((dot) => [dot.getAttribute('cx'), dot.getAttribute('cy')])
+  const shown = [...container.querySelectorAll('.recharts-scatter-symbol circle')].map((dot) => [
+    dot.getAttribute('cx'),
+    dot.getAttribute('cy'),
+  ])
   const saved = flat(dayShapes({ ...box, look: SCREEN })).flatMap((shape) => (shape.is === 'dot' ? [[shape.x, shape.y]] : []))
   expect(shown).toHaveLength(4)
   for (const [index, place] of shown.entries())

@@ -161,9 +161,7 @@ describe('a saved strip', () => {
 
   it('says as CSV every run, failed ones with their reason', () => {
     const [heads = '', ...rows] = figureCsv(figure).trimEnd().split('\r\n')
-    expect(heads).toBe(
-      'Link,Condition,Flow,Cycle,Attempt,Time (UTC),State,Reason,Detail,"Throughput, Overall (Mb/s)",Run',
-    )
+    expect(heads).toBe('Link,Condition,Flow,Cycle,Attempt,Time (UTC),State,Reason,Detail,"Throughput, Overall (Mb/s)",Run')
     expect(rows).toHaveLength(4)
     expect(rows[1]).toContain('failed,link_lost,The link was lost.,,on-2-1')
   })

@@ -5,6 +5,8 @@ import type { CampaignDay } from '@/api/types'
 import { serve } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
+// The tab is loaded when it is opened; on a slow machine that would take the time that a test waits for it.
+import './DayTab'
 
 const day = (name: 'running' | 'recorded') => `/campaigns/${IDS[name]}?tab=day`
 const runs = said<CampaignDay>('running-day').runs
