@@ -15,9 +15,10 @@ from downlink.analysis.comparison import places
 from downlink.analysis.exits.outcomes import share
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
+from downlink.analysis.lead import lead_end_s
 from downlink.analysis.report import OBJECT_TIMES, THROUGHPUT, FlowRecord, Group, Report
-from downlink.analysis.survival import EventTimes
-from downlink.domain.metric import LINKED, LOST, METRICS, NAMED, OBJECTS, SHARED, STEADY_TIMES
+from downlink.analysis.survival import EventTimes, event_times
+from downlink.domain.metric import LEADS, LINKED, LOST, METRICS, NAMED, OBJECTS, QUANTITIES, SHARED, STEADY_TIMES
 from downlink.domain.reproduction import PublishedValue, Side
 
 Statistic = Literal["mean", "median", "share", "ratio", "difference"]
@@ -67,7 +68,7 @@ class Reproduced:
 
 
 _OWN = ("statistic", "unit", "estimate", "low", "high", "n", "not_within", "reading", "equivalence_p")
-_ASKED = ("name", "metric", "phase", "object_mb", "link", "tolerance", "source", "why")
+_ASKED = ("name", "metric", "phase", "object_mb", "link", "than_link", "tolerance", "source", "why")
 
 
 def _side(side: Side | None) -> dict[str, Any] | None:
@@ -134,6 +135,10 @@ def _reading(value: PublishedValue, found: _Found) -> Reading:
 
 
 def _find(value: PublishedValue, material: Material, link: str) -> _Found:
+    if value.over and value.than_link:
+        return _multiple(value, value.over, material, (link, value.than_link))
+    if value.metric in LEADS:
+        return _lead(value, _groups(material, link, value.side.condition))
     own = _values(value, value.side, material, link)
     if value.over or value.minus:
         other = _values(value, value.over or value.minus or value.side, material, link)
@@ -165,11 +170,54 @@ def _event_time(value: PublishedValue, material: Material, link: str) -> _Found:
     """The median over all runs, those included that were not there in time."""
     for group in _groups(material, link, value.side.condition):
         if group.flow == value.side.flow:
-            times: EventTimes = getattr(group, value.metric)
-            low = times.low if times.n > 1 else math.nan
-            high = math.inf if times.n > 1 and math.isnan(times.high) else times.high
-            return _Found("median", times.median, low, high, times.n, times.not_within)
-    return _Found("median", math.nan, math.nan, math.nan, 0)
+            return _median(getattr(group, value.metric))
+    return _NO_MEDIAN
+
+
+_NO_MEDIAN = _Found("median", math.nan, math.nan, math.nan, 0)
+
+
+def _median(times: EventTimes) -> _Found:
+    low = times.low if times.n > 1 else math.nan
+    high = math.inf if times.n > 1 and math.isnan(times.high) else times.high
+    return _Found("median", times.median, low, high, times.n, times.not_within)
+
+
+def _lead(value: PublishedValue, groups: Sequence[Group]) -> _Found:
+    """Of the runs that have all flows: when the flow's lead over the fastest of the others ended."""
+    own = [group for group in groups if group.flow == value.side.flow]
+    others = [group for group in groups if group.flow != value.side.flow]
+    if not own or not others:
+        return _NO_MEDIAN
+    rates = [
+        dict(zip(group.runs, group.stacked[:, QUANTITIES.index("throughput_bps")], strict=True))
+        for group in (*own, *others)
+    ]
+    found = [
+        lead_end_s(rates[0][run], [each[run] for each in rates[1:]])
+        for run in own[0].runs
+        if all(run in each for each in rates)
+    ]
+    return _median(event_times([end for end, _ in found], [watched for _, watched in found]))
+
+
+def _multiple(value: PublishedValue, over: Side, material: Material, links: tuple[str, str]) -> _Found:
+    """How many times the ratio over one link is that over another: both of the same cycle, which meet the same weather."""
+    ratios = [
+        {
+            cycle: a / b
+            for cycle, a, b in _cycles(_values(value, value.side, material, link), _values(value, over, material, link))
+        }
+        for link in links
+    ]
+    common = [cycle for cycle in ratios[0] if cycle in ratios[1]]
+    return _paired(value, *(np.array([each[cycle] for cycle in common]) for each in ratios))
+
+
+def _cycles(own: Values, other: Values) -> list[tuple[int, float, float]]:
+    """Both numbers of each cycle that has both, above zero."""
+    by_cycle = dict(other.values())
+    return [(cycle, a, by_cycle[cycle]) for cycle, a in own.values() if cycle in by_cycle and by_cycle[cycle] > 0]
 
 
 def _paired(value: PublishedValue, own: Floats, other: Floats) -> _Found:

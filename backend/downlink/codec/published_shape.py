@@ -9,14 +9,14 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, WINDOW_NAME, Name, Part, at
-from downlink.domain.metric import LINKED, LOST, METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
+from downlink.domain.metric import LEADS, LINKED, LOST, METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
 from downlink.domain.reproduction import PublishedFigure, PublishedValue, Side
 
 MAX_FIGURES = 40
 MAX_VALUES = 200
 MAX_PUBLISHED = 10**12
 MAX_OBJECT_MB = 100_000
-REPRODUCED = (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *SLOW_STARTS, *LINKED, *LOST)
+REPRODUCED = (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *LEADS, *SLOW_STARTS, *LINKED, *LOST)
 """Metrics that published values may be compared to."""
 Number = Annotated[float, Field(strict=True, ge=-MAX_PUBLISHED, le=MAX_PUBLISHED)]
 Text = Annotated[str, Field(strict=True, max_length=2000), STORABLE]
@@ -51,6 +51,10 @@ class ValuePart(Part):
         default=None, description="Size of the object, of object times"
     )
     link: Name | None = Field(default=None, description="The campaign's first link by default")
+    than_link: Name | None = Field(
+        default=None,
+        description="Of a ratio over a condition: as a multiple of the same ratio over this link, cycle by cycle",
+    )
     published: Number | None = Field(default=None, description="The number, in the unit that pages show")
     least: Number | None = Field(default=None, description="Instead of a number: the lower end of a range, or a bound")
     most: Number | None = Field(default=None, description="Instead of a number: the upper end of a range, or a bound")
@@ -70,6 +74,10 @@ class ValuePart(Part):
             raise at("most", "must be above least.")
         if self.over and self.minus:
             raise at("minus", "does not go with over: a value is a ratio or a difference.")
+        if self.than_link is not None and (self.over is None or self.over.condition in (None, self.condition)):
+            raise at("than_link", "goes with a ratio over another condition.")
+        if (self.over or self.minus) and self.metric in LEADS:
+            raise at("metric", "of a lead needs no other flow: it is that of a condition's flow over its other ones.")
         if (self.object_mb is None) == (self.metric in OBJECTS):
             needed = "is required with an object time" if self.object_mb is None else "goes with object times alone"
             raise at("object_mb", f"{needed}.")
@@ -88,6 +96,7 @@ class ValuePart(Part):
             minus=self.minus.to_domain(self.condition) if self.minus else None,
             object_mb=self.object_mb,
             link=self.link,
+            than_link=self.than_link,
             tolerance=self.tolerance,
             source=self.source,
             why=self.why,
@@ -124,8 +133,12 @@ def broken_values(
             seen.add(key)
             if value.phase not in phases:
                 yield f"{place}.phase", f"must be one of {', '.join(phases)}, not {value.phase!r}."
-            if value.link is not None and value.link not in links:
-                yield f"{place}.link", f"must be one of the campaign's links, {', '.join(links)}, not {value.link!r}."
+            for at_link, link in (("link", value.link), ("than_link", value.than_link)):
+                if link is not None and link not in links:
+                    yield (
+                        f"{place}.{at_link}",
+                        f"must be one of the campaign's links, {', '.join(links)}, not {link!r}.",
+                    )
             for own, side in (("", value), (".over", value.over), (".minus", value.minus)):
                 if side is not None:
                     yield from _unknown_side(place + own, side.condition or value.condition, side.flow, flows)

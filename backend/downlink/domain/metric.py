@@ -13,11 +13,11 @@ class Quantity:
     """One computed quantity.
 
     kind: rate, gauge, ratio, time, or share (of a second, for which one limit held the flow). level: where it begins: each
-    second, a phase, a whole run, an object of a size, the flows of a run together, its slow start, an emulated link in a phase
-    (`link`), or what that did to a flow (`flow on link`). average: how longer spans follow from it: `mean of seconds` (of a gauge,
-    the mean over the time of its seconds), `mean of samples`, `ratio of sums` (of what was counted), `sum`, `percentile` and
-    `largest` (of single values), or over runs `median`, `mean of runs` or `share of runs`. most: the end of its range, None if open.
-    shown_unit, shown_factor: what people read, and how many of it are one `unit`.
+    second, a phase, a whole run, an object of a size, the flows of a run together, one of them beside the others (`lead`), its
+    slow start, an emulated link in a phase (`link`), or what that did to a flow (`flow on link`). average: how longer spans follow
+    from it: `mean of seconds` (of a gauge, the mean over the time of its seconds), `mean of samples`, `ratio of sums` (of what was
+    counted), `sum`, `percentile` and `largest` (of single values), or over runs `median`, `mean of runs` or `share of runs`. most:
+    the end of its range, None if open. shown_unit, shown_factor: what people read, and how many of it are one `unit`.
     """
 
     name: str
@@ -55,6 +55,8 @@ OBJECTS = tuple(each.name for each in LISTED if each.level == "object")
 """How long an object of N MB takes."""
 SHARED = tuple(each.name for each in LISTED if each.level == "flows")
 """Of the flows of a run together, for each phase."""
+LEADS = tuple(each.name for each in LISTED if each.level == "lead")
+"""Of a flow beside the other flows of its run."""
 SLOW_STARTS = tuple(each.name for each in LISTED if each.level == "slow start")
 """Of a flow's slow start: Table I of Kachooei 2023 (SEARCH), and when it was left."""
 LIMITS = tuple(each.name for each in LISTED if each.kind == "share")

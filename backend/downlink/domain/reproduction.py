@@ -21,9 +21,10 @@ class PublishedValue:
     """One published number, and which of ours it is compared to.
 
     name: the same in every campaign that reproduces it. side: whose number; over, minus: another flow, pair by pair (of a run, or
-    of a cycle where conditions differ), for ratios and differences. least, most: what was published, in the shown unit of the
-    metric, equal for one number, infinite where open. tolerance: how far ours may be off, in the same unit; None: nobody says.
-    source: where in the paper it is. why: the cause, found by experiment, where ours is off.
+    of a cycle where conditions differ), for ratios and differences. than_link: the ratio is given as a multiple of the same over
+    that link. least, most: what was published, in the shown unit of the metric, equal for one number, infinite where open.
+    tolerance: how far ours may be off, in the same unit; None: nobody says. source: where in the paper it is. why: the cause, found
+    by experiment, where ours is off.
     """
 
     name: str
@@ -36,6 +37,7 @@ class PublishedValue:
     minus: Side | None = None
     object_mb: int | None = None
     link: str | None = None
+    than_link: str | None = None
     tolerance: float | None = None
     source: str = ""
     why: str = ""

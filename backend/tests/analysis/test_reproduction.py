@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from downlink.analysis.lead import lead_end_s
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.reproduction import Material, Reproduced, reproduce
 from downlink.domain.campaign import Phases, Window
@@ -48,7 +49,12 @@ def reproduced(
 ) -> Reproduced:
     flows = [*SINGLES, *PAIRS] if records is None else records
     report = build_report(
-        flows, conditions=("on", "off", "pair"), phases=PHASES, primary=(), nominal_rate_bps={"geo": 1e9}, seed=1
+        flows,
+        conditions=("on", "off", "pair"),
+        phases=PHASES,
+        primary=(),
+        nominal_rate_bps={"geo": 1e9, "leo": 1e9},
+        seed=1,
     )
     own = {"name": "x", "metric": "throughput_bps", "side": Side("on"), "least": 10.5, "most": 10.5, **asked}
     return reproduce(PublishedValue(**own), Material(report, flows, slow_starts or {}), "geo")
@@ -124,6 +130,48 @@ def test_equivalence_is_shown_by_two_one_sided_tests_within_the_tolerance() -> N
     below = stats.ttest_1samp(logs, np.log(2.5), alternative="less").pvalue
     assert ratio.equivalence_p == pytest.approx(max(above, below))
     assert reproduced().equivalence_p is None
+
+
+def test_a_lead_ends_when_ten_seconds_bring_no_more_and_open_leads_count() -> None:
+    """Three runs in which flow 2 has more for 20, 30 and 40 s, and one in which it has more to the end."""
+    flows = []
+    for cycle, end in enumerate((20, 30, 40, 120)):
+        for flow, before in ((1, 10e6), (2, 90e6)):
+            series = np.full((len(QUANTITIES), 120), np.nan)
+            series[QUANTITIES.index("throughput_bps")] = np.where(np.arange(120) < end, before, 50e6)
+            flows.append(record("pair", cycle, 50, flow, series=series))
+    asked = {"metric": "lead_end_s", "least": 35, "most": 35}
+    found = reproduced(flows, side=Side("pair", 2), **asked)
+    assert (found.statistic, found.unit, found.estimate, found.n, found.not_within) == ("median", "s", 30, 4, 1)
+    behind = reproduced(flows, side=Side("pair", 1), **asked)
+    assert (behind.estimate, behind.not_within) == (0, 0)
+    assert reproduced(SINGLES, side=Side("on"), **asked).n == 0, "one flow leads nobody"
+
+
+def test_a_lead_counts_where_both_flows_are_known_for_ten_seconds() -> None:
+    own, other = np.full(30, 9.0), np.full(25, 5.0)
+    assert np.isnan(lead_end_s(own, [other])[0])
+    assert lead_end_s(own, [other])[1] == 15
+    other[3] = np.nan
+    other[12:] = 9.0
+    assert lead_end_s(own, [other]) == (12, 15)
+    assert np.isnan(lead_end_s(own[:9], [other])).all()
+
+
+def test_a_ratio_over_one_link_is_a_multiple_of_that_over_another_cycle_by_cycle() -> None:
+    there = [
+        record(name, cycle, rate, link="leo")
+        for name, rates in (("on", OFF), ("off", ON))
+        for cycle, rate in enumerate(rates[:3])
+    ]
+    flows = [*SINGLES, *there]
+    found = reproduced(flows, side=Side("off"), over=Side("on"), than_link="leo", least=1, most=np.inf)
+    here = np.log(np.array(OFF) / np.array(ON))[:3]
+    interval = stats.ttest_1samp(2 * here, 0).confidence_interval(0.95)
+    assert (found.statistic, found.unit, found.n, found.reading) == ("ratio", "", 3, "inside")
+    assert (found.estimate, found.low, found.high) == pytest.approx(
+        tuple(np.exp([2 * here.mean(), interval.low, interval.high]))
+    )
 
 
 def test_jain_s_index_is_that_of_each_run_and_stays_between_one_flow_and_equal_shares() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from downlink.domain.metric import (
+    LEADS,
     LIMITS,
     LINKED,
     LISTED,
@@ -45,7 +46,7 @@ def test_names_end_with_their_unit() -> None:
 
 
 def test_each_is_in_one_group() -> None:
-    assert (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *SLOW_STARTS, *LIMITS, *LINKED, *LOST) == tuple(
+    assert (*METRICS, *STEADY_TIMES, *OBJECTS, *SHARED, *LEADS, *SLOW_STARTS, *LIMITS, *LINKED, *LOST) == tuple(
         each.name for each in LISTED
     )
     assert METRICS[: len(QUANTITIES)] == QUANTITIES

@@ -1844,7 +1844,7 @@ export interface components {
                          * @description Of ours, that it is compared to
                          * @enum {string}
                          */
-                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
+                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "lead_end_s" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
                         /**
                          * @description Phase or window of the metric
                          * @default overall
@@ -1881,6 +1881,8 @@ export interface components {
                         object_mb?: number | null;
                         /** @description The campaign's first link by default */
                         link?: string | null;
+                        /** @description Of a ratio over a condition: as a multiple of the same ratio over this link, cycle by cycle */
+                        than_link?: string | null;
                         /** @description The number, in the unit that pages show */
                         published?: number | null;
                         /** @description Instead of a number: the lower end of a range, or a bound */
@@ -4378,6 +4380,11 @@ export interface components {
             minus: components["schemas"]["FlowOfCondition"] | null;
             /** Object Mb */
             object_mb: number | null;
+            /**
+             * Than Link
+             * @description The value is a multiple of the same ratio over this link, cycle by cycle
+             */
+            than_link: string | null;
             /**
              * Least
              * @description What was published; least and most are equal for one number

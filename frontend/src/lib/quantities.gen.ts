@@ -16,6 +16,7 @@ export const QUANTITIES = {
   requested_object_time_s: { level: 'object', title: 'Object time with set-up', unit: 's', factor: 1 },
   received_object_time_s: { level: 'object', title: 'Object time at the receiver', unit: 's', factor: 1 },
   jain_index: { level: 'flows', title: 'Jain index', unit: '', factor: 1, limit: 1 },
+  lead_end_s: { level: 'lead', title: 'End of lead', unit: 's', factor: 1 },
   capacity_s: { level: 'slow start', title: 'Capacity point', unit: 's', factor: 1 },
   cg_s: { level: 'slow start', title: 'cg (SEARCH 1.0)', unit: 's', factor: 1 },
   ex_s: { level: 'slow start', title: 'ex (SEARCH 1.0)', unit: 's', factor: 1 },

@@ -54,6 +54,8 @@ it('says what of ours it is compared to', () => {
   expect(comparedText(first)).toBe('Object time at the receiver of 1 MB: HyStart on')
   const lead = { metric: 'throughput_bps', title: 'Throughput', object_mb: null, phase: 'lead', condition: 'pair', flow: 2 }
   expect(comparedText(value({ ...lead, over: { condition: 'pair', flow: 1 } }))).toBe('Throughput, lead: pair, flow 2 over pair')
+  const gain = { ...lead, flow: 1, phase: 'overall', link: 'small', than_link: 'large', over: { condition: 'other', flow: 1 } }
+  expect(comparedText(value(gain))).toBe('Throughput: pair over other, over small against large')
 })
 
 it('an axis holds every interval and what was published', () => {

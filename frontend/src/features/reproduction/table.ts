@@ -83,7 +83,8 @@ export function comparedText(value: ReproducedValue): string {
   const size = value.object_mb === null ? '' : ` of ${value.object_mb} MB`
   const phase = value.phase === 'overall' ? '' : `, ${phaseTitle(value.phase).toLowerCase()}`
   const other = value.over ? ` over ${side(value.over)}` : value.minus ? ` minus ${side(value.minus)}` : ''
-  return `${value.title}${size}${phase}: ${side(value)}${other}`
+  const there = value.than_link ? `, over ${value.link} against ${value.than_link}` : ''
+  return `${value.title}${size}${phase}: ${side(value)}${other}${there}`
 }
 
 /** The ends of an axis that holds all intervals of a row and what was published; from 0 where nothing lies below. */
