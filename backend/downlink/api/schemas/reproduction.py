@@ -29,7 +29,9 @@ class ReproducedValue(Shape):
     over: FlowOfCondition | None = Field(description="The value is a ratio to this flow, pair by pair")
     minus: FlowOfCondition | None = Field(description="The value is a difference to this flow, pair by pair")
     object_mb: int | None
-    than_link: str | None = Field(description="The value is a multiple of the same ratio over this link, cycle by cycle")
+    than_link: str | None = Field(
+        description="The value is a multiple of the same ratio over this link, cycle by cycle"
+    )
     least: float | None = Field(description="What was published; least and most are equal for one number")
     most: float | None
     tolerance: float | None
