@@ -307,3 +307,24 @@ def test_campaigns_from_before_keep_no_quick_tests(other_url: str) -> None:
     with engine.begin() as connection:
         assert connection.execute(text("SELECT name FROM campaigns")).scalars().all() == ["old"]
     engine.dispose()
+
+
+BEFORE_ZONES, ZONES = "c41d90b7a2e5", "c31f5a9e8d07"
+LINK = """
+    INSERT INTO links (id, name, orbit, operator, nominal_rate_bps, base_rtt_ms, receiver, senders, is_emulated, created_at)
+    VALUES (gen_random_uuid(), 'geo', 'GEO', '', 1000000, 600, 'client', '{server}', false, now())
+"""
+
+
+def test_links_from_before_have_no_time_zone(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_ZONES)
+    with engine.begin() as connection:
+        connection.execute(text(LINK))
+    command.upgrade(config, ZONES)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT name, time_zone FROM links")).all() == [("geo", None)]
+    command.downgrade(config, BEFORE_ZONES)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT name FROM links")).scalars().all() == ["geo"]
+    engine.dispose()
