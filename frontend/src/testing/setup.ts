@@ -26,7 +26,27 @@ class SilentEventSource extends EventTarget {
   close() {}
 }
 
-Object.assign(globalThis, { ResizeObserver: FixedResizeObserver, EventSource: SilentEventSource })
+/** Everything is in sight. */
+class SeeingObserver implements IntersectionObserver {
+  readonly root = null
+  readonly rootMargin = ''
+  readonly scrollMargin = ''
+  readonly thresholds = []
+  private readonly listener: IntersectionObserverCallback
+  constructor(listener: IntersectionObserverCallback) {
+    this.listener = listener
+  }
+  observe(target: Element) {
+    this.listener([{ isIntersecting: true, target } as IntersectionObserverEntry], this)
+  }
+  unobserve() {}
+  disconnect() {}
+  takeRecords() {
+    return []
+  }
+}
+
+Object.assign(globalThis, { IntersectionObserver: SeeingObserver, ResizeObserver: FixedResizeObserver, EventSource: SilentEventSource })
 Object.assign(window, {
   matchMedia: (query: string) => ({
     matches: false,

@@ -11,7 +11,7 @@ import { phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { differencesFigure } from './figures'
-import { effectText, forestRows, type Place, pairName, powerSentence } from './measures'
+import { effectText, forestRows, namesOf, type Place, powerSentence } from './measures'
 import classes from './statistics.module.css'
 
 interface DifferencesPanelProps {
@@ -26,6 +26,7 @@ interface DifferencesPanelProps {
 export function DifferencesPanel({ place, shown, conditions, source }: DifferencesPanelProps) {
   const { metric, phase } = place
   const rows = forestRows(shown, metric.factor, conditions)
+  const names = namesOf(shown)
   return (
     <Panel
       title={`${metric.title}, ${phaseTitle(phase).toLowerCase()}: difference to ${shown[0]?.baseline ?? 'the first condition'}`}
@@ -42,10 +43,10 @@ export function DifferencesPanel({ place, shown, conditions, source }: Differenc
         {(width) => <ForestChart rows={rows} width={width} />}
       </Frame>
       <ul className={classes.sentences}>
-        {shown.map((one) => (
+        {shown.map((one, index) => (
           <li key={one.condition}>
             <strong>
-              {pairName(one)}: {effectText(one, metric)}, {readingText(one)}.
+              {names[index]}: {effectText(one, metric)}, {readingText(one)}.
             </strong>{' '}
             {powerSentence(one, metric)}
           </li>

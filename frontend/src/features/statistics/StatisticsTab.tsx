@@ -83,6 +83,7 @@ function Content({ campaign, statistics, search, onSearch }: WithStatistics) {
         <Choices {...{ place, onSearch }} offered={choices(comparisons, place.phase, place.flow)} />
         <Choice
           label="Baseline"
+          width={280}
           value={baseline}
           data={conditions}
           onChange={(next) => onSearch({ baseline: next === conditions[0] ? undefined : next })}
@@ -174,11 +175,20 @@ function Choices({ place, offered, onSearch }: ChoicesProps) {
 
 interface ChoiceProps {
   label: string
+  width?: number
   value: string
   data: (string | { value: string; label: string })[]
   onChange: (value: string) => void
 }
 
-function Choice({ label, value, data, onChange }: ChoiceProps) {
-  return <Select {...{ label, value, data }} w={170} allowDeselect={false} onChange={(next) => (next ? onChange(next) : undefined)} />
+function Choice({ label, width = 170, value, data, onChange }: ChoiceProps) {
+  return (
+    <Select
+      {...{ label, value, data }}
+      w={width}
+      maw="100%"
+      allowDeselect={false}
+      onChange={(next) => (next ? onChange(next) : undefined)}
+    />
+  )
 }

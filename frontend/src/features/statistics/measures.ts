@@ -60,11 +60,17 @@ export function comparisonsAt(comparisons: readonly Comparison[], { link, flow, 
 
 export const pairName = ({ condition, baseline }: Pick<Comparison, 'condition' | 'baseline'>) => `${condition} − ${baseline}`
 
+/** Of many, each goes by its own name: the title has the baseline's. */
+export const namesOf = (shown: readonly Comparison[]): string[] =>
+  shown.map((one) => (shown.length > MOST_PAIRS ? one.condition : pairName(one)))
+const MOST_PAIRS = 4
+
 /** Rows of the forest plot, in the shown unit. conditions: in the campaign's order, which colours go by. */
 export function forestRows(shown: readonly Comparison[], factor: number, conditions: readonly string[]): ForestRow[] {
   const scaled = (value: number | null) => (value === null ? null : value * factor)
-  return shown.map((one) => ({
-    label: pairName(one),
+  const names = namesOf(shown)
+  return shown.map((one, index) => ({
+    label: names[index] ?? '',
     style: Math.max(0, conditions.indexOf(one.condition)),
     mean: scaled(one.difference.mean),
     low: scaled(one.difference.low),

@@ -12,6 +12,7 @@ import { Panel } from '@/ui/Panel'
 import { stackFigure } from './figures'
 import { Readout } from './Readout'
 import classes from './results.module.css'
+import { SmallMultiples } from './SmallMultiples'
 import type { ResultsSearch } from './search'
 import { hasChangingN, knownQuantities, type LabelledGroup, lastBin, phaseWindows, type StackedQuantity, shownRange } from './series'
 import { areFew, chartFacts, isBare, MOST_OVERLAID, noteOf, type Shown } from './stack'
@@ -37,6 +38,9 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
   const visible = groups.filter(({ label }) => !hidden.includes(label))
   const shown = useMemo(() => ({ link, windows, from, to, hasBands }), [link, windows, from, to, hasBands])
   const [picked, setPicked] = useState<string | null>(null)
+  const usual = visible.length > MOST_OVERLAID ? 'columns' : 'overlaid'
+  const layout = search.layout ?? usual
+  const isSplit = layout === 'columns'
   const toggle = (label: string) => {
     const next = hidden.includes(label) ? hidden.filter((one) => one !== label) : [...hidden, label]
     onSearch({ hide: next.length > 0 ? next : undefined })
@@ -59,6 +63,18 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
               ...(windows.length > 1 ? [{ value: 'steady', label: 'Steady state' }] : []),
             ]}
           />
+          {groups.length > 1 ? (
+            <SegmentedControl
+              size="xs"
+              aria-label="Layout of the series"
+              value={layout}
+              onChange={(value) => onSearch({ layout: value === usual ? undefined : (value as typeof layout) })}
+              data={[
+                { value: 'overlaid', label: 'In one chart' },
+                { value: 'columns', label: 'Side by side' },
+              ]}
+            />
+          ) : null}
           <Button
             size="xs"
             variant={hasBands ? 'light' : 'default'}
@@ -67,10 +83,7 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
           >
             {areFew(groups) ? 'Single runs' : '95 % CI'}
           </Button>
-          <SaveMenu
-            what="the whole stack"
-            figure={() => stackFigure({ groups: visible, quantities, shown, source, isSplit: visible.length > MOST_OVERLAID })}
-          />
+          <SaveMenu what="the whole stack" figure={() => stackFigure({ groups: visible, quantities, shown, source, isSplit })} />
         </Group>
       }
     >
@@ -85,14 +98,18 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
         />
         <div className={classes.stack}>
           <CursorSlider from={from} to={to} unit="s" />
-          {quantities.map((quantity, index) => (
-            <QuantityChart
-              key={quantity.name}
-              {...{ quantity, shown, source, picked, groups: visible }}
-              isFirst={index === 0}
-              isLast={index === quantities.length - 1}
-            />
-          ))}
+          {isSplit ? (
+            <SmallMultiples groups={visible} {...{ quantities, shown, picked }} onPick={setPicked} />
+          ) : (
+            quantities.map((quantity, index) => (
+              <QuantityChart
+                key={quantity.name}
+                {...{ quantity, shown, source, picked, groups: visible }}
+                isFirst={index === 0}
+                isLast={index === quantities.length - 1}
+              />
+            ))
+          )}
           <Text size="xs" c="dimmed" ta="center" pb="sm">
             Seconds since the flow's first data byte
           </Text>

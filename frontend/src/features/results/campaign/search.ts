@@ -1,6 +1,7 @@
 import { oneOf, text, texts } from '@/lib/search'
 
 export const OBJECT_BASES = ['sender', 'requested', 'receiver'] as const
+const LAYOUTS = ['overlaid', 'columns'] as const
 const RANGES = ['all', 'startup', 'steady'] as const
 
 export interface ResultsSearch {
@@ -10,6 +11,8 @@ export interface ResultsSearch {
   phase?: string | undefined
   range?: (typeof RANGES)[number] | undefined
   band?: 'off' | undefined
+  /** Without it side by side where there are too many series for one chart. */
+  layout?: (typeof LAYOUTS)[number] | undefined
   /** The condition that others are compared with; without it the campaign's first. */
   baseline?: string | undefined
   objects?: (typeof OBJECT_BASES)[number] | undefined
@@ -23,6 +26,7 @@ export function parseResultsSearch(search: Record<string, unknown>): ResultsSear
     range: oneOf(search.range, RANGES),
     baseline: text(search.baseline),
     band: oneOf(search.band, ['off']),
+    layout: oneOf(search.layout, LAYOUTS),
     objects: oneOf(search.objects, OBJECT_BASES),
   }
 }
