@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "c41d90b7a2e5"
-down_revision = "c31f5a9e8d07"
+down_revision = "b7e2c40d9f18"
 branch_labels = None
 depends_on = None
 
