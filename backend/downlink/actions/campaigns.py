@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,7 @@ from downlink.domain.hosts import Host, find_refused
 from downlink.domain.link import Link
 from downlink.domain.plan import Plan, plan_campaign, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
+from downlink.domain.tag import clean_tags
 from downlink.storage import campaigns as rows
 from downlink.storage import links, tables
 from downlink.storage import runs as run_rows
@@ -83,9 +84,24 @@ def change_draft(
 ) -> None:
     """Another file for a draft; what was launched stays as it is. ConflictError, InvalidError."""
     row = _in_state(unit, campaign_id, CampaignState.DRAFT)
-    for key, value in _columns_of(unit, source, campaign, now).items():
+    columns = _columns_of(unit, source, campaign, now)
+    if columns["notes"] == rows.campaign_of(row).notes:
+        del columns["notes"]  # the file says what it said: what was noted beside it stays
+    for key, value in columns.items():
         setattr(row, key, value)
     add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
+
+
+def describe_campaign(
+    unit: Unit, campaign_id: UUID, now: datetime, notes: str | None = None, tags: Sequence[str] | None = None
+) -> None:
+    """Other notes or tags, in whatever state it is: nothing that was planned or measured depends on them. InvalidError."""
+    row = rows.find_campaign(unit, campaign_id, is_locked=True)
+    if notes is not None:
+        row.notes = notes
+    if tags is not None:
+        row.tags = clean_tags(tags)
+    add_event(unit, now, "campaign", {"campaign_state": row.state}, row.id)
 
 
 MAX_COPIED_NAME = 190
@@ -99,7 +115,9 @@ def duplicate_campaign(unit: Unit, campaign_id: UUID, name: str | None, now: dat
         raise ConflictError(
             "campaign_imported", "This campaign was made of files of other tools: it has no campaign file to copy."
         )
-    return create_campaign(unit, renamed(row.source, name or f"{row.name[:MAX_COPIED_NAME]} (copy)"), None, now)
+    copy = create_campaign(unit, renamed(row.source, name or f"{row.name[:MAX_COPIED_NAME]} (copy)"), None, now)
+    copy.tags = list(row.tags)
+    return copy
 
 
 def delete_campaign(unit: Unit, campaign_id: UUID) -> None:

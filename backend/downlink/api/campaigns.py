@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from downlink.actions import campaigns, reruns
 from downlink.api import present
@@ -13,17 +14,22 @@ from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, 
 from downlink.api.schemas.campaigns import (
     Campaign,
     CampaignBody,
+    CampaignChoices,
     CampaignDetail,
     CampaignList,
     CampaignPreview,
+    CampaignSort,
     CampaignStateName,
+    DescribeBody,
     DuplicateBody,
     LaunchBody,
     Rerun,
 )
 from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.permission import Verb
+from downlink.domain.text import is_storable
 from downlink.storage import campaigns as rows
+from downlink.storage.campaign_search import Wanted, choices, search_campaigns
 
 router = APIRouter(tags=["campaigns"])
 
@@ -40,16 +46,35 @@ def get_campaign_schema(caller: Reader) -> dict[str, Any]:
     return campaign_schema()
 
 
+@router.get("/campaigns/choices", responses=problems(401))
+def get_campaign_choices(caller: Reader, unit: ReadUnit) -> CampaignChoices:
+    """What the list can be filtered by: states, tags and links that some campaign has, each with how many have it."""
+    return CampaignChoices.model_validate(choices(unit))
+
+
 @router.get("/campaigns", responses=problems(401))
 def list_campaigns(
     caller: Reader,
     unit: ReadUnit,
     state: Annotated[CampaignStateName | None, Query(description="Only those in this state")] = None,
+    link: Annotated[str | None, Query(max_length=100, description="Only those that use this link")] = None,
+    tag: Annotated[
+        list[Annotated[str, Field(max_length=200)]] | None,
+        Query(max_length=20, description="Only those with this tag; with all of several"),
+    ] = None,
+    q: Annotated[
+        str, Query(max_length=100, description="Each word is in the name, notes, a tag, a link or a condition")
+    ] = "",
+    sort: Annotated[
+        CampaignSort, Query(description="With a minus the last first; empty ones come last")
+    ] = "-created_at",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> CampaignList:
-    """Newest first."""
-    found, total = rows.list_campaigns(unit, state, limit, offset)
+    """All that fit, page by page; the newest first unless `sort` says otherwise."""
+    if not all(map(is_storable, [q, link or "", *(tag or ())])):
+        return CampaignList(items=[], total=0)  # no stored text holds it
+    found, total = search_campaigns(unit, Wanted(q, state, link, tag or (), sort), limit, offset)
     return CampaignList(items=[present.campaign(row) for row in found], total=total)
 
 
@@ -73,6 +98,17 @@ def get_campaign(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignD
 def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Give a draft another file. A campaign that was launched is changed no more: `duplicate` makes a draft of it."""
     campaigns.change_draft(unit, campaign_id, body.source, body.campaign, now)
+    return present.campaign_detail(rows.get_overview(unit, campaign_id))
+
+
+@router.patch(
+    "/campaigns/{campaign_id}",
+    dependencies=[may(Verb.DESCRIBE_CAMPAIGN)],
+    responses=problems(401, 403, 404),
+)
+def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
+    """Change notes and tags, in whatever state the campaign is. Its file and what was measured stay as they are."""
+    campaigns.describe_campaign(unit, campaign_id, now, body.notes, body.tags)
     return present.campaign_detail(rows.get_overview(unit, campaign_id))
 
 

@@ -55,6 +55,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
                 "id",
                 "name",
                 "notes",
+                "tags",
                 "state",
                 "is_recorded",
                 "origin",

@@ -25,6 +25,7 @@ COLUMNS: list[Column] = [
     ("state", lambda c: c["state"]),
     ("runs", lambda c: f"{c['runs_ended']} of {c['runs_total']}"),
     ("links", lambda c: ", ".join(c["links"])),
+    ("tags", lambda c: ", ".join(c["tags"])),
     ("launched", lambda c: moment(c["launched_at"])),
     ("kind", lambda c: KINDS.get(c["origin"], "")),
 ]
@@ -77,11 +78,50 @@ def _read(file: Path) -> str:
 
 
 @app.command("list")
-def list_campaigns(as_json: AsJson = False) -> None:
-    """Campaigns with state and progress."""
-    show(
-        connect().items("/campaigns"), COLUMNS, as_json, "No campaigns yet: `downlink campaigns create FILE` makes one."
+def list_campaigns(
+    words: Annotated[str, typer.Option("--search", help="Words of the name, notes, tags, links or conditions")] = "",
+    state: Annotated[str | None, typer.Option(help="draft, running, paused, complete or cancelled")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="With this tag; once for each that it must have")] = None,
+    link: Annotated[str | None, typer.Option(help="That use this link")] = None,
+    sort: Annotated[
+        str, typer.Option(help="created_at, launched_at, ended_at, name or state; a minus before it turns it round")
+    ] = "-created_at",
+    as_json: AsJson = False,
+) -> None:
+    """Campaigns with state and progress; all that is given must fit."""
+    asked = {"q": words, "state": state, "tag": tag, "link": link, "sort": sort}
+    given = {key: value for key, value in asked.items() if value}
+    nothing = (
+        "No campaign fits."
+        if any((words, state, tag, link))
+        else "No campaigns yet: `downlink campaigns create FILE` makes one."
     )
+    show(connect().items("/campaigns", **given), COLUMNS, as_json, nothing)
+
+
+@app.command()
+def describe(
+    campaign: Which,
+    notes: Annotated[str | None, typer.Option(help="What the notes say from now on")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Add this tag; may be given more than once")] = None,
+    untag: Annotated[list[str] | None, typer.Option(help="Take this tag away; may be given more than once")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change notes and tags, in whatever state the campaign is."""
+    client = connect()
+    path = f"/campaigns/{campaign_id(client, campaign)}"
+    gone = {name.casefold() for name in untag or ()}
+    body: dict[str, Any] = {} if notes is None else {"notes": notes}
+    if tag or untag:
+        kept = [name for name in client.get(path)["tags"] if name.casefold() not in gone]
+        body["tags"] = [*kept, *(tag or ())]
+    if not body:
+        raise InvalidError("nothing_to_change", "Give --notes, --tag or --untag.")
+    found = client.patch(path, body)
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{found['name']}: {', '.join(found['tags']) or 'no tags'}.")
 
 
 @app.command("schema")

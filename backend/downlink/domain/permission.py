@@ -28,13 +28,15 @@ class Reach(StrEnum):
 
 
 class Verb(StrEnum):
-    """READ: all that is planned, measured and computed, previews and exports included. RUN: launch, pause, resume, cancel.
+    """READ: all that is planned, measured and computed, previews and exports included. RUN: launch, pause, resume, cancel, run again.
 
+    DESCRIBE: notes and tags.
     DERIVE: sweeps and re-analysis. MANAGE_AGENTS: join and revoke them. MANAGE_ACCESS: tokens and sessions.
     """
 
     READ = "read"
     CREATE_CAMPAIGN = "create_campaign"
+    DESCRIBE_CAMPAIGN = "describe_campaign"
     RUN_CAMPAIGN = "run_campaign"
     DELETE_CAMPAIGN = "delete_campaign"
     DERIVE = "derive"
@@ -61,6 +63,7 @@ TABLE: Mapping[Verb, Rule] = {
     #                           scope   viewer operator admin
     Verb.READ:             Rule("read", _ANY, _ANY, _ANY),
     Verb.CREATE_CAMPAIGN:  Rule("write", _NONE, _ANY, _ANY),
+    Verb.DESCRIBE_CAMPAIGN: Rule("write", _NONE, _OWN, _ANY),
     Verb.RUN_CAMPAIGN:     Rule("write", _NONE, _OWN, _ANY),
     Verb.DELETE_CAMPAIGN:  Rule("write", _NONE, _OWN, _ANY),
     Verb.DERIVE:           Rule("write", _NONE, _ANY, _ANY),

@@ -63,18 +63,11 @@ def reproducing(unit: Unit) -> list[UUID]:
 
 
 def get_overview(unit: Unit, campaign_id: UUID) -> Overview:
-    return _overviews(unit, [find_campaign(unit, campaign_id)])[0]
+    return overviews(unit, [find_campaign(unit, campaign_id)])[0]
 
 
-def list_campaigns(unit: Unit, state: str | None, limit: int, offset: int) -> tuple[list[Overview], int]:
-    """Newest first."""
-    where = Campaign.state == state if state else Campaign.id.is_not(None)
-    total = unit.session.scalar(select(func.count()).select_from(Campaign).where(where)) or 0
-    query = select(Campaign).where(where).order_by(Campaign.created_at.desc(), Campaign.id).limit(limit).offset(offset)
-    return _overviews(unit, unit.session.scalars(query).all()), total
-
-
-def _overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
+def overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
+    """These campaigns with their counts, in their order."""
     unit.session.flush()
     ids = [campaign.id for campaign in campaigns]
     counts: dict[UUID, dict[str, int]] = defaultdict(dict)

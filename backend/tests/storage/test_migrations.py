@@ -328,3 +328,20 @@ def test_links_from_before_have_no_time_zone(other_url: str) -> None:
     with engine.connect() as connection:
         assert connection.execute(text("SELECT name FROM links")).scalars().all() == ["geo"]
     engine.dispose()
+
+
+BEFORE_TAGS, TAGS = "c31f5a9e8d07", "5c1f0d7e9a42"
+
+
+def test_campaigns_from_before_have_no_tags(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_TAGS)
+    with engine.begin() as connection:
+        connection.execute(text(CAMPAIGN))
+    command.upgrade(config, TAGS)
+    with engine.begin() as connection:
+        assert connection.scalars(text("SELECT tags FROM campaigns")).all() == [[]]
+    command.downgrade(config, BEFORE_TAGS)
+    with engine.begin() as connection:
+        assert connection.scalars(text("SELECT name FROM campaigns")).all() == ["old"]
+    engine.dispose()

@@ -410,6 +410,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Choices
+         * @description What the list can be filtered by: states, tags and links that some campaign has, each with how many have it.
+         */
+        get: operations["get_campaign_choices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns": {
         parameters: {
             query?: never;
@@ -419,7 +439,7 @@ export interface paths {
         };
         /**
          * List Campaigns
-         * @description Newest first.
+         * @description All that fit, page by page; the newest first unless `sort` says otherwise.
          */
         get: operations["list_campaigns"];
         put?: never;
@@ -456,7 +476,11 @@ export interface paths {
         delete: operations["delete_campaign"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Describe Campaign
+         * @description Change notes and tags, in whatever state the campaign is. Its file and what was measured stay as they are.
+         */
+        patch: operations["describe_campaign"];
         trace?: never;
     };
     "/api/v1/campaigns/{campaign_id}/duplicate": {
@@ -1401,6 +1425,8 @@ export interface components {
             name: string;
             /** Notes */
             notes: string;
+            /** Tags */
+            tags: string[];
             /**
              * State
              * @enum {string}
@@ -1906,6 +1932,24 @@ export interface components {
             } | null;
         };
         /**
+         * CampaignChoices
+         * @description Each value that some campaign has, with the number of campaigns that have it.
+         */
+        CampaignChoices: {
+            /** States */
+            states: {
+                [key: string]: number;
+            };
+            /** Tags */
+            tags: {
+                [key: string]: number;
+            };
+            /** Links */
+            links: {
+                [key: string]: number;
+            };
+        };
+        /**
          * CampaignDay
          * @description A campaign's runs over clock time.
          */
@@ -1947,6 +1991,8 @@ export interface components {
             name: string;
             /** Notes */
             notes: string;
+            /** Tags */
+            tags: string[];
             /**
              * State
              * @enum {string}
@@ -2428,6 +2474,19 @@ export interface components {
             cc: string;
             /** Value */
             value: number;
+        };
+        /**
+         * DescribeBody
+         * @description Only the keys given are changed.
+         */
+        DescribeBody: {
+            /** Notes */
+            notes?: string | null;
+            /**
+             * Tags
+             * @description All of them; at most 20 of 40 characters each, without commas
+             */
+            tags?: string[] | null;
         };
         /**
          * DetectorExits
@@ -7282,11 +7341,75 @@ export interface operations {
             };
         };
     };
+    get_campaign_choices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignChoices"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_campaigns: {
         parameters: {
             query?: {
                 /** @description Only those in this state */
                 state?: ("draft" | "running" | "paused" | "complete" | "cancelled") | null;
+                /** @description Only those that use this link */
+                link?: string | null;
+                /** @description Only those with this tag; with all of several */
+                tag?: string[] | null;
+                /** @description Each word is in the name, notes, a tag, a link or a condition */
+                q?: string;
+                /** @description With a minus the last first; empty ones come last */
+                sort?: "created_at" | "-created_at" | "launched_at" | "-launched_at" | "ended_at" | "-ended_at" | "name" | "-name" | "state" | "-state";
                 /** @description How many at most */
                 limit?: number;
                 /** @description How many to skip */
@@ -7626,6 +7749,86 @@ export interface operations {
             };
             /** @description Its state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    describe_campaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DescribeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDetail"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -31,7 +31,12 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
         isOf(key, { path: '/links' })
       )
     case 'campaign':
-      return isCampaign() || isOf(key, { path: '/campaigns' }) || isOf(key, { path: '/reproduction' })
+      return (
+        isCampaign() ||
+        isOf(key, { path: '/campaigns/choices' }) ||
+        isOf(key, { path: '/campaigns' }) ||
+        isOf(key, { path: '/reproduction' })
+      )
     case 'reanalysis':
       return run_id != null && isOf(key, { run_id })
     case 'report':

@@ -8,6 +8,7 @@ import {
   type RouterHistory,
   redirect,
 } from '@tanstack/react-router'
+import { parseCampaignsSearch } from '@/features/campaigns/search'
 import { VIEWS, type View } from '@/features/drafts/views'
 import { sessionQuery } from '@/features/session/queries'
 import { oneOf, text } from '@/lib/search'
@@ -58,6 +59,7 @@ const home = createRoute({
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns',
+  validateSearch: parseCampaignsSearch,
   component: lazyRouteComponent(() => import('./pages/StartPage'), 'StartPage'),
 })
 

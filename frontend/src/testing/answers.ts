@@ -181,6 +181,34 @@ const cancelRun: Respond = (world, [id]) => {
 const quickTest: Respond = (world, [id]) =>
   answerOf(world.links.find((link) => link.id === id)?.name === 'geo-viasat' ? 'quick-test-1' : 'quick-test-2')
 
+/** The query's last tag counts; order is the world's, but by name. */
+const listCampaigns: Respond = (world, _, { q, state, link, tag, sort, limit, offset }) => {
+  const fits = world.campaigns.filter(
+    (one) =>
+      (!q || one.name.toLowerCase().includes(String(q).toLowerCase())) &&
+      (!state || one.state === state) &&
+      (!link || one.links.includes(String(link))) &&
+      (!tag || one.tags.includes(String(tag))),
+  )
+  const sorted = sort === 'name' ? fits.toSorted((a, b) => a.name.localeCompare(b.name)) : fits
+  const from = Number(offset ?? 0)
+  return ok({ items: sorted.slice(from, from + Number(limit ?? 50)), total: fits.length })
+}
+
+const choices: Respond = ({ campaigns }) => {
+  const counted = (values: string[]) => Object.fromEntries(values.map((value) => [value, values.filter((one) => one === value).length]))
+  return ok({
+    states: counted(campaigns.map(({ state }) => state)),
+    tags: counted(campaigns.flatMap(({ tags }) => tags)),
+    links: counted(campaigns.flatMap(({ links }) => links)),
+  })
+}
+
+const describeCampaign: Respond = (world, [id], body) => {
+  const campaign = findCampaign(world, id)
+  return campaign ? ok(Object.assign(campaign, body)) : answerOf('campaign-unknown')
+}
+
 const ROUTES: Route[] = [
   ['GET', /^\/service$/, (world) => ok({ ...said<Body>('service'), is_conducting: world.isConducting })],
   ['GET', /^\/setup$/, (world) => answerOf(world.isSetupNeeded ? 'setup-needed' : 'setup')],
@@ -198,7 +226,9 @@ const ROUTES: Route[] = [
   ['GET', /^\/links$/, (world) => list(world.links)],
   ['POST', /^\/links$/, created('link-created', 'links')],
   ['POST', /^\/links\/([^/]+)\/quick-test$/, quickTest],
-  ['GET', /^\/campaigns$/, (world) => list(world.campaigns)],
+  ['GET', /^\/campaigns$/, listCampaigns],
+  ['GET', /^\/campaigns\/choices$/, choices],
+  ['PATCH', /^\/campaigns\/([^/]+)$/, describeCampaign],
   ['POST', /^\/campaigns$/, () => answerOf('campaign-created')],
   ['POST', /^\/campaigns\/preview$/, preview],
   ['GET', /^\/campaigns\/schema$/, () => answerOf('campaign-schema')],

@@ -16,13 +16,14 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
 export function mockServer(): Plugin {
   const world = makeWorld()
   const respond = async (request: IncomingMessage, response: ServerResponse, next: () => void) => {
-    const path = new URL(request.url ?? '/', 'http://local').pathname
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://local')
     if (!path.startsWith(PREFIX)) return next()
     if (path === `${PREFIX}/events`) {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: hello\ndata: {}\n\n')
       return
     }
-    const { status, body } = answer(world, request.method ?? 'GET', path.slice(PREFIX.length), await bodyOf(request))
+    const asked = request.method === 'GET' ? Object.fromEntries(searchParams) : await bodyOf(request)
+    const { status, body } = answer(world, request.method ?? 'GET', path.slice(PREFIX.length), asked)
     response.writeHead(status, { 'content-type': 'application/json' }).end(body === undefined ? undefined : JSON.stringify(body))
   }
   return {

@@ -13,8 +13,9 @@ export const server = setupServer()
 export function serve(world: World = makeWorld()): World {
   server.use(
     http.all(`*${PREFIX}/*`, async ({ request }) => {
-      const path = new URL(request.url).pathname.slice(PREFIX.length)
-      const { status, body } = answer(world, request.method, path, await readBody(request))
+      const { pathname, searchParams } = new URL(request.url)
+      const asked = request.method === 'GET' ? Object.fromEntries(searchParams) : await readBody(request)
+      const { status, body } = answer(world, request.method, pathname.slice(PREFIX.length), asked)
       return body === undefined ? new HttpResponse(null, { status }) : HttpResponse.json(body as object, { status })
     }),
   )

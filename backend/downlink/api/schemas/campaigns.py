@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from downlink.api.schemas.base import Body, Moment, SamplingName, Shape
+from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, refuse_controls
 from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.metric import DEFAULT_PRIMARY
 from downlink.domain.preflight import Check, Level
 
 CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
+CampaignSort = Literal[
+    "created_at", "-created_at", "launched_at", "-launched_at", "ended_at", "-ended_at", "name", "-name", "state", "-state"
+]  # fmt: skip
 MAX_SOURCE_CHARS = 200_000
 
 
@@ -43,6 +46,15 @@ class LaunchBody(Body):
 class DuplicateBody(Body):
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         default=None, description="Of the new draft; by default the campaign's own with (copy) after it"
+    )
+
+
+class DescribeBody(Body):
+    """Only the keys given are changed."""
+
+    notes: Annotated[str, Field(max_length=10_000), AfterValidator(refuse_controls)] | None = None
+    tags: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)] | None = Field(
+        default=None, description="All of them; at most 20 of 40 characters each, without commas"
     )
 
 
@@ -192,6 +204,7 @@ class Campaign(Shape):
     id: UUID
     name: str
     notes: str
+    tags: list[str]
     state: CampaignStateName
     origin: Literal["measured", "recorded", "imported"] = Field(
         description="Measured here, loaded from an archive, or made of files of other tools"
@@ -221,6 +234,14 @@ class CampaignDetail(Campaign):
 class Rerun(Shape):
     campaign: Campaign
     runs: int = Field(description="How many new attempts are planned")
+
+
+class CampaignChoices(Shape):
+    """Each value that some campaign has, with the number of campaigns that have it."""
+
+    states: dict[str, int]
+    tags: dict[str, int]
+    links: dict[str, int]
 
 
 class CampaignList(Shape):

@@ -27,6 +27,7 @@ class Campaign(Table):
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     name: Mapped[str]
     notes: Mapped[str]
+    tags: Mapped[list[str]] = mapped_column(default=list, server_default="{}")
     state: Mapped[str]
     origin: Mapped[str] = mapped_column(default="measured", server_default="measured")
     source: Mapped[str]

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy } from 'react'
 import type { CampaignDetail } from '@/api/types'
 import { CampaignActions } from '@/features/campaigns/CampaignActions'
+import { Description } from '@/features/campaigns/Description'
 import { DownloadsTab } from '@/features/campaigns/DownloadsTab'
 import { OriginTag } from '@/features/campaigns/OriginTag'
 import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
@@ -82,7 +83,13 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
 
 function Subtitle({ campaign }: { campaign: CampaignDetail }) {
   const { spec } = campaign
-  if (campaign.origin === 'imported') return `${plural(campaign.runs_total, 'run')} from files of other tools`
+  if (campaign.origin === 'imported')
+    return (
+      <>
+        <div>{plural(campaign.runs_total, 'run')} from files of other tools</div>
+        <Description campaign={campaign} />
+      </>
+    )
   const facts = [
     `Link ${spec.links.join(', ')}`,
     plural(spec.conditions.length, 'condition'),
@@ -92,7 +99,7 @@ function Subtitle({ campaign }: { campaign: CampaignDetail }) {
   return (
     <>
       <div>{facts.join(' · ')}</div>
-      {spec.notes ? <div>{spec.notes}</div> : null}
+      <Description campaign={campaign} />
     </>
   )
 }

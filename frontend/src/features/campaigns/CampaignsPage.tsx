@@ -1,6 +1,6 @@
-import { Button, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Button, Group, Pagination, Text } from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useCallback } from 'react'
 import type { Campaign } from '@/api/types'
 import { plural } from '@/lib/format'
 import { campaignState } from '@/lib/states'
@@ -11,15 +11,32 @@ import { Panel } from '@/ui/Panel'
 import { ProgressBar } from '@/ui/ProgressBar'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
+import { Tag } from '@/ui/Tag'
+import { CampaignFilters } from './CampaignFilters'
 import classes from './campaigns.module.css'
 import { FirstSteps } from './FirstSteps'
 import { OriginTag } from './OriginTag'
 import { progressText, segments, segmentsTotal } from './progress'
-import { useCampaigns } from './queries'
+import { CAMPAIGNS_A_PAGE, useCampaigns } from './queries'
+import { type CampaignsSearch, isFiltered } from './search'
+
+const route = getRouteApi('/shell/campaigns')
 
 /** quickTest: the button that starts one, where there is a link. */
 export function CampaignsPage({ quickTest }: { quickTest: ReactNode }) {
-  const campaigns = useCampaigns()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const campaigns = useCampaigns(search)
+  // Another filter begins at the first page. Turning pages and choosing can be taken back, typing is one step.
+  const change = useCallback(
+    (next: CampaignsSearch) =>
+      void navigate({
+        search: (old) => ({ ...old, page: undefined, ...next }),
+        replace: 'q' in next && !('state' in next),
+        resetScroll: false,
+      }),
+    [navigate],
+  )
   return (
     <>
       <PageHeader
@@ -37,33 +54,32 @@ export function CampaignsPage({ quickTest }: { quickTest: ReactNode }) {
           </>
         }
       />
-      <QueryPanel
-        query={campaigns}
-        empty={({ items }) =>
-          items.length === 0 ? (
-            <Panel>
-              <Empty
-                title="No campaigns yet"
-                action={
-                  <Button component={Link} to="/campaigns/new" variant="light">
-                    Choose a template
-                  </Button>
-                }
-              >
-                Measurements of other tools can be imported without any of these.
-                <FirstSteps />
-              </Empty>
-            </Panel>
-          ) : null
-        }
-      >
-        {({ items }) => (
-          <div className={classes.list}>
-            {items.map((campaign) => (
-              <Item key={campaign.id} campaign={campaign} />
-            ))}
-            {items.every(({ quick_link }) => quick_link !== null) ? <StillToDo /> : null}
-          </div>
+      <QueryPanel query={campaigns} empty={({ total }) => (total === 0 && !isFiltered(search) && !search.page ? <NoneYet /> : null)}>
+        {({ items, total }) => (
+          <>
+            <CampaignFilters search={search} onSearch={change} />
+            {items.length === 0 ? (
+              <Panel>
+                <Empty title={total > 0 ? 'There are not so many pages' : 'No campaign fits'}>
+                  {total > 0 ? (
+                    <Link to="/campaigns" search={{ ...search, page: undefined }}>
+                      Back to the first page
+                    </Link>
+                  ) : (
+                    'Take a filter away, or search for fewer words.'
+                  )}
+                </Empty>
+              </Panel>
+            ) : (
+              <div className={classes.list}>
+                {items.map((campaign) => (
+                  <Item key={campaign.id} campaign={campaign} />
+                ))}
+                {!isFiltered(search) && items.every(({ quick_link }) => quick_link !== null) ? <StillToDo /> : null}
+              </div>
+            )}
+            <Pages total={total} page={search.page ?? 1} onPage={(page) => change({ page: page > 1 ? page : undefined })} />
+          </>
         )}
       </QueryPanel>
     </>
@@ -79,6 +95,48 @@ function StillToDo() {
   )
 }
 
+function Pages({ total, page, onPage }: { total: number; page: number; onPage: (page: number) => void }) {
+  const pages = Math.ceil(total / CAMPAIGNS_A_PAGE)
+  const first = (page - 1) * CAMPAIGNS_A_PAGE + 1
+  return (
+    <Group component="nav" justify="space-between" mt="md" aria-label="Pages of the list">
+      <Text size="sm" c="dimmed" role="status">
+        {pages > 1 && first <= total
+          ? `${first} to ${Math.min(total, first + CAMPAIGNS_A_PAGE - 1)} of ${plural(total, 'campaign')}`
+          : plural(total, 'campaign')}
+      </Text>
+      {pages > 1 ? (
+        <Pagination
+          size="sm"
+          total={pages}
+          value={page}
+          onChange={onPage}
+          getControlProps={(control) => ({ 'aria-label': control === 'next' ? 'Next page' : 'Previous page' })}
+          getItemProps={(item) => ({ 'aria-label': `Page ${item}` })}
+        />
+      ) : null}
+    </Group>
+  )
+}
+
+function NoneYet() {
+  return (
+    <Panel>
+      <Empty
+        title="No campaigns yet"
+        action={
+          <Button component={Link} to="/campaigns/new" variant="light">
+            Choose a template
+          </Button>
+        }
+      >
+        Measurements of other tools can be imported without any of these.
+        <FirstSteps />
+      </Empty>
+    </Panel>
+  )
+}
+
 function Item({ campaign }: { campaign: Campaign }) {
   const at = campaign.launched_at ?? campaign.created_at
   return (
@@ -88,6 +146,9 @@ function Item({ campaign }: { campaign: Campaign }) {
           {campaign.name}
           <StateBadge {...campaignState(campaign)} />
           <OriginTag campaign={campaign} />
+          {campaign.tags.map((tag) => (
+            <Tag key={tag}>{tag}</Tag>
+          ))}
         </div>
         <Text size="sm" c="dimmed" mt={4} lineClamp={2}>
           {campaign.links.join(', ')} ·{' '}

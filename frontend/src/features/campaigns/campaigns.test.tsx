@@ -47,6 +47,57 @@ describe('the list', () => {
   })
 })
 
+describe('finding campaigns', () => {
+  it('the address says what is shown, and typing changes it', async () => {
+    serve()
+    const { router } = renderAt('/campaigns?state=complete&sort=name')
+    expect(await screen.findByText('recorded example')).toBeTruthy()
+    expect(screen.queryByText('HyStart on and off, now')).toBeNull()
+    await userEvent.type(screen.getByRole('searchbox', { name: 'Search campaigns' }), 'against')
+    await waitFor(() => expect(router.state.location.search).toEqual({ q: 'against', state: 'complete', sort: 'name' }))
+    expect(await screen.findByText('Cubic against BBR over GEO')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByText('recorded example')).toBeNull())
+    await userEvent.click(screen.getByRole('button', { name: 'Show all' }))
+    expect(await screen.findByText('HyStart on and off, now')).toBeTruthy()
+    expect(router.state.location.search).toEqual({ sort: 'name' })
+  })
+
+  it('says that nothing fits, which is not that there is nothing', async () => {
+    serve()
+    renderAt('/campaigns?q=nowhere')
+    expect(await screen.findByText('No campaign fits')).toBeTruthy()
+  })
+
+  it('a long list has pages, and another filter begins at the first', async () => {
+    const world = makeWorld()
+    const [one] = world.campaigns
+    if (!one) throw new Error('no campaign was recorded')
+    serve({ ...world, campaigns: Array.from({ length: 60 }, (_, n) => ({ ...one, id: crypto.randomUUID(), name: `Campaign ${n + 1}` })) })
+    const { router } = renderAt('/campaigns?page=2')
+    expect(await screen.findByText('26 to 50 of 60 campaigns')).toBeTruthy()
+    expect(screen.getByText('Campaign 26')).toBeTruthy()
+    await userEvent.click(screen.getByRole('button', { name: 'Page 3' }))
+    expect(await screen.findByText('Campaign 60')).toBeTruthy()
+    expect(router.state.location.search).toEqual({ page: 3 })
+    await userEvent.type(screen.getByRole('searchbox', { name: 'Search campaigns' }), '60')
+    await waitFor(() => expect(router.state.location.search).toEqual({ q: '60' }))
+  })
+
+  it('notes and tags are edited while a campaign runs', async () => {
+    const world = serve()
+    renderAt(`/campaigns/${IDS.running}`)
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit notes and tags' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Notes and tags' })
+    await userEvent.type(within(dialog).getByRole('textbox', { name: 'Notes' }), ' Rain from 3 UTC on.')
+    await userEvent.type(within(dialog).getByLabelText('Tags'), 'rain{Enter}')
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    const campaign = world.campaigns.find(({ id }) => id === IDS.running)
+    expect([campaign?.tags, campaign?.notes.endsWith(' Rain from 3 UTC on.'), campaign?.state]).toEqual([['rain'], true, 'running'])
+    expect(await screen.findByText('rain')).toBeTruthy()
+  })
+})
+
 const lineCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-line-curve').length
 const bandCount = (figure: HTMLElement) => figure.querySelectorAll('.recharts-area-area').length
 

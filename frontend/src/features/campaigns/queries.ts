@@ -1,11 +1,27 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQueryClient } from '@tanstack/react-query'
 import { API, api } from '@/api/client'
 import { toneOf } from '@/lib/states'
+import type { CampaignsSearch } from './search'
 
 const LIST = ['get', `${API}/campaigns`] as const
 const FALLBACK_POLL_MS = 15_000
 
-export const useCampaigns = () => api.useQuery('get', `${API}/campaigns`, { params: { query: { limit: 100 } } })
+export const CAMPAIGNS_A_PAGE = 25
+
+/** The page before stays in sight until this one has come. */
+export const useCampaigns = ({ page = 1, ...wanted }: CampaignsSearch) =>
+  api.useQuery(
+    'get',
+    `${API}/campaigns`,
+    { params: { query: { ...given(wanted), limit: CAMPAIGNS_A_PAGE, offset: (page - 1) * CAMPAIGNS_A_PAGE } } },
+    { placeholderData: keepPreviousData },
+  )
+
+type Given<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+const given = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>
+
+export const useCampaignChoices = () => api.useQuery('get', `${API}/campaigns/choices`)
 
 const path = (campaign_id: string) => ({ params: { path: { campaign_id } } })
 
@@ -23,6 +39,7 @@ function useRefreshing() {
 export const useCreateCampaign = () => api.useMutation('post', `${API}/campaigns`, useRefreshing())
 export const useChangeDraft = () => api.useMutation('put', `${API}/campaigns/{campaign_id}`, useRefreshing())
 export const useDuplicate = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/duplicate`, useRefreshing())
+export const useDescribe = () => api.useMutation('patch', `${API}/campaigns/{campaign_id}`, useRefreshing())
 export const useLaunch = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/launch`, useRefreshing())
 export const usePause = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/pause`, useRefreshing())
 export const useResume = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/resume`, useRefreshing())
@@ -31,7 +48,11 @@ export const useCancel = () => api.useMutation('post', `${API}/campaigns/{campai
 export function useDeleteCampaign() {
   const cache = useQueryClient()
   return api.useMutation('delete', `${API}/campaigns/{campaign_id}`, {
-    onSuccess: () => cache.invalidateQueries({ queryKey: LIST }),
+    onSuccess: () =>
+      Promise.all([
+        cache.invalidateQueries({ queryKey: LIST }),
+        cache.invalidateQueries({ queryKey: ['get', `${API}/campaigns/choices`] }),
+      ]),
   })
 }
 
