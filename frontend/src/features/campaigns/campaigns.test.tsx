@@ -89,7 +89,7 @@ describe('finding campaigns', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Edit notes and tags' }))
     const dialog = await screen.findByRole('dialog', { name: 'Notes and tags' })
     await userEvent.type(within(dialog).getByRole('textbox', { name: 'Notes' }), ' Rain from 3 UTC on.')
-    await userEvent.type(within(dialog).getByLabelText('Tags'), 'rain{Enter}')
+    await userEvent.type(within(dialog).getByLabelText('Tags', { selector: 'input' }), 'rain{Enter}')
     await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     const campaign = world.campaigns.find(({ id }) => id === IDS.running)
