@@ -11,6 +11,7 @@ import pytest
 from downlink.analysis.exits.best import judge_best
 from downlink.analysis.exits.flow import judge_flow
 from downlink.analysis.exits.hystartpp import judge_hystartpp
+from downlink.analysis.exits.meansd import judge_meansd
 from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.search import judge_search_31, judge_search_40
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
@@ -28,7 +29,7 @@ def recorded(name: str) -> AckTrace:
     return trace_from_fields(columns(name), is_per_ack=True, congestion_control="cubic")
 
 
-@pytest.mark.parametrize("name", ["best", "hspp", "search-1.0", "search-3.1", "search-4.0"])
+@pytest.mark.parametrize("name", ["best", "hspp", "search-1.0", "search-3.1", "search-4.0", "meansd"])
 def test_the_control_and_not_a_loss_ended_slow_start(name: str) -> None:
     assert judge_first_loss(recorded(name)).exit_us is None
     assert judge_observed_exit(recorded(name)).exit_us is not None
@@ -40,6 +41,7 @@ def test_the_control_and_not_a_loss_ended_slow_start(name: str) -> None:
         ("search-3.1", judge_search_31),
         ("search-4.0", judge_search_40),
         ("hspp", judge_hystartpp),
+        ("meansd", judge_meansd),
     ],
 )
 def test_the_replay_decides_at_the_ack_at_which_the_kernel_did(name: str, judge: Callable[[AckTrace], Verdict]) -> None:
