@@ -59,6 +59,14 @@ const FIXED = [
       await page.getByLabel('Nominal rate').waitFor()
     },
   },
+  {
+    name: 'links-quick-test',
+    path: '/links',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: /^Quick test on/ }).first().click()
+      await page.getByRole('button', { name: 'Start' }).waitFor()
+    },
+  },
   { name: 'tokens', path: '/tokens' },
   { name: 'nowhere', path: '/no/such/page' },
 ]

@@ -64,7 +64,7 @@ function QuickForm({ links, onClose }: { links: Link[]; onClose: () => void }) {
         />
       ) : null}
       <Text size="sm">
-        {link.senders[number - 1]} sends to {link.receiver} over <strong>{link.name}</strong> for {QUICK_S} s with Cubic: up to{' '}
+        {link.senders[number - 1]} sends to {link.receiver} over <strong>{link.name}</strong> for {QUICK_S} s with Cubic: up to{' '}
         {formatBytes(mostBytes(link))}
         {link.allowance_bytes === null ? '' : ` of the link’s ${formatBytes(link.allowance_bytes)}`}. Other settings stay as they are. It is
         kept in the campaign “Quick tests on {link.name}”.

@@ -59,7 +59,7 @@ it('a quick test takes two clicks, says before what it costs, and opens its run'
   const { router } = renderAt('/links')
   await userEvent.click(await screen.findByRole('button', { name: 'Quick test on geo-viasat' }))
   const dialog = within(await screen.findByRole('dialog'))
-  expect(dialog.getByText(/for 15 s with Cubic: up to 270 MB/)).toBeTruthy()
+  expect(dialog.getByText(/for 15.s with Cubic: up to 270 MB/)).toBeTruthy()
   await userEvent.click(dialog.getByRole('button', { name: 'Start' }))
   const { run_id } = said<{ run_id: string }>('quick-test-1')
   await waitFor(() => expect(router.state.location.pathname).toBe(`/runs/${run_id}`))
