@@ -45,14 +45,14 @@ JOIN_FAILURES = 30
 """Per address and quarter of an hour; many hosts may join from behind one."""
 
 
-async def _secret(request: Request) -> str:
+async def read_secret(request: Request) -> str:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret:
         raise DeniedError("agent_unknown", "An agent shows its secret as `Authorization: Bearer …`.")
     return secret.strip()
 
 
-Secret = Annotated[str, Depends(_secret)]
+Secret = Annotated[str, Depends(read_secret)]
 
 
 @router.post("/join", responses=problems(401, 403, 409, 426, 429))

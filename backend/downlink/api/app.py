@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp
@@ -33,6 +34,7 @@ from downlink.api import (
     samples,
     sweeps,
 )
+from downlink.api.contract import complete
 from downlink.api.dashboard import mount_dashboard
 from downlink.api.deps import read_clock
 from downlink.api.headers import SecurityHeaders
@@ -75,6 +77,19 @@ PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/vnd.apache.parquet")  # 
 
 class Application(FastAPI):
     """Wrapped from outside, so that the framework's own answers, those to unexpected errors too, are treated as any other."""
+
+    def openapi(self) -> dict[str, Any]:
+        """With what does not follow from types alone."""
+        if self.openapi_schema is None:
+            parts = [(PREFIX, part.router) for part in PARTS] + [("", health.router)]
+            own = [
+                (before + route.path, route)
+                for before, router in parts
+                for route in router.routes
+                if isinstance(route, APIRoute)
+            ]
+            self.openapi_schema = complete(super().openapi(), own)
+        return self.openapi_schema
 
     def build_middleware_stack(self) -> ASGIApp:
         settings: Settings = self.state.settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 from starlette.routing import Route
@@ -21,7 +22,10 @@ from starlette.routing import Route
 from downlink.api import health
 from downlink.api.app import PARTS, create_app, openapi_document
 from downlink.api.deps import Permission
+from downlink.api.examples import EXAMPLES
+from downlink.domain.agent import PROTOCOL
 from downlink.domain.permission import SCOPES, TABLE, Scope, Verb
+from downlink.protocol.messages import AnyEvent, PollRequest
 from downlink.settings import Settings
 from tests.fixtures.lab import API, Lab
 
@@ -233,6 +237,65 @@ def test_ready_needs_a_conductor_that_ticks(lab: Lab) -> None:
 def test_the_page_of_the_api_names_every_route(lab: Lab) -> None:
     page = lab.client.get(f"{API}/docs").text
     assert all(path in page for path in openapi_document()["paths"])
+
+
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (verb.upper(), path, operation)
+        for path, verbs in openapi_document()["paths"].items()
+        for verb, operation in verbs.items()
+    ]
+
+
+def test_the_document_says_of_every_route_who_may_call_it() -> None:
+    document = openapi_document()
+    assert document["servers"] == [{"url": "/", "description": "The server that hands out this document"}]
+    person, agent = [{"token": []}, {"session": []}], [{"agent": []}]
+    for verb, path, operation in operations():
+        if (verb, path) in OPEN or path == f"{API}/agent/join":
+            assert operation["security"] == [], path
+        else:
+            assert operation["security"] == (agent if path.startswith(f"{API}/agent/") else person), path
+        assert {name for each in operation["security"] for name in each} <= set(
+            document["components"]["securitySchemes"]
+        )
+
+
+def test_every_body_but_raw_bytes_has_an_example() -> None:
+    seen = {
+        operation["operationId"]
+        for _, _, operation in operations()
+        for kind, media in operation.get("requestBody", {}).get("content", {}).items()
+        if kind != "application/octet-stream" and media["example"]
+    }
+    assert seen == set(EXAMPLES)
+
+
+def test_every_example_is_taken(lab: Lab) -> None:
+    """A server without links and campaigns finds nothing to do with them, and nothing wrong with their shape."""
+    agents = {"poll": TypeAdapter(PollRequest), "accept_event": TypeAdapter(AnyEvent)}
+    for verb, path, operation in operations():
+        name = operation["operationId"]
+        if name in agents:
+            agents[name].validate_python(EXAMPLES[name])
+        elif name in EXAMPLES and name != "import_files":
+            headers = {"Authorization": f"Bearer {lab.token}"}
+            answer = lab.client.request(verb, fill(path), json=EXAMPLES[name], headers=headers)
+            said = answer.json() if answer.content else {}
+            assert said.get("code") not in ("request_invalid", "request_unreadable", "campaign_invalid"), (name, said)
+    assert EXAMPLES["join"]["protocol"] == EXAMPLES["poll"]["protocol"] == PROTOCOL
+
+
+def test_the_page_of_the_api_shows_parameters_bodies_and_answers_without_a_script(lab: Lab) -> None:
+    page = lab.client.get(f"{API}/docs").text
+    assert "<script" not in page
+    assert 'name="viewport"' in page
+    for name in ("campaign_id", "even_if_offline", "seed", "from_s"):
+        assert f"<code>{name}</code>" in page, name
+    assert "&quot;tcp_cubic.hystart&quot;: 1" in page
+    links, places = set(re.findall(r'href="#([^"]+)"', page)), re.findall(r' id="([^"]+)"', page)
+    assert links <= set(places)
+    assert len(places) == len(set(places))
 
 
 def test_drawn_requests_get_documented_answers(lab: Lab) -> None:

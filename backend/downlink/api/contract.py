@@ -1,0 +1,70 @@
+"""What the OpenAPI document says besides what follows from types: who may call, where, and with which body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from downlink.api.agent_channel import read_secret
+from downlink.api.deps import find_caller
+from downlink.api.examples import EXAMPLES
+
+SCHEMES: dict[str, Any] = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "dlk_…",
+        "description": "An API token, made on the page of tokens, by `downlink token create` or by `POST /tokens`",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "downlink",
+        "description": "A signed-in browser; over https the cookie is called `__Host-downlink`. "
+        "What changes something needs an `Origin` of this server",
+    },
+    "agent": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "dla_…",
+        "description": "The secret that an agent was given when it joined",
+    },
+}
+SERVERS = [{"url": "/", "description": "The server that hands out this document"}]
+
+
+def complete(document: dict[str, Any], routes: Iterable[tuple[str, APIRoute]]) -> dict[str, Any]:
+    """The same document with servers, security schemes, and an example of each body but raw bytes. routes: with their paths."""
+    document["servers"] = SERVERS
+    document["components"]["securitySchemes"] = SCHEMES
+    for path, route in routes:
+        for verb in (route.methods or ()) if route.include_in_schema else ():
+            operation = document["paths"][path][verb.lower()]
+            operation["security"] = _security(route.dependant)
+            _add_example(operation)
+    return document
+
+
+def _security(dependant: Dependant) -> list[dict[str, list[str]]]:
+    """Any one of these suffices; none is asked for where the list is empty."""
+    asked = set(_calls(dependant))
+    if read_secret in asked:
+        return [{"agent": []}]
+    return [{"token": []}, {"session": []}] if find_caller in asked else []
+
+
+def _calls(dependant: Dependant) -> Iterable[Any]:
+    yield dependant.call
+    for inner in dependant.dependencies:
+        yield from _calls(inner)
+
+
+def _add_example(operation: dict[str, Any]) -> None:
+    content = operation.get("requestBody", {}).get("content", {})
+    example = EXAMPLES.get(operation["operationId"])
+    for media in content.values():
+        if example is not None:
+            media["example"] = example
