@@ -63,7 +63,10 @@ const FIXED = [
     name: 'links-quick-test',
     path: '/links',
     prepare: async (page) => {
-      await page.getByRole('button', { name: /^Quick test on/ }).first().click()
+      await page
+        .getByRole('button', { name: /^Quick test on/ })
+        .first()
+        .click()
       await page.getByRole('button', { name: 'Start' }).waitFor()
     },
   },

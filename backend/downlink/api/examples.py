@@ -45,6 +45,7 @@ EXAMPLES: Mapping[str, Any] = {
     "preview_campaign": {"source": _TEXT},
     "create_campaign": {"campaign": _CAMPAIGN},
     "change_campaign": {"source": _TEXT},
+    "describe_campaign": {"notes": "Rain from noon on.", "tags": ["geo", "winter"]},
     "duplicate_campaign": {"name": "HyStart on and off, again"},
     "launch_campaign": {"even_if_offline": False},
     "import_files": {"files": ["flent-2026-01-02.flent.gz"], "campaign": "Runs of the winter", "skip_refused": False},

@@ -5711,6 +5711,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "dlu_from-the-set-up-link",
+                 *       "username": "admin",
+                 *       "password": "a long sentence of words"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SetupBody"];
             };
         };
@@ -5789,6 +5796,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "username": "admin",
+                 *       "password": "a long sentence of words"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LoginBody"];
             };
         };
@@ -5986,6 +5999,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current": "a long sentence of words",
+                 *       "password": "another sentence of words"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordBody"];
             };
         };
@@ -6266,6 +6285,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Nightly export",
+                 *       "scopes": [
+                 *         "read"
+                 *       ],
+                 *       "expires_in_days": 365
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenBody"];
             };
         };
@@ -6644,6 +6672,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "viasat-client",
+                 *       "expires_in_minutes": 60
+                 *     }
+                 */
                 "application/json": components["schemas"]["EnrolmentBody"];
             };
         };
@@ -6866,6 +6900,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "geo",
+                 *       "orbit": "GEO",
+                 *       "operator": "Viasat",
+                 *       "nominal_rate_bps": 144000000,
+                 *       "base_rtt_ms": 600,
+                 *       "receiver": "viasat-client",
+                 *       "senders": [
+                 *         "server-1"
+                 *       ],
+                 *       "allowance_bytes": 100000000000
+                 *     }
+                 */
                 "application/json": components["schemas"]["LinkBody"];
             };
         };
@@ -7038,6 +7086,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "allowance_bytes": null,
+                 *       "senders": [
+                 *         "server-1",
+                 *         "server-2"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["LinkChange"];
             };
         };
@@ -7127,6 +7184,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "sender": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["QuickTestBody"] | null;
             };
         };
@@ -7214,6 +7276,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "source": "name: HyStart on and off\nlinks: [geo]\nstop: {seconds: 60}\ntimetable: {cycles: 10, pause_s: 30}\nconditions:\n  - {name: HyStart on, sender: {tcp_cubic.hystart: 1}}\n  - {name: HyStart off, sender: {tcp_cubic.hystart: 0}}\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CampaignBody"];
             };
         };
@@ -7477,6 +7544,37 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "campaign": {
+                 *         "name": "HyStart on and off",
+                 *         "links": [
+                 *           "geo"
+                 *         ],
+                 *         "stop": {
+                 *           "seconds": 60
+                 *         },
+                 *         "timetable": {
+                 *           "cycles": 10,
+                 *           "pause_s": 30
+                 *         },
+                 *         "conditions": [
+                 *           {
+                 *             "name": "HyStart on",
+                 *             "sender": {
+                 *               "tcp_cubic.hystart": 1
+                 *             }
+                 *           },
+                 *           {
+                 *             "name": "HyStart off",
+                 *             "sender": {
+                 *               "tcp_cubic.hystart": 0
+                 *             }
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CampaignBody"];
             };
         };
@@ -7615,6 +7713,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "source": "name: HyStart on and off\nlinks: [geo]\nstop: {seconds: 60}\ntimetable: {cycles: 10, pause_s: 30}\nconditions:\n  - {name: HyStart on, sender: {tcp_cubic.hystart: 1}}\n  - {name: HyStart off, sender: {tcp_cubic.hystart: 0}}\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CampaignBody"];
             };
         };
@@ -7787,6 +7890,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "notes": "Rain from noon on.",
+                 *       "tags": [
+                 *         "geo",
+                 *         "winter"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DescribeBody"];
             };
         };
@@ -7867,6 +7979,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "HyStart on and off, again"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DuplicateBody"] | null;
             };
         };
@@ -7956,6 +8073,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "even_if_offline": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["LaunchBody"] | null;
             };
         };
@@ -9909,6 +10031,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "files": [
+                 *         "flent-2026-01-02.flent.gz"
+                 *       ],
+                 *       "campaign": "Runs of the winter",
+                 *       "skip_refused": false
+                 *     }
+                 */
                 "multipart/form-data": {
                     files: string[];
                     /**
@@ -10292,6 +10423,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "detector": "search",
+                 *       "version": "3.1",
+                 *       "grid": {
+                 *         "window_factor": [
+                 *           2.5,
+                 *           3.5
+                 *         ],
+                 *         "threshold_percent": [
+                 *           30,
+                 *           35
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["SweepBody"];
             };
         };
@@ -10677,6 +10824,39 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "protocol": 2,
+                 *       "token": "dle_3q2-7wX0k9Zr",
+                 *       "name": "viasat-client",
+                 *       "version": "0.1.0",
+                 *       "host": {
+                 *         "boot_id": "0f6a7e0e-5b1f-4d6e-9d9e-0f3e5a8f1c11",
+                 *         "hostname": "client",
+                 *         "kernel": "6.18.44",
+                 *         "os": "Debian GNU/Linux 12",
+                 *         "arch": "amd64",
+                 *         "cpus": 2,
+                 *         "roles": [
+                 *           "receiver"
+                 *         ],
+                 *         "congestion_controls": [
+                 *           "bbr",
+                 *           "cubic",
+                 *           "reno"
+                 *         ],
+                 *         "settings": {
+                 *           "tcp_cubic.hystart": "1"
+                 *         },
+                 *         "settings_writable": [
+                 *           "tcp_cubic.hystart"
+                 *         ],
+                 *         "tcp_info_bytes": 280,
+                 *         "data_host": "203.0.113.7",
+                 *         "spool_free_bytes": 80000000000
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["JoinRequest"];
             };
         };
@@ -10773,6 +10953,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "protocol": 2,
+                 *       "status": "idle",
+                 *       "run_id": null,
+                 *       "attempt": null,
+                 *       "detail": null,
+                 *       "progress": null,
+                 *       "spool": [],
+                 *       "host": null,
+                 *       "wait_s": 25
+                 *     }
+                 */
                 "application/json": components["schemas"]["PollRequest"];
             };
         };
@@ -10844,6 +11037,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "uploaded",
+                 *       "attempt": 1,
+                 *       "at": "2026-01-02T03:05:12.200000Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReadyEvent"] | components["schemas"]["FailedEvent"] | components["schemas"]["FinishedEvent"] | components["schemas"]["RestoredEvent"] | components["schemas"]["UploadedEvent"];
             };
         };
