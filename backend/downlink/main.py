@@ -17,7 +17,7 @@ from uuid import UUID
 
 import typer
 
-from downlink.cli import agents, campaigns, links, runs
+from downlink.cli import agents, annotating, campaigns, links, runs
 from downlink.cli.client import read_stack_file
 from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
@@ -56,6 +56,7 @@ app.add_typer(campaigns.app, name="campaigns", rich_help_panel="Client")
 app.add_typer(runs.app, name="runs", rich_help_panel="Client")
 app.add_typer(agents.app, name="agents", rich_help_panel="Client")
 app.add_typer(links.app, name="links", rich_help_panel="Client")
+app.add_typer(annotating.app, name="annotations", rich_help_panel="Client")
 app.command("quick", rich_help_panel="Client")(quick_command)
 app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from downlink.actions.analyse import judge
 from downlink.actions.archived_seconds import gather, spread
@@ -122,7 +122,16 @@ class _Writer:
                 page, after = read_page(unit, member, self.campaign_id, after, limit)
             if after is None:
                 return
-            yield spread(member, page)
+            yield self._own(page) if member == "annotations" else spread(member, page)
+
+    def _own(self, annotations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What is noted of a link goes along as the campaign's own, under an id that is the same in each archive of it."""
+        return [
+            row
+            if row["campaign_id"]
+            else {**row, "id": str(uuid5(self.campaign_id, row["id"])), "campaign_id": str(self.campaign_id)}
+            for row in annotations
+        ]
 
     def _chunks(self) -> Iterator[tuple[StoredChunk, bytes | None]]:
         """With the Parquet of each that has its own."""

@@ -30,7 +30,7 @@ class Reach(StrEnum):
 class Verb(StrEnum):
     """READ: all that is planned, measured and computed, previews and exports included. RUN: launch, pause, resume, cancel, run again.
 
-    DESCRIBE: notes and tags.
+    DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
     DERIVE: sweeps and re-analysis. MANAGE_AGENTS: join and revoke them. MANAGE_ACCESS: tokens and sessions.
     """
 
@@ -43,6 +43,7 @@ class Verb(StrEnum):
     IMPORT = "import"
     CREATE_LINK = "create_link"
     CHANGE_LINK = "change_link"
+    ANNOTATE = "annotate"
     CHANGE_ACCOUNT = "change_account"
     MANAGE_AGENTS = "manage_agents"
     MANAGE_ACCESS = "manage_access"
@@ -70,6 +71,7 @@ TABLE: Mapping[Verb, Rule] = {
     Verb.IMPORT:           Rule("write", _NONE, _ANY, _ANY),
     Verb.CREATE_LINK:      Rule("write", _NONE, _ANY, _ANY),
     Verb.CHANGE_LINK:      Rule("write", _NONE, _OWN, _ANY),
+    Verb.ANNOTATE:         Rule("write", _NONE, _ANY, _ANY),
     Verb.CHANGE_ACCOUNT:  Rule("write", _OWN, _OWN, _OWN),
     Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _ANY),
     Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _ANY),

@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, insert, select, tuple_
+from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, func, insert, select, tuple_
 from sqlalchemy.sql.elements import KeyedColumnElement
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.event import FLEETING
 from downlink.storage import kept, tables
+from downlink.storage.annotating import concerning
 from downlink.storage.unit import IN_BINARY, Unit
 from downlink.tracestore import Kept
 
@@ -32,7 +33,7 @@ ARCHIVED: Mapping[str, type[tables.Table]] = {
     "limit_bins": tables.FlowLimit,
     "link": tables.LinkPhase,
     "flow_losses": tables.FlowLoss,
-    **{table.__tablename__: table for table in (tables.Event, tables.Report)},
+    **{table.__tablename__: table for table in (tables.Event, tables.Report, tables.Annotation)},
 }
 # A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.
 SECONDS = {"series": ("run_id", "flow", "quantities", "packed"), "limit_bins": ("run_id", "flow", "seconds")}
@@ -74,7 +75,7 @@ def read_page(
     key = list(table.__table__.primary_key)
     columns = _columns(member)
     convert = _to_plain if member in SECONDS else _to_json
-    query = select(*key, *columns).where(_belongs(table, campaign_id, runs))
+    query = select(*key, *columns).where(_belongs(unit, table, campaign_id, runs))
     if after is not None:
         query = query.where(tuple_(*key) > tuple_(*after))
     found = unit.session.execute(query.order_by(*key).limit(limit)).all()
@@ -83,13 +84,25 @@ def read_page(
     return rows, tuple(found[-1][: len(key)]) if found else None
 
 
-def _belongs(table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -> ColumnElement[bool]:
+def _belongs(unit: Unit, table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -> ColumnElement[bool]:
     if table is tables.Campaign:
         return tables.Campaign.id == campaign_id
+    if table is tables.Annotation:
+        return concerning(campaign_id, *_place(unit, campaign_id))
     if table is tables.Event:
         return tables.Event.run_id.in_(runs) & tables.Event.kind.not_in(FLEETING)
     columns = table.__table__.columns
     return columns.campaign_id == campaign_id if "campaign_id" in columns else columns.run_id.in_(runs)
+
+
+def _place(unit: Unit, campaign_id: UUID) -> tuple[list[str], datetime | None, datetime | None]:
+    """The links that a campaign's runs went over, and from when to when."""
+    run = tables.Run
+    query = select(
+        func.array_agg(run.link.distinct()), func.min(func.coalesce(run.start_at, run.due_at)), func.max(run.ended_at)
+    )
+    names, first, last = unit.session.execute(query.where(run.campaign_id == campaign_id)).one()
+    return list(names or ()), first, last
 
 
 def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:

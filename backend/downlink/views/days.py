@@ -9,11 +9,14 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from downlink.domain.annotation import MOST_DRAWN
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LINKED, METRICS
 from downlink.domain.zone import Night, nights
 from downlink.storage import campaigns, days
+from downlink.storage.annotating import annotations_over
 from downlink.storage.days import FlowValue, PlacedRun
+from downlink.storage.tables import Annotation
 from downlink.storage.unit import Unit
 
 MOST_RUNS = 5_000
@@ -43,6 +46,7 @@ class CampaignDay:
     to_at: datetime | None
     total: int
     links: list[DayLink]
+    annotations: list[dict[str, Any]]
     runs: list[dict[str, Any]]
 
 
@@ -62,9 +66,9 @@ def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Camp
     from_at, to_at = min((run.at for run in runs), default=None), max(map(_end, runs), default=None)
     total = len(runs) if len(runs) < MOST_RUNS else days.count_runs(unit, campaign_id)
     rows = [_run(run, values[run.id]) for run in runs]
-    return CampaignDay(
-        campaign_id, phase, metric, from_at, to_at, total, _links(unit, spec.links, runs, from_at, to_at), rows
-    )
+    links = _links(unit, spec.links, runs, from_at, to_at)
+    noted = _annotations(unit, campaign_id, [each.link for each in links], from_at, to_at)
+    return CampaignDay(campaign_id, phase, metric, from_at, to_at, total, links, noted, rows)
 
 
 def _values(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Iterable[FlowValue]:
@@ -90,6 +94,26 @@ def _links(
     return [
         DayLink(link, zone, nights(zone, from_at, to_at) if zone and from_at and to_at else []) for link, zone in found
     ]
+
+
+def _annotations(
+    unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
+) -> list[dict[str, Any]]:
+    """Those within the strip. What an archive brought along of a link is left out where the link here says the same."""
+    if from_at is None or to_at is None:
+        return []
+    found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
+    of_links = {_said(row) for row in found if row.campaign_id is None}
+    names = ("id", "campaign_id", "link", "kind", "text", "from_at", "to_at", "created_at")
+    return [
+        {name: getattr(row, name) for name in names}
+        for row in found
+        if row.campaign_id is None or _said(row) not in of_links
+    ]
+
+
+def _said(row: Annotation) -> tuple[str | None, str, str, datetime, datetime | None]:
+    return (row.link, row.kind, row.text, row.from_at, row.to_at)
 
 
 def _run(run: PlacedRun, values: Sequence[FlowValue]) -> dict[str, Any]:

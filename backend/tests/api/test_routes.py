@@ -55,7 +55,17 @@ def routes(*, for_agents: bool) -> list[tuple[str, str]]:
 
 def fill(path: str) -> str:
     values = {"flow": "1", "point": "sender", "sequence": "0", "table": "runs"}
-    for name in ("campaign_id", "run_id", "link_id", "agent_id", "token_id", "session_id", "sweep_id", *values):
+    for name in (
+        "campaign_id",
+        "run_id",
+        "link_id",
+        "agent_id",
+        "token_id",
+        "session_id",
+        "sweep_id",
+        "annotation_id",
+        *values,
+    ):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
     return path
 

@@ -4,6 +4,8 @@ import type { components } from './schema'
 type Schemas = components['schemas']
 
 export type Agent = Schemas['Agent']
+export type Annotation = Schemas['Annotation']
+export type AnnotationBody = Schemas['AnnotationBody']
 export type Campaign = Schemas['Campaign']
 export type CampaignDay = Schemas['CampaignDay']
 export type CampaignDetail = Schemas['CampaignDetail']

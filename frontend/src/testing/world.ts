@@ -18,6 +18,8 @@ export interface World {
   /** The condition that the last import named. */
   importedUnder: string | null
   sweeps: Sweep[]
+  /** What was noted since. */
+  annotations: object[]
   /** By path: what is said instead of the recording. */
   instead: Record<string, unknown>
 }
@@ -40,6 +42,7 @@ export function makeWorld(): World {
     refusedFiles: [],
     importedUnder: null,
     sweeps: withFailed(itemsOf<Sweep>('recorded-sweeps')),
+    annotations: [],
     instead: {},
   }
 }

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from downlink.api.schemas.annotations import Annotation
 from downlink.api.schemas.base import Moment, Shape
 from downlink.api.schemas.runs import RunStateName
 
@@ -51,4 +52,5 @@ class CampaignDay(Shape):
     to_at: Moment | None
     total: int = Field(description="Runs of the campaign; the first 5,000 are in the answer")
     links: list[DayLink]
+    annotations: list[Annotation] = Field(description="Of the campaign and of its links, within the strip; at most 100")
     runs: list[DayRun] = Field(description="Every attempt, in the order of the plan")

@@ -1,6 +1,7 @@
 """Every table, by subject. There are no relationships to walk: a query joins what it needs."""
 
 from downlink.storage.tables.access import ApiToken, Audit, LoginFailure, Session, SetupToken, User
+from downlink.storage.tables.annotations import Annotation
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
@@ -22,6 +23,7 @@ from downlink.storage.tables.traces import Chunk, Trace, TraceFolder
 
 __all__ = [
     "Agent",
+    "Annotation",
     "ApiToken",
     "Audit",
     "Campaign",

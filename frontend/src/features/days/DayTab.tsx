@@ -12,6 +12,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { StateBadge } from '@/ui/StateBadge'
+import { AnnotationsPanel } from './AnnotationsPanel'
 import { DayStrip } from './DayStrip'
 import { DAY_METRICS, type DayMetric, endedBadly, metricOf, stripsOf } from './day'
 import { dayFigure } from './figures'
@@ -105,6 +106,7 @@ function Strips({ day, campaign, metric }: { day: CampaignDay; campaign: Campaig
           The first {day.runs.length} of {plural(day.total, 'run')}. runs.csv on the Downloads tab has them all.
         </Text>
       ) : null}
+      <AnnotationsPanel day={day} campaign={campaign} />
       <EndedBadly runs={endedBadly(day.runs)} campaignId={campaign.id} hasLinks={strips.length > 1} />
     </>
   )

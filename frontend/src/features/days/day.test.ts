@@ -41,6 +41,7 @@ function dayOf(runs: DayRun[]): CampaignDay {
     from_at: moments[0] ?? null,
     to_at: moments.at(-1) ?? null,
     total: runs.length,
+    annotations: [],
     links: [{ link: 'geo', time_zone: 'Europe/Madrid', nights }],
     runs,
   }
@@ -143,6 +144,29 @@ it('a plot has a sign for each run at its place, and its nights behind them', ()
   // 20 Mb/s is the largest, at the top of an axis from 0 to 20.
   expect(dots.at(-1)?.y).toBeCloseTo(SCREEN.margin.top)
   expect(shapes.filter((shape) => shape.is === 'path' && shape.fill === 'chart-night')).toHaveLength(1)
+})
+
+describe('annotations', () => {
+  const at = (minute: number) => new Date((START + minute * 60) * 1000).toISOString()
+  const base = { id: 'a', campaign_id: 'c', link: null, kind: 'weather' as const, text: 'Rain.', to_at: null, created_at: at(0) }
+  const annotations = [
+    { ...base, from_at: at(6), to_at: at(9) },
+    { ...base, id: 'b', link: 'leo', text: 'Elsewhere', from_at: at(7) },
+    { ...base, id: 'd', link: 'geo', text: 'Dish moved', from_at: at(8) },
+  ]
+  const day = { ...dayOf(cycles(4).map((cycle) => run(cycle))), annotations }
+
+  it('stand in the strips of their link, by their number in the list', () => {
+    expect(stripsOf(day, ['on'])[0]?.notes.map(({ number }) => number)).toEqual([1, 3])
+  })
+
+  it('are numbers above the first plot, and sentences in the caption', () => {
+    const figure = dayFigure({ day, conditions: ['on'], metric: metricOf('throughput_bps'), link: 'geo', source: { campaign: 'A day' } })
+    const svg = figureSvg(figure, { width: 'double' })
+    expect(svg).toMatch(/1: Rain \(2 Jan, 12:06 to 2 Jan, 12:09\)\. 3: Dish moved \(2 Jan, 12:08\)\./)
+    expect(svg).toMatch(/font-weight="[^"]+"[^>]*>3</)
+    expect(svg).not.toContain('Elsewhere')
+  })
 })
 
 describe('a saved strip', () => {

@@ -1,6 +1,6 @@
 import type { CampaignDay, DayRun } from '@/api/types'
 import { secondsOf } from '@/charts/clock'
-import type { DayLine, DayPoint, DayRow } from '@/charts/dayShapes'
+import type { DayLine, DayNote, DayPoint, DayRow } from '@/charts/dayShapes'
 import { EVENT_TIMES, LINKED, METRICS, type Quantity } from '@/lib/quantities'
 import { UNDER_WAY } from '@/lib/states'
 
@@ -28,6 +28,7 @@ export interface Strip {
   from: number
   to: number
   nights: { from: number; to: number }[]
+  notes: DayNote[]
   lines: DayLine[]
   /** All lines together, or each by itself. */
   plots: DayLine[][]
@@ -54,6 +55,7 @@ export function stripsOf(day: CampaignDay, conditions: readonly string[]): Strip
         zone: link.time_zone,
         ...span,
         nights: link.nights.map(({ from_at, to_at }) => ({ from: secondsOf(from_at), to: secondsOf(to_at) })),
+        notes: notesOf(day, link.link, span),
         lines,
         plots: lines.length > MOST_TOGETHER ? lines.map((one) => [one]) : [lines],
         rows: rowsOf(runs, conditions, lines),
@@ -62,6 +64,18 @@ export function stripsOf(day: CampaignDay, conditions: readonly string[]): Strip
       }
     })
 }
+
+/** What was noted of the campaign or of this link, by its number among all that are noted. */
+const notesOf = (day: CampaignDay, link: string, { from, to }: { from: number; to: number }): DayNote[] =>
+  day.annotations
+    .map((one, index) => ({
+      link: one.link,
+      number: index + 1,
+      from: secondsOf(one.from_at),
+      to: one.to_at === null ? null : secondsOf(one.to_at),
+    }))
+    .filter((note) => (note.link === null || note.link === link) && note.from <= to && (note.to ?? note.from) >= from)
+    .map(({ number, from: begin, to: end }) => ({ number, from: begin, to: end }))
 
 /** Of each condition, or of each of its flows where they compete, the complete runs that have a value. */
 function linesOf(runs: readonly DayRun[], conditions: readonly string[]): DayLine[] {

@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
 import type { CampaignDay } from '@/api/types'
@@ -57,4 +57,27 @@ it('a campaign without runs says what to do', async () => {
   serve()
   renderAt(`/campaigns/${IDS.draft}?tab=day`)
   expect(await screen.findByText('No runs yet')).toBeTruthy()
+})
+
+it('an annotation is noted in UTC, of the campaign or of its link in every campaign', async () => {
+  const world = serve()
+  renderAt(day('running'))
+  await userEvent.click(await screen.findByRole('button', { name: 'Add annotation' }))
+  const form = within(await screen.findByRole('dialog'))
+  const save = form.getByRole('button', { name: 'Save annotation' })
+  expect((save as HTMLButtonElement).disabled).toBe(true)
+  await userEvent.type(form.getByRole('textbox', { name: 'What happened' }), 'Rain at the dish')
+  fireEvent.change(form.getByLabelText('From, UTC'), { target: { value: '2026-01-02T03:04' } })
+  await userEvent.click(form.getByRole('combobox', { name: 'Of' }))
+  await userEvent.click(await screen.findByRole('option', { name: 'Link geo-viasat, every campaign' }))
+  await userEvent.click(save)
+  await waitFor(() => expect(world.annotations).toHaveLength(1))
+  expect(world.annotations[0]).toMatchObject({
+    campaign_id: null,
+    link: 'geo-viasat',
+    kind: 'weather',
+    text: 'Rain at the dish',
+    from_at: '2026-01-02T03:04:00Z',
+    to_at: null,
+  })
 })

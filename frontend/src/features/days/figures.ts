@@ -1,5 +1,5 @@
 import type { CampaignDay } from '@/api/types'
-import { clockTitle, secondsOf } from '@/charts/clock'
+import { clockTitle, momentText, secondsOf } from '@/charts/clock'
 import { mostOf } from '@/charts/dayShapes'
 import type { Figure, FigurePanel } from '@/charts/figure'
 import { dayPanel, dayRowsPanel, withUnit } from '@/charts/panels'
@@ -19,8 +19,8 @@ interface DayFigure {
 
 /** What a strip draws, for the page and for figures: its plots, and below them its rows; the last one has the clock. */
 export function stripBoxes(strip: Strip, factor: number) {
-  const { from, to, nights } = strip
-  const shared = { from, to, nights, notes: [] }
+  const { from, to, nights, notes } = strip
+  const shared = { from, to, nights, notes }
   const most = mostOf(strip.lines)
   const hasRows = strip.rows.length > 0
   const drawn = strip.lines.length > 0 ? strip.plots : []
@@ -31,7 +31,7 @@ export function stripBoxes(strip: Strip, factor: number) {
       factor,
       most,
       hasTimeAxis: index === drawn.length - 1 && !hasRows,
-      areNotesNamed: false,
+      areNotesNamed: index === 0 && notes.length > 0,
       title: drawn.length > 1 ? (lines[0]?.label ?? '') : '',
     })),
     rows: hasRows ? { ...shared, rows: strip.rows } : null,
@@ -53,6 +53,7 @@ export function dayFigure({ day, conditions, metric, link, source }: DayFigure):
     caption: captionOf(
       `${metric.title} of each run, ${phaseOf(metric, day.phase)}. Lines are broken where a run is missing.`,
       nightSentence(strips),
+      ...noted(day, strips),
       ...strips.map((strip) => `${strips.length > 1 ? `${strip.link}: ` : ''}${countSentence(strip.counts)}`),
       sourceSentence(source),
     ),
@@ -71,6 +72,15 @@ const phaseOf = (metric: DayMetric, phase: string) =>
 function nightSentence(strips: readonly Strip[]): string | undefined {
   const zones = [...new Set(strips.filter(({ nights }) => nights.length > 0).map(({ zone }) => zone))]
   return zones.length > 0 ? `Shaded: night, 22:00 to 06:00 in ${zones.join(' and ')}.` : undefined
+}
+
+/** "1: rain, 23 Nov, 14:00 to 23 Nov, 15:30." Those that stand in these strips. */
+function noted(day: CampaignDay, strips: readonly Strip[]): string[] {
+  const shown = new Set(strips.flatMap(({ notes }) => notes.map(({ number }) => number)))
+  return day.annotations.flatMap(({ text, from_at, to_at }, index) => {
+    const end = to_at ? ` to ${momentText(secondsOf(to_at))}` : ''
+    return shown.has(index + 1) ? [`${index + 1}: ${text.replace(/[.\s]+$/, '')} (${momentText(secondsOf(from_at))}${end}).`] : []
+  })
 }
 
 function panelsOf(strip: Strip, metric: DayMetric, isOneOfSeveral: boolean): FigurePanel[] {

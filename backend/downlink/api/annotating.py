@@ -1,0 +1,47 @@
+"""Annotations on the times of campaigns and links."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from downlink.actions import annotating
+from downlink.actions.annotating import Noted
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.schemas.annotations import Annotation, AnnotationBody, AnnotationList
+from downlink.domain.permission import Verb
+from downlink.storage import annotating as rows
+
+router = APIRouter(tags=["annotations"])
+
+
+@router.get("/annotations", responses=problems(401))
+def list_annotations(
+    caller: Reader,
+    unit: ReadUnit,
+    campaign_id: Annotated[UUID | None, Query(description="Only the campaign's own")] = None,
+    link: Annotated[str | None, Query(max_length=100, description="Only those of this link")] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> AnnotationList:
+    """By their beginning."""
+    found, total = rows.list_annotations(unit, campaign_id, link, limit, offset)
+    return AnnotationList(items=[Annotation.model_validate(row) for row in found], total=total)
+
+
+@router.post("/annotations", status_code=201, dependencies=[may(Verb.ANNOTATE)], responses=problems(401, 403, 404, 409))
+def annotate(body: AnnotationBody, unit: UnitOfWork, now: Now) -> Annotation:
+    """Note what happened at a time: weather, maintenance, anything else. 409 `annotations_full` beyond 200 of a campaign."""
+    return Annotation.model_validate(annotating.annotate(unit, Noted(**body.model_dump()), now))
+
+
+@router.delete(
+    "/annotations/{annotation_id}",
+    status_code=204,
+    dependencies=[may(Verb.ANNOTATE)],
+    responses=problems(401, 403, 404),
+)
+def delete_annotation(annotation_id: UUID, unit: UnitOfWork) -> None:
+    annotating.delete_annotation(unit, annotation_id)

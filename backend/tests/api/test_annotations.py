@@ -1,0 +1,146 @@
+"""What happened at a time: of a campaign, of a link, in the day strip and in archives."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import insert
+
+from downlink.actions.archive import load_archive
+from downlink.domain.annotation import MOST_OF_CAMPAIGN
+from downlink.storage.tables import Annotation
+from tests.fixtures.lab import API, Lab
+from tests.fixtures.recorded import ARCHIVE
+
+LINK = "geo-viasat"
+
+
+@pytest.fixture
+def campaign(lab: Lab) -> str:
+    with lab.units() as unit:
+        return str(load_archive(unit, ARCHIVE.read_bytes())[0])
+
+
+def begin(lab: Lab, campaign: str) -> datetime:
+    return datetime.fromisoformat(lab.call("GET", f"/campaigns/{campaign}/day")["from_at"])
+
+
+def note(lab: Lab, **body: Any) -> Any:
+    return lab.call("POST", "/annotations", {"text": "rain", "kind": "weather", **body})
+
+
+def shown(lab: Lab, campaign: str) -> list[str]:
+    return [each["text"] for each in lab.call("GET", f"/campaigns/{campaign}/day")["annotations"]]
+
+
+def make_link(lab: Lab) -> None:
+    lab.join("client"), lab.join("server")
+    lab.link(LINK)
+
+
+def test_a_campaigns_annotation_is_listed_shown_and_deleted(lab: Lab, campaign: str) -> None:
+    at = begin(lab, campaign)
+    made = note(lab, campaign_id=campaign, from_at=at.isoformat(), to_at=(at + timedelta(minutes=1)).isoformat())
+    listed = lab.call("GET", f"/annotations?campaign_id={campaign}")
+    assert (listed["total"], listed["items"]) == (1, [made])
+    assert (made["kind"], made["text"], made["link"], made["campaign_id"]) == ("weather", "rain", None, campaign)
+    assert shown(lab, campaign) == ["rain"]
+    lab.call("DELETE", f"/annotations/{made['id']}", expect=204)
+    assert shown(lab, campaign) == []
+    lab.call("DELETE", f"/annotations/{made['id']}", expect=404)
+
+
+def test_a_links_annotation_stands_in_every_campaign_over_it_while_it_ran(lab: Lab, campaign: str) -> None:
+    make_link(lab)
+    at = begin(lab, campaign)
+    week = timedelta(days=7)
+    note(lab, link=LINK, text="dish moved", from_at=(at - week).isoformat(), to_at=(at + week).isoformat())
+    note(lab, link=LINK, text="before", from_at=(at - week).isoformat())
+    note(lab, link=LINK, text="after", from_at=(at + week).isoformat())
+    assert shown(lab, campaign) == ["dish moved"]
+    assert lab.call("GET", f"/annotations?link={LINK}")["total"] == 3
+
+
+def test_another_campaigns_annotations_stay_with_it(lab: Lab, campaign: str) -> None:
+    make_link(lab)
+    other = lab.launch(links=[LINK])
+    at = begin(lab, campaign)
+    note(lab, campaign_id=other, from_at=at.isoformat())
+    note(lab, campaign_id=other, link=LINK, from_at=at.isoformat())
+    assert shown(lab, campaign) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"from_at": "2026-01-02T03:00:00"}, "request_invalid"),
+        ({"text": "   "}, "request_invalid"),
+        ({"text": "x" * 501}, "request_invalid"),
+        ({"text": "\x1b[2J"}, "request_invalid"),
+        ({"kind": "lunch"}, "request_invalid"),
+        ({"to_at": "2026-01-02T02:59:59Z"}, "annotation_times"),
+        ({"to_at": "2028-01-02T02:59:59Z"}, "annotation_times"),
+        ({"campaign_id": None}, "annotation_subject"),
+        ({"link": "moon"}, "annotation_subject"),
+    ],
+)
+def test_what_cannot_be_noted_is_refused(lab: Lab, campaign: str, change: dict[str, Any], code: str) -> None:
+    body = {"campaign_id": campaign, "text": "rain", "from_at": "2026-01-02T03:00:00Z", **change}
+    assert lab.call("POST", "/annotations", body, expect=422)["code"] == code
+    assert lab.call("GET", "/annotations")["total"] == 0
+
+
+def test_what_is_not_there_is_not_annotated(lab: Lab) -> None:
+    moment = {"text": "rain", "from_at": "2026-01-02T03:00:00Z"}
+    assert lab.call("POST", "/annotations", {**moment, "link": "moon"}, expect=404)["code"] == "link_not_found"
+    nowhere = str(UUID(int=0))
+    assert (
+        lab.call("POST", "/annotations", {**moment, "campaign_id": nowhere}, expect=404)["code"] == "campaign_not_found"
+    )
+
+
+def test_a_campaign_has_no_more_annotations_than_a_strip_can_hold(lab: Lab, campaign: str) -> None:
+    now = lab.now()
+    row = {"campaign_id": UUID(campaign), "kind": "note", "text": "n", "from_at": now, "created_at": now}
+    with lab.units() as unit:
+        unit.session.execute(insert(Annotation), [row] * (MOST_OF_CAMPAIGN - 1))
+    note(lab, campaign_id=campaign, from_at=now.isoformat())
+    full = lab.call(
+        "POST", "/annotations", {"campaign_id": campaign, "text": "n", "from_at": now.isoformat()}, expect=409
+    )
+    assert full["code"] == "annotations_full"
+
+
+def test_who_may_only_read_annotates_nothing(lab: Lab, campaign: str) -> None:
+    secret = lab.call("POST", "/tokens", {"name": "r", "scopes": ["read"]})["secret"]
+    body = {"campaign_id": campaign, "text": "rain", "from_at": "2026-01-02T03:00:00Z"}
+    answer = lab.client.post(f"{API}/annotations", json=body, headers={"Authorization": f"Bearer {secret}"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
+
+
+def archive_of(lab: Lab, campaign: str) -> bytes:
+    headers = {"Authorization": f"Bearer {lab.token}"}
+    return lab.client.get(f"{API}/campaigns/{campaign}/archive.zip", headers=headers).content
+
+
+def test_an_archive_takes_along_what_was_noted_of_the_campaign_and_of_its_links(lab: Lab, campaign: str) -> None:
+    make_link(lab)
+    at = (begin(lab, campaign) + timedelta(seconds=1)).isoformat()
+    note(lab, campaign_id=campaign, text="own", from_at=at)
+    links = note(lab, link=LINK, text="of the link", from_at=at)
+    content = archive_of(lab, campaign)
+    lab.call("DELETE", f"/campaigns/{campaign}", expect=204)
+    assert [each["text"] for each in lab.call("GET", "/annotations")["items"]] == ["of the link"]
+    with lab.units() as unit:
+        load_archive(unit, content)
+    # Here the link says it still: it is shown once.
+    assert sorted(shown(lab, campaign)) == ["of the link", "own"]
+    lab.call("DELETE", f"/annotations/{links['id']}", expect=204)
+    assert sorted(shown(lab, campaign)) == ["of the link", "own"]
+
+
+def test_an_archive_from_before_has_none(lab: Lab, campaign: str) -> None:
+    assert lab.call("GET", f"/campaigns/{campaign}/day")["annotations"] == []

@@ -1,0 +1,183 @@
+import { Button, Group, Select, SimpleGrid, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { API, api } from '@/api/client'
+import type { Annotation, AnnotationBody, CampaignDay, CampaignDetail } from '@/api/types'
+import { momentText, secondsOf } from '@/charts/clock'
+import { ConfirmButton } from '@/ui/ConfirmButton'
+import { Dialog } from '@/ui/Dialog'
+import { Empty } from '@/ui/Empty'
+import { Panel } from '@/ui/Panel'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+import { ScrollTable } from '@/ui/ScrollTable'
+
+const KINDS = ['weather', 'maintenance', 'note'] as const
+const MOST_WORDS = 500
+
+/** The whole campaign, or a link in every campaign over it. */
+const CAMPAIGN = 'This campaign'
+
+function useRefreshing() {
+  const cache = useQueryClient()
+  return { onSuccess: () => cache.invalidateQueries({ queryKey: ['get', `${API}/campaigns/{campaign_id}/day`] }) }
+}
+
+/** What happened in the time of a strip, by the numbers that stand above it; and a form to note more. */
+export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign: CampaignDetail }) {
+  const [isOpen, { open, close }] = useDisclosure(false)
+  const add = (
+    <Button size="compact-sm" variant="default" onClick={open}>
+      Add annotation
+    </Button>
+  )
+  return (
+    <Panel
+      title="Annotations"
+      description="What happened by the clock, numbered as above the strip."
+      isFlush
+      actions={day.annotations.length > 0 ? add : undefined}
+    >
+      {day.annotations.length === 0 ? (
+        <Empty title="Nothing is noted" action={add}>
+          Rain at the dish, a change at the gateway, a host that was busy: note it, and it stands in the strip and in its figures.
+        </Empty>
+      ) : (
+        <ScrollTable label="Annotations" heads={['What', 'UTC', 'Of', '']}>
+          {day.annotations.map((one, index) => (
+            <Row key={one.id} annotation={one} number={index + 1} />
+          ))}
+        </ScrollTable>
+      )}
+      <Dialog opened={isOpen} onClose={close} title="Add an annotation">
+        {isOpen ? <AnnotationForm day={day} campaign={campaign} onDone={close} /> : null}
+      </Dialog>
+    </Panel>
+  )
+}
+
+function Row({ annotation, number }: { annotation: Annotation; number: number }) {
+  const remove = api.useMutation('delete', `${API}/annotations/{annotation_id}`, useRefreshing())
+  const { id, text, kind, from_at, to_at, link } = annotation
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={400}>
+        <strong>{number}</strong> {text}
+        {kind === 'note' ? null : (
+          <Text span size="xs" c="dimmed">
+            {' '}
+            {kind}
+          </Text>
+        )}
+      </Table.Th>
+      <Table.Td>
+        {momentText(secondsOf(from_at))}
+        {to_at ? ` to ${momentText(secondsOf(to_at))}` : ''}
+      </Table.Td>
+      <Table.Td>{link ?? 'campaign'}</Table.Td>
+      <Table.Td>
+        <ConfirmButton
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          aria-label={`Delete annotation ${number}`}
+          question={`Delete annotation ${number}?`}
+          consequence={annotation.campaign_id ? 'It is taken out of this campaign.' : `It is taken out of every campaign over ${link}.`}
+          isPending={remove.isPending}
+          error={remove.error}
+          onConfirm={(done) => remove.mutate({ params: { path: { annotation_id: id } } }, { onSuccess: done })}
+        >
+          Delete
+        </ConfirmButton>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+interface FormProps {
+  day: CampaignDay
+  campaign: CampaignDetail
+  onDone: () => void
+}
+
+/** Fields of a browser's own moments are read as UTC, as all times of these pages. */
+function AnnotationForm({ day, campaign, onDone }: FormProps) {
+  const create = api.useMutation('post', `${API}/annotations`, useRefreshing())
+  const [values, setValues] = useState({ text: '', kind: 'weather', of: CAMPAIGN, from: (day.from_at ?? '').slice(0, 16), to: '' })
+  const put = (key: keyof typeof values) => (value: string | null) => setValues((old) => ({ ...old, [key]: value ?? old[key] }))
+  const fault = faultOf(values)
+  const send = () =>
+    create.mutate(
+      {
+        body: {
+          campaign_id: values.of === CAMPAIGN ? campaign.id : null,
+          link: values.of === CAMPAIGN ? null : linkOf(values.of),
+          kind: values.kind as AnnotationBody['kind'],
+          text: values.text.trim(),
+          from_at: `${values.from}:00Z`,
+          to_at: values.to ? `${values.to}:00Z` : null,
+        },
+      },
+      { onSuccess: onDone },
+    )
+  return (
+    <Stack>
+      <Textarea
+        label="What happened"
+        autosize
+        minRows={2}
+        maxLength={MOST_WORDS}
+        value={values.text}
+        onChange={(event) => put('text')(event.currentTarget.value)}
+        data-autofocus
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <Select label="Kind" data={[...KINDS]} value={values.kind} allowDeselect={false} onChange={put('kind')} />
+        <Select
+          label="Of"
+          data={[CAMPAIGN, ...campaign.links.map(linkText)]}
+          value={values.of}
+          allowDeselect={false}
+          onChange={put('of')}
+        />
+        <TextInput
+          type="datetime-local"
+          label="From, UTC"
+          value={values.from}
+          onChange={(event) => put('from')(event.currentTarget.value)}
+        />
+        <TextInput
+          type="datetime-local"
+          label="To, UTC"
+          description="Empty for a moment"
+          inputWrapperOrder={['label', 'input', 'description']}
+          value={values.to}
+          onChange={(event) => put('to')(event.currentTarget.value)}
+        />
+      </SimpleGrid>
+      {create.error ? <ProblemAlert error={create.error} /> : null}
+      <Group justify="flex-end">
+        {fault ? (
+          <Text size="sm" c="dimmed" mr="auto">
+            {fault}
+          </Text>
+        ) : null}
+        <Button variant="default" onClick={onDone}>
+          Close
+        </Button>
+        <Button onClick={send} disabled={fault !== null} loading={create.isPending}>
+          Save annotation
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+const linkText = (link: string) => `Link ${link}, every campaign`
+const linkOf = (text: string) => text.replace(/^Link (.*), every campaign$/, '$1')
+
+function faultOf({ text, from, to }: { text: string; from: string; to: string }): string | null {
+  if (!text.trim()) return 'Say what happened.'
+  if (!from) return 'Say when it began.'
+  return to && to < from ? 'It ends before it begins.' : null
+}
