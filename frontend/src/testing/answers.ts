@@ -207,6 +207,8 @@ const choices: Respond = ({ campaigns }) => {
 const describeCampaign: Respond = (world, [id], body) => {
   const campaign = findCampaign(world, id)
   return campaign ? ok(Object.assign(campaign, body)) : answerOf('campaign-unknown')
+}
+
 const annotate: Respond = (world, _, body) => {
   world.annotations.push(body)
   return { status: 201, body: { ...body, id: crypto.randomUUID(), created_at: '2026-01-02T03:04:05Z' } }
