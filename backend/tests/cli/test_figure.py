@@ -48,6 +48,24 @@ def test_text_is_what_the_servers_script_draws_of_the_answers() -> None:
     assert draw("svg") == SVG.encode()
 
 
+def test_a_distribution_is_asked_for_by_its_quantity_and_phase() -> None:
+    asked: list[httpx.URL] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url)
+        if request.url.path == "/figures.js":
+            return httpx.Response(
+                200, text="globalThis.downlinkFigure = (text) => JSON.stringify(JSON.parse(text).values.metric)"
+            )
+        return httpx.Response(200, json={"items": [], "total": 0, "name": "a", **dict(request.url.params)})
+
+    client = Client(Access("http://127.0.0.1:1", "token"), httpx.MockTransport(answer))
+    assert draw("svg", client, kind="ecdf", phase="steady", metric="rtt_ms") == b"rtt_ms"
+    (values,) = [url for url in asked if url.path.endswith("/values")]
+    assert dict(values.params) == {"phase": "steady", "metric": "rtt_ms"}
+    assert not any(url.path.endswith("/report") for url in asked)
+
+
 def test_a_picture_has_300_dots_per_inch() -> None:
     png = draw("png")
     assert png.startswith(b"\x89PNG")

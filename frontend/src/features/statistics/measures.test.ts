@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Comparison } from '@/api/types'
-import { ratioText, readingText } from '@/lib/comparisons'
+import { cycleRatio, ratioText, readingText } from '@/lib/comparisons'
 import { METRICS } from '@/lib/quantities'
 import {
   canTell,
   choices,
   comparisonsAt,
+  effectText,
   farthestFirst,
   forestRows,
   formatP,
+  type Measure,
+  namesOf,
   offText,
   placeOf,
   powerSentence,
@@ -129,6 +132,20 @@ it('a row of the forest plot is in the shown unit', () => {
   expect(forestRows([comparison({ bootstrap_high: null })], 1e-6, ['on', 'off'])).toEqual([
     { label: 'off − on', style: 1, mean: 5, low: -1, high: 11, bootstrap_low: 1, bootstrap_high: null },
   ])
+})
+
+it('a difference is said as times, too, unless a cycle has no ratio: those left would be a choice', () => {
+  const throughput = METRICS.find(({ name }) => name === 'throughput_bps') as Measure
+  const one = comparison()
+  expect(effectText(one, throughput)).toBe('+5.00 Mb/s (−1.00 to +11.0), 9.10 (6.20–13.4) times')
+  expect(effectText({ ...one, paired_ratio: { ...one.paired_ratio, n: 4 } }, throughput)).toBe('+5.00 Mb/s (−1.00 to +11.0)')
+  expect(cycleRatio({ difference: { n: 0 }, paired_ratio: { mean: null, low: null, high: null, n: 0 } })).toBeNull()
+})
+
+it('of many comparisons each goes by its condition, since the title has the baseline', () => {
+  const many = ['a', 'b', 'c', 'd', 'e'].map((condition) => comparison({ condition }))
+  expect(namesOf(many)).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(namesOf(many.slice(0, 2))).toEqual(['a − on', 'b − on'])
 })
 
 it('tests are said in words and numbers', () => {
