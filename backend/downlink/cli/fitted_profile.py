@@ -188,6 +188,8 @@ def _frames(fit: Fit, up: float) -> Iterator[str]:
     yield f"  most_bytes: {most} # not measured: what the rate carries in a frame"
     if found and found.delay_frames:
         yield f"  grant_delay_frames: {max(1, round(found.delay_frames.value))}"
+        if found.request_frames:
+            yield f"  request_frames: {max(1, round(found.request_frames.value))}"
         yield f"  hold_s: {_g(found.hold_s.value) if found.hold_s else 0}"
     else:
         yield f"  grant_delay_frames: {NO_GRANTS_FRAMES} # no grants were seen"

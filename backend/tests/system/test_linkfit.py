@@ -4,11 +4,9 @@ over the emulator's own nodes: no link is built."""
 from __future__ import annotations
 
 import math
-import re
 from datetime import date
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ import yaml
 
 from downlink.analysis.linkfit.compare import compare
 from downlink.analysis.linkfit.fit import Fit, fit
-from downlink.analysis.linkfit.grants import grants
+from downlink.analysis.linkfit.grants import Grants, grants
 from downlink.analysis.linkfit.orders import emulated, orders
 from downlink.analysis.linkfit.parameters import parameters, unknown
 from downlink.analysis.linkfit.recorded import Recorded
@@ -50,22 +48,8 @@ def runs(seed: int, window_bytes: int, cubic_s: float) -> list[dict[str, Any]]:
 
 
 @cache
-def profile_of(name: str) -> Path:
-    """The profile that comes with the agent; of geo-viasat the same with the one law of grants that a fit knows: all that waits,
-    after 74 frames."""
-    file = PROFILES / f"{name}.yaml"
-    if name != "geo-viasat":
-        return file
-    text, found = re.subn(r"grant_delay_frames: \d+, request_frames: \d+", "grant_delay_frames: 74", file.read_text())
-    assert found == 1
-    other = Path(mkdtemp()) / file.name
-    other.write_text(text)
-    return other
-
-
-@cache
 def recorded(name: str, seed: int) -> Recorded:
-    return emulated(carry_out(AGENT, profile_of(name), runs(seed, WINDOWS[name], 15)))
+    return emulated(carry_out(AGENT, PROFILES / f"{name}.yaml", runs(seed, WINDOWS[name], 15)))
 
 
 @cache
@@ -94,7 +78,8 @@ def test_the_framed_geo_link_is_found_again(seed: int) -> None:
         "RTT, least": (559.3, 0.3),
         "frame of the return channel": (40.0, 0.005),
         "ACKs of 52 bytes a frame": (1, 0),
-        "delay of grants": (74, 0),
+        "delay of grants": (16, 0),
+        "frames of a request": (22, 0),
         "hold before": (0, 0),
         "between ACKs": (41.6, 0.1),
         "rate, mean": (124.6, 0.5),
@@ -159,25 +144,42 @@ def test_the_written_profile_is_one_and_runs_over_it_are_like_those_that_it_was_
     assert rows["idle RTT"].recorded == pytest.approx(rows["idle RTT"].emulated, rel=0.05)  # of some sixty levels
     assert rows["rate, mean"].off_percent == pytest.approx(0, abs=10)
     if name == "geo-viasat":
-        assert rows["delay of grants"].emulated == pytest.approx(74, abs=1)
+        assert rows["delay of grants"].emulated == pytest.approx(16, abs=3)
         assert rows["CUBIC: 1 MB after the first byte, mean"].off_percent == pytest.approx(0, abs=10)
 
 
-def test_a_hold_is_told_from_a_delay_of_grants(tmp_path: Path) -> None:
+def framed(tmp_path: Path, **frames: float) -> Grants:
+    """What is found of three flows' beginnings over geo-viasat with another law of grants."""
     known = yaml.safe_load((PROFILES / "geo-viasat.yaml").read_text())
-    known["up"]["frames"] = {
-        "length_ms": 40,
-        "base_bytes": 100,
-        "most_bytes": 50_000,
-        "grant_delay_frames": 30,
-        "hold_s": 4,
-    }
-    file = tmp_path / "held.yaml"
+    known["up"]["frames"] = {"length_ms": 40, "base_bytes": 100, "most_bytes": 50_000, **frames}
+    file = tmp_path / "other.yaml"
     file.write_text(yaml.safe_dump(known))
     starts = [{"kind": "cubic", "seconds": 12, "window_bytes": 30_000_000, "seed": seed} for seed in (7, 8, 9)]
     found = grants(emulated(carry_out(AGENT, file, starts)).flows, 40.0)
     assert found is not None
+    return found
+
+
+def test_where_all_that_waits_is_asked_for_no_request_frames_are_found(tmp_path: Path) -> None:
+    found = framed(tmp_path, grant_delay_frames=74)
     assert found.delay_frames is not None
     assert found.hold_s is not None
+    assert (found.delay_frames.value, found.request_frames, found.hold_s.value) == (74, None, 0)
+
+
+@pytest.mark.parametrize(("delay", "frames"), [(8, 40), (40, 8)])
+def test_a_slow_request_is_told_from_a_late_grant(delay: int, frames: int, tmp_path: Path) -> None:
+    found = framed(tmp_path, grant_delay_frames=delay, request_frames=frames)
+    assert found.delay_frames is not None
+    assert found.request_frames is not None
+    assert found.delay_frames.value == pytest.approx(delay, abs=MANY * found.delay_frames.error)
+    assert found.request_frames.value == pytest.approx(frames, abs=MANY * found.request_frames.error)
+
+
+def test_a_hold_is_told_from_a_delay_of_grants(tmp_path: Path) -> None:
+    found = framed(tmp_path, grant_delay_frames=30, hold_s=4)
+    assert found.delay_frames is not None
+    assert found.hold_s is not None
+    assert found.request_frames is None
     assert found.delay_frames.value == pytest.approx(30, abs=MANY * found.delay_frames.error)
     assert found.hold_s.value == pytest.approx(4, abs=0.1)

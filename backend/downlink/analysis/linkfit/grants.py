@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from downlink.analysis.linkfit.estimate import Estimate, over_runs
+from downlink.analysis.linkfit.estimate import Estimate, each_over_runs, over_runs
 from downlink.analysis.linkfit.frames import bursts
 from downlink.analysis.linkfit.recorded import Acks, Floats, Ints
+from downlink.analysis.linkfit.requests import DELAYS, NUMBERS, nearest, squares
 
 BEGINNING_S = 8.0
 """How long the way back is short of capacity and the way down is not yet full."""
@@ -18,17 +19,19 @@ MOST_DELAY_FRAMES = 250
 LEAST_FRAMES = 20
 NEAR_FRAMES = 3
 IN_A_ROW, OFTEN = 5, 3
-HOLD_GAIN = 0.8
-"""A hold is taken for real when it leaves at most this share of the squares that none leaves."""
+CLEAR_GAIN = 0.8
+"""A hold, or requests for rates, are taken for real when they leave at most this share of the squares that none of it leaves."""
 
 
 @dataclass(frozen=True)
 class Grants:
-    """acks_a_frame: that a frame carries unasked. delay_frames, hold_s: None where no flow ever got more. most_acks: the most in one
-    burst. between_us: from one acknowledgement of a burst to the next, None where bursts were too small."""
+    """acks_a_frame: that a frame carries unasked. delay_frames, hold_s: None where no flow ever got more. request_frames: over so
+    many frames rates and shares are asked for, None where all that waits is. most_acks: the most in one burst. between_us: from one
+    acknowledgement of a burst to the next, None where bursts were too small."""
 
     acks_a_frame: Estimate
     delay_frames: Estimate | None
+    request_frames: Estimate | None
     hold_s: Estimate | None
     most_acks: int
     between_us: Estimate | None
@@ -54,13 +57,41 @@ def grants(flows: Sequence[Acks], length_ms: float) -> Grants | None:
     spaces = _spaces(flows)
     between = over_runs(spaces, lambda some: float(np.median(np.concatenate(some))), n) if spaces else None
     if not any(np.any(each.carried > base + 1) for each in seen):
-        return Grants(unasked, None, None, most, between)
+        return Grants(unasked, None, None, None, most, between)
     delay, hold = _delay_and_hold(seen, base, length_ms)
+    if rated := _rated(seen, base, round(delay.value), round(hold.value * 1e3 / length_ms)):
+        return Grants(unasked, rated[0], rated[1], Estimate(0, hold.error, n), most, between)
     rtt_s = min(float(flow.rtt_us[flow.rtt_us > 0].min()) / 1e6 for flow in flows if np.any(flow.rtt_us > 0))
     if hold.value and delay.value * length_ms / 1e3 >= rtt_s:
         # Handshake and request are no silence then: the hold has lasted for two round trips at the first acknowledgement.
         hold = Estimate(hold.value + 2 * rtt_s, hold.error, hold.n)
-    return Grants(unasked, delay, hold, most, between)
+    return Grants(unasked, delay, None, hold, most, between)
+
+
+def _rated(seen: Sequence[_Frames], base: int, delay: int, hold: int) -> tuple[Estimate, Estimate] | None:
+    """The delay and the number of request frames, where they explain what waited clearly better than asking for all of it does."""
+    off = [squares(each, base, DELAYS, NUMBERS) for each in seen]
+    if np.sum(off, axis=0).min() > CLEAR_GAIN * _plain_squares(seen, base, delay, hold):
+        return None
+    found = each_over_runs(off, nearest, f"{len(seen)} flows' beginnings")
+    delay_frames, request_frames = (_with_rounding(each) for each in found)
+    return delay_frames, request_frames
+
+
+def _plain_squares(seen: Sequence[_Frames], base: int, delay: int, hold: int) -> float:
+    """Of asking for all that waits. What waits swings then, and a frame more or less makes much of it: the nearest one counts."""
+    delays = np.arange(max(1, delay - NEAR_FRAMES), delay + NEAR_FRAMES + 1)
+    everything = np.zeros(len(delays), int)
+    holds = range(max(0, hold - NEAR_FRAMES), hold + NEAR_FRAMES + 1) if hold else (0,)
+    return min(
+        float(np.sum([squares(each, base, delays, everything, first) for each in seen], axis=0).min())
+        for first in holds
+    )
+
+
+def _with_rounding(found: Estimate) -> Estimate:
+    """Half a frame cannot be told, nor a twentieth of many: acknowledgements are counted, and the terminal counts bytes."""
+    return Estimate(found.value, max(0.5, 0.05 * found.value, found.error), found.n)
 
 
 def _by_frame(flow: Acks, length_us: float) -> _Frames | None:
@@ -119,7 +150,7 @@ def _best(seen: Sequence[_Frames], base: int) -> tuple[int, int]:
     plain, left = int(near[int(np.argmin(squares))]), float(squares.min())
     shorter = np.arange(1, max(2, first - NEAR_FRAMES))
     held = _sums(seen, base, shorter, first)
-    if held.min() < HOLD_GAIN * left:
+    if held.min() < CLEAR_GAIN * left:
         return int(shorter[int(np.argmin(held))]), first
     return plain, 0
 

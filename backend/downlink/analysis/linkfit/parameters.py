@@ -66,6 +66,7 @@ def _frames(fit: Fit) -> Iterator[Parameter]:
             "up.frames.base_bytes", f"ACKs of {HEADER_BYTES} bytes a frame, unasked", "", fit.grants.acks_a_frame
         )
         yield from _of("up.frames.grant_delay_frames", "delay of grants", "frames", fit.grants.delay_frames)
+        yield from _of("up.frames.request_frames", "frames of a request", "frames", fit.grants.request_frames)
         yield from _of("up.frames.hold_s", "hold before the first grant", "s", fit.grants.hold_s)
         yield from _of("up.rate", "between ACKs of a burst", "us", fit.grants.between_us)
 
