@@ -45,6 +45,9 @@ EXAMPLES: Mapping[str, Any] = {
     "preview_campaign": {"source": _TEXT},
     "create_campaign": {"campaign": _CAMPAIGN},
     "change_campaign": {"source": _TEXT},
+    "annotate": {
+        "link": "geo", "kind": "note", "text": "Rain", "from_at": "2026-01-02T12:00:00Z", "to_at": "2026-01-02T14:30:00Z",
+    },
     "describe_campaign": {"notes": "Rain from noon on.", "tags": ["geo", "winter"]},
     "duplicate_campaign": {"name": "HyStart on and off, again"},
     "launch_campaign": {"even_if_offline": False},

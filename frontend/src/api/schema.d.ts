@@ -9339,6 +9339,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "link": "geo",
+                 *       "kind": "note",
+                 *       "text": "Rain",
+                 *       "from_at": "2026-01-02T12:00:00Z",
+                 *       "to_at": "2026-01-02T14:30:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AnnotationBody"];
             };
         };
