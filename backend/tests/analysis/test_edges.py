@@ -126,7 +126,9 @@ def test_a_detectable_difference_is_seen_in_four_of_five_studies_at_five_percent
 
 
 def test_nothing_that_the_analysis_hands_out_can_be_changed() -> None:
-    assert changeable("analysis") == ["_State"], "which replays a sender as it goes"
+    assert changeable("analysis") == ["Thinning", "_State"], (
+        "which take a trace part by part, and replay a sender as it goes"
+    )
 
 
 @pytest.mark.parametrize("first_byte_us", [0, 3, 1_234_567])
