@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
+import { packAssets } from './scripts/packAssets.ts'
 import { mockServer } from './src/testing/mockServer.ts'
 
 const backend = process.env.DOWNLINK_DEV_BACKEND ?? 'http://127.0.0.1:8000'
@@ -8,7 +9,7 @@ const backend = process.env.DOWNLINK_DEV_BACKEND ?? 'http://127.0.0.1:8000'
 const proxyFor = (mode: string): Record<string, string> => (mode === 'mock' ? {} : { '/api': backend })
 
 export default defineConfig(({ mode }) => ({
-  plugins: [react(), mode === 'mock' ? mockServer() : null],
+  plugins: [react(), packAssets(), mode === 'mock' ? mockServer() : null],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   // Templates are files of docs/examples.
   server: { proxy: proxyFor(mode), fs: { allow: ['..'] } },

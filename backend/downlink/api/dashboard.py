@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import mimetypes
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -13,10 +17,12 @@ from starlette.types import Scope
 from downlink.settings import Settings
 
 YEAR_S = 31_536_000
+PACKED = {"br": ".br", "gzip": ".gz"}
+"""Encodings to the end of the name of a file that the build has packed, the smaller first."""
 
 
 class DashboardFiles(StaticFiles):
-    """Files under a name with a hash are kept for good; index.html is asked for anew each time."""
+    """Files under a name with a hash are kept for good, and sent as the build has packed them; index.html is asked for anew each time."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         try:
@@ -28,6 +34,30 @@ class DashboardFiles(StaticFiles):
         is_hashed = scope["path"].startswith("/assets/")
         response.headers["Cache-Control"] = f"public, max-age={YEAR_S}, immutable" if is_hashed else "no-cache"
         return response
+
+    def file_response(
+        self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """A hashed file in the smallest encoding that the browser takes and the build has made."""
+        if not scope["path"].startswith("/assets/"):
+            return super().file_response(full_path, stat_result, scope, status_code)
+        for encoding in _accepted(Headers(scope=scope).get("accept-encoding", "")):
+            packed = Path(f"{full_path}{PACKED[encoding]}")
+            if packed.is_file():
+                response = super().file_response(packed, packed.stat(), scope, status_code)
+                response.headers["Content-Encoding"] = encoding
+                response.headers["Content-Type"] = mimetypes.guess_type(full_path)[0] or "text/plain"
+                break
+        else:
+            response = super().file_response(full_path, stat_result, scope, status_code)
+        return response
+
+
+def _accepted(header: str) -> Iterator[str]:
+    """Of our encodings those that a browser takes (RFC 9110, 12.5.3), the smaller first; `*` is not taken for one of them."""
+    parts = [part.replace(" ", "").lower().partition(";q=") for part in header.split(",")]
+    wanted = {name for name, _, weight in parts if weight.strip("0.") or not weight}
+    yield from (encoding for encoding in PACKED if encoding in wanted)
 
 
 def mount_dashboard(app: FastAPI, settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -220,6 +221,41 @@ def test_the_dashboard_answers_its_own_pages_and_nothing_else(lab: Lab) -> None:
         assert lab.client.get(path).json()["code"] == "not_found"
     assert lab.client.get("/..%2f..%2fetc/passwd").status_code in (200, 404)
     assert "root:" not in lab.client.get("/..%2f..%2fetc/passwd").text
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("gzip, deflate, br, zstd", "br"),
+        ("gzip;q=1.0, br;q=0.5", "br"),
+        ("gzip, br;q=0", "gzip"),
+        ("GZIP ; q=0.1", "gzip"),
+        ("br;q=0.0, identity", None),
+        ("identity", None),
+    ],
+)
+def test_a_hashed_file_is_sent_as_the_build_has_packed_it(lab: Lab, accepted: str, encoding: str | None) -> None:
+    folder = lab.app.state.settings.dashboard_dir / "assets"
+    script = b"export const a = 1;\n" * 100
+    (folder / "packed-1.js").write_bytes(script)
+    (folder / "packed-1.js.gz").write_bytes(gzip.compress(script))
+    (folder / "packed-1.js.br").write_bytes(b"as brotli has it")
+    request = lab.client.build_request("GET", "/assets/packed-1.js", headers={"Accept-Encoding": accepted})
+    answer = lab.client.send(request, stream=True)
+    assert answer.headers.get("content-encoding") == encoding
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert (answer.headers["vary"], "immutable" in answer.headers["cache-control"]) == ("Accept-Encoding", True)
+    body = b"".join(answer.iter_raw())
+    assert body == {"br": b"as brotli has it", "gzip": gzip.compress(script), None: script}[encoding]
+    again = {"Accept-Encoding": accepted, "If-None-Match": answer.headers["etag"]}
+    assert lab.client.get("/assets/packed-1.js", headers=again).status_code == 304
+
+
+def test_a_file_that_the_build_has_not_packed_is_packed_on_its_way(lab: Lab) -> None:
+    folder = lab.app.state.settings.dashboard_dir / "assets"
+    (folder / "plain-1.js").write_bytes(b"export const a = 1;\n" * 100)
+    answer = lab.client.get("/assets/plain-1.js", headers={"Accept-Encoding": "br, gzip"})
+    assert (answer.headers["content-encoding"], answer.text.count("\n")) == ("gzip", 100)
 
 
 def test_ready_needs_database_and_queue(lab: Lab, settings: Settings) -> None:
