@@ -6,6 +6,23 @@ import { mockServer } from './src/testing/mockServer.ts'
 
 const backend = process.env.DOWNLINK_DEV_BACKEND ?? 'http://127.0.0.1:8000'
 
+/**
+ * What most pages are made of is in one file: over a satellite link a dozen small ones take as long as many large ones, six at a time.
+ * Parts that bring much of a library along, as forms and sortable tables do, stay apart.
+ */
+const BASE = {
+  name: 'base',
+  test: new RegExp(
+    [
+      'src/(api|lib)/',
+      'src/ui/(?!CopyCommand|DataTable|Dialog)',
+      'src/charts/(Swatch|palette|plot|cursor|CursorSlider|layerShapes)\\.',
+      '/(wording|progress|Conflicts|campaigns\\.module)\\.',
+      '@mantine/core/esm/components/(Select|SegmentedControl|Combobox|InputBase)/',
+    ].join('|'),
+  ),
+}
+
 const proxyFor = (mode: string): Record<string, string> => (mode === 'mock' ? {} : { '/api': backend })
 
 export default defineConfig(({ mode }) => ({
@@ -15,7 +32,14 @@ export default defineConfig(({ mode }) => ({
   server: { proxy: proxyFor(mode), fs: { allow: ['..'] } },
   preview: { proxy: proxyFor(mode) },
   // The page's content security policy allows fonts and images from its own origin only, so nothing becomes a data: address.
-  build: { license: { fileName: 'licences.md' }, assetsInlineLimit: 0, target: 'es2022', chunkSizeWarningLimit: 700 },
+  build: {
+    license: { fileName: 'licences.md' },
+    assetsInlineLimit: 0,
+    target: 'es2022',
+    chunkSizeWarningLimit: 700,
+    cssCodeSplit: false,
+    rolldownOptions: { output: { codeSplitting: { groups: [BASE] } } },
+  },
   test: {
     restoreMocks: true,
     testTimeout: 30_000,

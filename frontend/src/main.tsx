@@ -4,11 +4,9 @@ import './app/global.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/App'
-import { reloadOnLostFiles } from './app/lostFiles'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
-reloadOnLostFiles()
 createRoot(root).render(
   <StrictMode>
     <App />

@@ -81,6 +81,15 @@ def test_samples_are_zoomed_to_single_ones_and_back_undoes_it(site: Site) -> Non
     assert re.fullmatch(r"every sample: \d+", single)
 
 
+def test_a_part_whose_script_does_not_come_is_tried_again_and_then_says_so_in_its_place(site: Site) -> None:
+    runs = site.api.client.get(f"/api/v1/campaigns/{site.campaign}/runs").json()["items"]
+    assert site.run("lost-part.mjs", "--run", runs[0]["id"]) == [
+        "there at the second try",
+        "1 heading above what is missing",
+        "there when it is tried again",
+    ]
+
+
 @pytest.fixture
 def restored(site: Site) -> Iterator[None]:
     yield

@@ -1,3 +1,5 @@
+import { isLostFile, loadTwice } from '@/ui/LazyPart'
+
 /**
  * The server has a newer version of the dashboard, and files of the one that is open are gone: pages are loaded when they are
  * first visited. The page is then loaded anew, once; when that does not help, the error goes on and is said in words.
@@ -6,11 +8,15 @@
 const RELOADED = 'downlink-reloaded-at'
 const ONCE_MS = 60_000
 
-export function reloadOnLostFiles(): void {
-  window.addEventListener('vite:preloadError', () => {
-    if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < ONCE_MS) return
-    void reloadIfThere()
-  })
+/** A page's script, asked for twice; when it stays away although the server is there, the whole page is loaded anew. */
+export async function loadPage<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  try {
+    return await loadTwice(load)
+  } catch (error) {
+    const wasReloaded = Date.now() - Number(sessionStorage.getItem(RELOADED)) < ONCE_MS
+    if (isLostFile(error) && !wasReloaded && (await reloadIfThere())) return new Promise(() => undefined)
+    throw error
+  }
 }
 
 /** Load the page anew if its server answers; whether it does. */

@@ -1,21 +1,14 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { lazy } from 'react'
 import type { CampaignDetail } from '@/api/types'
 import { CampaignActions } from '@/features/campaigns/CampaignActions'
 import { Description } from '@/features/campaigns/Description'
-import { DownloadsTab } from '@/features/campaigns/DownloadsTab'
 import { OriginTag } from '@/features/campaigns/OriginTag'
 import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
 import { useCampaign } from '@/features/campaigns/queries'
-import { ExitsTab } from '@/features/exits/campaign/ExitsTab'
-import { LimitsTab } from '@/features/limits/campaign/LimitsTab'
 import { DraftConflicts } from '@/features/plan/Conflicts'
-import { PlanTab } from '@/features/plan/PlanTab'
 import { stopText } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { NowRunning } from '@/features/runs/NowRunning'
-import { RunsTab } from '@/features/runs/RunsTab'
-import { StatisticsTab } from '@/features/statistics/StatisticsTab'
 import { plural } from '@/lib/format'
 import { campaignState } from '@/lib/states'
 import { PageHeader } from '@/ui/PageHeader'
@@ -29,13 +22,13 @@ const route = getRouteApi('/shell/campaigns/$campaignId')
 
 const CONTENTS: Contents<typeof CAMPAIGN_TABS, { campaign: CampaignDetail }> = {
   results: ResultsTab,
-  day: lazy(() => import('@/features/days/DayTab').then(({ DayTab }) => ({ default: DayTab }))),
-  exits: ExitsTab,
-  statistics: StatisticsTab,
-  limits: LimitsTab,
-  runs: RunsTab,
-  plan: PlanTab,
-  downloads: DownloadsTab,
+  day: { load: () => import('@/features/days/DayTab').then(({ DayTab }) => DayTab) },
+  exits: { load: () => import('@/features/exits/campaign/ExitsTab').then(({ ExitsTab }) => ExitsTab) },
+  statistics: { load: () => import('@/features/statistics/StatisticsTab').then(({ StatisticsTab }) => StatisticsTab) },
+  limits: { load: () => import('@/features/limits/campaign/LimitsTab').then(({ LimitsTab }) => LimitsTab) },
+  runs: { load: () => import('@/features/runs/RunsTab').then(({ RunsTab }) => RunsTab) },
+  plan: { load: () => import('@/features/plan/PlanTab').then(({ PlanTab }) => PlanTab) },
+  downloads: { load: () => import('@/features/campaigns/DownloadsTab').then(({ DownloadsTab }) => DownloadsTab) },
 }
 
 export function CampaignPage() {

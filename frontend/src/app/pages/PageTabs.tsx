@@ -1,7 +1,7 @@
 import { Tabs as MantineTabs } from '@mantine/core'
-import { type ComponentType, Suspense } from 'react'
-import { Loading } from '@/ui/QueryPanel'
-import type { Contents, SearchOf, Tabs } from './tabs'
+import type { ComponentType } from 'react'
+import { LazyPart } from '@/ui/LazyPart'
+import type { Contents, LaterTab, SearchOf, Tabs } from './tabs'
 
 interface PageTabsProps<All extends Tabs, Subject> {
   tabs: All
@@ -28,15 +28,19 @@ export function PageTabs<All extends Tabs, Subject extends object>(props: PageTa
         ))}
       </MantineTabs.List>
       {keys.map((key) => {
-        const Content = contents[key] as ComponentType<object>
+        const content = contents[key] as ComponentType<object> | LaterTab<object>
         return (
           <MantineTabs.Panel key={key} value={key}>
-            <Suspense fallback={<Loading rows={8} />}>
-              <Content {...subject} {...{ search, onSearch }} />
-            </Suspense>
+            <TabContent content={content} props={{ ...subject, search, onSearch }} />
           </MantineTabs.Panel>
         )
       })}
     </MantineTabs>
   )
+}
+
+function TabContent({ content, props }: { content: ComponentType<object> | LaterTab<object>; props: object }) {
+  if ('load' in content) return <LazyPart load={content.load} props={props} />
+  const Content = content
+  return <Content {...props} />
 }

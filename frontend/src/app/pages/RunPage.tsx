@@ -1,24 +1,16 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Run } from '@/api/types'
-import { ExitsTab } from '@/features/exits/run/ExitsTab'
 import { isZoom } from '@/features/exits/search'
-import { LimitsTab } from '@/features/limits/run/LimitsTab'
-import { LinkTab } from '@/features/links/run/LinkTab'
 import { ChartsTab } from '@/features/results/run/ChartsTab'
-import { EventsTab } from '@/features/runs/EventsTab'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
 import { useRun } from '@/features/runs/queries'
 import { CancelRun, RerunAndOpen } from '@/features/runs/RunVerbs'
-import type { RawTabProps } from '@/features/runs/raw/RawTab'
 import { isStoppable } from '@/features/runs/rerun'
-import { SettingsTab } from '@/features/runs/SettingsTab'
 import { SourcePanel } from '@/features/runs/SourcePanel'
 import { TimesPanel } from '@/features/runs/TimesPanel'
-import { TracesTab } from '@/features/runs/TracesTab'
 import { formatBytes } from '@/lib/format'
 import { runStateText, toneOf } from '@/lib/states'
-import { LazyPart } from '@/ui/LazyPart'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -28,22 +20,15 @@ import type { Contents } from './tabs'
 
 const route = getRouteApi('/shell/runs/$runId')
 
-/** With uPlot, which nothing else needs. */
-const loadRaw = () => import('@/features/runs/raw/RawTab').then(({ RawTab }) => RawTab)
-
-function RawPart(props: RawTabProps) {
-  return <LazyPart load={loadRaw} props={props} />
-}
-
 const CONTENTS: Contents<typeof RUN_TABS, { run: Run }> = {
   charts: ChartsTab,
-  exits: ExitsTab,
-  limits: LimitsTab,
-  link: LinkTab,
-  settings: SettingsTab,
-  events: EventsTab,
-  raw: RawPart,
-  traces: TracesTab,
+  exits: { load: () => import('@/features/exits/run/ExitsTab').then(({ ExitsTab }) => ExitsTab) },
+  limits: { load: () => import('@/features/limits/run/LimitsTab').then(({ LimitsTab }) => LimitsTab) },
+  link: { load: () => import('@/features/links/run/LinkTab').then(({ LinkTab }) => LinkTab) },
+  settings: { load: () => import('@/features/runs/SettingsTab').then(({ SettingsTab }) => SettingsTab) },
+  events: { load: () => import('@/features/runs/EventsTab').then(({ EventsTab }) => EventsTab) },
+  raw: { load: () => import('@/features/runs/raw/RawTab').then(({ RawTab }) => RawTab) },
+  traces: { load: () => import('@/features/runs/TracesTab').then(({ TracesTab }) => TracesTab) },
 }
 
 export function RunPage() {

@@ -28,9 +28,16 @@ export const parseSearchOf =
       ...Object.values(tabs).map(({ parseSearch }) => parseSearch(search)),
     ) as SearchOf<All>
 
-/** The components of a page's tabs, for the page's part that is loaded when it is opened. */
+/** A tab whose script is loaded when it is opened. */
+export interface LaterTab<Props> {
+  load: () => Promise<ComponentType<Props>>
+}
+
+/** What is in a page's tabs: what the page needs at once is a component, the rest comes when its tab is opened. */
 export type Contents<All extends Tabs, Subject> = {
-  [Key in keyof All]: ComponentType<
+  [Key in keyof All]: AnyTab<
     Subject & { search: ReturnType<All[Key]['parseSearch']>; onSearch: (change: ReturnType<All[Key]['parseSearch']>) => void }
   >
 }
+
+type AnyTab<Props> = ComponentType<Props> | LaterTab<Props>

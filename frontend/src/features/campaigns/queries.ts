@@ -25,6 +25,8 @@ export const useCampaignChoices = () => api.useQuery('get', `${API}/campaigns/ch
 
 const path = (campaign_id: string) => ({ params: { path: { campaign_id } } })
 
+export const campaignQuery = (campaign_id: string) => api.queryOptions('get', `${API}/campaigns/{campaign_id}`, path(campaign_id))
+
 /** Live events refresh these; the slow poll is for the case that no stream gets through. */
 export const useCampaign = (campaign_id: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}`, path(campaign_id), {

@@ -11,7 +11,7 @@ import { useSamples } from './queries'
 import { RawStack, type Traces } from './RawStack'
 import type { Span } from './span'
 
-export interface RawTabProps {
+interface RawTabProps {
   run: Run
   search: RawSearch
   onSearch: (change: RawSearch) => void

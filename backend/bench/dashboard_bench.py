@@ -1,0 +1,54 @@
+"""How long a browser without a cache takes to a campaign's first chart over 600 ms and 20 Mb/s, and what script that takes.
+
+Debian's browser against a real api with the shipped example; needs `make install` before.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from pydantic import SecretStr
+
+from downlink.actions.archive import load_archive
+from downlink.settings import Settings
+from downlink.stack.process import Supervisor
+from downlink.stack.servers import start_postgres
+from downlink.storage.migrate import upgrade
+from downlink.storage.unit import open_units
+from tests.fixtures.api_process import running_api
+from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script
+
+EXAMPLE = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
+VISITS = "5"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as home, Supervisor(Path(home)) as supervisor:
+        url = start_postgres(supervisor, Path(home) / "postgres")
+        upgrade(Settings(database_url=SecretStr(url)))
+        units = open_units(url, 2)
+        with units() as unit:
+            add_account(unit)
+            campaign, _ = load_archive(unit, EXAMPLE.read_bytes())
+        with running_api(Path(home), units, dashboard_dir=DASHBOARD) as api:
+            place = ("--base-url", api.address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", VISITS)
+            visits = [json.loads(line) for line in run_script("first-plot.mjs", *place, timeout_s=500).splitlines()]
+        units.close()
+    for name, key, unit_name, goal in ROWS:
+        value = median(visit[key] for visit in visits)
+        sys.stdout.write(json.dumps({"name": name, "value": value, "unit": unit_name, "goal": goal}) + "\n")
+
+
+ROWS = (
+    ("first chart of a campaign, cold, 600 ms and 20 Mb/s", "seconds", "s", "<= 4"),
+    ("script before a campaign's first chart, compressed", "script_kb", "kB", "<= 250"),
+    ("requests before a campaign's first chart", "requests", "requests", None),
+)
+
+
+if __name__ == "__main__":
+    main()
