@@ -14,8 +14,10 @@ export async function loadPage<Loaded>(load: () => Promise<Loaded>): Promise<Loa
     return await loadTwice(load)
   } catch (error) {
     const wasReloaded = Date.now() - Number(sessionStorage.getItem(RELOADED)) < ONCE_MS
-    if (isLostFile(error) && !wasReloaded && (await reloadIfThere())) return new Promise(() => undefined)
-    throw error
+    if (!isLostFile(error)) throw error
+    if (!wasReloaded && (await reloadIfThere())) return new Promise(() => undefined)
+    // In words of our own: the router loads the page anew once more for the browser's.
+    throw new Error("A page's module script failed to load.", { cause: error })
   }
 }
 

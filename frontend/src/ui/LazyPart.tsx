@@ -1,6 +1,7 @@
-import { Box, Skeleton } from '@mantine/core'
+import { Box } from '@mantine/core'
 import { Component, type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
 import { ProblemAlert } from './ProblemAlert'
+import { Loading } from './QueryPanel'
 
 /** A moment for a link that lost a packet too many. */
 const AGAIN_MS = 1000
@@ -40,18 +41,10 @@ export function LazyPart<Props extends object>({ load, props }: LazyPartProps<Pr
   }
   return (
     <Boundary key={tries} fallback={<Missing onRetry={retry} />}>
-      <Suspense fallback={<Loading />}>
+      <Suspense fallback={<Loading rows={8} />}>
         <Loaded {...props} />
       </Suspense>
     </Boundary>
-  )
-}
-
-function Loading() {
-  return (
-    <Box role="status" aria-label="Loading" p="md">
-      <Skeleton height={240} />
-    </Box>
   )
 }
 
