@@ -46,11 +46,17 @@ class DashboardFiles(StaticFiles):
             if packed.is_file():
                 response = super().file_response(packed, packed.stat(), scope, status_code)
                 response.headers["Content-Encoding"] = encoding
-                response.headers["Content-Type"] = mimetypes.guess_type(full_path)[0] or "text/plain"
+                response.headers["Content-Type"] = _media_type(full_path)
                 break
         else:
             response = super().file_response(full_path, stat_result, scope, status_code)
         return response
+
+
+def _media_type(path: str | os.PathLike[str]) -> str:
+    """Of the file as it is unpacked."""
+    found = mimetypes.guess_type(path)[0] or "text/plain"
+    return f"{found}; charset=utf-8" if found.startswith("text/") else found
 
 
 def _accepted(header: str) -> Iterator[str]:
