@@ -46,6 +46,7 @@ class DashboardFiles(StaticFiles):
             if packed.is_file():
                 response = super().file_response(packed, packed.stat(), scope, status_code)
                 response.headers["Content-Encoding"] = encoding
+                response.headers["Vary"] = "Accept-Encoding"
                 response.headers["Content-Type"] = _media_type(full_path)
                 break
         else:
