@@ -20,3 +20,16 @@ export const watchWaiting: Middleware = {
 export function longestWaitMs(now_ms: number): number {
   return sent.size === 0 ? 0 : now_ms - Math.min(...sent.values())
 }
+
+let asked = 0
+
+/** What is waited for besides, as a script of the page: noted until it has come or failed. */
+export async function whileWaiting<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const id = `script ${++asked}`
+  sent.set(id, Date.now())
+  try {
+    return await ask()
+  } finally {
+    sent.delete(id)
+  }
+}

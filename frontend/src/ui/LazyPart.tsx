@@ -1,5 +1,6 @@
 import { Box } from '@mantine/core'
 import { Component, type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
+import { whileWaiting } from '@/api/waiting'
 import { ProblemAlert } from './ProblemAlert'
 import { Loading } from './QueryPanel'
 
@@ -16,10 +17,10 @@ const PART_MISSING = {
 /** Load it; once more after a moment where that fails. */
 export async function loadTwice<Loaded>(load: () => Promise<Loaded>, wait_ms = AGAIN_MS): Promise<Loaded> {
   try {
-    return await load()
+    return await whileWaiting(load)
   } catch {
     await new Promise((resolve) => setTimeout(resolve, wait_ms))
-    return load()
+    return whileWaiting(load)
   }
 }
 
