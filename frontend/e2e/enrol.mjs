@@ -23,7 +23,7 @@ try {
   await page.getByRole('textbox', { name: 'Name' }).fill(String(values.name))
   await page.getByRole('button', { name: 'Show what to type' }).click()
   console.log(await page.getByLabel('The join command').textContent())
-  const link = await page.getByRole('link', { name: 'Linux x86-64', exact: true }).getAttribute('href')
+  const link = await page.getByRole('dialog').getByRole('link', { name: 'Linux x86-64', exact: true }).getAttribute('href')
   const program = await page.request.get(new URL(String(link), baseUrl).href)
   assert.equal((await program.body()).subarray(1, 4).toString(), 'ELF')
   assert.deepEqual(faults, [])
