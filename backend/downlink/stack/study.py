@@ -15,7 +15,7 @@ from downlink.cli.client import Client
 from downlink.cli.watch import PATIENCE_S, PERIOD_S, all_complete
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState
-from downlink.domain.errors import UnavailableError
+from downlink.domain.errors import InvalidError, UnavailableError
 from downlink.domain.link import Link, Orbit
 from downlink.stack.emulated import AGENT, build_links
 from downlink.stack.harvest import find_commit, harvest, is_harvested
@@ -35,6 +35,7 @@ from downlink.stack.studies import (
     queues_of,
     short_form,
     trial_form,
+    without_causes,
 )
 
 HYSTART = Path("/sys/module/tcp_cubic/parameters")
@@ -131,13 +132,23 @@ def run_studies(stack: Stack, client: Client, jobs: Sequence[Job], lanes: int, i
 def _find_or_create(client: Client, job: Job) -> str:
     for known in client.items("/campaigns"):
         if known["name"] == job.campaign.name and known["state"] != CampaignState.CANCELLED:
-            if client.get(f"/campaigns/{known['id']}")["source"] == job.source:
+            if _is_same(client.get(f"/campaigns/{known['id']}")["source"], job):
                 if known["state"] == CampaignState.PAUSED:
                     client.post(f"/campaigns/{known['id']}/resume")
                 return str(known["id"])
             if known["state"] in UNDER_WAY:  # another form of it would go on beside this one
                 client.post(f"/campaigns/{known['id']}/cancel")
     return str(client.post("/campaigns", {"source": job.source})["id"])
+
+
+def _is_same(source: str, job: Job) -> bool:
+    """Whether a stored campaign is the job's, but for comments and causes. One that is no longer read is another."""
+    from downlink.codec.campaign_file import parse_campaign
+
+    try:
+        return source == job.source or without_causes(parse_campaign(source)) == without_causes(job.campaign)
+    except InvalidError:
+        return False
 
 
 def _launch_next(client: Client, jobs: Sequence[Job], found: dict[str, dict[str, Any]], lanes: int) -> None:

@@ -29,6 +29,7 @@ from downlink.stack.studies import (
     queues_of,
     short_form,
     trial_form,
+    without_causes,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -148,6 +149,16 @@ def test_a_trial_tries_every_condition_once_and_briefly(part: Part) -> None:
     assert {each.stop for each in campaign.conditions} <= {StopRule(seconds=3), StopRule(bytes=3_000_000)}
     assert (campaign.timetable.cycles, campaign.name) == (1, f"{full.name} (trial)")
     assert {flow.start_s for each in campaign.conditions for flow in each.flows} <= {0.0, 1.5}
+
+
+def test_a_cause_that_is_written_later_makes_no_other_campaign() -> None:
+    text = text_of(STUDIES["003"][0]) + "# A remark\n"
+    later = text.replace("most: 1,", "most: 1, why: The queue drops early,")
+    other = text.replace("most: 1,", "most: 2,")
+    assert len({text, later, other}) == 3
+    plain = without_causes(parse_campaign(text))
+    assert without_causes(parse_campaign(later)) == plain
+    assert without_causes(parse_campaign(other)) != plain
 
 
 def test_links_of_several_campaigns_are_built_once_with_the_most_senders() -> None:
