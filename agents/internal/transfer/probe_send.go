@@ -219,6 +219,11 @@ func (s *ProbeSender) hearUntil(ctx context.Context, tick, over <-chan time.Time
 		case <-over:
 			return false
 		case <-s.closed:
+			// The context's end closes the connection too, and either may be seen first.
+			if ctx.Err() != nil {
+				s.endByError(ctx, context.Cause(ctx))
+				return false
+			}
 			s.end(EndedPeerClosed, "the peer closed the connection early")
 			return false
 		case <-ctx.Done():
