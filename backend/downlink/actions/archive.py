@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from downlink.actions.archived_seconds import gather, spread
 from downlink.actions.reports import keep_answers
 from downlink.analysis.exits.capacity import Basis
 from downlink.codec.collector import Collector
+from downlink.domain.annotation import MOST_OF_CAMPAIGN, MOST_OF_LINK, MOST_WORDS, AnnotationKind, check_times
 from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.run import FINAL, Reason, RunState
@@ -161,6 +162,7 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
             if has_campaign(unit, identity):
                 return identity, False
             rows = json.loads(_read(archive, "rows.json"))
+            _check_annotations(rows.get("annotations", ()), identity)
             insert_rows(unit, gather({**rows, **_recorded(rows)}))
             _insert_chunks(unit, archive)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
@@ -168,6 +170,17 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
     _judge_missing(unit, rows)
     keep_answers(unit, identity, reports.complete_runs_seen(unit, identity))
     return identity, True
+
+
+def _check_annotations(rows: Sequence[dict[str, Any]], campaign_id: UUID) -> None:
+    """As if somebody noted them here: of this campaign alone. ValueError or InvalidError for others."""
+    if len(rows) > MOST_OF_CAMPAIGN + MOST_OF_LINK:
+        raise ValueError(f"{len(rows)} annotations are more than a campaign and its link may have")
+    for row in rows:
+        if UUID(row["campaign_id"]) != campaign_id or not 0 < len(row["text"]) <= MOST_WORDS:
+            raise ValueError("an annotation is not of this campaign, or too long")
+        AnnotationKind(row["kind"])
+        check_times(*(each and datetime.fromisoformat(each) for each in (row["from_at"], row["to_at"])))
 
 
 def _insert_chunks(unit: Unit, archive: zipfile.ZipFile) -> None:

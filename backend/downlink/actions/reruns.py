@@ -48,7 +48,7 @@ def rerun_run(unit: Unit, run_id: UUID, now: datetime) -> Run:
         raise ConflictError("run_not_repeatable", _why_not(RunState(run.state)))
     wanted = places.last_of_place(unit, ended)
     if not wanted:
-        raise ConflictError("run_repeated", "A later attempt has taken this run's place; look at that one.")
+        raise ConflictError("run_repeated", "Another attempt has taken this run's place; look at that one.")
     return _repeat(unit, campaign, wanted, now)[0]
 
 

@@ -185,13 +185,14 @@ def _beside(
     sides: Sequence[Side], baseline: str, columns: Sequence[Place], primary: Sequence[Place]
 ) -> Mapping[Place, Sequence[Pair]]:
     """All pairs of conditions of a link and flow that the baseline has no part in."""
-    at = {place: columns.index(place) for place in primary if place in columns}
-    pairs = [
-        _paired(one, other)
-        for one, other in combinations([side for side in sides if side.condition != baseline], 2)
-        if (one.link, one.flow) == (other.link, other.flow)
-    ]
-    return {place: [(own[:, column], base[:, column]) for own, base in pairs] for place, column in at.items()}
+    asked = [place for place in primary if place in columns]
+    at = [columns.index(place) for place in asked]
+    known = [replace(side, values=side.values[:, at]) for side in sides if side.condition != baseline]
+    groups: dict[tuple[str, int], list[Side]] = {}
+    for side in known:
+        groups.setdefault((side.link, side.flow), []).append(side)
+    pairs = [_paired(one, other) for group in groups.values() for one, other in combinations(group, 2)]
+    return {place: [(own[:, n], base[:, n]) for own, base in pairs] for n, place in enumerate(asked)}
 
 
 def _ratio(own: Floats, base: Floats) -> float:

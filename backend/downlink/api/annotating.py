@@ -12,6 +12,7 @@ from downlink.actions.annotating import Noted
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.schemas.annotations import Annotation, AnnotationBody, AnnotationList
 from downlink.domain.permission import Verb
+from downlink.domain.text import is_storable
 from downlink.storage import annotating as rows
 
 router = APIRouter(tags=["annotations"])
@@ -27,6 +28,8 @@ def list_annotations(
     offset: Offset = 0,
 ) -> AnnotationList:
     """By their beginning."""
+    if link is not None and not is_storable(link):
+        return AnnotationList(items=[], total=0)
     found, total = rows.list_annotations(unit, campaign_id, link, limit, offset)
     return AnnotationList(items=[Annotation.model_validate(row) for row in found], total=total)
 

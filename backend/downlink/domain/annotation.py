@@ -15,6 +15,7 @@ MOST_OF_LINK = 2_000
 MOST_DRAWN = 100
 """More numbers than these could not be read in a strip."""
 LONGEST = timedelta(days=366)
+FIRST_YEAR, LAST_YEAR = 1971, 2199
 
 
 class AnnotationKind(StrEnum):
@@ -24,7 +25,9 @@ class AnnotationKind(StrEnum):
 
 
 def check_times(from_at: datetime, to_at: datetime | None) -> None:
-    """InvalidError for an end before the beginning, or a year later. None is a moment."""
+    """InvalidError for a beginning in no usual year, an end before the beginning, or a year later. None is a moment."""
+    if not FIRST_YEAR <= from_at.year <= LAST_YEAR:
+        raise InvalidError("annotation_times", f"An annotation lies between the years {FIRST_YEAR} and {LAST_YEAR}.")
     if to_at is not None and not timedelta() <= to_at - from_at <= LONGEST:
         raise InvalidError(
             "annotation_times",

@@ -179,9 +179,8 @@ def _disk(campaign: Campaign, uses: Sequence[Use], host: Host) -> Answer:
 
 def _clock(host: Host) -> Answer:
     last = next(iter(host.found), None)
-    offset_ms, error_ms = (
-        (last.fingerprint.get("clock_offset_ms"), last.fingerprint.get("clock_error_ms")) if last else (None, None)
-    )
+    told = (last.fingerprint.get("clock_offset_ms"), last.fingerprint.get("clock_error_ms")) if last else (None, None)
+    offset_ms, error_ms = (float(each) if isinstance(each, int | float) else None for each in told)
     if last is None or offset_ms is None or error_ms is None:
         return Answer(Check.CLOCK, Level.UNKNOWN, "How far its clock is off is found in its first run.")
     sentence = (
@@ -249,7 +248,9 @@ def _difference(name: str, before: Any, after: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    return {True: "on", False: "off", None: "unknown"}.get(value, str(value)) if not isinstance(value, str) else value
+    """Of what an agent says, which may be anything."""
+    words = ((True, "on"), (False, "off"), (None, "unknown"))
+    return next((word for known, word in words if value is known), str(value))
 
 
 def _and(words: Sequence[str]) -> str:

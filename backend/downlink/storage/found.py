@@ -63,7 +63,7 @@ def _found(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict[s
 
 def _reached(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict[tuple[str, str], Reached]:
     """A run says something of a pair where its receiver had a connection, or where it failed for want of one."""
-    started = RunFlow.receiver_outcome["started_us"].as_integer()
+    started = RunFlow.receiver_outcome["started_us"].astext  # only whether it is there
     told = defaultdict(list)
     for run_id, sender, receiver, started_us in unit.session.execute(
         select(RunFlow.run_id, RunFlow.sender, RunFlow.receiver, started).where(RunFlow.run_id.in_(ids))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import aliased
 
 from downlink.domain.run import RunState
@@ -24,16 +24,18 @@ def lock_ended(unit: Unit, campaign_id: UUID, states: Collection[RunState], run_
 
 
 def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:
-    """Those of these runs that no later attempt follows, read anew, in the order of the plan.
+    """Those of these runs that no later attempt follows, and whose place has no complete run, read anew, in the order of the plan.
+
+    The samples of an earlier attempt may come after it was given up: it is complete then, and another one would count twice.
 
     Who asks holds the campaign's lock: attempts are added under it alone.
     """
-    later = aliased(Run)
-    is_followed = select(later.id).where(
-        later.campaign_id == Run.campaign_id, later.link == Run.link, later.cycle == Run.cycle,
-        later.position == Run.position, later.attempt > Run.attempt,
+    other = aliased(Run)
+    is_taken = select(other.id).where(
+        other.campaign_id == Run.campaign_id, other.link == Run.link, other.cycle == Run.cycle,
+        other.position == Run.position, or_(other.attempt > Run.attempt, other.state == RunState.COMPLETE),
     )  # fmt: skip
-    query = select(Run).where(Run.id.in_(list(run_ids)), ~is_followed.exists())
+    query = select(Run).where(Run.id.in_(list(run_ids)), ~is_taken.exists())
     return unit.session.scalars(
         query.order_by(Run.link, Run.cycle, Run.position).execution_options(populate_existing=True)
     ).all()

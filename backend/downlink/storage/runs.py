@@ -112,7 +112,8 @@ def _surroundings(unit: Unit, run: Run) -> RunSurroundings:
     positions = unit.session.scalar(select(func.count(func.distinct(Run.position))).where(*cycle)) or 0
     later = select(Run.id).where(*cycle, Run.position == run.position, Run.attempt > run.attempt)
     latest = unit.session.scalar(later.order_by(Run.attempt.desc()).limit(1))
-    is_open = origin == "measured" and state in OPEN_TO_RERUNS
+    complete = select(Run.id).where(*cycle, Run.position == run.position, Run.state == RunState.COMPLETE).limit(1)
+    is_open = origin == "measured" and state in OPEN_TO_RERUNS and unit.session.scalar(complete) is None
     return RunSurroundings(
         name, positions, before, after, latest, is_open and latest is None and run.state in REPEATABLE
     )

@@ -73,10 +73,10 @@ def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Camp
 
 def _values(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Iterable[FlowValue]:
     if metric == STEADY:
-        return days.steady_times(unit, campaign_id)
+        return days.steady_times(unit, campaign_id, MOST_RUNS)
     if metric in LINKED:
-        return days.link_values(unit, campaign_id, phase, metric)
-    return days.flow_values(unit, campaign_id, phase, metric)
+        return days.link_values(unit, campaign_id, MOST_RUNS, phase, metric)
+    return days.flow_values(unit, campaign_id, MOST_RUNS, phase, metric)
 
 
 def _end(run: PlacedRun) -> datetime:

@@ -144,3 +144,20 @@ def test_two_who_ask_at_once_make_one_new_attempt(lab: Lab) -> None:
         answers = list(people.map(lambda _: lab.client.post(path, headers=headers), range(2)))
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     assert sorted(run["attempt"] for run in lab.runs(campaign)) == [1, 1, 2]
+
+
+def test_a_place_whose_earlier_attempt_came_through_after_all_is_not_measured_twice(lab: Lab) -> None:
+    """Its samples came late; the attempt that was to replace it was no longer needed."""
+    campaign = ended_with_failures(lab, pair(lab))
+    failed = next(run for run in lab.runs(campaign) if run["state"] == "failed")
+    lab.call("POST", f"/runs/{failed['id']}/rerun", expect=201)
+    second = next(run for run in lab.runs(campaign) if run["attempt"] == 2)
+    lab.call("POST", f"/runs/{second['id']}/cancel")
+    assert lab.call("GET", f"/runs/{second['id']}")["is_repeatable"]
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE runs SET state = 'complete' WHERE id = :id"), {"id": failed["id"]})
+    assert not lab.call("GET", f"/runs/{second['id']}")["is_repeatable"]
+    assert codes(lab, f"/runs/{second['id']}/rerun", 409) == "run_repeated"
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE runs SET state = 'missed' WHERE id = :id"), {"id": second["id"]})
+    assert codes(lab, f"/campaigns/{campaign}/rerun", 409) == "nothing_to_rerun"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import zipfile
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,6 +15,7 @@ from sqlalchemy import insert
 
 from downlink.actions.archive import load_archive
 from downlink.domain.annotation import MOST_OF_CAMPAIGN
+from downlink.domain.errors import InvalidError
 from downlink.storage.tables import Annotation
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
@@ -83,6 +88,8 @@ def test_another_campaigns_annotations_stay_with_it(lab: Lab, campaign: str) -> 
         ({"kind": "lunch"}, "request_invalid"),
         ({"to_at": "2026-01-02T02:59:59Z"}, "annotation_times"),
         ({"to_at": "2028-01-02T02:59:59Z"}, "annotation_times"),
+        ({"from_at": "0001-01-01T00:00:00+14:00"}, "annotation_times"),
+        ({"from_at": "9999-12-31T23:59:59-14:00"}, "annotation_times"),
         ({"campaign_id": None}, "annotation_subject"),
         ({"link": "moon"}, "annotation_subject"),
     ],
@@ -144,3 +151,42 @@ def test_an_archive_takes_along_what_was_noted_of_the_campaign_and_of_its_links(
 
 def test_an_archive_from_before_has_none(lab: Lab, campaign: str) -> None:
     assert lab.call("GET", f"/campaigns/{campaign}/day")["annotations"] == []
+
+
+def test_a_link_that_no_database_could_name_has_none(lab: Lab) -> None:
+    assert lab.call("GET", "/annotations?link=%00") == {"items": [], "total": 0}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"campaign_id": None},
+        {"campaign_id": str(UUID(int=1))},
+        {"kind": "lunch"},
+        {"text": "x" * 501},
+        {"from_at": "0001-01-01T00:00:00+14:00"},
+    ],
+)
+def test_an_archive_notes_nothing_that_nobody_could_note_here(lab: Lab, campaign: str, change: dict[str, Any]) -> None:
+    note(lab, campaign_id=campaign, text="own", from_at=begin(lab, campaign).isoformat())
+    content = changed(archive_of(lab, campaign), change)
+    lab.call("DELETE", f"/campaigns/{campaign}", expect=204)
+    with pytest.raises(InvalidError), lab.units() as unit:
+        load_archive(unit, content)
+    assert lab.call("GET", "/annotations")["total"] == 0
+
+
+def changed(content: bytes, change: dict[str, Any]) -> bytes:
+    """The archive with another annotation, and the digest that goes with it."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    rows, manifest = json.loads(members["rows.json"]), json.loads(members["manifest.json"])
+    rows["annotations"][0].update(change)
+    members["rows.json"] = json.dumps(rows).encode()
+    manifest["sha256"]["rows.json"] = hashlib.sha256(members["rows.json"]).hexdigest()
+    members["manifest.json"] = json.dumps(manifest).encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return packed.getvalue()

@@ -145,6 +145,7 @@ def test_the_clock_is_that_of_the_last_run(error_ms: float, level: Level) -> Non
     answer = said(Host(ROOT, found=[found(clock_error_ms=error_ms), found(clock_error_ms=9e9)]), Check.CLOCK)
     assert (answer.level, answer.at, answer.run_id) == (level, AT, RUN)
     assert said(host(), Check.CLOCK).level is Level.UNKNOWN
+    assert said(Host(ROOT, found=[found(clock_offset_ms="fast")]), Check.CLOCK).level is Level.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -154,6 +155,8 @@ def test_the_clock_is_that_of_the_last_run(error_ms: float, level: Level) -> Non
         ({}, [{}], Level.OK, "As in its last run."),
         ({}, [{}, {"clock_offset_ms": 9.0}], Level.OK, "As in its last two runs."),
         ({}, [{}, {"offloads": {"tso": False}}], Level.NOTE, "Between its last two runs: offloads (tso off to on)."),
+        ({}, [{}, {"offloads": [1]}], Level.NOTE, "Between its last two runs: offloads [1] to {'tso': True}."),
+        ({}, [{"cores": 1}, {"cores": 2}], Level.NOTE, "Between its last two runs: cores 2 to 1."),
         ({"boot_id": "two", "kernel": "6.2"}, [{}], Level.NOTE,
          "Since its last run: kernel 6.1.0 to 6.2 and the host was started anew."),
     ],
