@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, any_, cast, func, or_, select, text, true
+from sqlalchemy import ColumnElement, Text, and_, any_, cast, func, or_, select, text, true
 from sqlalchemy.dialects.postgresql import JSONPATH
 
 from downlink.storage.campaigns import Overview, overviews
@@ -66,14 +66,15 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
 
 def _says(word: str) -> ColumnElement[bool]:
     names = func.jsonb_path_query_array(Campaign.spec, cast("$.conditions[*].name", JSONPATH))
-    places = (
-        Campaign.name,
-        Campaign.notes,
-        func.array_to_string(Campaign.tags, " "),
-        func.jsonb_pretty(Campaign.spec["links"]),
-        func.jsonb_pretty(names),
-    )
-    return or_(*(place.icontains(word, autoescape=True) for place in places))
+    places = (Campaign.name, Campaign.notes, func.array_to_string(Campaign.tags, " "))
+    lists = (_any_says(Campaign.spec["links"], word), _any_says(names, word))
+    return or_(*(place.icontains(word, autoescape=True) for place in places), *lists)
+
+
+def _any_says(texts: ColumnElement[Any], word: str) -> ColumnElement[bool]:
+    """Of a JSON array of texts: each by itself, so that no quote or comma between them is found."""
+    each = func.jsonb_array_elements_text(texts).column_valued("each")
+    return select(each).where(cast(each, Text).icontains(word, autoescape=True)).exists()
 
 
 _CHOICES = text("""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ARRAY, CollectionAggregate, Uuid, any_, func, literal, or_, select
 from sqlalchemy.orm import aliased
 
 from downlink.domain.run import RunState
@@ -35,10 +35,15 @@ def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:
         other.campaign_id == Run.campaign_id, other.link == Run.link, other.cycle == Run.cycle,
         other.position == Run.position, or_(other.attempt > Run.attempt, other.state == RunState.COMPLETE),
     )  # fmt: skip
-    query = select(Run).where(Run.id.in_(list(run_ids)), ~is_taken.exists())
+    query = select(Run).where(Run.id == _any_of(run_ids), ~is_taken.exists())
     return unit.session.scalars(
         query.order_by(Run.link, Run.cycle, Run.position).execution_options(populate_existing=True)
     ).all()
+
+
+def _any_of(run_ids: Collection[UUID]) -> CollectionAggregate[bool]:
+    """As one parameter: a campaign has up to 100,000 runs, and a statement 65,535 parameters."""
+    return any_(literal(list(run_ids), ARRAY(Uuid)))
 
 
 def last_dues(unit: Unit, campaign_id: UUID) -> dict[str, datetime]:
@@ -49,4 +54,4 @@ def last_dues(unit: Unit, campaign_id: UUID) -> dict[str, datetime]:
 
 def agents_of(unit: Unit, run_ids: Collection[UUID]) -> set[str]:
     """Everybody who takes part in one of these runs."""
-    return set(unit.session.scalars(select(RunHost.agent).where(RunHost.run_id.in_(list(run_ids))).distinct()))
+    return set(unit.session.scalars(select(RunHost.agent).where(RunHost.run_id == _any_of(run_ids)).distinct()))

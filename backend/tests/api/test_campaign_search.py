@@ -43,6 +43,8 @@ CASES: list[tuple[str, list[int]]] = [
     ("q=a_p", [3]),
     ("q=%5C", []),
     ("q=%00", []),
+    ("q=%22", []),
+    ("q=%5B", []),
     ("tag=PAPER+001", [1, 0]),
     ("tag=paper+001&tag=geo", [0]),
     ("tag=paper", []),

@@ -345,3 +345,24 @@ def test_campaigns_from_before_have_no_tags(other_url: str) -> None:
     with engine.begin() as connection:
         assert connection.scalars(text("SELECT name FROM campaigns")).all() == ["old"]
     engine.dispose()
+
+
+BEFORE_VALUES = "d05a7be1c264"
+ANSWER = """
+    INSERT INTO report_answers (campaign_id, name, version, seen, body)
+    VALUES ('00000000-0000-0000-0000-000000000001', :name, 0, '', '')
+"""
+
+
+@pytest.mark.parametrize(("answers", "wanted"), [([], 0), (["statistics"], 1), (["statistics", "values"], 0)])
+def test_a_report_without_the_runs_values_is_made_again(other_url: str, answers: list[str], wanted: int) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_VALUES)
+    with engine.begin() as connection:
+        connection.execute(text(CAMPAIGN))
+        for name in answers:
+            connection.execute(text(ANSWER), {"name": name})
+    command.upgrade(config, "head")
+    with engine.begin() as connection:
+        assert connection.scalars(text("SELECT report_wanted FROM campaigns")).all() == [wanted]
+    engine.dispose()
