@@ -1464,7 +1464,7 @@ export interface components {
             campaign_id?: string | null;
             /**
              * Link
-             * @description By name; without campaign_id it stands in every campaign over it
+             * @description By name; without campaign_id every campaign over it shows it
              */
             link?: string | null;
             /** @default note */

@@ -28,7 +28,7 @@ class AnnotationBody(Body):
 
     campaign_id: UUID | None = None
     link: Name | None = Field(
-        default=None, description="By name; without campaign_id it stands in every campaign over it"
+        default=None, description="By name; without campaign_id every campaign over it shows it"
     )
     kind: AnnotationKind = AnnotationKind.NOTE
     text: Words

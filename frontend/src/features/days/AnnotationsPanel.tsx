@@ -40,7 +40,7 @@ export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign
     >
       {day.annotations.length === 0 ? (
         <Empty title="Nothing is noted" action={add}>
-          Rain at the dish, a change at the gateway, a host that was busy: note it, and it stands in the strip and in its figures.
+          Rain at the dish, a change at the gateway, a host that was busy: note it, and the strip and its figures show it.
         </Empty>
       ) : (
         <ScrollTable label="Annotations" heads={['What', 'UTC', 'Of', '']}>

@@ -44,7 +44,7 @@ export function DayTab({ campaign, search, onSearch }: DayTabProps) {
 function Nothing() {
   return (
     <Panel>
-      <Empty title="No runs yet">Launch the campaign: its runs are planned from that moment on, and stand here by the clock.</Empty>
+      <Empty title="No runs yet">Launch the campaign. Its runs are planned from that moment on and shown here over time.</Empty>
     </Panel>
   )
 }

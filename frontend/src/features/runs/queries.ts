@@ -11,7 +11,7 @@ export const useRuns = (campaign_id: string) =>
 
 export const useRun = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}`, at(run_id))
 
-/** What is told of runs and their campaigns is fetched anew, whether or not a stream of events gets through. */
+/** Fetches runs and their campaigns again, whether or not the event stream is connected. */
 function useRefreshing() {
   const cache = useQueryClient()
   const isTold = (path: unknown) => /^\/api\/v1\/(runs|campaigns)\b/.test(String(path))
