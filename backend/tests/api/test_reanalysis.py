@@ -13,7 +13,7 @@ from sqlalchemy import func, select, text
 
 from downlink.actions.archive import load_archive
 from downlink.analysis import ANALYSIS_VERSION
-from downlink.cli.campaigns import reanalyse
+from downlink.cli.campaign_results import reanalyse
 from downlink.cli.client import Access, Client
 from downlink.domain.errors import DownlinkError
 from downlink.storage.tables import Event
@@ -135,7 +135,7 @@ def test_the_command_follows_it_to_the_report(
 
     client = Client(Access("http://testserver", lab.token), lab.client._transport)
     monkeypatch.setattr("downlink.cli.reanalysis.time.sleep", work)
-    monkeypatch.setattr("downlink.cli.campaigns.connect", lambda: client)
+    monkeypatch.setattr("downlink.cli.campaign_results.connect", lambda: client)
     reanalyse(str(campaign))
     assert capsys.readouterr().out == f"6 runs are analysed by version {ANALYSIS_VERSION}.\n"
     assert lab.call("GET", path(campaign))["outdated"] == 0

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from downlink.cli import campaigns
+from downlink.cli import campaign_results
 from downlink.cli.client import Access, Client
 from downlink.cli.figure import figure_file, format_of
 from downlink.domain.errors import DownlinkError, InvalidError
@@ -124,8 +124,8 @@ def test_the_format_is_that_of_the_files_name_unless_it_is_said() -> None:
 
 
 def test_a_file_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(campaigns, "connect", served)
-    monkeypatch.setattr(campaigns, "campaign_id", lambda _client, wanted: wanted)
+    monkeypatch.setattr(campaign_results, "connect", served)
+    monkeypatch.setattr(campaign_results, "campaign_id", lambda _client, wanted: wanted)
     file = tmp_path / "nowhere" / "stack.svg"
     with pytest.raises(InvalidError, match=f"Cannot write {file}: No such file or directory"):
-        campaigns.figure(campaign=ID, to=file)
+        campaign_results.figure(campaign=ID, to=file)

@@ -1,0 +1,172 @@
+"""`downlink campaigns`: what is taken away of a campaign, its files, figures, tables, and numbers computed anew."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from downlink.cli.files import write_bytes
+from downlink.cli.lookup import campaign_id, connect
+from downlink.cli.output import AsJson, note, print_json, say
+
+Which = Annotated[str, typer.Argument(help="Id, start of the id, or name")]
+
+
+class FigureKind(StrEnum):
+    """What a figure shows."""
+
+    STACK = "stack"
+    HEATMAP = "heatmap"
+    OBJECTS = "objects"
+    EXITS = "exits"
+    ECDF = "ecdf"
+    DAY = "day"
+
+
+class FigureFormat(StrEnum):
+    """What a figure is written as."""
+
+    SVG = "svg"
+    PNG = "png"
+    PDF = "pdf"
+    CSV = "csv"
+
+
+class FigureWidth(StrEnum):
+    """How wide a figure is."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
+
+
+def export(
+    campaign: Which,
+    to: Annotated[Path | None, typer.Option(help="Folder for the CSV files and the report")] = None,
+    archive: Annotated[Path | None, typer.Option(help="One zip file with everything, traces too")] = None,
+) -> None:
+    """Download every table as CSV and the report; with --archive also every trace, for `downlink seed`."""
+    from downlink.cli.export import export_archive, export_folder
+
+    client = connect()
+    identity = campaign_id(client, campaign)
+    if archive:
+        note(f"{archive}: {export_archive(client, identity, archive):,} bytes")
+    if to or not archive:
+        for file in export_folder(client, identity, to or Path(identity)):
+            say(str(file))
+
+
+def figure(
+    campaign: Which,
+    to: Annotated[Path, typer.Option(help="File to write")],
+    kind: Annotated[
+        FigureKind,
+        typer.Option(
+            help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run; "
+            "day: the same by the clock"
+        ),
+    ] = FigureKind.STACK,
+    file_format: Annotated[
+        FigureFormat | None, typer.Option("--format", help="Where the file's name does not say it")
+    ] = None,
+    width: Annotated[FigureWidth, typer.Option(help="A journal's column: 89 or 183 mm")] = FigureWidth.DOUBLE,
+    link: Annotated[str | None, typer.Option(help="Which link, where the campaign has several; else the first")] = None,
+    condition: Annotated[str | None, typer.Option(help="Whose exit times; else the first's")] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option(
+            help="Of ecdf and day: startup, steady, overall or a window of the campaign's; else startup, of day overall"
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="Of ecdf and day: which quantity, named as in metrics.csv")
+    ] = "throughput_bps",
+    has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
+) -> None:
+    """Draw a figure for a paper as the dashboard draws it: SVG, PNG, PDF, or its numbers as CSV."""
+    from downlink.cli.figure import figure_file, format_of
+
+    chosen = format_of(to, file_format and file_format.value, tuple(FigureFormat))
+    client = connect()
+    request = {
+        "kind": kind.value,
+        "width": width.value,
+        "hasCaption": has_caption,
+        "link": link,
+        "condition": condition,
+        "phase": phase or ("overall" if kind is FigureKind.DAY else "startup"),
+        "metric": metric,
+    }
+    write_bytes(to, figure_file(client, campaign_id(client, campaign), request, chosen))
+    note(f"The figure is in {to}.")
+
+
+def table(
+    campaign: Which,
+    into: Annotated[Path | None, typer.Option(help="Markdown file: put it between its two marker lines")] = None,
+) -> None:
+    """Print the findings as a Markdown table: throughput, time to steady state, retransmissions, RTT, slow-start exit."""
+    from downlink.cli.table import campaign_table, check_markers, put_between_markers
+
+    if into:
+        check_markers(into)
+    client = connect()
+    text = campaign_table(client, campaign_id(client, campaign))
+    if into:
+        put_between_markers(into, text)
+        note(f"The table is in {into}.")
+    else:
+        say(text)
+
+
+def reproduction(campaign: Which, as_json: AsJson = False) -> None:
+    """Print the published values that the campaign's file names beside its own, with 95 % interval and n."""
+    from downlink.cli.reproduction import print_reproduction
+
+    client = connect()
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/reproduction")
+    if as_json:
+        print_json(found)
+    else:
+        print_reproduction(found)
+
+
+def sweep(
+    campaign: Which,
+    values: Annotated[
+        list[str], typer.Option("--set", help="Values of a parameter, NAME=VALUE,VALUE…; once for each parameter")
+    ],
+    detector: Annotated[str, typer.Option(help="search or hystart")] = "search",
+    version: Annotated[str, typer.Option(help="3.1, 4.0 or 1.0; of hystart 6.x, 5.10 or <=5.4")] = "3.1",
+    as_json: AsJson = False,
+) -> None:
+    """Try every combination of a detector's parameters on all traces of a campaign: success, early and late exits, headroom."""
+    from downlink.cli.sweeps import follow_sweep, print_cells, read_grid
+
+    grid = read_grid(values)
+    client = connect()
+    body = {"detector": detector, "version": version, "grid": grid}
+    swept = follow_sweep(client, client.post(f"/campaigns/{campaign_id(client, campaign)}/sweeps", body))
+    if as_json:
+        print_json(swept)
+    else:
+        print_cells(swept)
+
+
+def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
+    """Compute a campaign's numbers anew from its sealed traces, with the server's version of the analysis; wait for its report."""
+    from downlink.cli.reanalysis import follow_reanalysis
+
+    client = connect()
+    found = follow_reanalysis(client, campaign_id(client, campaign))
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{found['runs']} runs are analysed by version {found['analysis_version']}.")
+
+
+COMMANDS = (export, figure, table, reproduction, sweep, reanalyse)
+"""Of `downlink campaigns`, in the order of its help."""
