@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from downlink.actions.archive import load_archive
 from downlink.api.schemas.reproduction import Reproductions
-from downlink.cli import campaigns
+from downlink.cli import campaign_results
 from downlink.cli.reproduction import ours_text, published_text
 from downlink.main import app
 from tests.fixtures.lab import Lab
@@ -64,7 +64,7 @@ def test_the_command_prints_published_and_ours(lab: Lab, campaign: UUID, monkeyp
         def items(self, path: str) -> Any:
             return lab.call("GET", path)["items"]
 
-    monkeypatch.setattr(campaigns, "connect", Here)
+    monkeypatch.setattr(campaign_results, "connect", Here)
     answer = CliRunner().invoke(app, ["campaigns", "reproduction", str(campaign)])
     assert answer.exit_code == 0, answer.output
     assert "Peters 2021, Figure 6" in answer.output
