@@ -41,12 +41,12 @@ def rerun_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> int:
 def rerun_run(unit: Unit, run_id: UUID, now: datetime) -> Run:
     """A new attempt for one run that has ended without being complete. ConflictError where that cannot be."""
     run = rows.get_run(unit, run_id)
-    ended = places.lock_ended(unit, run.campaign_id, REPEATABLE, run_id)
+    state = places.lock_attempts(unit, run)  # runs before their campaign, as above
     campaign = campaigns.find_campaign(unit, run.campaign_id, is_locked=True)
     _check_open(campaign)
-    if not ended:
-        raise ConflictError("run_not_repeatable", _why_not(RunState(run.state)))
-    wanted = places.last_of_place(unit, ended)
+    if state not in REPEATABLE:
+        raise ConflictError("run_not_repeatable", _why_not(state))
+    wanted = places.last_of_place(unit, [run_id])
     if not wanted:
         raise ConflictError("run_repeated", "Another attempt has taken this run's place; look at that one.")
     return _repeat(unit, campaign, wanted, now)[0]

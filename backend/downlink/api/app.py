@@ -44,7 +44,7 @@ from downlink.api.known import Known
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
 from downlink.api.resting import Resting
-from downlink.api.slots import Slots
+from downlink.api.slots import Slots, Turns
 from downlink.api.waiting import Waiting
 from downlink.settings import Settings
 from downlink.storage.unit import open_units
@@ -137,6 +137,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.is_stopping = False
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
+    # A page of samples asks for three at once. Half of the threads that answer requests stay free for all else.
+    app.state.computing = Turns(in_all=16, per_caller=4, waiting=64)
     app.state.waiting = Waiting()
     app.state.resting = Resting(app.state.waiting)
     app.state.known = Known(app.state.waiting)

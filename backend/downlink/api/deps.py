@@ -119,9 +119,27 @@ async def _export_slot(request: Request, caller: Reader, settings: Config) -> As
         yield
 
 
+async def _computing_turn(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+    await request.body()  # only behind the body is the end of the connection seen
+    async with request.app.state.computing.take(credential(request, settings), request.is_disconnected):
+        yield
+
+
+async def _baseline_turn(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+    """A turn where a baseline is named; without one the answer is stored."""
+    if "baseline" not in request.query_params:
+        yield
+        return
+    async for _ in _computing_turn(request, caller, settings):
+        yield
+
+
 # A place that is held until the whole answer has left.
 StreamSlot = Depends(_stream_slot)
 ExportSlot = Depends(_export_slot)
+# A turn at the processor, waited for.
+ComputingTurn = Depends(_computing_turn)
+BaselineTurn = Depends(_baseline_turn)
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]
 

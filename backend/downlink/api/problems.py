@@ -36,6 +36,7 @@ _BY_CODE = {
     "too_many_tries": 429,
     "too_many_open": 429,
     "body_too_slow": 408,
+    "caller_gone": 408,
     "disk_full": 507,
     "agent_too_old": 426,
     "agent_too_new": 426,

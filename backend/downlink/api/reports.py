@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.api.deps import ExportSlot, Reader, ReadUnit, Units, problems
+from downlink.api.deps import BaselineTurn, ExportSlot, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
@@ -49,7 +49,12 @@ def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     return json_response(reports.stored_report(unit, campaign_id))
 
 
-@router.get("/campaigns/{campaign_id}/statistics", response_model=CampaignStatistics, responses=problems(401, 404, 422))
+@router.get(
+    "/campaigns/{campaign_id}/statistics",
+    response_model=CampaignStatistics,
+    responses=problems(401, 404, 422, 429),
+    dependencies=[BaselineTurn],
+)
 def get_statistics(
     campaign_id: UUID, caller: Reader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
 ) -> Response:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.deps import ComputingTurn, Reader, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.reports import FlowNumber, TracePoint
 from downlink.api.schemas.samples import RunMoments, Samples
@@ -31,7 +31,12 @@ Points = Annotated[
 ]
 
 
-@router.get("/runs/{run_id}/traces/{flow}/{point}/samples", response_model=Samples, responses=problems(401, 404))
+@router.get(
+    "/runs/{run_id}/traces/{flow}/{point}/samples",
+    response_model=Samples,
+    responses=problems(401, 404, 429),
+    dependencies=[ComputingTurn],
+)
 def get_samples(
     run_id: UUID,
     flow: FlowNumber,

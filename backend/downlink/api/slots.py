@@ -1,10 +1,11 @@
-"""Places for answers that last, streams and exports: so many in all, so many for one caller."""
+"""Places for answers that last or cost: so many in all, so many for one caller."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 
 from downlink.domain.errors import DeniedError
 
@@ -20,10 +21,13 @@ class Slots:
         self._per_caller = per_caller
         self._open: Counter[str] = Counter()
 
+    def has_room(self, caller: str) -> bool:
+        return self._open[caller] < self._per_caller and self._open.total() < self._in_all
+
     @contextmanager
     def take(self, caller: str) -> Iterator[None]:
         """Hold a place; DeniedError `too_many_open` (429) when none is free."""
-        if self._open[caller] >= self._per_caller or self._open.total() >= self._in_all:
+        if not self.has_room(caller):
             raise DeniedError(
                 "too_many_open",
                 f"Too many {self._what} are open ({self._per_caller} for one caller, {self._in_all} in all); close one and try again.",
@@ -35,3 +39,33 @@ class Slots:
         finally:
             self._open[caller] -= 1
             self._open += Counter()  # forget callers who hold nothing
+
+
+class Turns:
+    """Answers that are computed when they are asked for: so many at a time, the others wait for their turn.
+
+    A page asks for several at once, and again at each step of a zoom: what it asks for must come, or not be wanted any more.
+    """
+
+    def __init__(self, in_all: int, per_caller: int, waiting: int) -> None:
+        """waiting: how many of one caller may wait for their turn."""
+        self._line = Slots("computed answers", in_all * waiting, waiting)
+        self._at_work = Slots("computed answers", in_all, per_caller)
+        self._ended = asyncio.Condition()
+
+    @asynccontextmanager
+    async def take(self, caller: str, is_gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+        """Hold a turn. DeniedError `too_many_open` (429) where too many wait already, `caller_gone` where nobody waits any more."""
+        turn = ExitStack()
+        async with self._ended:
+            with self._line.take(caller):
+                await self._ended.wait_for(lambda: self._at_work.has_room(caller))
+            turn.enter_context(self._at_work.take(caller))
+        try:
+            if await is_gone():
+                raise DeniedError("caller_gone", "Whoever asked has closed the connection.")
+            yield
+        finally:
+            turn.close()
+            async with self._ended:
+                self._ended.notify_all()

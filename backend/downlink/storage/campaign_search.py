@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, any_, cast, func, or_, select, text, true
+from sqlalchemy import ColumnElement, SQLColumnExpression, Text, and_, cast, func, or_, select, text, true
 from sqlalchemy.dialects.postgresql import JSONPATH
 
 from downlink.storage.campaigns import Overview, overviews
@@ -59,27 +59,44 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
         found.append(Campaign.state == wanted.state)
     if wanted.link:
         found.append(Campaign.spec["links"].contains([wanted.link]))
-    folded = func.lower(func.array_to_string(Campaign.tags, ","))
-    found += [func.lower(tag) == any_(func.string_to_array(folded, ",")) for tag in wanted.tags]
+    found += [_any_says(func.to_jsonb(Campaign.tags), f"^{_pattern(tag)}$") for tag in wanted.tags]
     return found + [_says(word) for word in wanted.text.split()]
 
 
 def _says(word: str) -> ColumnElement[bool]:
     names = func.jsonb_path_query_array(Campaign.spec, cast("$.conditions[*].name", JSONPATH))
-    places = (Campaign.name, Campaign.notes, func.array_to_string(Campaign.tags, " "))
-    lists = (_any_says(Campaign.spec["links"], word), _any_says(names, word))
-    return or_(*(place.icontains(word, autoescape=True) for place in places), *lists)
+    pattern = _pattern(word)
+    lists = (_any_says(texts, pattern) for texts in (func.to_jsonb(Campaign.tags), Campaign.spec["links"], names))
+    return or_(*(_fits(place, pattern) for place in (Campaign.name, Campaign.notes)), *lists)
 
 
-def _any_says(texts: ColumnElement[Any], word: str) -> ColumnElement[bool]:
+def _any_says(texts: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
     """Of a JSON array of texts: each by itself, so that no quote or comma between them is found."""
     each = func.jsonb_array_elements_text(texts).column_valued("each")
-    return select(each).where(cast(each, Text).icontains(word, autoescape=True)).exists()
+    return select(each).where(_fits(cast(each, Text), pattern)).exists()
+
+
+def _fits(words: SQLColumnExpression[Any], pattern: str) -> ColumnElement[bool]:
+    return words.regexp_match(pattern, flags="i")
+
+
+def _pattern(words: str) -> str:
+    """A regular expression that finds these words in upper and lower case.
+
+    PostgreSQL knows the cases of ASCII letters everywhere, those of others only in some locales: they are spelt out.
+    """
+    return "".join(map(_either, words))
+
+
+def _either(sign: str) -> str:
+    if sign.isascii():
+        return sign if sign.isalnum() else f"\\{sign}"
+    return f"[{''.join(sorted({form for form in (sign, sign.lower(), sign.upper()) if len(form) == 1}))}]"
 
 
 _CHOICES = text("""
     SELECT 'states', state, count(*) FROM campaigns GROUP BY state
-    UNION ALL SELECT 'tags', min(tag), count(DISTINCT id) FROM campaigns, unnest(tags) AS tag GROUP BY lower(tag)
+    UNION ALL SELECT 'tags', tag, count(DISTINCT id) FROM campaigns, unnest(tags) AS tag GROUP BY tag
     UNION ALL SELECT 'links', link, count(DISTINCT id) FROM campaigns, jsonb_array_elements_text(spec -> 'links') AS link
     GROUP BY link
     ORDER BY 1, 2
@@ -87,8 +104,10 @@ _CHOICES = text("""
 
 
 def choices(unit: Unit) -> Choices:
-    """What campaigns can be filtered by."""
-    found = Choices()
+    """What campaigns can be filtered by. Tags that differ in case alone are one; a campaign has only one of them."""
+    found, written = Choices(), dict[str, str]()
     for kind, value, count in unit.session.execute(_CHOICES):
-        getattr(found, kind)[value] = count
+        name = written.setdefault(value.casefold(), value) if kind == "tags" else value
+        counts = getattr(found, kind)
+        counts[name] = counts.get(name, 0) + count
     return found

@@ -14,13 +14,24 @@ from downlink.storage.runs import FINAL_NAMES
 from downlink.storage.tables import Run, RunHost
 from downlink.storage.unit import Unit
 
+_PLACE = (Run.link, Run.cycle, Run.position)
 
-def lock_ended(unit: Unit, campaign_id: UUID, states: Collection[RunState], run_id: UUID | None = None) -> list[UUID]:
-    """Runs of the campaign that ended so, or the one run if it did, locked in a fixed order; earlier attempts among them."""
+
+def lock_ended(unit: Unit, campaign_id: UUID, states: Collection[RunState]) -> list[UUID]:
+    """Runs of the campaign that ended so, earlier attempts among them; locked place by place, each from its first attempt on."""
     query = select(Run.id).where(Run.campaign_id == campaign_id, Run.state.in_(sorted(states)))
-    if run_id is not None:
-        query = query.where(Run.id == run_id)
-    return list(unit.session.scalars(query.order_by(Run.id).with_for_update()))
+    return list(unit.session.scalars(query.order_by(*_PLACE, Run.attempt).with_for_update()))
+
+
+def lock_attempts(unit: Unit, run: Run) -> RunState:
+    """Lock every attempt at the run's place, from the first on; the run's state from then on.
+
+    An earlier attempt that is just coming through late looks for later ones: it has to see the one that is to be added,
+    or to be seen as complete.
+    """
+    place = [column == getattr(run, column.key) for column in (Run.campaign_id, *_PLACE)]
+    found = unit.session.execute(select(Run.id, Run.state).where(*place).order_by(Run.attempt).with_for_update())
+    return RunState(next(state for run_id, state in found if run_id == run.id))
 
 
 def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:

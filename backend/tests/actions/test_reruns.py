@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import UUID
 
+import pytest
 from sqlalchemy import text
 
+from downlink.actions.reruns import rerun_run
+from downlink.actions.runs import finish
+from downlink.domain.errors import ConflictError
+from downlink.domain.run import RunState
+from downlink.storage.runs import get_run
 from tests.actions.test_faults import pair
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
@@ -161,3 +169,68 @@ def test_a_place_whose_earlier_attempt_came_through_after_all_is_not_measured_tw
     with lab.units() as unit:
         unit.session.execute(text("UPDATE runs SET state = 'missed' WHERE id = :id"), {"id": second["id"]})
     assert codes(lab, f"/campaigns/{campaign}/rerun", 409) == "nothing_to_rerun"
+
+
+@pytest.fixture
+def given_up(lab: Lab) -> tuple[UUID, UUID]:
+    """The two attempts at a place: the first failed, the second, which was to replace it, was cancelled."""
+    campaign = ended_with_failures(lab, pair(lab))
+    first = next(run for run in lab.runs(campaign) if run["state"] == "failed")
+    second = lab.call("POST", f"/runs/{first['id']}/rerun", expect=201)
+    lab.call("POST", f"/runs/{second['id']}/cancel")
+    return UUID(first["id"]), UUID(second["id"])
+
+
+def come_through(lab: Lab, run_id: UUID) -> None:
+    """The rest of its samples has come: it is complete after all."""
+    with lab.units() as unit:
+        finish(unit, get_run(unit, run_id, is_locked=True), RunState.COMPLETE, lab.now(), None, None)
+
+
+def await_waiting_for_lock(lab: Lab) -> None:
+    """Until somebody waits for a lock that another transaction holds."""
+    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    while True:
+        with lab.units() as unit:
+            if unit.session.scalar(waiting):
+                return
+        time.sleep(0.01)
+
+
+def attempts(lab: Lab, run_id: UUID) -> list[str]:
+    campaign = lab.call("GET", f"/runs/{run_id}")["campaign_id"]
+    place = {key: lab.call("GET", f"/runs/{run_id}")[key] for key in PLACE}
+    found = [run for run in lab.runs(campaign) if {key: run[key] for key in PLACE} == place]
+    return [run["state"] for run in sorted(found, key=lambda run: run["attempt"])]
+
+
+def test_a_run_that_comes_through_while_its_place_is_run_again_takes_the_place_alone(
+    lab: Lab, given_up: tuple[UUID, UUID]
+) -> None:
+    first, second = given_up
+    with ThreadPoolExecutor(1) as worker:
+        with lab.units() as unit:
+            rerun_run(unit, second, lab.now())
+            unit.session.flush()
+            late = worker.submit(come_through, lab, first)
+            await_waiting_for_lock(lab)
+        late.result()
+    assert attempts(lab, first) == ["complete", "cancelled", "cancelled"], "the new attempt is no longer needed"
+
+
+def test_a_place_is_not_run_again_while_an_earlier_attempt_comes_through(lab: Lab, given_up: tuple[UUID, UUID]) -> None:
+    first, second = given_up
+
+    def again() -> None:
+        with lab.units() as unit:
+            rerun_run(unit, second, lab.now())
+
+    with ThreadPoolExecutor(1) as worker:
+        with lab.units() as unit:
+            finish(unit, get_run(unit, first, is_locked=True), RunState.COMPLETE, lab.now(), None, None)
+            unit.session.flush()
+            rerun = worker.submit(again)
+            await_waiting_for_lock(lab)
+        with pytest.raises(ConflictError, match="taken this run's place"):
+            rerun.result()
+    assert attempts(lab, first) == ["complete", "cancelled"]

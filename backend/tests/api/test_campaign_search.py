@@ -15,7 +15,7 @@ MADE: list[dict[str, Any]] = [
     {"name": "Starlink 100%", "links": ["leo"], "conditions": [{"name": "Cubic, large buffers"}]},
     {"name": "A_plan", "notes": "asked for on the 5th"},
 ]
-TAGS = [["Paper 001", "GEO"], ["paper 001"], [], ["draft"]]
+TAGS = [["Paper 001", "GEO"], ["paper 001"], ["ÜBER Köln"], ["draft", "über köln"]]
 
 
 @pytest.fixture
@@ -49,6 +49,8 @@ CASES: list[tuple[str, list[int]]] = [
     ("tag=paper+001&tag=geo", [0]),
     ("tag=paper", []),
     ("tag=", []),
+    ("tag=%C3%9Cber+K%C3%B6ln", [3, 2]),
+    ("q=K%C3%96LN", [3, 2]),
     ("link=geo", [3, 1, 0]),
     ("link=ge", []),
     ("state=draft&link=leo&q=night", [1]),
@@ -69,7 +71,7 @@ def test_campaigns_are_found_by_what_people_know_of_them(found: Lab) -> None:
     choices = found.call("GET", "/campaigns/choices")
     assert choices == {
         "states": {"draft": 4},
-        "tags": {"draft": 1, "GEO": 1, "Paper 001": 2},
+        "tags": {"draft": 1, "GEO": 1, "Paper 001": 2, "ÜBER Köln": 2},
         "links": {"geo": 3, "leo": 2},
     }
 

@@ -27,9 +27,7 @@ class AnnotationBody(Body):
     """Of a campaign, of a link, or of one link of a campaign."""
 
     campaign_id: UUID | None = None
-    link: Name | None = Field(
-        default=None, description="By name; without campaign_id every campaign over it shows it"
-    )
+    link: Name | None = Field(default=None, description="By name; without campaign_id every campaign over it shows it")
     kind: AnnotationKind = AnnotationKind.NOTE
     text: Words
     from_at: AwareDatetime
