@@ -99,7 +99,7 @@ def reanalysis_s(api: httpx.Client, campaign: UUID) -> float:
     began = time.perf_counter()
     found = api.post(path).raise_for_status().json()
     while found["state"] == "running":
-        time.sleep(0.1)
+        time.sleep(0.25)
         found = api.get(path).raise_for_status().json()
     assert (found["runs"], found["outdated"]) == (RUNS, 0), found
     return time.perf_counter() - began

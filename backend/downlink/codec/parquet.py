@@ -17,6 +17,9 @@ Ints = NDArray[np.int64]
 Columns = dict[str, Ints]
 BATCH_ROWS = 5_000
 
+# Columns come and go with the process's other arrays: Arrow's own pool would give its pages back after each file (decision 0126).
+pa.set_memory_pool(pa.system_memory_pool())
+
 
 def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     """One Parquet file of int64 columns of equal length, delta-encoded and zstd-compressed."""

@@ -8,6 +8,7 @@ from celery import Celery
 from celery.signals import setup_logging, worker_process_shutdown
 
 from downlink.jobs.app import make_celery, sender
+from downlink.jobs.memory import keep_freed_memory
 from downlink.jobs.tasks import register_tasks
 from downlink.logs import configure_logs
 from downlink.settings import Settings
@@ -35,6 +36,7 @@ def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
 def run_worker(settings: Settings, concurrency: int = 2) -> None:
     """Carry out jobs until SIGTERM; those under way are finished first. SystemExit where the worker could not do its work."""
     _own_logs(settings)
+    keep_freed_memory()  # before the fork: all processes have it
     options = ["--concurrency", str(concurrency), "--pool", "prefork"]
     quiet = ["--loglevel", settings.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"]
     try:
