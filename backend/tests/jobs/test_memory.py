@@ -21,7 +21,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(first: str) -> int:
-    found = subprocess.run([sys.executable, "-c", FAULTS.format(first=first)], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", FAULTS.format(first=first)], capture_output=True, text=True, check=True
+    )
     return int(found.stdout)
 
 
