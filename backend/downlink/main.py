@@ -19,6 +19,7 @@ import typer
 
 from downlink.cli import agents, annotating, campaigns, links, runs
 from downlink.cli.client import read_stack_file
+from downlink.cli.compare import compare_command
 from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
@@ -58,6 +59,7 @@ app.add_typer(agents.app, name="agents", rich_help_panel="Client")
 app.add_typer(links.app, name="links", rich_help_panel="Client")
 app.add_typer(annotating.app, name="annotations", rich_help_panel="Client")
 app.command("quick", rich_help_panel="Client")(quick_command)
+app.command("compare", rich_help_panel="Client")(compare_command)
 app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)
 app.command("reproduction", rich_help_panel="Traces")(reproduction_command)

@@ -53,7 +53,7 @@ def mean_intervals(values: ArrayLike, axis: int = 0, least: ArrayLike = -np.inf,
     deviation = np.where(is_there, data - np.expand_dims(mean, axis), 0)
     sd = np.sqrt(_divide((deviation**2).sum(axis=axis), n - 1))
     half = _quantile_t(n) * _divide(sd, np.sqrt(n))
-    low, high = _within(mean, half, np.asarray(least, np.float64), np.asarray(most, np.float64))
+    low, high = held_within(mean, half, np.asarray(least, np.float64), np.asarray(most, np.float64))
     return Intervals(mean, low, high, sd, n)
 
 
@@ -70,8 +70,8 @@ def ratio_intervals(above: ArrayLike, below: ArrayLike, axis: int = 0) -> Interv
     return Intervals(np.exp(found.mean), np.exp(found.low), np.exp(found.high), found.sd, found.n)
 
 
-def _within(mean: Floats, half: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
-    """mean +- half on a scale that ends at least and most."""
+def held_within(mean: Floats, half: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """mean +- half on a scale that ends at least and most: low and high."""
     above, below = mean - least, most - mean
     # The scale's slope at the mean: 1 with open ends, 1 / distance near an end, and their sum between two.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -603,6 +603,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Comparison
+         * @description Conditions of any campaigns and links: every quantity of a phase with its differences to a baseline, each run of one quantity,
+         *     and what settings, kernels, links and analysis the sides do not have in common.
+         *
+         *     Runs of different campaigns share no cycles, so that differences are not paired, and nothing is tested. 422
+         *     `comparison_too_large` where the campaigns have more complete runs than are read at once.
+         */
+        get: operations["get_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparison.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Comparison
+         * @description A line for each quantity and side: mean with interval, difference and ratio to the baseline.
+         */
+        get: operations["export_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/runs": {
         parameters: {
             query?: never;
@@ -2305,6 +2349,38 @@ export interface components {
             /** Sides */
             sides: components["schemas"]["ValuesOfRuns"][];
         };
+        /** CampaignsCompared */
+        CampaignsCompared: {
+            /**
+             * Baseline
+             * @description Which of the sides
+             */
+            baseline: string;
+            /**
+             * Phase
+             * @description startup, steady, overall, or one of the campaign's windows
+             */
+            phase: string;
+            /**
+             * Metric
+             * @description Whose values the sides have
+             */
+            metric: string;
+            /**
+             * Offered
+             * @description What can be asked for
+             */
+            offered: components["schemas"]["Offered"][];
+            /** Sides */
+            sides: components["schemas"]["ComparedSide"][];
+            /**
+             * Compared
+             * @description Every quantity of the phase
+             */
+            compared: components["schemas"]["Compared"][];
+            /** Unlike */
+            unlike: components["schemas"]["Unlike"][];
+        };
         /**
          * Capacity
          * @description When slow start had nothing more to gain: what exits are judged by (docs/exits.md, section 2).
@@ -2377,6 +2453,93 @@ export interface components {
             ex_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
             dp_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
             hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+        };
+        /**
+         * Compared
+         * @description One quantity of all sides, in their order; null for the baseline itself.
+         */
+        Compared: {
+            /**
+             * Phase
+             * @description startup, steady, overall, or one of the campaign's windows
+             */
+            phase: string;
+            /** Metric */
+            metric: string;
+            /**
+             * Within S
+             * @description Of times that a run did not come to: all count up to the shortest that was watched in vain
+             */
+            within_s: number | null;
+            /** Means */
+            means: components["schemas"]["Interval"][];
+            /** Differences */
+            differences: (components["schemas"]["Unpaired"] | null)[];
+            /**
+             * Ratios
+             * @description Of geometric means; null where a run is not above zero, and for the baseline
+             */
+            ratios: (components["schemas"]["Unpaired"] | null)[];
+        };
+        /**
+         * ComparedSide
+         * @description One flow of one condition on one link of one campaign, with the asked quantity of each of its runs.
+         */
+        ComparedSide: {
+            /**
+             * Side
+             * @description What it is named by: CAMPAIGN-ID/FLOW/LINK/CONDITION
+             */
+            side: string;
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Campaign */
+            campaign: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "measured" | "recorded" | "imported";
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
+            /**
+             * Cc
+             * @description Empty before the first complete run
+             */
+            cc: string;
+            /** Runs */
+            runs: number;
+            /**
+             * First At
+             * @description When the first of its complete runs began
+             */
+            first_at: string | null;
+            /**
+             * Last At
+             * @description When the last of them began
+             */
+            last_at: string | null;
+            /**
+             * Run Ids
+             * @description Of a link's quantity those runs whose link was logged
+             */
+            run_ids: string[];
+            /** Cycles */
+            cycles: number[];
+            /** Values */
+            values: (number | null)[];
+            /**
+             * Not Within
+             * @description Of times: true where a run did not come to it; its value is then the time that was watched
+             */
+            not_within: boolean[];
         };
         /**
          * Comparison
@@ -5594,6 +5757,45 @@ export interface components {
             sender: components["schemas"]["TraceFacts"];
             receiver: components["schemas"]["TraceFacts"];
         };
+        /**
+         * Unlike
+         * @description Something besides the numbers that the sides do not have in common.
+         */
+        Unlike: {
+            /**
+             * Aspect
+             * @enum {string}
+             */
+            aspect: "analysis" | "link" | "hosts" | "condition";
+            /** Name */
+            name: string;
+            /**
+             * Values
+             * @description Of each side; several with commas where its runs differ
+             */
+            values: string[];
+        };
+        /**
+         * Unpaired
+         * @description A side against the baseline, run by run of neither: Welch's 95 % interval; null where a side has fewer than two runs.
+         */
+        Unpaired: {
+            /** Mean */
+            mean: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Degrees
+             * @description Degrees of freedom; null where all runs of each side are alike
+             */
+            degrees: number | null;
+            /** N */
+            n: number;
+            /** N Base */
+            n_base: number;
+        };
         /** UploadOrder */
         UploadOrder: {
             /**
@@ -8584,6 +8786,170 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_comparison: {
+        parameters: {
+            query: {
+                /** @description CAMPAIGN-ID/FLOW/LINK/CONDITION; flows count from 1 */
+                side: string[];
+                /** @description Which of the sides the others are compared with; else the first */
+                baseline?: string | null;
+                /** @description `startup`, `steady`, `overall` or a window of a campaign's */
+                phase?: string;
+                /** @description Whose values are given run by run */
+                metric?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignsCompared"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_comparison: {
+        parameters: {
+            query: {
+                /** @description CAMPAIGN-ID/FLOW/LINK/CONDITION; flows count from 1 */
+                side: string[];
+                /** @description Which of the sides the others are compared with; else the first */
+                baseline?: string | null;
+                /** @description Of this phase alone; else of all */
+                phase?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,158 @@
+"""Conditions that share no cycles, as those of different campaigns: differences of their means, and nothing tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from downlink.analysis.binning import Floats
+from downlink.analysis.comparison import Place
+from downlink.analysis.intervals import CONFIDENCE, held_within, mean_intervals, plain
+from downlink.analysis.values import RunValues
+from downlink.domain.metric import LEAST, LINKED, MOST, STEADY_TIMES
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """Runs against other runs: by how much, or how many times.
+
+    low, high: Welch's 95 % interval, NaN where a side has fewer than two runs. degrees: of freedom, by Welch and Satterthwaite, NaN
+    where no run of either side differs from the others of it.
+    """
+
+    mean: float
+    low: float
+    high: float
+    degrees: float
+    n: int
+    n_base: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+def difference_of_means(own: ArrayLike, base: ArrayLike, reach: float = np.inf) -> Unpaired:
+    """Mean minus mean, of runs that have a value, with Welch's interval (Biometrika 34, 1947).
+
+    It does not take the two for equally variable, nor for equally many. reach: the most that a difference can be, either way.
+    """
+    above, below = mean_intervals(own), mean_intervals(base)
+    mean = above.mean - below.mean
+    half, degrees = _half_width(above.sd**2 / _counted(above.n), below.sd**2 / _counted(below.n), above.n, below.n)
+    low, high = held_within(mean, half, np.asarray(-reach), np.asarray(reach))
+    return Unpaired(float(mean), float(low), float(high), degrees, int(above.n), int(below.n))
+
+
+def ratio_of_means(own: ArrayLike, base: ArrayLike) -> Unpaired | None:
+    """Geometric mean over geometric mean, with Welch's interval of the logarithms carried back; None where a run of either side is
+    not above 0: the runs left would be a choice."""
+    sides = [_known(values) for values in (own, base)]
+    if any(not side.size or (side <= 0).any() for side in sides):
+        return None
+    found = difference_of_means(np.log(sides[0]), np.log(sides[1]))
+    mean, low, high = (float(np.exp(value)) for value in (found.mean, found.low, found.high))
+    return Unpaired(mean, low, high, found.degrees, found.n, found.n_base)
+
+
+def _half_width(own: Floats, base: Floats, n: ArrayLike, n_base: ArrayLike) -> tuple[Floats, float]:
+    """Of the interval, and the degrees of freedom. own, base: each side's variance over its number of runs."""
+    parts = own**2 / _counted(np.asarray(n) - 1) + base**2 / _counted(np.asarray(n_base) - 1)
+    total = own + base
+    if total == 0:
+        return np.zeros(()), float("nan")
+    degrees = total**2 / parts
+    half: Floats = scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2) * np.sqrt(total)
+    return half, float(degrees)
+
+
+def _counted(n: ArrayLike) -> Floats:
+    """Counts to divide by: NaN for none."""
+    count = np.asarray(n, np.float64)
+    return np.where(count > 0, count, np.nan)
+
+
+def _known(values: ArrayLike) -> Floats:
+    data = np.asarray(values, np.float64)
+    return data[~np.isnan(data)]
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One flow of one condition that somebody picked, and what the emulated link under it did; None: no run, or no log."""
+
+    flow: RunValues | None
+    link: RunValues | None
+
+    @property
+    def known(self) -> tuple[Place, ...]:
+        """Those places of which any run has a value: the flow's, then the link's."""
+        return tuple(place for side in (self.flow, self.link) if side for place in side.known)
+
+    def of(self, place: Place) -> RunValues | None:
+        """Whoever has this quantity; None where nobody does."""
+        side = self.link if place[1] in LINKED else self.flow
+        return side if side is not None and place in side.places else None
+
+    def at(self, place: Place) -> tuple[Floats, NDArray[np.bool_]]:
+        """As `RunValues.at`; nothing where nobody has it."""
+        side = self.of(place)
+        return (np.zeros(0), np.zeros(0, bool)) if side is None else side.at(place)
+
+
+@dataclass(frozen=True)
+class PlaceCompared:
+    """One quantity of every side. means: each side's. differences, ratios: each side against the baseline, None for itself.
+
+    within_s: of times that some run did not reach; all of them count up to here. None where every run got there, and for other
+    quantities.
+    """
+
+    place: Place
+    means: tuple[Mapping[str, Any], ...]
+    differences: tuple[Unpaired | None, ...]
+    ratios: tuple[Unpaired | None, ...]
+    within_s: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = {name: [each and each.to_dict() for each in getattr(self, name)] for name in ("differences", "ratios")}
+        phase, metric = self.place
+        return {"phase": phase, "metric": metric, "within_s": self.within_s, "means": list(self.means), **parts}
+
+
+def offered(sides: Iterable[Picked]) -> tuple[Place, ...]:
+    """Every place that a side has a value of, each once."""
+    return tuple(dict.fromkeys(place for side in sides for place in side.known))
+
+
+def compare_picked(sides: Sequence[Picked], baseline: int, places: Iterable[Place]) -> list[PlaceCompared]:
+    """Each side against that of number `baseline`, one quantity after the other."""
+    return [_compared(sides, baseline, place) for place in places]
+
+
+def _compared(sides: Sequence[Picked], baseline: int, place: Place) -> PlaceCompared:
+    found = [side.at(place) for side in sides]
+    within_s = least_watched(found) if place[1] in STEADY_TIMES else None
+    values = [own if within_s is None else np.minimum(own, within_s) for own, _ in found]
+    most = MOST.get(place[1], np.inf)
+    others = [index for index in range(len(sides)) if index != baseline]
+    differences = {index: difference_of_means(values[index], values[baseline], most) for index in others}
+    ratios = {index: ratio_of_means(values[index], values[baseline]) for index in others}
+    least = -np.inf if place[1] in STEADY_TIMES else LEAST
+    return PlaceCompared(
+        place,
+        tuple(mean_intervals(own, least=least, most=most).to_dict() for own in values),
+        tuple(map(differences.get, range(len(sides)))),
+        tuple(map(ratios.get, range(len(sides)))),
+        within_s,
+    )
+
+
+def least_watched(found: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> float | None:
+    """The shortest that a run was watched in vain: beyond it nobody knows of that run. None where every run got there."""
+    watched = [float(values[is_open].min()) for values, is_open in found if is_open.any()]
+    return min(watched, default=None)
