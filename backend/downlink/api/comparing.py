@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.api.deps import ExportSlot, Reader, ReadUnit, problems
+from downlink.api.deps import ComputingTurn, ExportSlot, Reader, ReadUnit, problems
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.comparing import CampaignsCompared
 from downlink.domain.compared import MAX_SIDES
@@ -28,7 +28,10 @@ Metric = Annotated[str, Query(max_length=100, description="Whose values are give
 
 
 @router.get(
-    "/comparison", response_model=CampaignsCompared, responses=problems(401, 404, 422, 429), dependencies=[ExportSlot]
+    "/comparison",
+    response_model=CampaignsCompared,
+    responses=problems(401, 404, 422, 429),
+    dependencies=[ComputingTurn],
 )
 def get_comparison(
     caller: Reader,
@@ -54,7 +57,7 @@ def get_comparison(
         200: {"content": {"text/csv": {"schema": {"type": "string", "format": "csv"}}}, "description": "The file"},
         **problems(401, 404, 422, 429),
     },
-    dependencies=[ExportSlot],
+    dependencies=[ExportSlot, ComputingTurn],
 )
 def export_comparison(
     caller: Reader,

@@ -10,6 +10,7 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.unpaired import Picked, compare_picked, offered
 from downlink.analysis.values import RunValues
 from downlink.codec.tables import Cell, csv_pieces
+from downlink.domain.campaign import Condition
 from downlink.domain.compared import Facts, SideName, check_runs, find_baseline, plan_facts, read_sides, several, unlike
 from downlink.domain.errors import NotFoundError
 from downlink.storage import campaigns
@@ -45,10 +46,15 @@ class Side:
         return {"link": self.link, "condition": self.condition, "flow": self.name.flow, "cc": cc}
 
     @property
+    def plan(self) -> Condition:
+        """Of the campaign file."""
+        spec = campaigns.campaign_of(self.campaign)
+        return next(each for each in spec.conditions if each.name == self.condition)
+
+    @property
     def facts(self) -> Facts:
         """What may make its numbers differ from another's: of the analysis, of the link, of the hosts, and as the file has it."""
         spec, found = campaigns.campaign_of(self.campaign), self.found
-        plan = next(each for each in spec.conditions if each.name == self.condition)
         hosts = {
             ("hosts", f"{role.capitalize()}: {HOST_FACTS[name]}"): several(values)
             for (role, name), values in sorted(found.hosts.items())
@@ -62,7 +68,7 @@ class Side:
             ("link", "Emulated"): several("yes" if each else "no" for each in found.is_emulated),
             ("link", "Link profile"): several(found.profiles),
             **hosts,
-            **plan_facts(spec, plan),
+            **plan_facts(spec, self.plan),
         }
 
 
@@ -122,6 +128,7 @@ def _shown(side: Side, place: tuple[str, str]) -> dict[str, Any]:
         "campaign": side.campaign.name,
         "origin": side.campaign.origin,
         **side.where,
+        "flows": len(side.plan.flows),
         "runs": len(side.picked.flow.runs) if side.picked.flow else 0,
         "first_at": side.found.first_at,
         "last_at": side.found.last_at,

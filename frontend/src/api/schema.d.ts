@@ -2514,6 +2514,11 @@ export interface components {
              * @description Empty before the first complete run
              */
             cc: string;
+            /**
+             * Flows
+             * @description How many the condition has
+             */
+            flows: number;
             /** Runs */
             runs: number;
             /**

@@ -23,6 +23,7 @@ class ComparedSide(Shape):
     condition: str
     flow: int
     cc: str = Field(description="Empty before the first complete run")
+    flows: int = Field(description="How many the condition has")
     runs: int
     first_at: Moment | None = Field(description="When the first of its complete runs began")
     last_at: Moment | None = Field(description="When the last of them began")
