@@ -132,10 +132,20 @@ type JoinResponse struct {
 
 // Progress is seconds and bytes while sending, chunks while uploading.
 type Progress struct {
-	ElapsedS    *float64 `json:"elapsed_s,omitempty"`
-	Bytes       *int64   `json:"bytes,omitempty"`
-	ChunksDone  *int     `json:"chunks_done,omitempty"`
-	ChunksTotal *int     `json:"chunks_total,omitempty"`
+	ElapsedS *float64 `json:"elapsed_s,omitempty"`
+	Bytes    *int64   `json:"bytes,omitempty"`
+	// Flows are the sender's own connections as they are now; a server from before them does not read it.
+	Flows       []FlowProgress `json:"flows,omitempty"`
+	ChunksDone  *int           `json:"chunks_done,omitempty"`
+	ChunksTotal *int           `json:"chunks_total,omitempty"`
+}
+
+// FlowProgress is one look at a sending connection, for people who watch.
+type FlowProgress struct {
+	Flow       int   `json:"flow"`
+	AckedBytes int64 `json:"acked_bytes"`
+	RTTUs      int64 `json:"rtt_us"`
+	CwndBytes  int64 `json:"cwnd_bytes"`
 }
 
 // Spooled counts the unacknowledged chunks of one attempt.

@@ -192,6 +192,7 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 		return err
 	}
 	f.watch(conn)
+	f.trial.show(f.flow.Flow, conn)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/socket"
+	"downlink/agents/internal/tcpinfo"
 	"downlink/agents/internal/transfer"
 )
 
@@ -32,13 +34,15 @@ type Trial struct {
 	mu   sync.Mutex
 	zero time.Time
 	sent map[int]*atomic.Int64
+	// conns are the connections over which this agent sends, by flow.
+	conns map[int]*net.TCPConn
 }
 
 // New returns a trial that has not begun.
 func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial {
 	t := &Trial{
 		env: env, order: order, status: status, start: make(chan *protocol.Go, 1),
-		budget: transfer.NewBudget(env.Config.Policy.MaxBytes), sent: map[int]*atomic.Int64{},
+		budget: transfer.NewBudget(env.Config.Policy.MaxBytes), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{},
 	}
 	for _, flow := range order.Flows {
 		if flow.Role == protocol.RoleSender {
@@ -76,7 +80,29 @@ func (t *Trial) Progress(now time.Time) *protocol.Progress {
 	if bytes == 0 {
 		return nil
 	}
-	return &protocol.Progress{ElapsedS: &elapsed, Bytes: &bytes}
+	return &protocol.Progress{ElapsedS: &elapsed, Bytes: &bytes, Flows: t.look()}
+}
+
+// look reads every connection that still is one. Whoever calls holds the lock.
+func (t *Trial) look() []protocol.FlowProgress {
+	flows := []protocol.FlowProgress{}
+	for _, flow := range slices.Sorted(maps.Keys(t.conns)) {
+		seen, err := tcpinfo.Look(t.conns[flow])
+		if err != nil {
+			continue // it has ended
+		}
+		flows = append(flows, protocol.FlowProgress{
+			Flow: flow, AckedBytes: seen.AckedBytes, RTTUs: seen.RTTUs, CwndBytes: seen.CwndSegments * seen.MSSBytes,
+		})
+	}
+	return flows
+}
+
+// show lets the progress look at a flow's connection from now on.
+func (t *Trial) show(flow int, conn *net.TCPConn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.conns[flow] = conn
 }
 
 // Run carries the attempt out and puts the host back as it was, whatever happens. The context's cause says why a run

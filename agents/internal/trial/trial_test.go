@@ -189,6 +189,29 @@ func TestARunOverLoopbackIsReportedInOrderAndUndone(t *testing.T) {
 	require.Len(t, receiver.env.Spool.Keys(ref.RunID, ref.Attempt), 1)
 }
 
+func TestASenderTellsHowItsFlowsAreWhileTheyRun(t *testing.T) {
+	sender, receiver := newRig(t), newRig(t)
+	sending, sent := sender.begin(t.Context(), makeOrder(protocol.RoleSender))
+	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	order := makeGo(*(<-sender.ready).DataAddress)
+	require.Nil(t, sending.Progress(time.Now()), "before its zero there is nothing to tell")
+	sending.Go(order)
+	receiving.Go(order)
+	var seen *protocol.Progress
+	require.Eventually(t, func() bool {
+		seen = sending.Progress(time.Now())
+		return seen != nil && len(seen.Flows) == 1 && seen.Flows[0].AckedBytes > 1_000_000
+	}, 10*time.Second, time.Millisecond)
+	flow := seen.Flows[0]
+	require.Equal(t, 1, flow.Flow)
+	require.Positive(t, flow.RTTUs)
+	require.Greater(t, flow.CwndBytes, int64(10_000))
+	require.Nil(t, receiving.Progress(time.Now()), "receivers are silent")
+	require.NoError(t, <-sent)
+	require.NoError(t, <-received)
+	require.Empty(t, sending.Progress(time.Now()).Flows, "a connection that has ended is not looked at")
+}
+
 func TestBothRolesInOneAgent(t *testing.T) {
 	b := newRig(t)
 	order := makeOrder(protocol.RoleSender)

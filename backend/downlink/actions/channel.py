@@ -22,6 +22,7 @@ from downlink.domain.agent import (
     phase_after_restart,
 )
 from downlink.domain.campaign import Sampling
+from downlink.domain.live import live_flows
 from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage import uploads
@@ -68,7 +69,9 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
     if is_free(report.status, now, now) and not is_free(AgentStatus(agent.status), agent.last_seen_at, now):
         wake_links_of(unit, [agent.name])
     agent.status, agent.run_id, agent.detail = report.status, report.run_id, said["detail"]
-    agent.progress, agent.spool, agent.last_seen_at = said["progress"], said["spool"], now
+    # What flows do is the run's: an agent's row has plain numbers.
+    agent.progress = said["progress"] and {key: said["progress"][key] for key in said["progress"] if key != "flows"}
+    agent.spool, agent.last_seen_at = said["spool"], now
     agent.protocol = said["protocol"]
     found = locked_run(unit, agent)
     if found:
@@ -111,8 +114,17 @@ def _note_progress(
     data: dict[str, Any] = {"agent": host.agent, **progress}
     if report.status is AgentStatus.RUNNING and "bytes" in progress:
         by_agent = {**(run.live or {}).get("by_agent", {}), host.agent: progress["bytes"]}
-        run.live = {"elapsed_s": progress["elapsed_s"], "bytes": sum(by_agent.values()), "by_agent": by_agent}
-        data = {"elapsed_s": run.live["elapsed_s"], "bytes": run.live["bytes"]}
+        flows = (run.live or {}).get("flows", {})
+        if looks := progress.get("flows"):
+            own = frozenset(flow.flow for flow in rows.flows_of(unit, run.id) if flow.sender == host.agent)
+            flows = live_flows(flows, progress["elapsed_s"], looks, own)
+        run.live = {
+            "elapsed_s": progress["elapsed_s"],
+            "bytes": sum(by_agent.values()),
+            "by_agent": by_agent,
+            "flows": flows,
+        }
+        data = {"elapsed_s": run.live["elapsed_s"], "bytes": run.live["bytes"], "flows": list(flows.values()) or None}
     add_event(unit, now, "progress", data, run.campaign_id, run.id)
 
 

@@ -162,8 +162,13 @@ def repeat(unit: Unit, run: Run, now: datetime, due_at: datetime, detail: str) -
 
 
 def close(unit: Unit, run: Run) -> None:
-    """A closed cycle wants a report, or, of many, only some do; the last one's completes the campaign."""
+    """A closed cycle wants a report, or, of many, only some do; the last one's completes the campaign.
+
+    So does the first complete run of each condition on a link: people look at it long before the first cycle closes.
+    """
     if rows.unfinished_in_cycle(unit, run):
+        if run.state == RunState.COMPLETE and rows.is_first_complete(unit, run):
+            campaigns.want_report(unit, run.campaign_id)
         return
     if closes_with_report(run.cycle) or rows.unfinished_in_campaign(unit, run.campaign_id) == 0:
         campaigns.want_report(unit, run.campaign_id)

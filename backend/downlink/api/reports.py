@@ -45,7 +45,7 @@ def _file(media_type: str) -> dict[str, Any]:
 
 @router.get("/campaigns/{campaign_id}/report", response_model=Report, responses=problems(401, 404))
 def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """404 with `report_not_ready` until the first cycle has ended."""
+    """404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional."""
     return json_response(reports.stored_report(unit, campaign_id))
 
 

@@ -154,9 +154,19 @@ class SpoolEntry(Message):
     chunks: Count
 
 
+class FlowProgress(Message):
+    flow: Annotated[int, Field(ge=1, le=1000)]
+    acked_bytes: Count
+    rtt_us: Count
+    cwnd_bytes: Count
+
+
 class RunProgress(Message):
     elapsed_s: Measure
     bytes: Count
+    flows: Annotated[list[FlowProgress], Field(max_length=64)] = Field(
+        default=[], exclude_if=lambda flows: not flows, description="The agent's sending connections as they are now"
+    )
 
 
 class UploadProgress(Message):

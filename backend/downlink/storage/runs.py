@@ -259,6 +259,13 @@ def unfinished_in_cycle(unit: Unit, run: Run) -> int:
     return unit.session.scalar(query.where(Run.state.not_in(FINAL_NAMES))) or 0
 
 
+def is_first_complete(unit: Unit, run: Run) -> bool:
+    """Whether no other run of its condition on its link is complete."""
+    same = (Run.campaign_id == run.campaign_id, Run.link == run.link, Run.condition == run.condition)
+    others = select(func.count()).where(*same, Run.state == RunState.COMPLETE, Run.id != run.id)
+    return unit.session.scalar(others) == 0
+
+
 def unfinished_in_campaign(unit: Unit, campaign_id: UUID) -> int:
     query = select(func.count()).where(Run.campaign_id == campaign_id, Run.state.not_in(FINAL_NAMES))
     return unit.session.scalar(query) or 0

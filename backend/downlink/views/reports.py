@@ -60,7 +60,7 @@ def stored_report(unit: Unit, campaign_id: UUID) -> bytes:
     campaign = campaigns.find_campaign(unit, campaign_id)
     report = reports.find_report(unit, campaign_id)
     if report is None:
-        raise NotFoundError("report_not_ready", "There is no report yet; it is made when the first cycle ends.")
+        raise NotFoundError("report_not_ready", "There is no report yet; it is made when a first run is complete.")
     is_outdated = report.analysis_version != ANALYSIS_VERSION
     is_current = report.version >= campaign.report_wanted and not is_outdated
     head = {"campaign_id": campaign_id, "computed_at": moment_text(report.computed_at), "is_current": is_current}

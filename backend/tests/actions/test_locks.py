@@ -48,4 +48,5 @@ def test_two_workers_end_a_hundred_runs_of_one_campaign_without_a_deadlock(lab: 
     assert deadlocks(lab.units) == before
     with lab.units() as unit:
         wanted = unit.session.execute(text("SELECT report_wanted FROM campaigns")).scalar_one()
-    assert wanted == RUNS // 2, "each cycle's last run, and it alone, asks for a report"
+    firsts = wanted - RUNS // 2
+    assert firsts in (1, 2), "each cycle's last run asks for a report, and a condition's first one; nobody else"

@@ -898,7 +898,7 @@ export interface paths {
         };
         /**
          * Get Report
-         * @description 404 with `report_not_ready` until the first cycle has ended.
+         * @description 404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional.
          */
         get: operations["get_report"];
         put?: never;
@@ -3222,6 +3222,17 @@ export interface components {
             /** Detail */
             detail: string | null;
         };
+        /** FlowProgress */
+        FlowProgress: {
+            /** Flow */
+            flow: number;
+            /** Acked Bytes */
+            acked_bytes: number;
+            /** Rtt Us */
+            rtt_us: number;
+            /** Cwnd Bytes */
+            cwnd_bytes: number;
+        };
         /**
          * FlowSeries
          * @description One-second bins from the flow's first data byte; null where there is no value.
@@ -4147,10 +4158,16 @@ export interface components {
             elapsed_s: number;
             /** Bytes */
             bytes: number;
+            /**
+             * Flows
+             * @description Empty while the senders' agents do not say it
+             */
+            flows?: components["schemas"]["LiveFlow"][];
         };
         /**
          * LiveEvent
-         * @description `event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
+         * @description `event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s, bytes and flows, where agents
+         *     say it, or chunks_done and chunks_total;
          *     `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id; `sweep` sweep_id, state, done and total;
          *     `agent` agent, agent_status and detail; `service` is_conducting. Absent keys do not apply.
          */
@@ -4171,6 +4188,8 @@ export interface components {
             elapsed_s?: number | null;
             /** Bytes */
             bytes?: number | null;
+            /** Flows */
+            flows?: components["schemas"]["LiveFlow"][] | null;
             /** Chunks Done */
             chunks_done?: number | null;
             /** Chunks Total */
@@ -4189,6 +4208,25 @@ export interface components {
             agent_status?: ("idle" | "preparing" | "ready" | "running" | "restoring" | "restored" | "uploading" | "blocked" | "unknown") | null;
             /** Is Conducting */
             is_conducting?: boolean | null;
+        };
+        /**
+         * LiveFlow
+         * @description A flow by its sender's last look at it, a second old at most; for people who watch, never a result.
+         */
+        LiveFlow: {
+            /** Flow */
+            flow: number;
+            /** Elapsed S */
+            elapsed_s: number;
+            /**
+             * Throughput Bps
+             * @description Acknowledged since the look before; null after the first look
+             */
+            throughput_bps: number | null;
+            /** Rtt Ms */
+            rtt_ms: number;
+            /** Cwnd Bytes */
+            cwnd_bytes: number;
         };
         /**
          * LiveMessage
@@ -5148,6 +5186,12 @@ export interface components {
             elapsed_s: number;
             /** Bytes */
             bytes: number;
+            /**
+             * Flows
+             * @description The agent's sending connections as they are now
+             * @default []
+             */
+            flows: components["schemas"]["FlowProgress"][];
         };
         /** RunSeries */
         RunSeries: {

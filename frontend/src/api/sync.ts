@@ -58,7 +58,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
 /** A run with the event's progress; the same object when the event is not about it. */
 export function withProgress<T extends Pick<Run, 'id' | 'live'>>(run: T, event: LiveEvent): T {
   if (run.id !== event.run_id || event.elapsed_s == null || event.bytes == null) return run
-  return { ...run, live: { elapsed_s: event.elapsed_s, bytes: event.bytes } }
+  return { ...run, live: { elapsed_s: event.elapsed_s, bytes: event.bytes, flows: event.flows ?? [] } }
 }
 
 /** Bring the cache up to date with one live event. */

@@ -7,13 +7,14 @@ from uuid import UUID
 from downlink.api.schemas.agents import AgentStatus
 from downlink.api.schemas.base import Shape
 from downlink.api.schemas.campaigns import CampaignStateName
-from downlink.api.schemas.runs import RunStateName
+from downlink.api.schemas.runs import LiveFlow, RunStateName
 from downlink.api.schemas.sweeps import SweepStateName
 from downlink.domain.event import LiveKind
 
 
 class LiveEvent(Shape):
-    """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s and bytes, or chunks_done and chunks_total;
+    """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s, bytes and flows, where agents
+    say it, or chunks_done and chunks_total;
     `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id; `sweep` sweep_id, state, done and total;
     `agent` agent, agent_status and detail; `service` is_conducting. Absent keys do not apply."""
 
@@ -25,6 +26,7 @@ class LiveEvent(Shape):
     detail: str | None = None
     elapsed_s: float | None = None
     bytes: int | None = None
+    flows: list[LiveFlow] | None = None
     chunks_done: int | None = None
     chunks_total: int | None = None
     sweep_id: UUID | None = None

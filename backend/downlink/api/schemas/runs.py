@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from downlink.api.schemas.base import Moment, SamplingName, Shape, with_listed
 from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
+
+
+def listed(flows: Any) -> Any:
+    """Stored by number."""
+    return list(flows.values()) if isinstance(flows, dict) else flows
+
 
 RunStateName = Literal[
     "planned", "leased", "preparing", "running", "restoring", "uploading",
@@ -16,9 +22,22 @@ RunStateName = Literal[
 ]  # fmt: skip
 
 
+class LiveFlow(Shape):
+    """A flow by its sender's last look at it, a second old at most; for people who watch, never a result."""
+
+    flow: int
+    elapsed_s: float
+    throughput_bps: float | None = Field(description="Acknowledged since the look before; null after the first look")
+    rtt_ms: float
+    cwnd_bytes: int
+
+
 class Live(Shape):
     elapsed_s: float
     bytes: int
+    flows: Annotated[list[LiveFlow], BeforeValidator(listed)] = Field(
+        default_factory=list, description="Empty while the senders' agents do not say it"
+    )
 
 
 class TraceFacts(Shape):

@@ -4,6 +4,7 @@ import { CampaignActions } from '@/features/campaigns/CampaignActions'
 import { Description } from '@/features/campaigns/Description'
 import { OriginTag } from '@/features/campaigns/OriginTag'
 import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
+import { Provisional } from '@/features/campaigns/Provisional'
 import { useCampaign } from '@/features/campaigns/queries'
 import { DraftConflicts } from '@/features/plan/Conflicts'
 import { stopText } from '@/features/plan/wording'
@@ -61,6 +62,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         actions={<CampaignActions campaign={campaign} />}
       />
       <ProgressPanel campaign={campaign}>{campaign.state === 'running' ? <NowRunning campaign={campaign} /> : null}</ProgressPanel>
+      <Provisional campaign={campaign} />
       {campaign.state === 'draft' ? <DraftConflicts source={campaign.source} /> : null}
       <PageTabs
         tabs={CAMPAIGN_TABS}

@@ -4,6 +4,7 @@ import type { Run } from '@/api/types'
 import { isZoom } from '@/features/exits/search'
 import { ChartsTab } from '@/features/results/run/ChartsTab'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
+import { LiveFlows } from '@/features/runs/LiveFlows'
 import { useRun } from '@/features/runs/queries'
 import { CancelRun, RerunAndOpen } from '@/features/runs/RunVerbs'
 import { isStoppable } from '@/features/runs/rerun'
@@ -135,6 +136,7 @@ function Outcome({ run }: { run: Run }) {
   if (run.state === 'running' && run.live) {
     return (
       <Alert color="signal" variant="light" title={`Running: ${Math.floor(run.live.elapsed_s)} s, ${formatBytes(run.live.bytes)} so far`}>
+        <LiveFlows flows={run.live.flows} />
         <Text size="sm">Charts appear when the traces are uploaded: no telemetry crosses the link while it is measured.</Text>
       </Alert>
     )

@@ -246,6 +246,28 @@ describe('live progress', () => {
     expect(await within(progress).findByText(/24 s of 35 s · 180 MB/)).toBeTruthy()
   })
 
+  it('says what the running flows do, as their sender sees it', async () => {
+    serve()
+    const { cache } = renderAt(`/campaigns/${IDS.running}`)
+    const progress = await screen.findByRole('region', { name: 'Progress' })
+    await within(progress).findByText(/21 s of 35 s/)
+    expect(within(progress).queryByRole('list', { name: 'Flows now' })).toBeNull()
+    const flow = { flow: 1, elapsed_s: 24.2, throughput_bps: 85_200_000, rtt_ms: 612.3, cwnd_bytes: 6_200_000 }
+    applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 24.2, bytes: 180_000_000, flows: [flow] })
+    const flows = await within(progress).findByRole('list', { name: 'Flows now' })
+    expect(flows.textContent).toBe('Flow 185.2 Mb/sRTT 612 mswindow 6.2 MB')
+  })
+
+  it('results of a campaign under way are marked as provisional, those of a complete one are not', async () => {
+    const world = serve()
+    renderAt(`/campaigns/${IDS.running}`)
+    expect((await screen.findByRole('note')).textContent).toContain('Provisional results of')
+    Object.assign(world.campaigns.find(({ id }) => id === IDS.running) ?? {}, { state: 'complete' })
+    renderAt(`/campaigns/${IDS.recorded}`)
+    await screen.findByRole('heading', { name: 'Demo: HyStart on and off' })
+    expect(screen.getAllByRole('note')).toHaveLength(1)
+  })
+
   it('a run that ends refreshes list, counts and runs', async () => {
     const world = serve()
     const { cache } = renderAt(`/campaigns/${IDS.running}`)

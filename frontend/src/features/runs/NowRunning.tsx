@@ -7,6 +7,7 @@ import { stopOf } from '@/lib/stop'
 import { formatRelative } from '@/lib/time'
 import { StateBadge } from '@/ui/StateBadge'
 import { useNow } from '@/ui/useNow'
+import { LiveFlows } from './LiveFlows'
 import { useRuns } from './queries'
 import classes from './runs.module.css'
 
@@ -49,6 +50,7 @@ function ActiveRun({ run, campaign }: { run: RunSummary; campaign: CampaignDetai
           <span>
             {Math.floor(run.live.elapsed_s)} s{stop ? ` of ${stopOf(stop)}` : ''} · {formatBytes(run.live.bytes)}
           </span>
+          <LiveFlows flows={run.live.flows} />
         </>
       ) : null}
     </li>

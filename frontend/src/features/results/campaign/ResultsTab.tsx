@@ -42,9 +42,9 @@ export function ResultsTab({ campaign, search, onSearch }: ResultsTabProps) {
 
 function NotYet({ campaign }: { campaign: CampaignDetail }) {
   const says: Record<string, string> = {
-    draft: 'Launch the campaign; the first results appear when its first cycle has ended.',
-    running: 'The first results appear when the first cycle has ended. The runs under way are on the Runs tab.',
-    paused: 'The campaign is paused. Resume it; results appear when its first cycle has ended.',
+    draft: 'Launch the campaign; the first results appear after the first run of a condition.',
+    running: 'The first results appear after the first run of a condition. The runs under way are on the Runs tab.',
+    paused: 'The campaign is paused. Resume it; results appear after the first run of a condition.',
   }
   return (
     <Panel>

@@ -1,0 +1,34 @@
+"""What people watch of a running flow: its sender's own words, a second apart. Never a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+LEAST_APART_S = 0.5
+"""Of what one sender says; what comes sooner is passed over."""
+
+
+def live_flows(
+    before: Mapping[str, Any], elapsed_s: float, looks: Iterable[Mapping[str, int]], own: frozenset[int]
+) -> dict[str, Any]:
+    """Flow to what it does now, `before` with the newer looks of one sender in it; its rate is that since its look before.
+
+    before: as this gave it, {} at first. looks: {flow, acked_bytes, rtt_us, cwnd_bytes}. own: the flows that this sender sends.
+    """
+    found = dict(before)
+    for look in looks:
+        last = before.get(str(look["flow"]))
+        if look["flow"] not in own or (last and elapsed_s - last["elapsed_s"] < LEAST_APART_S):
+            continue
+        apart_s = elapsed_s - (last["elapsed_s"] if last else 0)
+        grown = look["acked_bytes"] - (last["acked_bytes"] if last else 0)
+        found[str(look["flow"])] = {
+            "flow": look["flow"],
+            "elapsed_s": elapsed_s,
+            "acked_bytes": look["acked_bytes"],
+            "throughput_bps": max(0.0, 8 * grown / apart_s) if last and apart_s > 0 else None,
+            "rtt_ms": look["rtt_us"] / 1000,
+            "cwnd_bytes": look["cwnd_bytes"],
+        }
+    return found

@@ -1,0 +1,57 @@
+"""What people see of a campaign while it runs: what its flows do, and results after the first runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.actions.test_faults import pair
+from tests.fixtures.lab import Lab
+
+
+def look(flow: int, acked_bytes: int) -> dict[str, Any]:
+    return {"flow": flow, "acked_bytes": acked_bytes, "rtt_us": 612_000, "cwnd_bytes": 6_200_000}
+
+
+def test_flows_are_shown_as_their_sender_sees_them_and_results_come_after_the_first_run(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(timetable={"cycles": 2})
+
+    for _ in range(40):
+        lab.tick()
+        if any(run["state"] == "running" for run in lab.runs(campaign)):
+            break
+        client.act()
+        server.act()
+    run = next(run for run in lab.runs(campaign) if run["state"] == "running")
+    server.status = "running"
+    for elapsed_s, acked in ((1.0, 1_000_000), (2.0, 11_000_000)):
+        flows = [look(1, acked), look(9, acked)]
+        server.says = {"progress": {"elapsed_s": elapsed_s, "bytes": acked, "flows": flows}}
+        server.poll()
+    live = lab.call("GET", f"/runs/{run['id']}")["live"]
+    shown = {"flow": 1, "elapsed_s": 2.0, "throughput_bps": 8e7, "rtt_ms": 612.0, "cwnd_bytes": 6_200_000}
+    assert live == {"elapsed_s": 2.0, "bytes": 11_000_000, "flows": [shown]}, "its own flow, and no other"
+    assert server.name in {agent["name"] for agent in lab.call("GET", "/agents")["items"]}
+    server.says = {"progress": {"elapsed_s": 3.0, "bytes": 12_000_000}}
+    server.poll()
+    assert lab.call("GET", f"/runs/{run['id']}")["live"]["flows"] == [shown], (
+        "an agent that says no more changes nothing"
+    )
+    server.says = {}
+    lab.call("GET", f"/campaigns/{campaign}/report", expect=404)
+    for _ in range(60):
+        lab.tick()
+        client.act()
+        server.act()
+        while lab.work():
+            pass
+        lab.wait(1)
+        if lab.call("GET", f"/campaigns/{campaign}")["counts"]["complete"]:
+            break
+    assert lab.call("GET", f"/campaigns/{campaign}")["counts"]["complete"] == 1
+    while lab.work():
+        pass
+    groups = lab.call("GET", f"/campaigns/{campaign}/report")["groups"]
+    assert [(group["condition"], group["runs"]) for group in groups] == [("on", 1)]
+    runs = lab.drive(campaign, [client, server])
+    assert [run["live"] for run in runs] == [None] * 4, "what was watched is no result"
