@@ -22,7 +22,7 @@ from downlink.domain.agent import (
     phase_after_restart,
 )
 from downlink.domain.campaign import Sampling
-from downlink.domain.live import live_flows
+from downlink.domain.live import live_flows, shown
 from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage import uploads
@@ -124,7 +124,7 @@ def _note_progress(
             "by_agent": by_agent,
             "flows": flows,
         }
-        data = {"elapsed_s": run.live["elapsed_s"], "bytes": run.live["bytes"], "flows": list(flows.values()) or None}
+        data = {"elapsed_s": run.live["elapsed_s"], "bytes": run.live["bytes"], "flows": shown(flows) or None}
     add_event(unit, now, "progress", data, run.campaign_id, run.id)
 
 

@@ -18,6 +18,7 @@ from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
+from downlink.views.now import CampaignNow
 
 PREVIEW_RUNS = 500
 """As many as a page of a list; the estimate has their number."""
@@ -79,6 +80,16 @@ def _campaign(overview: Overview) -> dict[str, Any]:
 def run_summary(row: RunRow) -> run_shapes.RunSummary:
     rates = {"throughput_bps": row.throughput_bps, "goodput_bps": row.goodput_bps}
     return run_shapes.RunSummary.model_validate({**_columns(row.run), **rates})
+
+
+def campaign_now(found: CampaignNow) -> run_shapes.CampaignNow:
+    return run_shapes.CampaignNow(
+        active=[run_summary(row) for row in found.active],
+        next=[run_summary(row) for row in found.next],
+        ends_at=found.ends_at,
+        used_bytes=found.used_bytes,
+        limit_bytes=found.limit_bytes,
+    )
 
 
 def run(details: RunDetails) -> run_shapes.Run:

@@ -11,10 +11,11 @@ from downlink.actions import reruns, runs
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import json_response
-from downlink.api.schemas.runs import LinkCourse, Run, RunList, RunSeries, RunStateName
+from downlink.api.schemas.runs import CampaignNow, LinkCourse, Run, RunList, RunSeries, RunStateName
 from downlink.domain.permission import Verb
 from downlink.storage import runs as rows
 from downlink.views.linklogs import link_course
+from downlink.views.now import campaign_now
 from downlink.views.reports import run_series
 
 router = APIRouter(tags=["runs"])
@@ -32,6 +33,12 @@ def list_runs(
     """In the order of the plan; further attempts after the first."""
     found, total = rows.list_runs(unit, campaign_id, state, limit, offset)
     return RunList(items=[present.run_summary(row) for row in found], total=total)
+
+
+@router.get("/campaigns/{campaign_id}/now", responses=problems(401, 404))
+def get_now(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> CampaignNow:
+    """What it does now, what comes next, when it ends, and how much it has carried: a few rows, however many runs it has."""
+    return present.campaign_now(campaign_now(unit, campaign_id, now))
 
 
 @router.get("/runs/{run_id}", responses=problems(401, 404))

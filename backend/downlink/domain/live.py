@@ -32,3 +32,9 @@ def live_flows(
             "cwnd_bytes": look["cwnd_bytes"],
         }
     return found
+
+
+def shown(flows: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What pages get of these flows, in the order of their numbers: a rate instead of the count that it is made of."""
+    ordered = sorted(flows.values(), key=lambda flow: int(flow["flow"]))
+    return [{key: value for key, value in flow.items() if key != "acked_bytes"} for flow in ordered]

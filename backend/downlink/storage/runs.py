@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Select, and_, cast, false, func, or_, select, text, true, update
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, cast, false, func, or_, select, text, true, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from downlink.domain.agent import AgentStatus
@@ -288,13 +288,17 @@ def imported_runs(unit: Unit, campaign_id: UUID) -> Sequence[tuple[str, Json]]:
     return [(name, source) for name, source in unit.session.execute(query) if source is not None]
 
 
-def used_bytes(unit: Unit, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """What these campaigns' flows have carried, failed runs included."""
+def carried_bytes() -> ColumnElement[int]:
+    """Over flows: what the end that has more says of each."""
     sent, received = (
         cast(outcome["app_bytes"].astext, BigInteger) for outcome in (RunFlow.sender_outcome, RunFlow.receiver_outcome)
     )
-    total = func.coalesce(func.sum(func.coalesce(func.greatest(sent, received), 0)), 0)
-    query = select(Run.campaign_id, total).join(Run, Run.id == RunFlow.run_id)
+    return func.coalesce(func.sum(func.coalesce(func.greatest(sent, received), 0)), 0)
+
+
+def used_bytes(unit: Unit, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """What these campaigns' flows have carried, failed runs included."""
+    query = select(Run.campaign_id, carried_bytes()).join(Run, Run.id == RunFlow.run_id)
     found = unit.session.execute(query.where(Run.campaign_id.in_(list(campaign_ids))).group_by(Run.campaign_id))
     return {campaign_id: int(carried) for campaign_id, carried in found}
 

@@ -24,6 +24,14 @@ def test_flows_are_shown_as_their_sender_sees_them_and_results_come_after_the_fi
         server.act()
     run = next(run for run in lab.runs(campaign) if run["state"] == "running")
     server.status = "running"
+    before = lab.call("GET", f"/campaigns/{campaign}/now")
+    assert ([each["id"] for each in before["active"]], before["used_bytes"], before["limit_bytes"]) == (
+        [run["id"]],
+        0,
+        None,
+    )
+    assert [(each["condition"], each["cycle"]) for each in before["next"]] == [("off", 1)]
+    assert before["ends_at"] > max(each["due_at"] for each in lab.runs(campaign))
     for elapsed_s, acked in ((1.0, 1_000_000), (2.0, 11_000_000)):
         flows = [look(1, acked), look(9, acked)]
         server.says = {"progress": {"elapsed_s": elapsed_s, "bytes": acked, "flows": flows}}
@@ -31,6 +39,8 @@ def test_flows_are_shown_as_their_sender_sees_them_and_results_come_after_the_fi
     live = lab.call("GET", f"/runs/{run['id']}")["live"]
     shown = {"flow": 1, "elapsed_s": 2.0, "throughput_bps": 8e7, "rtt_ms": 612.0, "cwnd_bytes": 6_200_000}
     assert live == {"elapsed_s": 2.0, "bytes": 11_000_000, "flows": [shown]}, "its own flow, and no other"
+    now = lab.call("GET", f"/campaigns/{campaign}/now")
+    assert (now["active"][0]["live"], now["used_bytes"]) == (live, 11_000_000)
     assert server.name in {agent["name"] for agent in lab.call("GET", "/agents")["items"]}
     server.says = {"progress": {"elapsed_s": 3.0, "bytes": 12_000_000}}
     server.poll()
@@ -54,4 +64,8 @@ def test_flows_are_shown_as_their_sender_sees_them_and_results_come_after_the_fi
     groups = lab.call("GET", f"/campaigns/{campaign}/report")["groups"]
     assert [(group["condition"], group["runs"]) for group in groups] == [("on", 1)]
     runs = lab.drive(campaign, [client, server])
-    assert [run["live"] for run in runs] == [None] * 4, "what was watched is no result"
+    assert [run["live"] for run in runs] == [None] * 4, "what was watched is not a result"
+    after = lab.call("GET", f"/campaigns/{campaign}/now")
+    assert (after["active"], after["next"], after["ends_at"]) == ([], [], None)
+    carried = [flow["app_bytes"] for each in runs for flow in lab.call("GET", f"/runs/{each['id']}")["flows"]]
+    assert after["used_bytes"] == sum(carried) > 0, "by what the flows' ends say, and not by what was watched"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from downlink.domain.live import LEAST_APART_S, live_flows
+from downlink.domain.live import LEAST_APART_S, live_flows, shown
 
 OWN = frozenset({1, 2})
 
@@ -33,3 +33,9 @@ def test_what_comes_too_soon_is_passed_over_and_no_rate_is_negative() -> None:
     first = live_flows({}, 1.0, [look(1, 100)], OWN)
     assert live_flows(first, 1.0 + LEAST_APART_S / 2, [look(1, 900)], OWN) == first
     assert live_flows(first, 1.0 + LEAST_APART_S, [look(1, 50)], OWN)["1"]["throughput_bps"] == 0
+
+
+def test_pages_get_flows_in_order_without_the_counts() -> None:
+    found = live_flows({}, 1.0, [look(10, 5), look(2, 7)], frozenset({2, 10}))
+    assert [flow["flow"] for flow in shown(found)] == [2, 10]
+    assert all("acked_bytes" not in flow and flow["rtt_ms"] == 612.345 for flow in shown(found))

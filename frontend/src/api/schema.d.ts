@@ -667,6 +667,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Now
+         * @description What it does now, what comes next, when it ends, and how much it has carried: a few rows, however many runs it has.
+         */
+        get: operations["get_now"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -2229,6 +2249,34 @@ export interface components {
             items: components["schemas"]["Campaign"][];
             /** Total */
             total: number;
+        };
+        /** CampaignNow */
+        CampaignNow: {
+            /**
+             * Active
+             * @description Under way, with what their senders say while they run; at most 100
+             */
+            active: components["schemas"]["RunSummary"][];
+            /**
+             * Next
+             * @description The first planned run on each link
+             */
+            next: components["schemas"]["RunSummary"][];
+            /**
+             * Ends At
+             * @description When its last run should have ended: by the plan, or later where the plan is behind; null unless it is running
+             */
+            ends_at: string | null;
+            /**
+             * Used Bytes
+             * @description Carried so far; failed runs and those under way are counted
+             */
+            used_bytes: number;
+            /**
+             * Limit Bytes
+             * @description The campaign's own limit
+             */
+            limit_bytes: number | null;
         };
         /** CampaignPreview */
         CampaignPreview: {
@@ -9042,6 +9090,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_now: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignNow"];
                 };
             };
             /** @description The request cannot be read */

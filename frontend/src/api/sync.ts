@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { API } from './client'
-import type { LiveEvent, LiveKind, Run, RunList } from './types'
+import type { CampaignNow, LiveEvent, LiveKind, Run, RunList } from './types'
 
 type Key = readonly unknown[]
 
@@ -25,6 +25,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
       return (
         (run_id != null && isOf(key, { run_id })) ||
         isCampaign('/campaigns/{campaign_id}') ||
+        isCampaign('/campaigns/{campaign_id}/now') ||
         isCampaign('/campaigns/{campaign_id}/runs') ||
         isCampaign('/campaigns/{campaign_id}/day') ||
         isOf(key, { path: '/campaigns' }) ||
@@ -61,6 +62,14 @@ export function withProgress<T extends Pick<Run, 'id' | 'live'>>(run: T, event: 
   return { ...run, live: { elapsed_s: event.elapsed_s, bytes: event.bytes, flows: event.flows ?? [] } }
 }
 
+/** What a campaign does now, with the event's progress in the run and in what was carried. */
+export function withProgressNow(now: CampaignNow, event: LiveEvent): CampaignNow {
+  const run = now.active.find(({ id }) => id === event.run_id)
+  if (!run || event.bytes == null) return now
+  const grown = event.bytes - (run.live?.bytes ?? 0)
+  return { ...now, used_bytes: now.used_bytes + grown, active: now.active.map((one) => withProgress(one, event)) }
+}
+
 /** Bring the cache up to date with one live event. */
 export function applyLiveEvent(cache: QueryClient, kind: LiveKind, event: LiveEvent): void {
   if (kind === 'progress') {
@@ -68,7 +77,36 @@ export function applyLiveEvent(cache: QueryClient, kind: LiveKind, event: LiveEv
       { queryKey: ['get', `${API}/campaigns/{campaign_id}/runs`] },
       (old) => old && { ...old, items: old.items.map((run) => withProgress(run, event)) },
     )
+    cache.setQueriesData<CampaignNow>(
+      { queryKey: ['get', `${API}/campaigns/{campaign_id}/now`] },
+      (old) => old && withProgressNow(old, event),
+    )
     cache.setQueriesData<Run>({ queryKey: ['get', `${API}/runs/{run_id}`] }, (old) => old && withProgress(old, event))
   }
   void cache.invalidateQueries({ predicate: ({ queryKey }) => isStale(queryKey, kind, event) })
+}
+
+const LEAST_APART_MS = 1000
+
+/**
+ * Takes live events as they come. Progress is shown at once: it asks the server for nothing. Of what makes answers old, the first
+ * is followed at once and what comes within the next second together after it: many links do not make many requests.
+ */
+export function followEvents(cache: QueryClient): { take: (kind: LiveKind, event: LiveEvent) => void; stop: () => void } {
+  const waiting = new Map<string, [LiveKind, LiveEvent]>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const follow = () => {
+    timer = undefined
+    if (waiting.size === 0) return
+    const events = [...waiting.values()]
+    waiting.clear()
+    timer = setTimeout(follow, LEAST_APART_MS)
+    void cache.invalidateQueries({ predicate: ({ queryKey }) => events.some(([kind, event]) => isStale(queryKey, kind, event)) })
+  }
+  const take = (kind: LiveKind, event: LiveEvent) => {
+    if (kind === 'progress') return applyLiveEvent(cache, kind, event)
+    waiting.set([kind, event.campaign_id, event.run_id].join(' '), [kind, event])
+    if (timer === undefined) follow()
+  }
+  return { take, stop: () => clearTimeout(timer) }
 }

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
 import { API, api } from '@/api/client'
 import { listenLive } from '@/api/live'
 import { isUnreachable } from '@/api/problem'
-import { applyLiveEvent } from '@/api/sync'
+import { followEvents } from '@/api/sync'
 import { longestWaitMs } from '@/api/waiting'
 import classes from './shell.module.css'
 
@@ -17,14 +17,17 @@ export function LiveSync() {
   const [isConnected, setConnected] = useState(true)
   const [isBannerShown, setBannerShown] = useState(false)
 
-  useEffect(
-    () =>
-      listenLive((message) => {
-        if (message.type === 'event') applyLiveEvent(cache, message.kind, message.data)
-        else setConnected(message.isConnected)
-      }),
-    [cache],
-  )
+  useEffect(() => {
+    const events = followEvents(cache)
+    const leave = listenLive((message) => {
+      if (message.type === 'event') events.take(message.kind, message.data)
+      else setConnected(message.isConnected)
+    })
+    return () => {
+      leave()
+      events.stop()
+    }
+  }, [cache])
 
   useEffect(() => {
     if (isConnected) {

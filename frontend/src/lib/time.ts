@@ -40,6 +40,11 @@ export function formatInstant(at: string | null | undefined): string {
   return `${DAY.format(moment)}, ${CLOCK.format(moment)}.${milliseconds} UTC`
 }
 
+const MINUTE = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' })
+
+/** "2 Jan, 03:04 UTC": of what is estimated. */
+export const formatMinute = (at: string) => `${SHORT_DAY.format(new Date(at))}, ${MINUTE.format(new Date(at))} UTC`
+
 const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** "2 Jan, 03:04:05": for columns that say UTC above them. */

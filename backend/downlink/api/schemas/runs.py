@@ -183,6 +183,16 @@ class RunList(Shape):
     total: int
 
 
+class CampaignNow(Shape):
+    active: list[RunSummary] = Field(description="Under way, with what their senders say while they run; at most 100")
+    next: list[RunSummary] = Field(description="The first planned run on each link")
+    ends_at: Moment | None = Field(
+        description="When its last run should have ended: by the plan, or later where the plan is behind; null unless it is running"
+    )
+    used_bytes: int = Field(description="Carried so far; failed runs and those under way are counted")
+    limit_bytes: int | None = Field(description="The campaign's own limit")
+
+
 @with_listed(METRICS, float | None)
 class PhaseValues(Shape):
     """A flow's means over a phase; null where the trace does not give one."""

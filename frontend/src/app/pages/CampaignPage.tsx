@@ -61,7 +61,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         description={<Subtitle campaign={campaign} />}
         actions={<CampaignActions campaign={campaign} />}
       />
-      <ProgressPanel campaign={campaign}>{campaign.state === 'running' ? <NowRunning campaign={campaign} /> : null}</ProgressPanel>
+      <ProgressPanel campaign={campaign}>{(now) => <NowRunning {...{ campaign, now }} />}</ProgressPanel>
       <Provisional campaign={campaign} />
       {campaign.state === 'draft' ? <DraftConflicts source={campaign.source} /> : null}
       <PageTabs

@@ -136,7 +136,7 @@ function Outcome({ run }: { run: Run }) {
   if (run.state === 'running' && run.live) {
     return (
       <Alert color="signal" variant="light" title={`Running: ${Math.floor(run.live.elapsed_s)} s, ${formatBytes(run.live.bytes)} so far`}>
-        <LiveFlows flows={run.live.flows} />
+        <LiveFlows live={run.live} controls={Object.fromEntries(run.flows.map((flow) => [flow.flow, flow.asked_cc]))} />
         <Text size="sm">Charts appear when the traces are uploaded: no telemetry crosses the link while it is measured.</Text>
       </Alert>
     )

@@ -1,17 +1,19 @@
 import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { CampaignDetail } from '@/api/types'
+import type { CampaignDetail, CampaignNow } from '@/api/types'
 import { formatDuration, formatMoment, secondsBetween } from '@/lib/time'
 import { ProgressBar } from '@/ui/ProgressBar'
 import { useNow } from '@/ui/useNow'
 import classes from './campaigns.module.css'
-import { progressText, remainingSeconds, segments, segmentsTotal } from './progress'
+import { bytesText, endsText, progressText, segments, segmentsTotal } from './progress'
+import { useCampaignNow } from './queries'
 
-/** How far the campaign is, when it will be done, and below it what runs now. */
-export function ProgressPanel({ campaign, children }: { campaign: CampaignDetail; children: ReactNode }) {
+/** How far the campaign is, when it will be done, what it has carried, and below it what it does now. */
+export function ProgressPanel({ campaign, children }: { campaign: CampaignDetail; children: (now: CampaignNow) => ReactNode }) {
+  const isUnderWay = campaign.state === 'running' || campaign.state === 'paused'
+  const now = useCampaignNow(campaign.id, isUnderWay)
   const now_ms = useNow(1000)
   if (campaign.state === 'draft') return null
-  const left_s = remainingSeconds(campaign, campaign.estimate.duration_s, now_ms)
   return (
     <section className={classes.progressPanel} aria-label="Progress">
       <Group justify="space-between" gap="xs" mb={6}>
@@ -19,19 +21,20 @@ export function ProgressPanel({ campaign, children }: { campaign: CampaignDetail
           {progressText(campaign)}
         </Text>
         <Text size="sm" c="dimmed">
-          {left_s === null ? endText(campaign) : `about ${formatDuration(coarse(left_s))} left`}
+          {now.data?.ends_at && isUnderWay ? endsText(now.data.ends_at, now_ms) : endText(campaign)}
         </Text>
       </Group>
       <ProgressBar label="Runs done" total={segmentsTotal(campaign)} segments={segments(campaign.counts)} />
-      {children}
+      {now.data && isUnderWay ? (
+        <>
+          <Text size="sm" c="dimmed" mt={8}>
+            {bytesText(now.data, campaign.estimate.bytes)}
+          </Text>
+          {children(now.data)}
+        </>
+      ) : null}
     </section>
   )
-}
-
-/** An estimate is no countdown: whole minutes above two, tens of seconds below. */
-function coarse(seconds: number): number {
-  const grain = seconds > 120 ? 60 : 10
-  return Math.ceil(seconds / grain) * grain
 }
 
 function endText(campaign: CampaignDetail): string {

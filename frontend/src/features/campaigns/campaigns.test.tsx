@@ -250,12 +250,35 @@ describe('live progress', () => {
     serve()
     const { cache } = renderAt(`/campaigns/${IDS.running}`)
     const progress = await screen.findByRole('region', { name: 'Progress' })
-    await within(progress).findByText(/21 s of 35 s/)
-    expect(within(progress).queryByRole('list', { name: 'Flows now' })).toBeNull()
-    const flow = { flow: 1, elapsed_s: 24.2, throughput_bps: 85_200_000, rtt_ms: 612.3, cwnd_bytes: 6_200_000 }
-    applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 24.2, bytes: 180_000_000, flows: [flow] })
     const flows = await within(progress).findByRole('list', { name: 'Flows now' })
-    expect(flows.textContent).toBe('Flow 185.2 Mb/sRTT 612 mswindow 6.2 MB')
+    expect(flows.textContent).toBe('Flow 1 · cubic85.2 Mb/sRTT 612 mswindow 6.20 MB')
+    const flow = { flow: 1, elapsed_s: 24.2, throughput_bps: null, rtt_ms: 700.4, cwnd_bytes: 3_100_000 }
+    applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 24.2, bytes: 180_000_000, flows: [flow] })
+    await waitFor(() => expect(flows.textContent).toBe('Flow 1 · cubicrate followsRTT 700 mswindow 3.10 MB'))
+  })
+
+  it('says which flows have ended while others go on, with sixteen of them', async () => {
+    serve()
+    const { cache } = renderAt(`/campaigns/${IDS.running}`)
+    const flows = await screen.findByRole('list', { name: 'Flows now' })
+    const flow = (number: number, elapsed_s: number) => ({ flow: number, elapsed_s, throughput_bps: 5e6, rtt_ms: 600, cwnd_bytes: 1e6 })
+    const all = Array.from({ length: 16 }, (_, index) => flow(index + 1, index === 0 ? 22 : 26))
+    applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 26, bytes: 190_000_000, flows: all })
+    await waitFor(() => expect(within(flows).getAllByRole('listitem')).toHaveLength(16))
+    expect(
+      within(flows)
+        .getAllByText(/^ended by/)
+        .map((one) => one.textContent),
+    ).toEqual(['ended by 22 s'])
+  })
+
+  it('says what comes next, when all will have ended, and what was carried', async () => {
+    serve()
+    renderAt(`/campaigns/${IDS.running}`)
+    const progress = await screen.findByRole('region', { name: 'Progress' })
+    expect((await within(progress).findByText(/^Next:/)).textContent).toBe('Next: HyStart off, cycle 3, as soon as it can')
+    expect(within(progress).getByText(/left, until 2 Jan, 03:0\d UTC$/)).toBeTruthy()
+    expect(within(progress).getByText(/carried; the plan comes to .* at most$/)).toBeTruthy()
   })
 
   it('results of a campaign under way are marked as provisional, those of a complete one are not', async () => {

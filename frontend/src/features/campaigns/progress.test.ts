@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { progressText, remainingSeconds, segments, segmentsTotal } from './progress'
+import { bytesText, endsText, progressText, segments, segmentsTotal } from './progress'
 
 const none = {
   planned: 0,
@@ -15,23 +15,20 @@ const none = {
   missed: 0,
 }
 
-describe('what is left', () => {
-  const launched_at = '2026-01-02T03:00:00Z'
-  const at = (seconds: number) => Date.parse(launched_at) + seconds * 1000
+describe('the end', () => {
+  const ends_at = '2026-01-02T03:20:00Z'
   it.each([
-    ['on plan, nothing done', 0, 0, 240],
-    ['on plan, half done', 3, 120, 120],
-    ['all done', 6, 240, 0],
-    ['first run twice as slow as planned', 0, 80, 480],
-  ])('%s', (_, runs_ended, elapsed_s, left_s) => {
-    const campaign = { state: 'running', launched_at, runs_total: 6, runs_ended } as const
-    expect(remainingSeconds(campaign, 240, at(elapsed_s))).toBeCloseTo(left_s)
+    ['2026-01-02T03:00:10Z', 'about 20 min left, until 2 Jan, 03:20 UTC'],
+    ['2026-01-02T03:18:57Z', 'about 1 min 10 s left, until 2 Jan, 03:20 UTC'],
+    ['2026-01-02T03:20:30Z', 'about 0 s left, until 2 Jan, 03:20 UTC'],
+  ])('as seen at %s', (now, said) => {
+    expect(endsText(ends_at, Date.parse(now))).toBe(said)
   })
+})
 
-  it('is unknown unless it runs', () => {
-    const paused = { state: 'paused', launched_at, runs_total: 6, runs_ended: 2 } as const
-    expect(remainingSeconds(paused, 240, at(60))).toBeNull()
-  })
+it('what was carried is held against the limit, or else against the plan', () => {
+  expect(bytesText({ used_bytes: 1_200_000_000, limit_bytes: 5_000_000_000 }, 7)).toBe('1.20 GB carried of the limit of 5.00 GB')
+  expect(bytesText({ used_bytes: 0, limit_bytes: null }, 4_000_000_000)).toBe('0 B carried; the plan comes to 4.00 GB at most')
 })
 
 it('a failed attempt stays visible beside the one that replaced it', () => {

@@ -1,7 +1,8 @@
-import type { Campaign } from '@/api/types'
-import { plural } from '@/lib/format'
+import type { Campaign, CampaignNow } from '@/api/types'
+import { formatBytes, plural } from '@/lib/format'
 import type { Tone } from '@/lib/states'
 import { toneOf } from '@/lib/states'
+import { formatDuration, formatMinute } from '@/lib/time'
 
 const ORDER: readonly Tone[] = ['good', 'partial', 'bad', 'ended', 'active']
 
@@ -18,21 +19,17 @@ export function segmentsTotal(campaign: Pick<Campaign, 'counts' | 'runs_total'>)
   return Math.max(campaign.runs_total, all)
 }
 
-/**
- * Seconds that a running campaign still takes: the plan's share for the runs to come, stretched when it runs late.
- * null when it is not running.
- */
-export function remainingSeconds(
-  campaign: Pick<Campaign, 'state' | 'launched_at' | 'runs_total' | 'runs_ended'>,
-  planned_s: number,
-  now_ms: number,
-): number | null {
-  if (campaign.state !== 'running' || !campaign.launched_at || campaign.runs_total === 0) return null
-  const elapsed_s = Math.max(0, (now_ms - Date.parse(campaign.launched_at)) / 1000)
-  const left = campaign.runs_total - campaign.runs_ended
-  const planned_by_next_end_s = (planned_s * (campaign.runs_ended + 1)) / campaign.runs_total
-  const lateness = Math.max(1, elapsed_s / planned_by_next_end_s)
-  return (planned_s * left * lateness) / campaign.runs_total
+/** "about 20 min left, until 3 Mar, 15:42 UTC". An estimate is not a countdown: whole minutes above two, tens of seconds below. */
+export function endsText(ends_at: string, now_ms: number): string {
+  const left_s = Math.max(0, (Date.parse(ends_at) - now_ms) / 1000)
+  const grain = left_s > 120 ? 60 : 10
+  return `about ${formatDuration(Math.ceil(left_s / grain) * grain)} left, until ${formatMinute(ends_at)}`
+}
+
+/** "1.2 GB carried of at most 5 GB": of the campaign's own limit, or else of what its plan can come to. */
+export function bytesText({ used_bytes, limit_bytes }: Pick<CampaignNow, 'used_bytes' | 'limit_bytes'>, planned_bytes: number): string {
+  if (limit_bytes !== null) return `${formatBytes(used_bytes)} carried of the limit of ${formatBytes(limit_bytes)}`
+  return `${formatBytes(used_bytes)} carried; the plan comes to ${formatBytes(planned_bytes)} at most`
 }
 
 /** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */

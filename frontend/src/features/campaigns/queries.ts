@@ -4,7 +4,8 @@ import { toneOf } from '@/lib/states'
 import type { CampaignsSearch } from './search'
 
 const LIST = ['get', `${API}/campaigns`] as const
-const FALLBACK_POLL_MS = 15_000
+/** Events refresh what is under way; this is for the case that no stream gets through. */
+const FALLBACK_POLL_MS = 60_000
 
 export const CAMPAIGNS_A_PAGE = 25
 
@@ -27,10 +28,16 @@ const path = (campaign_id: string) => ({ params: { path: { campaign_id } } })
 
 export const campaignQuery = (campaign_id: string) => api.queryOptions('get', `${API}/campaigns/{campaign_id}`, path(campaign_id))
 
-/** Live events refresh these; the slow poll is for the case that no stream gets through. */
 export const useCampaign = (campaign_id: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}`, path(campaign_id), {
     refetchInterval: (query) => (toneOf(query.state.data?.state ?? '') === 'active' ? FALLBACK_POLL_MS : false),
+  })
+
+/** What it does now; nothing is asked of one that is not under way. */
+export const useCampaignNow = (campaign_id: string, isUnderWay: boolean) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/now`, path(campaign_id), {
+    enabled: isUnderWay,
+    refetchInterval: FALLBACK_POLL_MS,
   })
 
 function useRefreshing() {

@@ -134,7 +134,7 @@ function Ours({ value }: { value: ReproducedValue }) {
     <>
       {value.n > 0 ? <Estimate text={oursText(value)} /> : null} <strong>{READINGS[value.reading]}</strong>
       <Text size="xs" c="dimmed">
-        {value.n > 0 ? countText(value) : 'Launch the campaign; values appear when its first cycle has ended.'}
+        {value.n > 0 ? countText(value) : 'Launch the campaign; values appear after its first runs.'}
       </Text>
       {isOff && value.why ? <Text size="xs">{value.why}</Text> : null}
     </>

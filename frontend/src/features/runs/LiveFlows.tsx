@@ -1,22 +1,56 @@
+import { Text } from '@mantine/core'
+import { useState } from 'react'
 import type { RunSummary } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
+import { useNow } from '@/ui/useNow'
 import classes from './runs.module.css'
 
-type Flows = NonNullable<RunSummary['live']>['flows']
+type Live = NonNullable<RunSummary['live']>
 
-/** What the senders' kernels say of the running flows, a second old at most. Nothing where an older agent does not tell it. */
-export function LiveFlows({ flows = [] }: { flows: Flows }) {
-  if (flows.length === 0) return null
+/** Senders speak once a second. After so long without a word a reader should know that numbers are old. */
+const SILENT_AFTER_S = 5
+/** A flow that its sender leaves out while it speaks of the run has ended. */
+const GONE_AFTER_S = 3
+
+/**
+ * What the senders' kernels say of the running flows, a second old at most; nothing of flows where an older agent does not say it.
+ * controls: flow to its congestion control.
+ */
+export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Record<number, string> }) {
+  const silent_s = useSilence(`${live.elapsed_s} ${live.bytes}`)
   return (
-    <ul className={classes.liveFlows} aria-label="Flows now">
-      {flows.map((flow) => (
-        <li key={flow.flow}>
-          <span>Flow {flow.flow}</span>
-          <span>{flow.throughput_bps === null ? 'rate follows' : formatRate(flow.throughput_bps)}</span>
-          <span>RTT {formatNumber(flow.rtt_ms, 0)} ms</span>
-          <span>window {formatBytes(flow.cwnd_bytes)}</span>
-        </li>
-      ))}
-    </ul>
+    <>
+      {live.flows && live.flows.length > 0 ? (
+        <ul className={classes.liveFlows} aria-label="Flows now">
+          {live.flows.map((flow) => (
+            <li key={flow.flow}>
+              <span>{[`Flow ${flow.flow}`, controls[flow.flow]].filter(Boolean).join(' · ')}</span>
+              {live.elapsed_s - flow.elapsed_s > GONE_AFTER_S ? (
+                <span className={classes.gone}>ended by {formatNumber(flow.elapsed_s, 0)} s</span>
+              ) : (
+                <>
+                  <span>{flow.throughput_bps === null ? 'rate follows' : formatRate(flow.throughput_bps)}</span>
+                  <span>RTT {formatNumber(flow.rtt_ms, 0)} ms</span>
+                  <span>window {formatBytes(flow.cwnd_bytes)}</span>
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {silent_s > SILENT_AFTER_S ? (
+        <Text size="sm" className={classes.silent}>
+          No news of it for {Math.floor(silent_s)} s: what is shown is the last that was heard.
+        </Text>
+      ) : null}
+    </>
   )
+}
+
+/** Seconds since `word` was another one, as this page saw it: clocks of browser and server may differ. */
+function useSilence(word: string): number {
+  const now_ms = useNow(1000)
+  const [heard, setHeard] = useState({ word, at_ms: now_ms })
+  if (heard.word !== word) setHeard({ word, at_ms: now_ms })
+  return Math.max(0, now_ms - heard.at_ms) / 1000
 }

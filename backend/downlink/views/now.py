@@ -1,0 +1,65 @@
+"""What a campaign does now, what comes next, when it ends, and what it has carried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from downlink.domain.campaign_state import CampaignState
+from downlink.domain.remaining import LeftOnLink, expected_end
+from downlink.storage import campaigns, now
+from downlink.storage.now import LinkPlan
+from downlink.storage.runs import RunRow, used_bytes
+from downlink.storage.unit import Unit
+
+
+@dataclass(frozen=True)
+class CampaignNow:
+    """next: the first planned run on each link. ends_at: None unless it is running.
+
+    used_bytes: carried so far, failed runs and those under way included. limit_bytes: the campaign's own, where it has one.
+    """
+
+    active: Sequence[RunRow]
+    next: Sequence[RunRow]
+    ends_at: datetime | None
+    used_bytes: int
+    limit_bytes: int | None
+
+
+def campaign_now(unit: Unit, campaign_id: UUID, at: datetime) -> CampaignNow:
+    """NotFoundError when there is no such campaign."""
+    row = campaigns.find_campaign(unit, campaign_id)
+    active = now.active_runs(unit, campaign_id)
+    return CampaignNow(
+        active=active,
+        next=now.next_runs(unit, campaign_id),
+        ends_at=_ends_at(unit, campaign_id, active, at) if row.state == CampaignState.RUNNING else None,
+        used_bytes=_used(unit, campaign_id, active),
+        limit_bytes=campaigns.campaign_of(row).limits.bytes,
+    )
+
+
+def _ends_at(unit: Unit, campaign_id: UUID, active: Sequence[RunRow], at: datetime) -> datetime | None:
+    plans = now.plans_left(unit, campaign_id)
+    busy = {row.run.link: _lets_go_at(row) for row in active if row.run.released_at is None}
+    return expected_end(at, [_left(plans.get(link), busy.get(link)) for link in sorted({*plans, *busy})])
+
+
+def _left(plan: LinkPlan | None, busy_until_at: datetime | None) -> LeftOnLink:
+    return LeftOnLink(plan.last_end_at, plan.left_s, busy_until_at) if plan else LeftOnLink(busy_until_at=busy_until_at)
+
+
+def _lets_go_at(row: RunRow) -> datetime:
+    """A run is expected to hold its link for as long as the plan says, from its lease on."""
+    began_at = row.run.start_at or row.run.state_at
+    return began_at + timedelta(seconds=row.run.expected_s)
+
+
+def _used(unit: Unit, campaign_id: UUID, active: Sequence[RunRow]) -> int:
+    """What the ends of flows have said, and of runs under way what their senders say, where that is more."""
+    said = now.carried_by_run(unit, [row.run.id for row in active])
+    ahead = [int((row.run.live or {}).get("bytes", 0)) - said.get(row.run.id, 0) for row in active]
+    return used_bytes(unit, [campaign_id]).get(campaign_id, 0) + sum(max(0, each) for each in ahead)
