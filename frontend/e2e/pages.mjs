@@ -95,6 +95,11 @@ export async function findPages(browser, { baseUrl, storageState }) {
     for (const run of await items(`${base}/runs`)) if (!runs.has(run.state)) runs.set(run.state, run.id)
     if (index > 0) continue
     for (const tab of ['day', 'runs', 'plan', 'downloads']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}` })
+    found.push({
+      name: 'campaign-1-report',
+      path: `${base}/report`,
+      prepare: (page) => page.getByRole('heading', { name: 'Limits of the study' }).waitFor(),
+    })
     found.push({ name: 'campaign-1-side-by-side', path: `${base}?layout=columns`, isBrief: true })
     for (const tab of ['exits', 'statistics', 'limits'])
       found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })

@@ -10,10 +10,12 @@ from fastapi.responses import StreamingResponse
 
 from downlink.api.deps import BaselineTurn, ExportSlot, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
+from downlink.api.schemas.circumstances import CampaignLinks, Circumstances
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
 from downlink.api.schemas.statistics import CampaignStatistics, CampaignValues
 from downlink.views import reports, tables, traces, values
+from downlink.views.circumstances import circumstances, links_of
 
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
@@ -81,6 +83,19 @@ def get_values(
 def get_reproduction(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """The published values that the campaign's file names beside its own; over the complete runs so far."""
     return json_response(reports.kept_answer(unit, campaign_id, "reproduction"))
+
+
+@router.get("/campaigns/{campaign_id}/circumstances", responses=problems(401, 404))
+def get_circumstances(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Circumstances:
+    """What a reader must know of how it was measured: kernels, and what was asked for and was not to be had."""
+    return Circumstances.model_validate(circumstances(unit, campaign_id))
+
+
+@router.get("/campaigns/{campaign_id}/links", responses=problems(401, 404))
+def get_campaign_links(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignLinks:
+    """The links that it measures, with rate and RTT as its runs were planned with."""
+    found = links_of(unit, campaign_id)
+    return CampaignLinks.model_validate({"items": found, "total": len(found)})
 
 
 @router.get("/reproduction", response_model=Reproductions, responses=problems(401))

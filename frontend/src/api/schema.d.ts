@@ -990,6 +990,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/circumstances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Circumstances
+         * @description What a reader must know of how it was measured: kernels, and what was asked for and was not to be had.
+         */
+        get: operations["get_circumstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Links
+         * @description The links that it measures, with rate and RTT as its runs were planned with.
+         */
+        get: operations["get_campaign_links"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reproduction": {
         parameters: {
             query?: never;
@@ -2243,6 +2283,16 @@ export interface components {
             /** Advice */
             advice: components["schemas"]["LinkAdvice"][];
         };
+        /**
+         * CampaignLinks
+         * @description A link whose facts changed while the campaign went on is here with each of its states.
+         */
+        CampaignLinks: {
+            /** Items */
+            items: components["schemas"]["LinkFacts"][];
+            /** Total */
+            total: number;
+        };
         /** CampaignList */
         CampaignList: {
             /** Items */
@@ -2453,6 +2503,20 @@ export interface components {
             /** Least Rtt Us */
             least_rtt_us: number;
         };
+        /** CarriedFlows */
+        CarriedFlows: {
+            /** Asked Cc */
+            asked_cc: string;
+            /** Actual Cc */
+            actual_cc: string;
+            /**
+             * Sampling
+             * @description `per_ack` or `polled`, as it was done
+             */
+            sampling: string | null;
+            /** Flows */
+            flows: number;
+        };
         /**
          * Check
          * @description What is asked of a host, in the order in which it is shown.
@@ -2491,6 +2555,28 @@ export interface components {
         ChunksAnswer: {
             /** Chunks */
             chunks: components["schemas"]["ChunkAnswer"][];
+        };
+        /**
+         * Circumstances
+         * @description Counts are over all runs of which something is known, failed ones too. No agent is named: roles are.
+         */
+        Circumstances: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Kernels */
+            kernels: components["schemas"]["HostKernel"][];
+            /** Unset */
+            unset: components["schemas"]["UnsetSetting"][];
+            /** Flows */
+            flows: components["schemas"]["CarriedFlows"][];
+            /**
+             * Not Restored
+             * @description Runs after which a host differed from what it was before
+             */
+            not_restored: number;
         };
         /**
          * CommonMeans
@@ -3519,6 +3605,15 @@ export interface components {
             /** Answers */
             answers: components["schemas"]["HostAnswer"][];
         };
+        /** HostKernel */
+        HostKernel: {
+            /** Roles */
+            roles: string[];
+            /** Kernel */
+            kernel: string;
+            /** Runs */
+            runs: number;
+        };
         /**
          * HystartCounts
          * @description Slow starts that each of HyStart's detectors ended on the sender's host while the flow ran, other sockets' too.
@@ -3926,6 +4021,34 @@ export interface components {
              * @description Empty where the log broke off: not everything was counted
              */
             flows: components["schemas"]["FlowLoss"][];
+        };
+        /**
+         * LinkFacts
+         * @description A link as its runs were planned with.
+         */
+        LinkFacts: {
+            /** Name */
+            name: string;
+            /**
+             * Nominal Rate Bps
+             * @description Null of imported files, which do not say it
+             */
+            nominal_rate_bps: number | null;
+            /** Base Rtt Ms */
+            base_rtt_ms: number;
+            /** Is Emulated */
+            is_emulated: boolean | null;
+            /**
+             * Orbit
+             * @description This and the next three: as registered now; null where the link is not
+             */
+            orbit: ("GEO" | "MEO" | "LEO" | "terrestrial") | null;
+            /** Operator */
+            operator: string | null;
+            /** Profile */
+            profile: string | null;
+            /** Time Zone */
+            time_zone: string | null;
         };
         /**
          * LinkFlow
@@ -5892,6 +6015,22 @@ export interface components {
             n: number;
             /** N Base */
             n_base: number;
+        };
+        /**
+         * UnsetSetting
+         * @description Asked for, and not in force while runs went on.
+         */
+        UnsetSetting: {
+            /** Roles */
+            roles: string[];
+            /** Name */
+            name: string;
+            /** Asked */
+            asked: string;
+            /** Found */
+            found: string;
+            /** Runs */
+            runs: number;
         };
         /** UploadOrder */
         UploadOrder: {
@@ -10427,6 +10566,140 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignReproduction"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_circumstances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Circumstances"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_campaign_links: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignLinks"];
                 };
             };
             /** @description The request cannot be read */

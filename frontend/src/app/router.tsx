@@ -97,6 +97,12 @@ const campaign = createRoute({
   },
 })
 
+const report = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns/$campaignId/report',
+  component: lazyRouteComponent(() => loadPage(() => import('./pages/ReportPage')), 'ReportPage'),
+})
+
 const editDraft = createRoute({
   getParentRoute: () => shell,
   path: '/campaigns/$campaignId/edit',
@@ -138,7 +144,7 @@ const tokens = createRoute({
 const tree = root.addChildren([
   setup,
   login,
-  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, editDraft, run, reproduction, agents, links, tokens]),
+  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, report, editDraft, run, reproduction, agents, links, tokens]),
 ])
 
 export function createAppRouter(cache: QueryClient, history?: RouterHistory) {

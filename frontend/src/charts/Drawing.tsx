@@ -9,13 +9,18 @@ export const FADED = 0.15
 interface DrawingProps extends Scene {
   /** A series that is picked out by its id. */
   picked?: string | null | undefined
+  /** As wide as its place, with words that grow along: a figure for paper on a page. */
+  isScaled?: boolean
 }
 
 /** A scene on a page, in the page's colours. Its numbers stand in a table. */
-export function Drawing({ width, height, shapes, picked = null }: DrawingProps) {
+export function Drawing({ width, height, shapes, picked = null, isScaled = false }: DrawingProps) {
   const own = useId()
   return (
-    <svg width={width} height={height} className={classes.chart} aria-hidden="true">
+    <svg
+      {...(isScaled ? { viewBox: `0 0 ${width} ${height}`, className: classes.scaled } : { width, height, className: classes.chart })}
+      aria-hidden="true"
+    >
       {elements(shapes, own, picked)}
     </svg>
   )

@@ -1,9 +1,20 @@
 import { formatNumber, formatRate } from './format'
 
+/** What a link allows, for reference lines and captions. */
+export interface LinkLevels {
+  name: string
+  nominal_rate_bps: number
+  base_rtt_ms: number
+}
+
+/** Those that say how much they carry: imported files do not. */
+export const levelled = (links: readonly { name: string; nominal_rate_bps: number | null; base_rtt_ms: number }[]): LinkLevels[] =>
+  links.flatMap(({ name, nominal_rate_bps, base_rtt_ms }) => (nominal_rate_bps === null ? [] : [{ name, nominal_rate_bps, base_rtt_ms }]))
+
 /** What a figure says of where it comes from. */
 export interface Source {
   campaign: string
-  link?: { name: string; nominal_rate_bps: number; base_rtt_ms: number } | undefined
+  link?: LinkLevels | undefined
   /** The link's name, where nothing else is known of it. */
   linkName?: string | undefined
   analysisVersion?: string | undefined

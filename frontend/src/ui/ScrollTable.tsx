@@ -24,7 +24,7 @@ export function ScrollTable({ label, heads, children, ...table }: ScrollTablePro
   return (
     <>
       {goesOn ? (
-        <Text size="xs" c="dimmed" ta="right" px="md" pb={4}>
+        <Text size="xs" c="dimmed" ta="right" px="md" pb={4} className={classes.hint}>
           More columns are to the right: scroll sideways →
         </Text>
       ) : null}

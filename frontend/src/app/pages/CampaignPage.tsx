@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { CampaignDetail } from '@/api/types'
 import { CampaignActions } from '@/features/campaigns/CampaignActions'
@@ -59,7 +60,17 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
           </>
         }
         description={<Subtitle campaign={campaign} />}
-        actions={<CampaignActions campaign={campaign} />}
+        actions={
+          <>
+            <Button
+              variant="default"
+              renderRoot={(props) => <Link to="/campaigns/$campaignId/report" params={{ campaignId: campaign.id }} {...props} />}
+            >
+              Report
+            </Button>
+            <CampaignActions campaign={campaign} />
+          </>
+        }
       />
       <ProgressPanel campaign={campaign}>{(now) => <NowRunning {...{ campaign, now }} />}</ProgressPanel>
       <Provisional campaign={campaign} />

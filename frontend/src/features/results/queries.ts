@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { API, api } from '@/api/client'
+import type { LinkFacts } from '@/api/types'
+import { levelled } from '@/lib/captions'
 
 export const reportQuery = (campaign_id: string) =>
   api.queryOptions('get', `${API}/campaigns/{campaign_id}/report`, { params: { path: { campaign_id } } })
@@ -10,7 +12,18 @@ export const useReport = (campaign_id: string) => useQuery(reportQuery(campaign_
 export const useStatisticsAgainst = (campaign_id: string, baseline: string, phase: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}/statistics`, { params: { path: { campaign_id }, query: { baseline, phase } } })
 
-/** The links' nominal rates and base RTTs, for reference lines. */
-export const useLinkFacts = () => api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
+const campaignLinksQuery = (campaign_id: string) =>
+  api.queryOptions('get', `${API}/campaigns/{campaign_id}/links`, { params: { path: { campaign_id } } })
+
+export const useCampaignLinks = (campaign_id: string) => useQuery(campaignLinksQuery(campaign_id))
+
+const levelsOf = ({ items }: { items: readonly LinkFacts[] }) => levelled(items)
+
+/** The links' nominal rates and base RTTs, for reference lines. Imported files say neither. */
+export const useLinkFacts = (campaign_id: string) => useQuery({ ...campaignLinksQuery(campaign_id), select: levelsOf })
+
+/** What hosts ran and did not take. */
+export const useCircumstances = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/circumstances`, { params: { path: { campaign_id } } })
 
 export const useRunSeries = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/series`, { params: { path: { run_id } } })

@@ -56,12 +56,12 @@ function NotYet({ campaign }: { campaign: CampaignDetail }) {
 }
 
 function Results({ campaign, report, search, onSearch }: ResultsTabProps & { report: Report }) {
-  const links = useLinkFacts()
+  const links = useLinkFacts(campaign.id)
   const names = useMemo(() => [...new Set(report.groups.map((group) => group.link))], [report.groups])
   const name = names.find((candidate) => candidate === search.link) ?? names[0] ?? ''
   const groups = useMemo(() => labelGroups(report.groups, name), [report.groups, name])
   const phase = phaseChoices(report.windows).find(({ value }) => value === search.phase)?.value ?? 'startup'
-  const link = links.data?.items.find((one) => one.name === name)
+  const link = links.data?.find((one) => one.name === name)
   const source = { campaign: campaign.name, link, linkName: name, analysisVersion: report.analysis_version }
   const { failed, missed } = campaign.counts
   return (

@@ -1,13 +1,13 @@
 import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import type { Link, PhaseName, Report } from '@/api/types'
+import type { PhaseName, Report } from '@/api/types'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
 import { CursorSlider } from '@/charts/CursorSlider'
 import { CursorProvider } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
 import { SaveMenu } from '@/charts/SaveMenu'
-import type { Source } from '@/lib/captions'
+import type { LinkLevels, Source } from '@/lib/captions'
 import { Panel } from '@/ui/Panel'
 import { stackFigure } from './figures'
 import { Readout } from './Readout'
@@ -20,7 +20,7 @@ import { areFew, chartFacts, isBare, MOST_OVERLAID, noteOf, type Shown } from '.
 interface StackPanelProps {
   report: Report
   groups: LabelledGroup[]
-  link: Link | undefined
+  link: LinkLevels | undefined
   source: Source
   /** Seconds after which every run stops, or null. */
   end_s: number | null

@@ -1,11 +1,12 @@
-import type { CampaignSpec, Group, Link, Phases, SeriesName } from '@/api/types'
+import type { CampaignSpec, Group, Phases, SeriesName } from '@/api/types'
 import type { Window } from '@/charts/axes'
 import type { Level } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
+import type { LinkLevels } from '@/lib/captions'
 import { isOfProbes, METRICS, STACKED } from '@/lib/quantities'
 import type { ResultsSearch } from './search'
 
-const windowLevel = (link: Link) => ({
+const windowLevel = (link: LinkLevels) => ({
   value: (link.nominal_rate_bps / 8) * (link.base_rtt_ms / 1000),
   label: 'bandwidth-delay product',
 })
@@ -14,7 +15,7 @@ const windowLevel = (link: Link) => ({
 export type StackedQuantity = (typeof STACKED)[number]
 
 /** The link's own level of a quantity, for a reference line. */
-export function levelOf({ name }: StackedQuantity, link: Link): Level | undefined {
+export function levelOf({ name }: StackedQuantity, link: LinkLevels): Level | undefined {
   if (name === 'throughput_bps') return { value: link.nominal_rate_bps, label: 'nominal rate' }
   if (name === 'rtt_ms') return { value: link.base_rtt_ms, label: 'base RTT' }
   return name === 'retransmission_percent' || name === 'probe_loss_percent' ? undefined : windowLevel(link)

@@ -1,13 +1,13 @@
-import type { Link } from '@/api/types'
 import type { Window } from '@/charts/axes'
 import { type AxisFacts, valueAxis } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
+import type { LinkLevels } from '@/lib/captions'
 import { formatNumber } from '@/lib/format'
 import { bandSeries, type LabelledGroup, levelOf, type StackedQuantity } from './series'
 
 /** A stretch of time with what is shown of it. */
 export interface Shown {
-  link: Link | undefined
+  link: LinkLevels | undefined
   windows: readonly Window[]
   from: number
   to: number

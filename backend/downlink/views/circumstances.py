@@ -1,0 +1,42 @@
+"""What a reader must know of how a campaign was measured: its links, the hosts' kernels, and what was asked for and was not to be had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from downlink.storage import campaigns
+from downlink.storage import circumstances as rows
+from downlink.storage.circumstances import Carried, Kernel, LinkFacts, Unset
+from downlink.storage.unit import Unit
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """Counts are over all runs of which something is known, failed ones too. No agent is named: roles are."""
+
+    campaign_id: UUID
+    kernels: list[Kernel]
+    unset: list[Unset]
+    flows: list[Carried]
+    not_restored: int
+
+
+def circumstances(unit: Unit, campaign_id: UUID) -> Circumstances:
+    """NotFoundError when there is no such campaign."""
+    campaigns.find_campaign(unit, campaign_id)
+    return Circumstances(
+        campaign_id,
+        kernels=rows.kernels(unit, campaign_id),
+        unset=rows.unset(unit, campaign_id),
+        flows=rows.carried(unit, campaign_id),
+        not_restored=rows.not_restored(unit, campaign_id),
+    )
+
+
+def links_of(unit: Unit, campaign_id: UUID) -> list[LinkFacts]:
+    """The campaign's links as its runs were planned with; as registered where nothing is planned yet. NotFoundError for no campaign."""
+    spec = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
+    measured = rows.link_facts(unit, campaign_id)
+    missing = [name for name in spec.links if name not in {each.name for each in measured}]
+    return [*measured, *rows.registered_links(unit, missing)]

@@ -1,0 +1,47 @@
+import { screen, within } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import type { CampaignDay } from '@/api/types'
+import { serve } from '@/testing/network'
+import { IDS, said } from '@/testing/recordings'
+import { renderAt } from '@/testing/renderAt'
+import { makeWorld } from '@/testing/world'
+
+it('a report has every part, numbered figures with captions, and runs that failed with their reason', async () => {
+  const day = said<CampaignDay>('recorded-day')
+  const [first] = day.runs
+  if (!first) throw new Error('runs are recorded')
+  const failed = { ...first, id: crypto.randomUUID(), state: 'failed' as const, reason: 'connect_failed', detail: 'no answer', values: [] }
+  serve({ ...makeWorld(), instead: { [`/campaigns/${IDS.recorded}/day`]: { ...day, runs: [...day.runs, failed] } } })
+  renderAt(`/campaigns/${IDS.recorded}/report`)
+  const report = await screen.findByRole('article', { name: /^Report of / })
+  expect(
+    within(report)
+      .getAllByRole('heading', { level: 2 })
+      .map(({ textContent }) => textContent),
+  ).toEqual([...['Question', 'Method', 'Links', 'Conditions and settings', 'Runs', 'Results', 'Failures', 'Limits of the study']])
+  const figures = within(report).getAllByRole('figure')
+  expect(figures.length).toBeGreaterThan(3)
+  expect(figures[0]?.textContent).toContain('Figure 1.')
+  expect(within(report).getByText('connect_failed: no answer')).toBeTruthy()
+  expect(within(report).getByRole('button', { name: 'Print or save as PDF' })).toBeTruthy()
+  expect(within(report).getByRole('link', { name: 'Back to the campaign' })).toBeTruthy()
+})
+
+it('a draft has a report without results, which says so', async () => {
+  serve()
+  renderAt(`/campaigns/${IDS.draft}/report`)
+  expect(await screen.findByText(/There are no results yet/)).toBeTruthy()
+  expect(screen.getByText('Nothing has been planned yet.')).toBeTruthy()
+})
+
+it('paper is white: printing takes the light colours and gives the own ones back', async () => {
+  serve()
+  renderAt(`/campaigns/${IDS.draft}/report`)
+  await screen.findByText('Nothing has been planned yet.')
+  const scheme = () => document.documentElement.getAttribute('data-mantine-color-scheme')
+  document.documentElement.setAttribute('data-mantine-color-scheme', 'dark')
+  window.dispatchEvent(new Event('beforeprint'))
+  expect(scheme()).toBe('light')
+  window.dispatchEvent(new Event('afterprint'))
+  expect(scheme()).toBe('dark')
+})
