@@ -49,8 +49,9 @@ const (
 	Loss  Detector = "loss"
 )
 
-// Flow is what became of it. FirstLossAt, ExitAt: emulate.Never where there was none. ReceivedAt: when so many bytes of the
-// object were there in order, by segment. Losses: how often the window was cut.
+// Flow is what became of it. FirstLossAt: when the sender first learned of a loss, as a trace taken there shows it. It and
+// ExitAt are emulate.Never where there was none. ReceivedAt: when so many bytes of the object were there in order, by segment.
+// Losses: how often the window was cut.
 type Flow struct {
 	FirstByteAt time.Duration
 	Acks        []Ack

@@ -52,8 +52,8 @@ func TestAFullQueueIsTheFirstLoss(t *testing.T) {
 	flow := run(profile, Options{Bytes: 100e6, WindowBytes: 1e9, EndsAtLoss: true})
 	require.NotEqual(t, emulate.Never, flow.FirstLossAt)
 	last := flow.Acks[len(flow.Acks)-1]
-	inFlight := float64(last.SentBytes-last.Bytes) / mssBytes * segmentBytes
-	require.InDelta(t, 100e6/8*0.1+3_000_000, inFlight, 60_000, "bandwidth-delay product and queue")
+	require.InDelta(t, 100+240, last.Rtt.Milliseconds(), 5, "the sender learns of it behind a full queue: 3 MB at 100 Mb/s")
+	require.Equal(t, last.At, flow.FirstLossAt)
 }
 
 func TestHyStartLeavesWhenTheDelayGrows(t *testing.T) {

@@ -103,14 +103,12 @@ func (r *runner) arrive(p packet) {
 }
 
 // vanish is what a packet does that the link loses.
-func (r *runner) vanish(p packet, at time.Duration) {
-	if p.kind == acknowledgement {
-		return
-	}
-	r.flow.FirstLossAt = min(r.flow.FirstLossAt, at-r.options.StartAt)
-	if p.kind == data {
+func (r *runner) vanish(p packet) {
+	switch p.kind {
+	case acknowledgement:
+	case data:
 		p.sent.isLost = true
-	} else {
+	default:
 		r.isBroken = true
 	}
 }

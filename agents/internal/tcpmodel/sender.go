@@ -27,7 +27,7 @@ func (r *runner) hear(p packet) {
 		switch {
 		case s.isLost:
 			r.repeat, lost = append(r.repeat, s.segment), true
-			r.lost++
+			r.learnOfLoss()
 		case !r.arrived[s.segment]:
 			r.arrived[s.segment] = true
 			newly++
@@ -41,6 +41,12 @@ func (r *runner) hear(p packet) {
 	r.adapt(now, newly, lost)
 	r.flow.Acks = append(r.flow.Acks, Ack{now, r.acked * mssBytes, (r.next - 1) * mssBytes, r.lastRtt, r.control.cwnd, r.lost})
 	r.transmit()
+}
+
+// learnOfLoss notes what the sender has come to know, up to a round trip after the packet was dropped.
+func (r *runner) learnOfLoss() {
+	r.lost++
+	r.flow.FirstLossAt = min(r.flow.FirstLossAt, r.since())
 }
 
 // adapt moves the window.
@@ -124,7 +130,7 @@ func (r *runner) expire() {
 	for _, s := range r.out {
 		if s.isLost {
 			r.repeat = append(r.repeat, s.segment)
-			r.lost++
+			r.learnOfLoss()
 		} else {
 			rest = append(rest, s)
 		}

@@ -92,7 +92,7 @@ func (w *world) run(line *emulate.Line, in *emulate.Packet) {
 		switch {
 		case meaning.flow.isOver():
 		case p.Lost != emulate.NotLost:
-			meaning.flow.vanish(meaning, p.LeftAt)
+			meaning.flow.vanish(meaning)
 		default:
 			meaning.flow.arrive(meaning)
 		}
