@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
+import { bareTable } from './scripts/bareTable.ts'
 import { packAssets } from './scripts/packAssets.ts'
 import { mockServer } from './src/testing/mockServer.ts'
 
@@ -15,18 +16,28 @@ const BASE = {
   test: new RegExp(
     [
       'src/(api|lib)/',
-      'src/ui/(?!CopyCommand|DataTable|Dialog)',
+      'src/ui/(?!CopyCommand|DataTable|Dialog|OpenedMenu)',
       'src/charts/(Swatch|palette|plot|cursor|CursorSlider|layerShapes)\\.',
-      '/(wording|progress|Conflicts|campaigns\\.module)\\.',
-      '@mantine/core/esm/components/(Select|SegmentedControl|Combobox|InputBase)/',
+      '/(wording|progress|Conflicts|OriginTag|campaigns\\.module)\\.',
+      '@mantine/core/esm/core/',
+      '@mantine/hooks/esm/(?!use-(click-outside|focus-return|focus-trap|long-press|previous|window-event)/)',
+      '@mantine/core/esm/components/(SegmentedControl|NativeSelect)/',
     ].join('|'),
   ),
+  priority: 2,
+}
+
+/** What opens above a page: menus, lists to choose from, dialogs. No first chart waits for it. */
+const ABOVE = {
+  name: 'above',
+  test: /@mantine\/core\/esm\/components\/(Combobox|Menu|Modal|ModalBase|Popover|Select)\/|@floating-ui\/|react-remove-scroll/,
+  priority: 1,
 }
 
 const proxyFor = (mode: string): Record<string, string> => (mode === 'mock' ? {} : { '/api': backend })
 
 export default defineConfig(({ mode }) => ({
-  plugins: [react(), packAssets(), mode === 'mock' ? mockServer() : null],
+  plugins: [react(), bareTable(), packAssets(), mode === 'mock' ? mockServer() : null],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   // Templates are files of docs/examples.
   server: { proxy: proxyFor(mode), fs: { allow: ['..'] } },
@@ -38,7 +49,7 @@ export default defineConfig(({ mode }) => ({
     target: 'es2022',
     chunkSizeWarningLimit: 700,
     cssCodeSplit: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [BASE] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [BASE, ABOVE] } } },
   },
   test: {
     restoreMocks: true,

@@ -101,6 +101,24 @@ export async function findPages(browser, { baseUrl, storageState }) {
       prepare: (page) => page.getByRole('heading', { name: 'Limits of the study' }).waitFor(),
     })
     found.push({ name: 'campaign-1-side-by-side', path: `${base}?layout=columns`, isBrief: true })
+    found.push({
+      name: 'campaign-1-save-menu',
+      path: base,
+      isBrief: true,
+      prepare: async (page) => {
+        await page.getByRole('button', { name: 'Save the whole stack' }).click()
+        await page.getByRole('menuitem', { name: /^CSV/ }).waitFor()
+      },
+    })
+    found.push({
+      name: 'campaign-1-account-menu',
+      path: base,
+      isBrief: true,
+      prepare: async (page) => {
+        await page.getByRole('banner').locator('[aria-haspopup=menu]').click()
+        await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+      },
+    })
     for (const tab of ['exits', 'statistics', 'limits'])
       found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}`, isBrief: true })
   }

@@ -1,9 +1,10 @@
-import { Anchor, Burger, Button, Group, Menu, Text } from '@mantine/core'
+import { Anchor, Burger, Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { sessionQuery, useLogout } from '@/features/session/queries'
+import { sessionQuery } from '@/features/session/queries'
+import { MenuButton } from '@/ui/MenuButton'
 import { ColorSchemeButton } from './ColorSchemeButton'
 import { LiveSync } from './LiveSync'
 import { Mark } from './Mark'
@@ -63,31 +64,14 @@ export function Shell() {
   )
 }
 
+const loadAccountMenu = () => import('./AccountMenu').then(({ AccountMenu }) => AccountMenu)
+
 function Account() {
   const { data: session } = useQuery(sessionQuery)
-  const logout = useLogout()
-  return (
-    <Menu position="bottom-end" width={200}>
-      <Menu.Target>
-        <Button variant="subtle" color="gray" size="compact-sm" px={8} className={classes.account}>
-          {session?.username ?? 'Account'}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          <Text size="xs" truncate>
-            Signed in as {session?.username}
-          </Text>
-        </Menu.Label>
-        <Menu.Item component={Link} to="/tokens">
-          Access
-        </Menu.Item>
-        <Menu.Item component="a" href="/api/v1/docs" target="_blank" rel="noreferrer">
-          API reference
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item onClick={() => logout.mutate({})}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+  const button = (
+    <Button variant="subtle" color="gray" size="compact-sm" px={8} className={classes.account}>
+      {session?.username ?? 'Account'}
+    </Button>
   )
+  return <MenuButton target={button} load={loadAccountMenu} props={{ username: session?.username }} />
 }

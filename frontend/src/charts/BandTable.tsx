@@ -1,5 +1,6 @@
-import { ScrollArea, Table } from '@mantine/core'
+import { Table } from '@mantine/core'
 import { formatEstimate } from '@/lib/format'
+import { ScrollBox } from '@/ui/ScrollBox'
 import type { BandSeries } from './bands'
 import { readingAt } from './bands'
 
@@ -16,7 +17,7 @@ interface BandTableProps {
 export function BandTable({ caption, xLabel, series, factor, from, to }: BandTableProps) {
   const axis = [...new Set(series.flatMap((one) => one.x))].filter((x) => x >= from && x <= to).sort((a, b) => a - b)
   return (
-    <ScrollArea.Autosize mah={280} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': caption, role: 'region' }}>
+    <ScrollBox label={caption}>
       <Table stickyHeader withRowBorders={false} striped verticalSpacing={2} fz="xs">
         <Table.Caption>{caption}</Table.Caption>
         <Table.Thead>
@@ -50,6 +51,6 @@ export function BandTable({ caption, xLabel, series, factor, from, to }: BandTab
           ))}
         </Table.Tbody>
       </Table>
-    </ScrollArea.Autosize>
+    </ScrollBox>
   )
 }

@@ -1,5 +1,6 @@
-import { ScrollArea, Table } from '@mantine/core'
+import { Table } from '@mantine/core'
 import { formatNumber } from '@/lib/format'
+import { ScrollBox } from '@/ui/ScrollBox'
 import type { Curve } from './curves'
 
 interface CurveTableProps {
@@ -16,7 +17,7 @@ interface CurveTableProps {
 export function CurveTable({ caption, xLabel, x, curves, factor, from, to }: CurveTableProps) {
   const shown = x.map((at, index) => ({ at, index })).filter(({ at }) => at >= from && at <= to)
   return (
-    <ScrollArea.Autosize mah={280} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': caption, role: 'region' }}>
+    <ScrollBox label={caption}>
       <Table stickyHeader withRowBorders={false} striped verticalSpacing={2} fz="xs">
         <Table.Caption>{caption}</Table.Caption>
         <Table.Thead>
@@ -46,6 +47,6 @@ export function CurveTable({ caption, xLabel, x, curves, factor, from, to }: Cur
           ))}
         </Table.Tbody>
       </Table>
-    </ScrollArea.Autosize>
+    </ScrollBox>
   )
 }

@@ -2,8 +2,7 @@ import { Group, Text, UnstyledButton } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type ReactNode, useId, useState } from 'react'
 import classes from './charts.module.css'
-import type { Figure } from './figure'
-import { SaveMenu } from './SaveMenu'
+import { SaveMenu, type SaveMenuProps } from './SaveMenu'
 
 export interface FrameProps {
   title: string
@@ -16,7 +15,7 @@ export interface FrameProps {
   /** The numbers behind the chart; made only when asked for. */
   table: () => ReactNode
   /** What is taken away of it. */
-  figure?: (() => Figure) | undefined
+  figure?: SaveMenuProps['figure'] | undefined
 }
 
 /** A titled figure with the numbers behind it one click away. */

@@ -1,4 +1,5 @@
 import { type BandSeries, hasRuns, readingAt } from './bands'
+import { type BinRow, type BinTick, binRowsHeight, binRowsShapes } from './binShapes'
 import { type BandBox, bandShapes, type CurveBox, curveShapes } from './chartShapes'
 import type { Curve } from './curves'
 import { type DayBox, dayShapes, type RowsBox, rowsHeight, rowsShapes } from './dayShapes'
@@ -62,6 +63,12 @@ export const barsPanel = (title: string, rows: readonly BarRow[]): FigurePanel =
   title,
   height: () => barsHeight(rows.length, PAPER),
   shapes: (width, _height, look) => barShapes(rows, width, look),
+})
+
+export const binsPanel = (title: string, rows: readonly BinRow[], ticks: readonly BinTick[]): FigurePanel => ({
+  title,
+  height: () => binRowsHeight(rows.length, PAPER),
+  shapes: (width, _height, look) => binRowsShapes(rows, ticks, width, look),
 })
 
 export const sharePanel = (head: Head, box: Sizeless<ShareBox>): FigurePanel => ({

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
-import { Dialog } from './Dialog'
+import { LateDialog } from './LateDialog'
 import { ProblemAlert } from './ProblemAlert'
 
 interface ConfirmButtonProps extends ButtonProps {
@@ -34,7 +34,7 @@ export function ConfirmButton({
       <Button {...button} onClick={open}>
         {children}
       </Button>
-      <Dialog opened={isOpen} onClose={close} title={question}>
+      <LateDialog opened={isOpen} onClose={close} title={question}>
         <Text size="sm">{consequence}</Text>
         {error ? <ProblemAlert error={error} /> : null}
         <Group justify="flex-end" mt="lg">
@@ -45,7 +45,7 @@ export function ConfirmButton({
             {children}
           </Button>
         </Group>
-      </Dialog>
+      </LateDialog>
     </>
   )
 }

@@ -1,11 +1,15 @@
 import { Group, Modal, type ModalProps } from '@mantine/core'
+import { useEffect, useState } from 'react'
 
-type DialogProps = Pick<ModalProps, 'opened' | 'onClose' | 'size' | 'children'> & { title: string }
+export type DialogProps = Pick<ModalProps, 'opened' | 'onClose' | 'size' | 'children'> & { title: string }
 
 /** A modal dialog. Its head is no `header` element: that would be a second banner landmark. */
-export function Dialog({ title, children, ...modal }: DialogProps) {
+export function Dialog({ title, opened, children, ...modal }: DialogProps) {
+  // A dialog notes where the focus comes back to when it opens, not when it is there: one that was loaded to be opened opens next.
+  const [isThere, setThere] = useState(false)
+  useEffect(() => setThere(true), [])
   return (
-    <Modal.Root centered {...modal}>
+    <Modal.Root centered opened={opened && isThere} {...modal}>
       <Modal.Overlay />
       <Modal.Content>
         <Group justify="space-between" wrap="nowrap" p="md" pb="xs">

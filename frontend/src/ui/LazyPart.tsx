@@ -30,10 +30,12 @@ const begin = <Props extends object>(load: () => Promise<ComponentType<Props>>) 
 interface LazyPartProps<Props extends object> {
   load: () => Promise<ComponentType<Props>>
   props: Props
+  /** Stands there until it is loaded; nothing said, a few grey lines. */
+  waiting?: ReactNode
 }
 
 /** A part of a page whose script is loaded when it is first shown. When its file does not come, it says so in its place. */
-export function LazyPart<Props extends object>({ load, props }: LazyPartProps<Props>) {
+export function LazyPart<Props extends object>({ load, props, waiting = <Loading rows={8} /> }: LazyPartProps<Props>) {
   const [Loaded, setLoaded] = useState(() => begin(load))
   const [tries, setTries] = useState(0)
   const retry = () => {
@@ -42,7 +44,7 @@ export function LazyPart<Props extends object>({ load, props }: LazyPartProps<Pr
   }
   return (
     <Boundary key={tries} fallback={<Missing onRetry={retry} />}>
-      <Suspense fallback={<Loading rows={8} />}>
+      <Suspense fallback={waiting}>
         <Loaded {...props} />
       </Suspense>
     </Boundary>

@@ -1,14 +1,15 @@
-import { ScrollArea, Table } from '@mantine/core'
+import { Table } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { momentText, secondsOf } from '@/charts/clock'
 import { formatNumber, NO_VALUE } from '@/lib/format'
+import { ScrollBox } from '@/ui/ScrollBox'
 import type { DayMetric, Strip } from './day'
 
 /** Every run of a strip with its value, or with what became of it. */
 export function DayTable({ strip, metric }: { strip: Strip; metric: DayMetric }) {
   const caption = `${metric.title} of every run, ${metric.unit}`
   return (
-    <ScrollArea.Autosize mah={280} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': caption, role: 'region' }}>
+    <ScrollBox label={caption}>
       <Table stickyHeader withRowBorders={false} striped verticalSpacing={2} fz="xs">
         <Table.Caption>{caption}</Table.Caption>
         <Table.Thead>
@@ -37,6 +38,6 @@ export function DayTable({ strip, metric }: { strip: Strip; metric: DayMetric })
           ))}
         </Table.Tbody>
       </Table>
-    </ScrollArea.Autosize>
+    </ScrollBox>
   )
 }

@@ -117,7 +117,7 @@ function Detectors({ campaign, exits, isImported, search, onSearch }: DetectorsP
         <Undecided group={group} decidable={known.length} isImported={isImported} />
       </Panel>
       <DistributionPanel shown={shown} group={labels[place] ?? ''} source={{ campaign, linkName: group.link }} />
-      <TimingPanel shown={shown} bases={group.bases} />
+      <TimingPanel shown={shown} bases={group.bases} group={labels[place] ?? ''} source={{ campaign, linkName: group.link }} />
     </>
   )
 }

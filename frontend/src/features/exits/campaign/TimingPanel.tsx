@@ -2,21 +2,30 @@ import { Table } from '@mantine/core'
 import type { ExitGroup } from '@/api/types'
 import { LayerSwatch } from '@/charts/layers'
 import { MarkGlyph } from '@/charts/MarkGlyph'
+import { SaveMenu } from '@/charts/SaveMenu'
 import { ShareBar } from '@/charts/ShareBar'
+import type { Source } from '@/lib/captions'
 import { NO_VALUE } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { basesText, type LookedAt, PERCENT, shareText } from './groups'
+import { timingFigure } from './figures'
+import { basesText, type LookedAt, PERCENT, shareText, TIMINGS } from './groups'
 
-/** In the order of the bar. */
-const TIMINGS = ['early', 'good', 'late', 'open'] as const
+interface TimingPanelProps {
+  shown: LookedAt[]
+  bases: ExitGroup['bases']
+  group: string
+  source: Source
+}
 
 /** How often each detector was early, good or late. */
-export function TimingPanel({ shown, bases }: { shown: LookedAt[]; bases: ExitGroup['bases'] }) {
+export function TimingPanel({ shown: all, bases, group, source }: TimingPanelProps) {
+  const shown = all.filter(({ exits }) => exits.detector !== 'first_loss')
   return (
     <Panel
       title="Early, good or late"
       description={`Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. Shares of the decidable runs with Wilson's 95 % interval. ${basesText(bases)}`}
+      actions={<SaveMenu what="Early, good or late" figure={() => timingFigure(shown, group, bases, source)} />}
       isFlush
     >
       <ScrollTable label="Shares of early, good, late and open exits per detector">
@@ -39,11 +48,9 @@ export function TimingPanel({ shown, bases }: { shown: LookedAt[]; bases: ExitGr
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown
-            .filter(({ exits }) => exits.detector !== 'first_loss')
-            .map((one) => (
-              <Row key={one.look.key} {...one} />
-            ))}
+          {shown.map((one) => (
+            <Row key={one.look.key} {...one} />
+          ))}
         </Table.Tbody>
       </ScrollTable>
     </Panel>

@@ -37,6 +37,9 @@ export function timeText(time: ShareEstimate | null): string {
   return time === null ? NO_VALUE : `${formatEstimate({ mean: time.value, low: time.low, high: time.high, n: time.n })} s`
 }
 
+/** In the order of the bar. */
+export const TIMINGS = ['early', 'good', 'late', 'open'] as const
+
 export const PERCENT = 100
 
 /** "67 % (21–94)": a share with its interval, out of percent or, with PERCENT for `factor`, out of a ratio. */

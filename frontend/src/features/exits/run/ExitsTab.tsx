@@ -86,7 +86,7 @@ function Judged({ run, flow, isImported, search, onSearch }: JudgedProps) {
       <SlowStartPanel flow={flow} isImported={isImported} />
       <CurvesPanel run={run} flow={flow} search={search} onSearch={onSearch} />
       <VerdictsPanel flow={flow} />
-      <PairsPanel flow={flow} isImported={isImported} />
+      <PairsPanel run={run} flow={flow} isImported={isImported} />
     </>
   )
 }

@@ -1,20 +1,31 @@
 import { Table, Text } from '@mantine/core'
-import type { FlowExits, PacketPairs, Verdict } from '@/api/types'
+import type { FlowExits, PacketPairs, Run, Verdict } from '@/api/types'
+import { binShapes } from '@/charts/binShapes'
+import { Drawing } from '@/charts/Drawing'
+import { SaveMenu } from '@/charts/SaveMenu'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { type DecadeAxis, decadeCounts, decadeShare, pairAxis, seconds, upperMedian } from './exits'
+import { type DecadeAxis, pairAxis, seconds, upperMedian } from './exits'
 import classes from './exits.module.css'
+import { decadeTicks, pairBins, pairsFigure } from './pairs'
 
-const [WIDTH, HEIGHT, BINS, LABEL_ROOM] = [300, 34, 40, 18]
+const [WIDTH, HEIGHT, LABEL_ROOM] = [300, 34, 18]
 
 /** BEST's packet-pair estimates of rounds 1 to 5, and the ssthresh that it takes from them. */
-export function PairsPanel({ flow, isImported }: { flow: FlowExits; isImported: boolean }) {
+export function PairsPanel({ run, flow, isImported }: { run: Run; flow: FlowExits; isImported: boolean }) {
   const best = flow.verdicts.find(({ detector }) => detector === 'best')
+  const description = best?.is_decidable ? aim(best) : undefined
+  const rounds = flow.packet_pairs
   return (
-    <Panel title="Packet pairs of BEST" {...(best?.is_decidable ? { description: aim(best) } : {})} isFlush={flow.packet_pairs !== null}>
-      {flow.packet_pairs ? (
-        <Rounds rounds={flow.packet_pairs} />
+    <Panel
+      title="Packet pairs of BEST"
+      {...(description ? { description } : {})}
+      actions={rounds ? <SaveMenu what="Packet pairs" figure={() => pairsFigure(run, flow.flow, rounds, description)} /> : null}
+      isFlush={rounds !== null}
+    >
+      {rounds ? (
+        <Rounds rounds={rounds} />
       ) : (
         <Text size="sm">
           BEST measures the spacing of single ACKs, and this trace has polls.
@@ -75,7 +86,7 @@ function Row({ round, opened_us, estimates_mbps, axis }: PacketPairs & { axis: D
         {median === null ? (
           'none: the window is still below 16 segments'
         ) : (
-          <Bars counts={decadeCounts(estimates_mbps, axis, BINS)} median={median > 0 ? decadeShare(median, axis) : null} />
+          <Drawing width={WIDTH} height={HEIGHT} shapes={binShapes(pairBins(estimates_mbps, axis), WIDTH, HEIGHT)} />
         )}
       </Table.Td>
       <Table.Td ta="right">{formatNumber(median)}</Table.Td>
@@ -86,7 +97,6 @@ function Row({ round, opened_us, estimates_mbps, axis }: PacketPairs & { axis: D
 
 /** The decades' ends above the distributions that they hold for. */
 function Decades({ axis }: { axis: DecadeAxis }) {
-  const exponents = Array.from({ length: axis.last - axis.first + 1 }, (_, place) => axis.first + place)
   return (
     <svg
       width={WIDTH + 2 * LABEL_ROOM}
@@ -95,35 +105,11 @@ function Decades({ axis }: { axis: DecadeAxis }) {
       className={classes.decades}
       style={{ marginInlineStart: -LABEL_ROOM }}
     >
-      {exponents.map((exponent) => (
-        <text key={exponent} x={LABEL_ROOM + WIDTH * decadeShare(10 ** exponent, axis)} y={10} textAnchor="middle">
-          {(10 ** exponent).toLocaleString('en-GB')}
+      {decadeTicks(axis).map(({ at, text }) => (
+        <text key={text} x={LABEL_ROOM + WIDTH * at} y={10} textAnchor="middle">
+          {text}
         </text>
       ))}
-    </svg>
-  )
-}
-
-function Bars({ counts, median }: { counts: number[]; median: number | null }) {
-  const most = Math.max(1, ...counts)
-  const step = WIDTH / counts.length
-  return (
-    <svg width={WIDTH} height={HEIGHT} aria-hidden="true" style={{ display: 'block' }}>
-      <line x1={0} x2={WIDTH} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} stroke="var(--chart-axis)" />
-      {counts.map((count, bin) => (
-        <rect
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bin is its place
-          key={bin}
-          x={bin * step}
-          width={step - 1}
-          y={(HEIGHT - 4) * (1 - count / most) + 3}
-          height={((HEIGHT - 4) * count) / most}
-          fill="var(--series-7)"
-        />
-      ))}
-      {median !== null ? (
-        <line x1={median * WIDTH} x2={median * WIDTH} y1={0} y2={HEIGHT} stroke="var(--chart-cursor)" strokeWidth={2} />
-      ) : null}
     </svg>
   )
 }

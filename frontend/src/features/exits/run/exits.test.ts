@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import type { FlowExits, RunExits, Verdict } from '@/api/types'
+import type { FlowExits, Run, RunExits, Verdict } from '@/api/types'
+import { figureCsv, figureSvg } from '@/charts/figure'
 import { said } from '@/testing/recordings'
 import {
   decadeCounts,
@@ -13,6 +14,7 @@ import {
   undecidable,
   upperMedian,
 } from './exits'
+import { pairsFigure } from './pairs'
 
 const [perAck, polled] = ['acks-run-1-exits', 'recorded-run-1-exits'].map((name) => said<RunExits>(name).flows[0]) as [FlowExits, FlowExits]
 
@@ -88,4 +90,27 @@ it('each decade has the same room; a zero is not counted, the largest value is',
 
 it('the median is the upper one of two, as in the module', () => {
   expect([upperMedian([3, 1, 2, 4]), upperMedian([5]), upperMedian([])]).toEqual([3, 5, null])
+})
+
+it('packet pairs are taken away as they are shown: bins of one axis, medians, and the zeros that have no bar', () => {
+  const rounds = perAck.packet_pairs ?? []
+  const figure = pairsFigure(said<Run>('acks-run-1'), 1, rounds, 'BEST would leave.')
+  const { heads, rows } = figure.table
+  const [round, from, to, count, zero] = ['Round', 'From (Mb/s)', 'To (Mb/s)', 'Estimates', 'Estimates of zero'].map((head) =>
+    heads.indexOf(head),
+  )
+  for (const one of rounds) {
+    const own = rows.filter((row) => row[round as number] === one.round)
+    const counted = own.reduce((sum, row) => sum + Number(row[count as number]), 0)
+    expect(counted).toBe(one.estimates_mbps.filter((mbps) => mbps > 0).length)
+    expect(own[0]?.[zero as number]).toBe(one.estimates_mbps.length - counted)
+    for (const row of own) {
+      const within = one.estimates_mbps.filter((mbps) => mbps >= Number(row[from as number]) && mbps < Number(row[to as number]))
+      expect(Math.abs(within.length - Number(row[count as number])), 'but for the ends of the axis').toBeLessThanOrEqual(1)
+    }
+  }
+  expect(rounds.length).toBeGreaterThan(1)
+  expect(figureCsv(figure).split('\r\n')).toHaveLength(rows.length + 2)
+  const svg = figureSvg(figure, { width: 'double' })
+  for (const one of rounds) expect(svg).toContain(`Round ${one.round}, opened at`)
 })

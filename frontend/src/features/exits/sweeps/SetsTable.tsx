@@ -1,7 +1,8 @@
-import { Button, ScrollArea, Table } from '@mantine/core'
+import { Button, Table } from '@mantine/core'
 import { useDisclosure, useId } from '@mantine/hooks'
 import type { SweepCell } from '@/api/types'
 import { formatNumber, NO_VALUE } from '@/lib/format'
+import { ScrollBox } from '@/ui/ScrollBox'
 import { PERCENT, shareText } from '../campaign/groups'
 
 const SHARES = ['good', 'early', 'late', 'open'] as const
@@ -25,7 +26,7 @@ function Sets({ cells }: { cells: SweepCell[] }) {
   const heads = [...names, 'n', ...SHARES, 'headroom, s']
   const label = 'Every parameter set'
   return (
-    <ScrollArea.Autosize mah={420} mt="sm" type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
+    <ScrollBox label={label} maxHeight={420}>
       <Table stickyHeader withRowBorders={false} striped verticalSpacing={2} fz="xs" style={{ whiteSpace: 'nowrap' }}>
         <Table.Thead>
           <Table.Tr>
@@ -50,7 +51,7 @@ function Sets({ cells }: { cells: SweepCell[] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </ScrollArea.Autosize>
+    </ScrollBox>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import type { CampaignDetail, PhaseName, Report } from '@/api/types'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useStatisticsAgainst } from '../queries'
@@ -22,14 +22,13 @@ export function BaselinePanel({ campaign, report, groups, link, phase, search, o
   const baseline = conditions.find((name) => name === search.baseline) ?? conditions[0] ?? ''
   const actions =
     conditions.length > 1 ? (
-      <Select
+      <NativeSelect
         size="xs"
         w={200}
         aria-label="Baseline"
         value={baseline}
         data={conditions}
-        allowDeselect={false}
-        onChange={(next) => onSearch({ baseline: next === conditions[0] || next === null ? undefined : next })}
+        onChange={({ currentTarget: { value } }) => onSearch({ baseline: value === conditions[0] ? undefined : value })}
       />
     ) : null
   const shared = { groups, phase, actions }

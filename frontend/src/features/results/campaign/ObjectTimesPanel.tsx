@@ -8,12 +8,14 @@ import { Frame } from '@/charts/Frame'
 import { Swatch } from '@/charts/Swatch'
 import type { Source } from '@/lib/captions'
 import { formatEstimate } from '@/lib/format'
+import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
-import { objectsFigure } from './figures'
 import classes from './results.module.css'
 import { OBJECT_BASES } from './search'
 import { hasObjects, type LabelledGroup, objectSeries } from './series'
 import { areFew } from './stack'
+
+const loadFigures = () => loadTwice(() => import('./figures'))
 
 const HEIGHT = 230
 
@@ -65,7 +67,7 @@ export function ObjectTimesPanel({ groups, hasBands: areBandsAsked, source, basi
           title="Object time"
           unit="s"
           height={HEIGHT}
-          figure={() => objectsFigure(groups, shown, hasBands, source)}
+          figure={async () => (await loadFigures()).objectsFigure(groups, shown, hasBands, source)}
           table={() => (
             <BandTable
               caption="Seconds to download an object: mean with its 95 % interval"

@@ -1,4 +1,4 @@
-import { Anchor, Select, Stack, Text } from '@mantine/core'
+import { Anchor, NativeSelect, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { CampaignDetail, Report } from '@/api/types'
@@ -67,13 +67,12 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
   return (
     <Stack gap="lg">
       {names.length > 1 ? (
-        <Select
+        <NativeSelect
           label="Link"
           w={240}
           data={names}
           value={name}
-          allowDeselect={false}
-          onChange={(value) => onSearch({ link: value ?? undefined })}
+          onChange={({ currentTarget }) => onSearch({ link: currentTarget.value })}
         />
       ) : null}
       {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} /> : null}

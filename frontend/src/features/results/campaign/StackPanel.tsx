@@ -8,14 +8,16 @@ import { CursorProvider } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
 import { SaveMenu } from '@/charts/SaveMenu'
 import type { LinkLevels, Source } from '@/lib/captions'
+import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
-import { stackFigure } from './figures'
 import { Readout } from './Readout'
 import classes from './results.module.css'
 import { SmallMultiples } from './SmallMultiples'
 import type { ResultsSearch } from './search'
 import { hasChangingN, knownQuantities, type LabelledGroup, lastBin, phaseWindows, type StackedQuantity, shownRange } from './series'
 import { areFew, chartFacts, isBare, MOST_OVERLAID, noteOf, type Shown } from './stack'
+
+const loadFigures = () => loadTwice(() => import('./figures'))
 
 interface StackPanelProps {
   report: Report
@@ -83,7 +85,10 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
           >
             {areFew(groups) ? 'Single runs' : '95 % CI'}
           </Button>
-          <SaveMenu what="the whole stack" figure={() => stackFigure({ groups: visible, quantities, shown, source, isSplit })} />
+          <SaveMenu
+            what="the whole stack"
+            figure={async () => (await loadFigures()).stackFigure({ groups: visible, quantities, shown, source, isSplit })}
+          />
         </Group>
       }
     >
@@ -164,7 +169,7 @@ function QuantityChart({ quantity, groups, shown, source, picked, isFirst, isLas
           factor={quantity.factor}
         />
       )}
-      figure={() => stackFigure({ groups, quantities: [quantity], shown, source })}
+      figure={async () => (await loadFigures()).stackFigure({ groups, quantities: [quantity], shown, source })}
     >
       {(width) => (
         <BandChart {...facts} {...{ width, height, picked }} windows={shown.windows} hasTimeAxis={isLast} areWindowsNamed={isFirst} />

@@ -12,12 +12,14 @@ import { Swatch } from '@/charts/Swatch'
 import { formatNumber } from '@/lib/format'
 import type { RUN_STACKED } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
+import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useRunSeries } from '../queries'
 import classes from './charts.module.css'
-import { runFigure } from './figures'
 import { flowLabel, flowSeries, knownQuantities, lastBin } from './series'
+
+const loadFigures = () => loadTwice(() => import('./figures'))
 
 /** The run's own one-second series, flow by flow. */
 export function ChartsTab({ run }: { run: Run }) {
@@ -49,7 +51,7 @@ function Charts({ run, series }: { run: Run; series: RunSeries }) {
     <CursorProvider>
       <Values series={series} />
       <Group justify="flex-end" px="xs">
-        <SaveMenu what="the whole stack" figure={() => runFigure(run, series, known, to)} />
+        <SaveMenu what="the whole stack" figure={async () => (await loadFigures()).runFigure(run, series, known, to)} />
       </Group>
       <div className={classes.stack}>
         <CursorSlider from={0} to={to} unit="s" />
@@ -93,7 +95,7 @@ function Quantity({ run, series, quantity, to, isLast }: QuantityProps) {
       unit={quantity.unit}
       height={height}
       table={() => <BandTable caption={`${quantity.title}, ${quantity.unit}`} xLabel="s" {...shared} />}
-      figure={() => runFigure(run, series, [quantity], to)}
+      figure={async () => (await loadFigures()).runFigure(run, series, [quantity], to)}
     >
       {(width) => <BandChart {...shared} {...{ width, height }} hasBands={false} hasTimeAxis={isLast} />}
     </Frame>

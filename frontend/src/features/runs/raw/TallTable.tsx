@@ -1,7 +1,8 @@
-import { ScrollArea, Table } from '@mantine/core'
+import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { SampledColumn, SampledField } from '@/api/types'
 import { writtenOut } from '@/lib/format'
+import { ScrollBox } from '@/ui/ScrollBox'
 
 interface TallTableProps {
   label: string
@@ -12,7 +13,7 @@ interface TallTableProps {
 /** A table that scrolls in its place. */
 export function TallTable({ label, heads, children }: TallTableProps) {
   return (
-    <ScrollArea.Autosize mah={280} type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
+    <ScrollBox label={label}>
       <Table stickyHeader withRowBorders={false} striped verticalSpacing={3} fz="xs" aria-label={label}>
         <Table.Thead>
           <Table.Tr>
@@ -25,7 +26,7 @@ export function TallTable({ label, heads, children }: TallTableProps) {
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
-    </ScrollArea.Autosize>
+    </ScrollBox>
   )
 }
 

@@ -1,0 +1,57 @@
+import { Button, Group, Stack, TagsInput, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import type { CampaignDetail } from '@/api/types'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+import { useCampaignChoices, useDescribe } from './queries'
+
+const MAX_TAGS = 20
+
+/** Notes and tags, to be changed. */
+export function DescriptionForm({ campaign, onDone }: { campaign: CampaignDetail; onDone: () => void }) {
+  const [notes, setNotes] = useState(campaign.notes)
+  const [tags, setTags] = useState(campaign.tags)
+  const { data } = useCampaignChoices()
+  const describe = useDescribe()
+  const save = () => describe.mutate({ params: { path: { campaign_id: campaign.id } }, body: { notes, tags } }, { onSuccess: onDone })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <Stack>
+        <Textarea
+          label="Notes"
+          autosize
+          minRows={3}
+          maxRows={12}
+          maxLength={10_000}
+          value={notes}
+          onChange={(event) => setNotes(event.currentTarget.value)}
+          data-autofocus
+        />
+        <TagsInput
+          label="Tags"
+          description="Enter or a comma ends one. The list of campaigns can be filtered by them."
+          data={Object.keys(data?.tags ?? {})}
+          maxTags={MAX_TAGS}
+          value={tags}
+          onChange={setTags}
+        />
+        <Text size="sm" c="dimmed">
+          The campaign file stays as it is, and so does everything that is measured.
+        </Text>
+        {describe.error ? <ProblemAlert error={describe.error} /> : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Discard
+          </Button>
+          <Button type="submit" loading={describe.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
