@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from downlink.domain.errors import InvalidError
 
 if TYPE_CHECKING:
     from downlink.analysis.linkfit.delays import Part, Quantiles
+    from downlink.analysis.linkfit.estimate import Estimate
     from downlink.analysis.linkfit.fit import Fit
     from downlink.analysis.linkfit.losses import Losses
 
@@ -21,6 +23,7 @@ LARGEST_SHORT_OF_NEXT = ACK_BYTES - 4
 NO_GRANTS_FRAMES = 10_000
 UP_SHARE = 0.1
 STEP_MS = 100
+LEAST_RANGE = 0.01  # of a target: errors of a few runs alike come near 0
 
 
 def profile_name(stem: str) -> str:
@@ -201,6 +204,27 @@ def _facts(fit: Fit, rate: float, source: str) -> Iterator[str]:
     usual = fit.delays.least_ms.value + (fit.frame_ms.value / 2 if fit.frame_ms else 0)
     usual += sum(float(_median(part)) for part in (fit.delays.slow, fit.delays.fast) if part)
     yield f"base_rtt_ms: {_g(usual)}"
+    targets = [line for name, found in _measured(fit) for line in _target(name, found)]
+    if targets:
+        yield "targets: # `downlink-agent link show` prints the link's own beside them"
+        yield from targets
+
+
+def _measured(fit: Fit) -> Iterator[tuple[str, Estimate]]:
+    """What of the fit is a statistic of links by itself (docs/link-profiles.md)."""
+    yield "idle_rtt_least_ms", fit.delays.least_ms
+    if fit.rates:
+        mean = fit.rates.mean_bps
+        yield "rate_mean_mbps", replace(mean, value=mean.value / 1e6, error=mean.error / 1e6)
+    if fit.handovers:
+        yield "stall_median_ms", fit.handovers.median_ms
+
+
+def _target(name: str, found: Estimate) -> Iterator[str]:
+    """Within three errors. One run alone has no error, so that there is nothing to hold the link to."""
+    if not math.isnan(found.error):
+        low, high = (_g(found.value + side * max(3 * found.error, LEAST_RANGE * found.value)) for side in (-1, 1))
+        yield f'  - {{statistic: {name}, value: {_g(found.value)}, low: {low}, high: {high}, use: fit, source: "measured, {found.n}"}}'
 
 
 def _median(part: Part) -> float:

@@ -72,6 +72,9 @@ def test_a_profile_is_written_of_idle_runs_and_says_what_it_does_not_know(
     assert (profile["name"], profile["orbit"]) == ("my-dish", "GEO")
     assert profile["down"]["rate"] == {"constant_bps": 20_000_000}
     assert profile["down"]["delay"]["base_ms"] + profile["up"]["delay"]["base_ms"] == pytest.approx(600)
+    (target,) = profile["facts"]["targets"]
+    assert (target["statistic"], target["value"], target["use"]) == ("idle_rtt_least_ms", pytest.approx(600), "fit")
+    assert target["low"] < 600 < target["high"]
     assert "# not measured: the link's nominal rate" in file.read_text()
     assert "# run a\n# run b\nname" in file.read_text()
 
