@@ -24,7 +24,7 @@ from tests.system.conftest import AGENT, ROOT
 
 PROFILES = ROOT / "agents" / "internal" / "emulate" / "profiles"
 SEEDS = (100, 300)
-WINDOWS = {"geo-viasat": 18_000_000, "leo-starlink": 2_400_000, "geo-generic": 5_500_000, "terrestrial": 300_000}
+WINDOWS = {"geo-viasat": 18_000_000, "leo-starlink": 1_200_000, "geo-generic": 5_500_000, "terrestrial": 300_000}
 """In flight of flows that fill the link and overflow, if at all, its queue only."""
 MANY = 3.0
 """Standard errors within which the truth must lie: of some sixty parameters, chance alone leaves less than one outside in five tries."""
@@ -102,7 +102,7 @@ def test_the_leo_link_with_its_handovers_is_found_again(seed: int) -> None:
         "period of handovers": (15, 0),
         "handover, median": (75, 2),
         "loss by packet, down": (0.01, 0.001),
-        "outages, down: mean length": (8, 0.3),
+        "outages, down: mean length": (8, 0.5),  # exponential: its error is in proportion to what was found
         "outages, down: mean spacing": (4, 0.1),
         "loss by packet, up": (0.3, 0),
         "RTT, slow part: range": (15, 1.5),
@@ -111,7 +111,9 @@ def test_the_leo_link_with_its_handovers_is_found_again(seed: int) -> None:
     found = fitted("leo-starlink", seed)
     assert found.frame_ms is None
     assert found.queue is not None
-    assert not found.queue.is_full or found.queue.bytes_ == pytest.approx(4e6, rel=0.05)
+    assert not found.queue.is_full or found.queue.bytes_ == pytest.approx(
+        2e6, rel=0.1
+    )  # its RTT wanders by 21 ms, in which 0.2 MB pass
 
 
 @pytest.mark.parametrize(("name", "rtt_ms", "queue_mb"), [("geo-generic", 600, 3.75), ("terrestrial", 20, 0.25)])

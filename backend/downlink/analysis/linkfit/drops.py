@@ -28,12 +28,13 @@ class Queue:
 
 @dataclass(frozen=True)
 class _Flow:
-    """By acknowledgement: packets delivered with it and lost with it, how long it had waited (ms), the rate in packets/s around it."""
+    """By acknowledgement: packets delivered with it and lost with it, the bytes that had waited before it, the rate in packets/s
+    around it."""
 
     time_s: Floats
     packets: Floats
     lost: Ints
-    wait_ms: Floats
+    queued_bytes: Floats
     rate: Floats
 
 
@@ -46,9 +47,9 @@ def split(
         return [], None
     packet_bytes = float(np.median([flow.packet_bytes for flow in flows]))
     full = mean_bps / 8 / packet_bytes
-    limit_ms = _limit_ms(seen, full)
-    events = [found for found in (_events(each, limit_ms, full, frame_ms) for each in seen) if found is not None]
-    return events, _queue(seen, limit_ms, mean_bps)
+    limit = _limit_bytes(seen, full)
+    events = [found for found in (_events(each, limit, full, frame_ms) for each in seen) if found is not None]
+    return events, _queue(seen, limit)
 
 
 def _flow(flow: Acks, least_ms: float, frame_ms: float | None) -> _Flow | None:
@@ -58,27 +59,28 @@ def _flow(flow: Acks, least_ms: float, frame_ms: float | None) -> _Flow | None:
     known = flow.rtt_us > 0
     wait = np.interp(time_s, time_s[known], flow.rtt_us[known] / 1e3) - least_ms - (frame_ms or 0) / 2
     packets = np.diff(flow.delivered_bytes, prepend=flow.delivered_bytes[0]) / flow.mss_bytes
-    before = np.interp(time_s - 0.5, time_s, np.cumsum(packets))
-    after = np.interp(time_s + 0.5, time_s, np.cumsum(packets))
-    return _Flow(
-        time_s, packets, np.maximum(0, np.diff(flow.lost_segments, prepend=flow.lost_segments[0])), wait, after - before
-    )
+    delivered = np.cumsum(packets)
+    before, after = (np.interp(time_s + side, time_s, delivered) for side in (-0.5, 0.5))
+    lost = np.maximum(0, np.diff(flow.lost_segments, prepend=flow.lost_segments[0]))
+    # What was delivered while a packet waited is what waited before it, however the rate changed meanwhile.
+    queued = delivered - np.interp(time_s - np.maximum(0, wait) / 1e3, time_s, delivered)
+    return _Flow(time_s, packets, lost, queued * flow.packet_bytes, after - before)
 
 
-def _limit_ms(seen: Sequence[_Flow], full: float) -> float:
-    """The wait from which on there are more losses than below: what waits longer meets a queue that drops. Infinite if there is none."""
-    waits = np.concatenate([each.wait_ms[each.rate >= BUSY_RATIO * full] for each in seen])
+def _limit_bytes(seen: Sequence[_Flow], full: float) -> float:
+    """The queue from which on there are more losses than below: what comes then meets one that drops. Infinite if there is none."""
+    queued = np.concatenate([each.queued_bytes[each.rate >= BUSY_RATIO * full] for each in seen])
     packets = np.concatenate([each.packets[each.rate >= BUSY_RATIO * full] for each in seen])
     lost = np.concatenate([each.lost[each.rate >= BUSY_RATIO * full] for each in seen])
-    if not len(waits):
+    if not len(queued):
         return math.inf
-    order = np.argsort(waits)
+    order = np.argsort(queued)
     shares = np.cumsum(packets[order]) / max(packets.sum(), 1)
     level = np.minimum((shares * LEVELS).astype(int), LEVELS - 1)
     events = np.bincount(level, weights=(lost[order] > 0).astype(float), minlength=LEVELS)
     sent = np.bincount(level, weights=packets[order], minlength=LEVELS)
     begins = [
-        float(waits[order][np.searchsorted(level, each)]) if np.any(level == each) else math.inf
+        float(queued[order][np.searchsorted(level, each)]) if np.any(level == each) else math.inf
         for each in range(LEVELS)
     ]
     for each in range(LEVELS // 2, LEVELS):
@@ -89,8 +91,8 @@ def _limit_ms(seen: Sequence[_Flow], full: float) -> float:
     return math.inf
 
 
-def _events(flow: _Flow, limit_ms: float, full: float, frame_ms: float | None) -> Events | None:
-    counts = (flow.rate >= BUSY_RATIO * full) & (flow.wait_ms < limit_ms)
+def _events(flow: _Flow, limit: float, full: float, frame_ms: float | None) -> Events | None:
+    counts = (flow.rate >= BUSY_RATIO * full) & (flow.queued_bytes < limit)
     packets = float(flow.packets[counts].sum())
     if packets < 100:
         return None
@@ -102,9 +104,9 @@ def _events(flow: _Flow, limit_ms: float, full: float, frame_ms: float | None) -
     return Events(np.array(sizes, np.int64), packets, packets / mean_rate, 1 / mean_rate)
 
 
-def _queue(seen: Sequence[_Flow], limit_ms: float, mean_bps: float) -> Queue | None:
-    waits = np.concatenate([each.wait_ms for each in seen])
-    if not math.isfinite(limit_ms):
-        return Queue(float(np.quantile(waits, 0.999)) / 1e3 * mean_bps / 8, False, 0)
-    at_losses = np.concatenate([each.wait_ms[(each.lost > 0) & (each.wait_ms >= limit_ms)] for each in seen])
-    return Queue(float(np.median(at_losses)) / 1e3 * mean_bps / 8, True, len(at_losses))
+def _queue(seen: Sequence[_Flow], limit: float) -> Queue | None:
+    queued = np.concatenate([each.queued_bytes for each in seen])
+    if not math.isfinite(limit):
+        return Queue(float(np.quantile(queued, 0.999)), False, 0)
+    at_losses = np.concatenate([each.queued_bytes[(each.lost > 0) & (each.queued_bytes >= limit)] for each in seen])
+    return Queue(float(np.median(at_losses)), True, len(at_losses))
