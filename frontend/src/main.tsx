@@ -1,5 +1,6 @@
+import './app/layers.css'
 import '@fontsource-variable/inter'
-import '@mantine/core/styles.css'
+import '@mantine/core/styles.layer.css'
 import './app/global.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
