@@ -50,6 +50,7 @@ const FIXED = [
     },
   },
   { name: 'links', path: '/links' },
+  { name: 'calendar', path: '/calendar?days=28', prepare: (page) => page.getByRole('navigation', { name: 'Days' }).waitFor() },
   { name: 'reproduction', path: '/reproduction' },
   {
     name: 'links-form',

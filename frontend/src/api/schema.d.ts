@@ -844,6 +844,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Calendar
+         * @description Running, planned and past runs of every campaign on every link, counted by the hour (beyond 7 days by four hours).
+         */
+        get: operations["get_calendar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/annotations": {
         parameters: {
             query?: never;
@@ -1618,6 +1638,117 @@ export interface components {
              * @description What the maxima of tcp_rmem and tcp_wmem should at least be
              */
             max_bytes: number;
+        };
+        /** Calendar */
+        Calendar: {
+            /** From At */
+            from_at: string;
+            /** To At */
+            to_at: string;
+            /** Cell S */
+            cell_s: number;
+            /**
+             * Total
+             * @description Campaigns by link with runs in these days; the first 100 are in the answer
+             */
+            total: number;
+            /**
+             * Before At
+             * @description The last run before these days
+             */
+            before_at: string | null;
+            /**
+             * After At
+             * @description The first run after them
+             */
+            after_at: string | null;
+            /**
+             * Links
+             * @description Every link, at most 200, and those that runs here name, by name
+             */
+            links: components["schemas"]["CalendarLink"][];
+        };
+        /** CalendarCell */
+        CalendarCell: {
+            /**
+             * At
+             * @description Where it begins
+             */
+            at: string;
+            /**
+             * Counts
+             * @description Runs that began in it, or never began and were or are due in it; states that some run has
+             */
+            counts: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * CalendarLane
+         * @description One campaign on one link.
+         */
+        CalendarLane: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Name */
+            name: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "draft" | "running" | "paused" | "complete" | "cancelled";
+            /**
+             * Runs
+             * @description In these days, every attempt counted
+             */
+            runs: number;
+            /**
+             * Carried Bytes
+             * @description By those runs, failed ones included
+             */
+            carried_bytes: number;
+            /**
+             * Used Bytes
+             * @description By the whole campaign on all links; null where it has no limit
+             */
+            used_bytes: number | null;
+            /**
+             * Limit Bytes
+             * @description The campaign's own
+             */
+            limit_bytes: number | null;
+            /** Cells */
+            cells: components["schemas"]["CalendarCell"][];
+        };
+        /** CalendarLink */
+        CalendarLink: {
+            /** Link */
+            link: string;
+            /** Time Zone */
+            time_zone: string | null;
+            /**
+             * Nights
+             * @description 22:00 to 06:00 by its clock
+             */
+            nights: components["schemas"]["Night"][];
+            /**
+             * Allowance Bytes
+             * @description The link's; it has no period, and each campaign is held against it
+             */
+            allowance_bytes: number | null;
+            /**
+             * Carried Bytes
+             * @description By all runs over it in these days
+             */
+            carried_bytes: number;
+            /**
+             * Lanes
+             * @description In the order of their first runs
+             */
+            lanes: components["schemas"]["CalendarLane"][];
         };
         /** Campaign */
         Campaign: {
@@ -9916,6 +10047,66 @@ export interface operations {
             };
             /** @description No such thing */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_calendar: {
+        parameters: {
+            query?: {
+                /** @description The first day, in UTC; else this week's Monday, and of one day today */
+                from?: string | null;
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Calendar"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -34,6 +34,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
     case 'campaign':
       return (
         isCampaign() ||
+        isOf(key, { path: '/calendar' }) ||
         isOf(key, { path: '/campaigns/choices' }) ||
         isOf(key, { path: '/campaigns' }) ||
         isOf(key, { path: '/reproduction' })

@@ -9,6 +9,7 @@ import {
   type RouterHistory,
   redirect,
 } from '@tanstack/react-router'
+import { parseCalendarSearch } from '@/features/calendar/search'
 import { campaignQuery } from '@/features/campaigns/queries'
 import { parseCampaignsSearch } from '@/features/campaigns/search'
 import { VIEWS, type View } from '@/features/drafts/views'
@@ -110,6 +111,13 @@ const editDraft = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('./pages/EditDraftPage')), 'EditDraftPage'),
 })
 
+const calendar = createRoute({
+  getParentRoute: () => shell,
+  path: '/calendar',
+  validateSearch: parseCalendarSearch,
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/calendar/CalendarPage')), 'CalendarPage'),
+})
+
 const reproduction = createRoute({
   getParentRoute: () => shell,
   path: '/reproduction',
@@ -144,7 +152,7 @@ const tokens = createRoute({
 const tree = root.addChildren([
   setup,
   login,
-  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, report, editDraft, run, reproduction, agents, links, tokens]),
+  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, report, editDraft, run, calendar, reproduction, agents, links, tokens]),
 ])
 
 export function createAppRouter(cache: QueryClient, history?: RouterHistory) {

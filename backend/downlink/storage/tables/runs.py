@@ -104,6 +104,7 @@ class Run(Table):
             "ix_runs_planned", "campaign_id", "link", "due_at", "cycle", "position", "attempt",
             postgresql_where=text("state = 'planned'"),
         ),
+        Index("ix_runs_clock", text("coalesce(start_at, due_at)")),
         Index("ix_runs_link_ended", "link", text("coalesce(released_at, ended_at)")),
     )  # fmt: skip
 

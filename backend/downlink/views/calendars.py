@@ -1,0 +1,137 @@
+"""The calendar: runs of every campaign on every link over some days, counted by the hour, and the bytes they carried."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from downlink.domain.week import Stretch
+from downlink.domain.zone import Night, nights
+from downlink.storage import calendars
+from downlink.storage.calendars import Lane
+from downlink.storage.campaigns import campaign_of
+from downlink.storage.runs import used_bytes
+from downlink.storage.tables import Campaign, Link
+from downlink.storage.unit import Unit
+
+MOST_LANES = 100
+MOST_LINKS = 200
+
+
+@dataclass(frozen=True)
+class CalendarCell:
+    """An hour or more in which runs began or are due. counts: by state, those alone that some run has."""
+
+    at: datetime
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class CalendarLane:
+    """One campaign on one link. carried_bytes: of its runs here. used_bytes: of the whole campaign, where it has a limit."""
+
+    campaign_id: UUID
+    name: str
+    state: str
+    runs: int
+    carried_bytes: int
+    used_bytes: int | None
+    limit_bytes: int | None
+    cells: list[CalendarCell]
+
+
+@dataclass(frozen=True)
+class CalendarLink:
+    """carried_bytes: of all runs over it in these days, those of lanes that are not shown included."""
+
+    link: str
+    time_zone: str | None
+    nights: Sequence[Night]
+    allowance_bytes: int | None
+    carried_bytes: int
+    lanes: list[CalendarLane]
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """total: lanes in these days, of which the first are here. before_at, after_at: the nearest runs outside."""
+
+    from_at: datetime
+    to_at: datetime
+    cell_s: int
+    total: int
+    before_at: datetime | None
+    after_at: datetime | None
+    links: list[CalendarLink]
+
+
+def calendar_of(unit: Unit, stretch: Stretch) -> Calendar:
+    """Every link, and of campaigns that have runs in these days the first 100 by link."""
+    lanes, total = calendars.lanes_within(unit, stretch, MOST_LANES)
+    carried = calendars.carried_within(unit, stretch)
+    known = {row.name: row for row in calendars.first_links(unit, MOST_LINKS)}
+    by_link = _lanes(unit, stretch, lanes, carried)
+    links = [_link(name, known.get(name), stretch, carried, by_link[name]) for name in sorted({*known, *by_link})]
+    return Calendar(stretch.from_at, stretch.to_at, stretch.cell_s, total, *calendars.neighbours(unit, stretch), links)
+
+
+def _lanes(
+    unit: Unit, stretch: Stretch, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID], int]
+) -> dict[str, list[CalendarLane]]:
+    """By link, in the order of their first runs."""
+    campaigns = calendars.campaigns_named(unit, {lane.campaign_id for lane in lanes})
+    limits = {id_: campaign_of(row).limits.bytes for id_, row in campaigns.items()}
+    used = used_bytes(unit, [id_ for id_, limit in limits.items() if limit is not None])
+    cells = _cells(unit, stretch, campaigns)
+    found: dict[str, list[CalendarLane]] = defaultdict(list)
+    for lane in lanes:
+        row, limit = campaigns[lane.campaign_id], limits[lane.campaign_id]
+        found[lane.link].append(
+            CalendarLane(
+                row.id,
+                row.name,
+                row.state,
+                lane.runs,
+                carried.get((lane.link, row.id), 0),
+                used.get(row.id, 0) if limit is not None else None,
+                limit,
+                cells[(lane.link, row.id)],
+            )
+        )
+    return found
+
+
+def _cells(
+    unit: Unit, stretch: Stretch, campaigns: Mapping[UUID, Campaign]
+) -> dict[tuple[str, UUID], list[CalendarCell]]:
+    found: dict[tuple[str, UUID], dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+    for each in calendars.counts_within(unit, stretch, list(campaigns)):
+        found[(each.link, each.campaign_id)][each.cell][each.state] = each.runs
+    return defaultdict(
+        list,
+        {
+            lane: [CalendarCell(stretch.cell_at(number), counts) for number, counts in sorted(cells.items())]
+            for lane, cells in found.items()
+        },
+    )
+
+
+def _link(
+    name: str,
+    row: Link | None,
+    stretch: Stretch,
+    carried: Mapping[tuple[str, UUID], int],
+    lanes: list[CalendarLane],
+) -> CalendarLink:
+    zone = row.time_zone if row else None
+    return CalendarLink(
+        name,
+        zone,
+        nights(zone, stretch.from_at, stretch.to_at) if zone else [],
+        row.allowance_bytes if row else None,
+        sum(each for (link, _), each in carried.items() if link == name),
+        lanes,
+    )
