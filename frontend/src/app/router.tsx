@@ -152,7 +152,21 @@ const tokens = createRoute({
 const tree = root.addChildren([
   setup,
   login,
-  shell.addChildren([home, campaigns, newCampaign, importFiles, campaign, report, editDraft, run, calendar, reproduction, agents, links, tokens]),
+  shell.addChildren([
+    home,
+    campaigns,
+    newCampaign,
+    importFiles,
+    campaign,
+    report,
+    editDraft,
+    run,
+    calendar,
+    reproduction,
+    agents,
+    links,
+    tokens,
+  ]),
 ])
 
 export function createAppRouter(cache: QueryClient, history?: RouterHistory) {

@@ -30,8 +30,8 @@ export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Reco
               ) : (
                 <>
                   <span>{flow.throughput_bps === null ? 'rate follows' : formatRate(flow.throughput_bps)}</span>
-                  <span>RTT {formatNumber(flow.rtt_ms, 0)} ms</span>
-                  <span>window {formatBytes(flow.cwnd_bytes)}</span>
+                  <span>RTT {formatNumber(flow.rtt_ms, flow.rtt_ms < 10 ? 1 : 0)} ms</span>
+                  <span>cwnd {formatBytes(flow.cwnd_bytes)}</span>
                 </>
               )}
             </li>
