@@ -1,7 +1,7 @@
 /**
  * A first visit to a running Downlink, as a researcher makes it: set up the admin, sign in, start a campaign from a file,
- * watch it live without a reload, look at the plots, download the CSV.
- *   node e2e/journey.mjs --setup-link URL --username U --password P --campaign FILE --download FILE
+ * watch it live without a reload, look at the plots, download the CSV, compare it with a campaign of another tool's file.
+ *   node e2e/journey.mjs --setup-link URL --username U --password P --campaign FILE --download FILE --other FILE
  * Ends with status 1, and says why, when a step fails or a page reports a fault.
  */
 import assert from 'node:assert/strict'
@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { launchBrowser } from './browser.mjs'
 import { openPage, signIn, visit } from './checks.mjs'
+import { compareTwoCampaigns } from './comparing.mjs'
 import { saveStack } from './saving.mjs'
 
 const STEP_MS = 30_000
@@ -17,7 +18,10 @@ const TITLES = ['Throughput', 'RTT', 'Receive window', 'Congestion window', 'Ret
 
 const { values } = parseArgs({
   options: Object.fromEntries(
-    ['setup-link', 'username', 'password', 'campaign', 'download'].map((name) => [name, { type: /** @type {const} */ ('string') }]),
+    ['setup-link', 'username', 'password', 'campaign', 'download', 'other'].map((name) => [
+      name,
+      { type: /** @type {const} */ ('string') },
+    ]),
   ),
 })
 /** @param {string} name */
@@ -35,6 +39,7 @@ try {
   await seePlots(page)
   await saveStack(page, TITLES)
   await download(page)
+  await compareTwoCampaigns(page, value('other'))
   assert.deepEqual(faults, [])
 } finally {
   await browser.close()

@@ -52,6 +52,7 @@ const FIXED = [
   { name: 'links', path: '/links' },
   { name: 'calendar', path: '/calendar?days=28', prepare: (page) => page.getByRole('navigation', { name: 'Days' }).waitFor() },
   { name: 'reproduction', path: '/reproduction' },
+  { name: 'compare-empty', path: '/compare', isBrief: true },
   {
     name: 'links-form',
     path: '/links',
@@ -101,6 +102,7 @@ export async function findPages(browser, { baseUrl, storageState }) {
       path: `${base}/report`,
       prepare: (page) => page.getByRole('heading', { name: 'Limits of the study' }).waitFor(),
     })
+    found.push({ name: 'compare', path: compareAddress(campaign), isBrief: true })
     found.push({ name: 'campaign-1-side-by-side', path: `${base}?layout=columns`, isBrief: true })
     found.push({
       name: 'campaign-1-save-menu',
@@ -131,4 +133,10 @@ export async function findPages(browser, { baseUrl, storageState }) {
   }
   await context.close()
   return [...FIXED, ...found]
+}
+
+/** A campaign's conditions beside each other. @param {{id: string, links: string[], conditions: string[]}} campaign */
+function compareAddress({ id, links, conditions }) {
+  const sides = conditions.slice(0, 8).map((condition) => `${id}/1/${links[0]}/${condition}`)
+  return `/compare?side=${encodeURIComponent(JSON.stringify(sides))}`
 }

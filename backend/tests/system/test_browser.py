@@ -9,6 +9,7 @@ import pytest
 
 from downlink.stack.launcher import command
 from tests.fixtures.browser import ACCOUNT, run_script
+from tests.fixtures.foreign_files import iperf3_file
 from tests.system.conftest import System
 from tests.system.test_join import take_joined, type_on_new_host
 
@@ -29,8 +30,10 @@ def downloaded(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path
     """The CSV that the visitor took away."""
     folder = tmp_path_factory.mktemp("visit")
     (folder / "campaign.yaml").write_text(CAMPAIGN)
+    (folder / "field.json").write_bytes(iperf3_file(8))
     link = command(system.stack.env, "setup-link")
-    files = ("--campaign", str(folder / "campaign.yaml"), "--download", str(folder / "summary.csv"))
+    names = {"campaign": "campaign.yaml", "download": "summary.csv", "other": "field.json"}
+    files = [part for name, file in names.items() for part in (f"--{name}", str(folder / file))]
     run_script("journey.mjs", "--setup-link", link, *ACCOUNT, *files, timeout_s=300)
     return folder / "summary.csv"
 

@@ -42,7 +42,7 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
     case 'reanalysis':
       return run_id != null && isOf(key, { run_id })
     case 'report':
-      return isCampaign() || isOf(key, { path: '/reproduction' })
+      return isCampaign() || isOf(key, { path: '/reproduction' }) || isOf(key, { path: '/comparison' })
     case 'sweep':
       return isCampaign('/campaigns/{campaign_id}/sweeps')
     case 'agent':

@@ -13,6 +13,7 @@ import classes from './shell.module.css'
 const PLACES = [
   { to: '/campaigns', label: 'Campaigns' },
   { to: '/calendar', label: 'Calendar' },
+  { to: '/compare', label: 'Compare' },
   { to: '/reproduction', label: 'Reproduction' },
   { to: '/agents', label: 'Agents' },
   { to: '/links', label: 'Links' },

@@ -12,9 +12,9 @@ import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/cam
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
-import { spreadRows } from '@/features/statistics/distributions'
+import { sidesAt, spreadRows } from '@/features/statistics/distributions'
 import { distributionFigure } from '@/features/statistics/figures'
-import { MEASURES } from '@/features/statistics/measures'
+import { MEASURES } from '@/lib/quantities'
 
 export interface FigureRequest {
   kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day'
@@ -89,10 +89,10 @@ function ecdf({ values, campaign, link, links }: FigureRequest): Figure {
     throw new Error('The campaign has no results yet: they come with its first complete runs.')
   const linkName = pick([...new Set(values.sides.map((side) => side.link))], link, 'link')
   const flow = Math.min(...values.sides.filter((side) => side.link === linkName).map((side) => side.flow))
-  const rows = spreadRows(values, linkName, flow, metric.factor)
+  const rows = spreadRows(sidesAt(values, linkName, flow), metric.factor)
   if (rows.every(({ dots }) => dots.length === 0)) throw new Error(`No run of the link ${linkName} has the quantity ${values.metric}.`)
   const source = { campaign: campaign.name, link: links.find(({ name }) => name === linkName), linkName }
-  return distributionFigure({ link: linkName, flow, phase: values.phase, metric }, rows, source)
+  return distributionFigure({ phase: values.phase, metric }, rows, source)
 }
 
 function pick(names: readonly string[], wanted: string | null, noun: string): string {

@@ -19,6 +19,7 @@ import { oneOf, text } from '@/lib/search'
 import { loadPage } from './lostFiles'
 import { BarePageError, NotFound, PageError } from './PageError'
 import { parseCampaignSearch } from './pages/campaignTabs'
+import { parseCompareSearch } from './pages/compareSearch'
 import { parseRunSearch } from './pages/runTabs'
 import { Shell } from './Shell'
 
@@ -118,6 +119,13 @@ const calendar = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('@/features/calendar/CalendarPage')), 'CalendarPage'),
 })
 
+const compare = createRoute({
+  getParentRoute: () => shell,
+  path: '/compare',
+  validateSearch: parseCompareSearch,
+  component: lazyRouteComponent(() => loadPage(() => import('./pages/ComparePage')), 'ComparePage'),
+})
+
 const reproduction = createRoute({
   getParentRoute: () => shell,
   path: '/reproduction',
@@ -162,6 +170,7 @@ const tree = root.addChildren([
     editDraft,
     run,
     calendar,
+    compare,
     reproduction,
     agents,
     links,

@@ -14,6 +14,8 @@ export const levelled = (links: readonly { name: string; nominal_rate_bps: numbe
 /** What a figure says of where it comes from. */
 export interface Source {
   campaign: string
+  /** Whose runs are drawn, where they are of several campaigns. */
+  campaigns?: readonly string[] | undefined
   link?: LinkLevels | undefined
   /** The link's name, where nothing else is known of it. */
   linkName?: string | undefined
@@ -30,13 +32,14 @@ export function countSentence(counts: readonly { label: string; n: number }[]): 
 }
 
 /** "Link geo: 144 Mb/s, base RTT 600 ms. Campaign “…”, Downlink analysis 5." */
-export function sourceSentence({ campaign, link, linkName, analysisVersion }: Source): string {
+export function sourceSentence({ campaign, campaigns = [campaign], link, linkName, analysisVersion }: Source): string {
   const over = link
     ? `Link ${link.name}: nominal rate ${formatRate(link.nominal_rate_bps)}, base RTT ${formatNumber(link.base_rtt_ms)} ms. `
     : linkName
       ? `Link ${linkName}. `
       : ''
-  return `${over}Campaign “${campaign}”${analysisVersion ? `, Downlink analysis ${analysisVersion}` : ''}.`
+  const of = `${campaigns.length > 1 ? 'Campaigns' : 'Campaign'} ${campaigns.map((name) => `“${name}”`).join(', ')}`
+  return `${over}${of}${analysisVersion ? `, Downlink analysis ${analysisVersion}` : ''}.`
 }
 
 /** Sentences after each other; those that say nothing are left out. */

@@ -19,6 +19,13 @@ export function intervalText(low: number | null, high: number | null, factor: nu
   return low === null || high === null ? NO_VALUE : `${formatSigned(low * factor)} to ${formatSigned(high * factor)}`
 }
 
+/** "+41.2 Mb/s (+38.0 to +44.4)": a difference in the shown unit. */
+export function differenceText({ mean, low, high }: Omit<Estimate, 'n'>, { factor, unit }: { factor: number; unit: string }): string {
+  if (mean === null) return 'no value'
+  const text = [formatSigned(mean * factor), unit].filter(Boolean).join(' ')
+  return low === null || high === null ? text : `${text} (${intervalText(low, high, factor)})`
+}
+
 /** "9.6 ×", the condition's mean over the baseline's. */
 export const ratioText = (ratio: number | null) => (ratio === null ? NO_VALUE : `${formatNumber(ratio)} ×`)
 

@@ -59,6 +59,10 @@ export const LOST = listed('flow on link')
 /** When something happened in a run. */
 export const EVENT_TIMES = listed('run')
 
+export type Measure = Quantity<string>
+/** What runs and conditions are compared by: the metrics of each phase, when a run became steady, and what an emulated link did. */
+export const MEASURES: readonly Measure[] = [...METRICS, ...EVENT_TIMES, ...LINKED]
+
 export const PHASES = ['startup', 'steady', 'overall'] as const
 const PHASE_TITLES: Readonly<Record<string, string>> = { startup: 'Start-up', steady: 'Steady state', overall: 'Overall' }
 

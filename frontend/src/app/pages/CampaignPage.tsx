@@ -7,6 +7,7 @@ import { OriginTag } from '@/features/campaigns/OriginTag'
 import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
 import { Provisional } from '@/features/campaigns/Provisional'
 import { useCampaign } from '@/features/campaigns/queries'
+import { startOf } from '@/features/compare/sides'
 import { DraftConflicts } from '@/features/plan/Conflicts'
 import { stopText } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
@@ -68,6 +69,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
             >
               Report
             </Button>
+            {campaign.counts.complete > 0 ? <CompareWith campaign={campaign} /> : null}
             <CampaignActions campaign={campaign} />
           </>
         }
@@ -84,6 +86,15 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         onSearch={change}
       />
     </>
+  )
+}
+
+/** To the page where other campaigns' conditions are put beside this one's. */
+function CompareWith({ campaign }: { campaign: CampaignDetail }) {
+  return (
+    <Button variant="default" renderRoot={(props) => <Link to="/compare" search={{ side: startOf(campaign) }} {...props} />}>
+      Compare with …
+    </Button>
   )
 }
 

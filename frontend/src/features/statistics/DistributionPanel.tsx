@@ -1,6 +1,5 @@
 import { Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import type { CampaignValues } from '@/api/types'
 import { CursorSlider } from '@/charts/CursorSlider'
 import { CurveChart, cursorStep } from '@/charts/CurveChart'
 import { CurveTable } from '@/charts/CurveTable'
@@ -14,7 +13,7 @@ import type { Source } from '@/lib/captions'
 import { phaseTitle } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
-import { distributionOf, hasOpen, shareUnit, spreadRows } from './distributions'
+import { distributionOf, hasOpen, type LabelledValues, shareUnit, spreadRows } from './distributions'
 import { distributionFigure } from './figures'
 import type { Place } from './measures'
 import { RunsTable } from './RunsTable'
@@ -23,11 +22,17 @@ import classes from './statistics.module.css'
 const REACH = [0, 100] as const
 const HEIGHT = 260
 
+interface DistributionPanelProps {
+  sides: readonly LabelledValues[]
+  place: Pick<Place, 'metric' | 'phase'>
+  source: Source
+}
+
 /** One quantity of every run: dots with boxes, and the cumulative shares. */
-export function DistributionPanel({ values, place, source }: { values: CampaignValues; place: Place; source: Source }) {
-  const { metric, phase, link, flow } = place
+export function DistributionPanel({ sides, place, source }: DistributionPanelProps) {
+  const { metric, phase } = place
   const [picked, setPicked] = useState<string | null>(null)
-  const shown = useMemo(() => distributionOf(spreadRows(values, link, flow, metric.factor)), [values, link, flow, metric.factor])
+  const shown = useMemo(() => distributionOf(spreadRows(sides, metric.factor)), [sides, metric.factor])
   const { rows, from, to, x, curves } = shown
   const title = `${metric.title}, ${phaseTitle(phase).toLowerCase()}`
   const height = spreadHeight(rows.length, SCREEN)
@@ -45,7 +50,7 @@ export function DistributionPanel({ values, place, source }: { values: CampaignV
         <Empty title="No run has this value">Choose another metric or phase above.</Empty>
       ) : (
         <div className={classes.charts}>
-          <Frame title="Single runs" unit={metric.unit} height={height} table={() => <RunsTable {...{ values, place }} />} figure={figure}>
+          <Frame title="Single runs" unit={metric.unit} height={height} table={() => <RunsTable {...{ sides, metric }} />} figure={figure}>
             {(width) => <SpreadChart {...{ rows, from, to, width, picked }} />}
           </Frame>
           <SeriesNames series={curves} onPick={setPicked} />

@@ -2,10 +2,10 @@ import { Table, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Outlier } from '@/api/types'
 import { formatNumber } from '@/lib/format'
-import { phaseTitle } from '@/lib/quantities'
+import { MEASURES, phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { farthestFirst, MEASURES, offText } from './measures'
+import { farthestFirst, offText } from './measures'
 
 const LISTED = 50
 const HEADS = ['Run', 'Link', 'Flow', 'Phase', 'Metric', 'Value', 'Median', 'Off by']

@@ -1,13 +1,16 @@
-import { Button, Select, Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
+import { useMemo } from 'react'
 import { API } from '@/api/client'
 import type { CampaignDetail, CampaignStatistics, CampaignValues } from '@/api/types'
-import { phaseTitle } from '@/lib/quantities'
+import { MEASURES, phaseTitle } from '@/lib/quantities'
+import { Choice } from '@/ui/Choice'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { DifferencesPanel } from './DifferencesPanel'
 import { DistributionPanel } from './DistributionPanel'
-import { canTell, choices, comparisonsAt, flowLabel, MEASURES, type Offer, type Place, placeOf } from './measures'
+import { sidesAt } from './distributions'
+import { canTell, choices, comparisonsAt, flowLabel, type Offer, type Place, placeOf } from './measures'
 import { OutliersPanel } from './OutliersPanel'
 import { useStatistics, useStatisticsAgainst, useValues } from './queries'
 import type { StatisticsSearch } from './search'
@@ -63,7 +66,7 @@ function Single({ values, campaign, search, onSearch }: StatisticsTabProps & { v
       <div className={classes.choices}>
         <Choices {...{ place, onSearch }} offered={choices(offers, place.phase, place.flow)} />
       </div>
-      <DistributionPanel {...{ values, place }} source={{ campaign: campaign.name, linkName: place.link }} />
+      <Drawn {...{ values, place, campaign }} />
     </>
   )
 }
@@ -133,9 +136,14 @@ function Distribution({ campaign, place }: { campaign: CampaignDetail; place: Pl
   const values = useValues(campaign.id, place.phase, place.metric.name)
   return (
     <QueryPanel query={values} skeletonRows={8}>
-      {(data) => <DistributionPanel values={data} place={place} source={{ campaign: campaign.name, linkName: place.link }} />}
+      {(data) => <Drawn values={data} {...{ place, campaign }} />}
     </QueryPanel>
   )
+}
+
+function Drawn({ values, place, campaign }: { values: CampaignValues; place: Place; campaign: CampaignDetail }) {
+  const sides = useMemo(() => sidesAt(values, place.link, place.flow), [values, place.link, place.flow])
+  return <DistributionPanel {...{ sides, place }} source={{ campaign: campaign.name, linkName: place.link }} />
 }
 
 interface ChoicesProps {
@@ -170,25 +178,5 @@ function Choices({ place, offered, onSearch }: ChoicesProps) {
         onChange={(metric) => onSearch({ metric })}
       />
     </>
-  )
-}
-
-interface ChoiceProps {
-  label: string
-  width?: number
-  value: string
-  data: (string | { value: string; label: string })[]
-  onChange: (value: string) => void
-}
-
-function Choice({ label, width = 170, value, data, onChange }: ChoiceProps) {
-  return (
-    <Select
-      {...{ label, value, data }}
-      w={width}
-      maw="100%"
-      allowDeselect={false}
-      onChange={(next) => (next ? onChange(next) : undefined)}
-    />
   )
 }

@@ -1,17 +1,27 @@
 import type { CampaignValues, ValuesOfRuns } from '@/api/types'
 import { cumulative, type SpreadRow, spreadSpan } from '@/charts/spread'
-import type { Measure } from './measures'
+import type { Measure } from '@/lib/quantities'
 
-/** What the runs of each condition gave, in the shown unit; runs without a value are left out. */
-export function spreadRows({ sides }: Pick<CampaignValues, 'sides'>, link: string, flow: number, factor: number): SpreadRow[] {
-  // Colours go by a condition's place among all flows of its link, as in Results.
-  const beside = sides.filter((side) => side.link === link && side.flow > 0 === flow > 0)
-  return beside.flatMap((side, style) =>
-    side.flow === flow ? [{ id: side.condition, label: side.condition, style, dots: dotsOf(side, factor) }] : [],
-  )
+type RunValues = Pick<ValuesOfRuns, 'run_ids' | 'cycles' | 'values' | 'not_within'>
+
+/** What the runs of a condition gave, under the name and with the colour that it has on the page. */
+export interface LabelledValues {
+  label: string
+  style: number
+  side: RunValues
 }
 
-function dotsOf({ values, not_within }: ValuesOfRuns, factor: number): SpreadRow['dots'] {
+/** Those of a link's flow. Colours go by a condition's place among all flows of its link, as in Results. */
+export function sidesAt({ sides }: Pick<CampaignValues, 'sides'>, link: string, flow: number): LabelledValues[] {
+  const beside = sides.filter((side) => side.link === link && side.flow > 0 === flow > 0)
+  return beside.flatMap((side, style) => (side.flow === flow ? [{ label: side.condition, style, side }] : []))
+}
+
+/** In the shown unit; runs without a value are left out. */
+export const spreadRows = (sides: readonly LabelledValues[], factor: number): SpreadRow[] =>
+  sides.map(({ label, style, side }) => ({ id: label, label, style, dots: dotsOf(side, factor) }))
+
+function dotsOf({ values, not_within }: RunValues, factor: number): SpreadRow['dots'] {
   return values.flatMap((value, index) => (value === null ? [] : [{ value: value * factor, isOpen: not_within[index] ?? false }]))
 }
 

@@ -56,7 +56,7 @@ export function differencesFigure(
 }
 
 /** One quantity of every run: dots with boxes over the cumulative shares. */
-export function distributionFigure({ metric, phase }: Place, rows: readonly SpreadRow[], source: Source): Figure {
+export function distributionFigure({ metric, phase }: Pick<Place, 'metric' | 'phase'>, rows: readonly SpreadRow[], source: Source): Figure {
   const { from, to, x, curves } = distributionOf(rows)
   const title = `${metric.title}, ${phaseTitle(phase).toLowerCase()}`
   const share = { x, curves, from, to, factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }

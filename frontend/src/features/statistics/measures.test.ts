@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Comparison } from '@/api/types'
 import { cycleRatio, ratioText, readingText } from '@/lib/comparisons'
-import { METRICS } from '@/lib/quantities'
+import { METRICS, type Measure } from '@/lib/quantities'
 import {
   canTell,
   choices,
@@ -10,7 +10,6 @@ import {
   farthestFirst,
   forestRows,
   formatP,
-  type Measure,
   namesOf,
   offText,
   placeOf,

@@ -1,13 +1,8 @@
-import type { Comparison, Interval, Outlier, PhaseName } from '@/api/types'
+import type { Comparison, Outlier, PhaseName } from '@/api/types'
 import type { ForestRow } from '@/charts/rowShapes'
-import { isShown, timesText } from '@/lib/comparisons'
+import { differenceText, isShown, timesText } from '@/lib/comparisons'
 import { formatNumber, formatSigned, NO_VALUE, plural } from '@/lib/format'
-import { EVENT_TIMES, LINKED, METRICS, phaseTitle, type Quantity } from '@/lib/quantities'
-
-export type Measure = Quantity<string>
-
-/** What statistics are about: the metrics of each phase, when a run became steady, and what an emulated link did. */
-export const MEASURES: readonly Measure[] = [...METRICS, ...EVENT_TIMES, ...LINKED]
+import { MEASURES, type Measure, phaseTitle } from '@/lib/quantities'
 
 /** In place of a flow's number: an emulated link itself. */
 export const THE_LINK = 0
@@ -78,13 +73,6 @@ export function forestRows(shown: readonly Comparison[], factor: number, conditi
     bootstrap_low: scaled(one.bootstrap_low),
     bootstrap_high: scaled(one.bootstrap_high),
   }))
-}
-
-/** "+41.2 Mb/s (+38.0 to +44.4)". */
-export function differenceText({ mean, low, high }: Interval, { factor, unit }: Measure): string {
-  if (mean === null) return 'no value'
-  const text = `${formatSigned(mean * factor)} ${unit}`
-  return low === null || high === null ? text : `${text} (${formatSigned(low * factor)} to ${formatSigned(high * factor)})`
 }
 
 /** "+41.2 Mb/s (+38.0 to +44.4), 9.6 (8.1–11.3) times": without a ratio where a cycle has none. */

@@ -18,7 +18,7 @@ import { SharesPanel } from './SharesPanel'
 import { StackPanel } from './StackPanel'
 import { SummaryPanel } from './SummaryPanel'
 import type { ResultsSearch } from './search'
-import { commonEnd, labelGroups } from './series'
+import { commonEnd, labelGroups, phaseWindows } from './series'
 
 interface ResultsTabProps {
   campaign: CampaignDetail
@@ -63,6 +63,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
   const phase = phaseChoices(report.windows).find(({ value }) => value === search.phase)?.value ?? 'startup'
   const link = links.data?.find((one) => one.name === name)
   const source = { campaign: campaign.name, link, linkName: name, analysisVersion: report.analysis_version }
+  const windows = useMemo(() => phaseWindows(report.phases, commonEnd(campaign.spec)), [report.phases, campaign.spec])
   const { failed, missed } = campaign.counts
   return (
     <Stack gap="lg">
@@ -77,15 +78,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
       ) : null}
       {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} /> : null}
       <SummaryPanel groups={groups} />
-      <StackPanel
-        report={report}
-        groups={groups}
-        link={link}
-        source={source}
-        end_s={commonEnd(campaign.spec)}
-        search={search}
-        onSearch={onSearch}
-      />
+      <StackPanel groups={groups} link={link} source={source} windows={windows} search={search} onSearch={onSearch} />
       <MetricsPanel
         groups={groups}
         report={report}

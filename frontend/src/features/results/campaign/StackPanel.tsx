@@ -1,6 +1,7 @@
 import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import type { PhaseName, Report } from '@/api/types'
+import type { PhaseName } from '@/api/types'
+import type { Window } from '@/charts/axes'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
 import { CursorSlider } from '@/charts/CursorSlider'
@@ -14,27 +15,25 @@ import { Readout } from './Readout'
 import classes from './results.module.css'
 import { SmallMultiples } from './SmallMultiples'
 import type { ResultsSearch } from './search'
-import { hasChangingN, knownQuantities, type LabelledGroup, lastBin, phaseWindows, type StackedQuantity, shownRange } from './series'
+import { hasChangingN, knownQuantities, type LabelledGroup, lastBin, type StackedQuantity, shownRange } from './series'
 import { areFew, chartFacts, isBare, MOST_OVERLAID, noteOf, type Shown } from './stack'
 
 const loadFigures = () => loadTwice(() => import('./figures'))
 
 interface StackPanelProps {
-  report: Report
   groups: LabelledGroup[]
   link: LinkLevels | undefined
   source: Source
-  /** Seconds after which every run stops, or null. */
-  end_s: number | null
+  /** The phases to shade, of which one can be shown alone. */
+  windows: readonly Window[]
   search: ResultsSearch
   onSearch: (change: ResultsSearch) => void
 }
 
 /** The stacked, time-aligned charts with their shared cursor and readout. */
-export function StackPanel({ report, groups, link, source, end_s, search, onSearch }: StackPanelProps) {
+export function StackPanel({ groups, link, source, windows, search, onSearch }: StackPanelProps) {
   const hidden = search.hide ?? []
   const hasBands = search.band !== 'off'
-  const windows = useMemo(() => phaseWindows(report.phases, end_s), [report.phases, end_s])
   const [from, to] = shownRange(search.range ?? 'all', windows, lastBin(groups))
   const quantities = knownQuantities(groups)
   const visible = groups.filter(({ label }) => !hidden.includes(label))
@@ -54,17 +53,19 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
       isFlush
       actions={
         <Group gap="xs">
-          <SegmentedControl
-            size="xs"
-            aria-label="Stretch of time shown"
-            value={search.range ?? 'all'}
-            onChange={(value) => onSearch({ range: value === 'all' ? undefined : (value as 'startup' | 'steady') })}
-            data={[
-              { value: 'all', label: 'Whole run' },
-              { value: 'startup', label: 'Start-up' },
-              ...(windows.length > 1 ? [{ value: 'steady', label: 'Steady state' }] : []),
-            ]}
-          />
+          {windows.length > 0 ? (
+            <SegmentedControl
+              size="xs"
+              aria-label="Stretch of time shown"
+              value={search.range ?? 'all'}
+              onChange={(value) => onSearch({ range: value === 'all' ? undefined : (value as 'startup' | 'steady') })}
+              data={[
+                { value: 'all', label: 'Whole run' },
+                { value: 'startup', label: 'Start-up' },
+                ...(windows.length > 1 ? [{ value: 'steady', label: 'Steady state' }] : []),
+              ]}
+            />
+          ) : null}
           {groups.length > 1 ? (
             <SegmentedControl
               size="xs"
@@ -99,7 +100,7 @@ export function StackPanel({ report, groups, link, source, end_s, search, onSear
           onToggle={toggle}
           onPick={setPicked}
           windows={windows}
-          phase={phaseShown(search.range, end_s !== null)}
+          phase={phaseShown(search.range, windows.length > 1)}
         />
         <div className={classes.stack}>
           <CursorSlider from={from} to={to} unit="s" />
