@@ -2,11 +2,11 @@ import { Button, Stack, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { API } from '@/api/client'
-import type { CampaignsCompared, Link, Report } from '@/api/types'
+import type { CampaignsCompared, Report } from '@/api/types'
 import classes from '@/features/compare/compare.module.css'
 import { choicesOf } from '@/features/compare/compared'
 import { MeansPanel } from '@/features/compare/MeansPanel'
-import { useComparison, useLinks, useReports } from '@/features/compare/queries'
+import { useComparison, useReports } from '@/features/compare/queries'
 import { SideList } from '@/features/compare/SideList'
 import { SidePicker } from '@/features/compare/SidePicker'
 import { labelSides, MAX_SIDES, withFlow } from '@/features/compare/sides'
@@ -14,8 +14,9 @@ import { UnlikePanel } from '@/features/compare/UnlikePanel'
 import { UnpairedPanel } from '@/features/compare/UnpairedPanel'
 import { StackPanel } from '@/features/results/campaign/StackPanel'
 import { type LabelledGroup, phaseWindows } from '@/features/results/campaign/series'
+import { useLinkFacts } from '@/features/results/queries'
 import { DistributionPanel } from '@/features/statistics/DistributionPanel'
-import type { Source } from '@/lib/captions'
+import type { LinkLevels, Source } from '@/lib/captions'
 import { phaseTitle } from '@/lib/quantities'
 import { Choice } from '@/ui/Choice'
 import { Empty } from '@/ui/Empty'
@@ -170,11 +171,12 @@ interface SeriesProps extends Pick<ComparedProps, 'data' | 'search' | 'onView'> 
 }
 
 /** The stack over time, of the campaigns' own reports. */
-function Series({ data: { sides }, labels, search, source, onView }: SeriesProps) {
+function Series({ data, labels, search, source, onView }: SeriesProps) {
+  const { sides } = data
   const { reports, isPending } = useReports([...new Set(sides.map(({ campaign_id }) => campaign_id))])
-  const links = useLinks()
+  const links = useLinkFacts(sides[0]?.campaign_id ?? '')
   const groups = useMemo(() => groupsOf(sides, labels, reports), [sides, labels, reports])
-  const link = linkOf(sides, links.data?.items ?? [])
+  const link = linkOf(data, links.data ?? [])
   const windows = useMemo(() => commonStart(reports), [reports])
   if (groups.length === 0) return isPending ? <Text size="sm">The series are on their way.</Text> : null
   return <StackPanel {...{ groups, link, windows, search }} source={{ ...source, link }} onSearch={onView} />
@@ -189,10 +191,9 @@ function groupsOf(sides: CampaignsCompared['sides'], labels: readonly string[], 
   })
 }
 
-/** The link, where all sides have one and the same: only then its rate and RTT are everybody's. */
-function linkOf(sides: CampaignsCompared['sides'], links: readonly Link[]): Link | undefined {
-  const names = new Set(sides.map(({ link }) => link))
-  return names.size === 1 ? links.find(({ name }) => names.has(name)) : undefined
+/** The link, where all sides have the same: only then its rate and RTT are everybody's. */
+function linkOf({ sides, unlike }: CampaignsCompared, links: readonly LinkLevels[]): LinkLevels | undefined {
+  return unlike.some(({ aspect }) => aspect === 'link') ? undefined : links.find(({ name }) => name === sides[0]?.link)
 }
 
 /** Start-up, where all campaigns mean the same by it. */

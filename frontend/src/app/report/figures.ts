@@ -8,10 +8,11 @@ import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/cam
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
-import { spreadRows } from '@/features/statistics/distributions'
+import { sidesAt, spreadRows } from '@/features/statistics/distributions'
 import { differencesFigure, distributionFigure } from '@/features/statistics/figures'
-import { canTell, MEASURES } from '@/features/statistics/measures'
+import { canTell } from '@/features/statistics/measures'
 import type { LinkLevels } from '@/lib/captions'
+import { MEASURES } from '@/lib/quantities'
 
 /** Exit times are drawn for so many groups; the campaign's page has them all. */
 const MOST_EXITS = 4
@@ -52,9 +53,9 @@ function linkFigures({ campaign, report, values, links }: Drawable, name: string
   if (metric && values) {
     const flows = [...new Set(values.sides.filter((side) => side.link === name).map(({ flow }) => flow))]
     for (const flow of flows) {
-      const rows = spreadRows(values, name, flow, metric.factor)
+      const rows = spreadRows(sidesAt(values, name, flow), metric.factor)
       if (rows.some(({ dots }) => dots.length > 0)) {
-        const own = distributionFigure({ link: name, flow, phase: values.phase, metric }, rows, source)
+        const own = distributionFigure({ phase: values.phase, metric }, rows, source)
         const drawn = { ...own, title: `${own.title}: every run` }
         found.push(flows.length > 1 ? { ...drawn, caption: `Flow ${flow}. ${drawn.caption}` } : drawn)
       }

@@ -1,7 +1,6 @@
 import type { CampaignDetail, CampaignSpec, Circumstances, Report } from '@/api/types'
-import { MEASURES } from '@/features/statistics/measures'
 import { formatNumber, plural } from '@/lib/format'
-import { phaseTitle } from '@/lib/quantities'
+import { MEASURES, phaseTitle } from '@/lib/quantities'
 import { stopOf } from '@/lib/stop'
 import { formatDuration, formatMoment } from '@/lib/time'
 

@@ -34,6 +34,3 @@ export function useReports(campaignIds: readonly string[]): { reports: Report[];
     }),
   })
 }
-
-/** The links of today, for the rate and the RTT that they are known by. */
-export const useLinks = () => api.useQuery('get', `${API}/links`, { params: { query: { limit: 100 } } })
