@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 import httpx
 
@@ -127,9 +128,15 @@ def _only_one(home: Path) -> Iterator[None]:
         yield
 
 
+def named_database(environ: Mapping[str, str], home: Path) -> str | None:
+    """The one to use instead of a private one. A shell that has read this home's access file names the private one itself."""
+    url = environ.get("DOWNLINK_DATABASE_URL", "")
+    return url if url and f"host={socket_folder(home)}" not in unquote(url) else None
+
+
 def _servers(supervisor: Supervisor) -> dict[str, str]:
     """The database and the queue: those the environment names, else private ones."""
-    database = os.environ.get("DOWNLINK_DATABASE_URL") or start_postgres(supervisor, supervisor.home / "postgres")
+    database = named_database(os.environ, supervisor.home) or start_postgres(supervisor, supervisor.home / "postgres")
     queue = os.environ.get("DOWNLINK_REDIS_URL") or start_valkey(supervisor, supervisor.home / "valkey")
     return {"DOWNLINK_DATABASE_URL": database, "DOWNLINK_REDIS_URL": queue}
 

@@ -11,6 +11,7 @@ import redis
 from sqlalchemy import create_engine, text
 
 from downlink.domain.errors import UnavailableError
+from downlink.stack.launcher import named_database
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import free_port, is_listening, start_postgres, start_valkey
 
@@ -30,6 +31,16 @@ def test_postgres_guards_its_socket_with_a_folder_of_its_own(tmp_path: Path) -> 
     with Supervisor(tmp_path / "home") as supervisor:
         start_postgres(supervisor, tmp_path / "data")
         assert (tmp_path / "home" / "run").stat().st_mode & 0o077 == 0
+
+
+def test_a_shell_that_read_the_access_file_starts_the_same_private_database(tmp_path: Path) -> None:
+    own = tmp_path / "home"
+    with Supervisor(own) as supervisor:
+        url = start_postgres(supervisor, tmp_path / "data")
+    another = "postgresql+psycopg://lab@db.example/lab"
+    found = [named_database(environ, own) for environ in ({}, {"DOWNLINK_DATABASE_URL": url})]
+    assert found == [None, None]
+    assert named_database({"DOWNLINK_DATABASE_URL": another}, own) == another
 
 
 def test_valkey_refuses_who_does_not_know_the_password(tmp_path: Path) -> None:
