@@ -88,7 +88,7 @@ describe('finding campaigns', () => {
     renderAt(`/campaigns/${IDS.running}`)
     await userEvent.click(await screen.findByRole('button', { name: 'Edit notes and tags' }))
     const dialog = await screen.findByRole('dialog', { name: 'Notes and tags' })
-    await userEvent.type(within(dialog).getByRole('textbox', { name: 'Notes' }), ' Rain from 3 UTC on.')
+    await userEvent.type(await within(dialog).findByRole('textbox', { name: 'Notes' }), ' Rain from 3 UTC on.')
     await userEvent.type(within(dialog).getByLabelText('Tags', { selector: 'input' }), 'rain{Enter}')
     await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
