@@ -7,6 +7,8 @@ import re
 import secrets
 
 SESSION, API_TOKEN, ENROLMENT, AGENT, SETUP, TICKET = "dls_", "dlk_", "dle_", "dla_", "dlu_", "dlt_"
+SHARE = "dlv_"
+"""Of a visitor's link."""
 PREFIX_SHOWN = 10
 
 

@@ -35,11 +35,13 @@ from downlink.api import (
     reports,
     runs,
     samples,
+    shares,
     sweeps,
 )
 from downlink.api.contract import complete
 from downlink.api.dashboard import mount_dashboard
 from downlink.api.deps import read_clock
+from downlink.api.gate import Gate
 from downlink.api.headers import SecurityHeaders
 from downlink.api.intake import Intake
 from downlink.api.known import Known
@@ -65,6 +67,7 @@ PARTS = (
     days,
     calendars,
     annotating,
+    shares,
     reanalysis,
     reports,
     exits,
@@ -142,6 +145,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
     # A page of samples asks for three at once. Half of the threads that answer requests stay free for all else.
+    app.state.visitors_exports = Slots("downloads", in_all=4, per_caller=2)
+    app.state.visitors_computing = Turns(in_all=2, per_caller=1, waiting=8)
+    app.state.gate = Gate(burst=120, per_s=4)
     app.state.computing = Turns(in_all=16, per_caller=4, waiting=64)
     app.state.waiting = Waiting()
     app.state.resting = Resting(app.state.waiting)

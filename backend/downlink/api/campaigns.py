@@ -10,7 +10,7 @@ from pydantic import Field
 
 from downlink.actions import campaigns, reruns
 from downlink.api import present
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.deps import CampaignReader, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.schemas.campaigns import (
     Campaign,
     CampaignBody,
@@ -85,8 +85,8 @@ def create_campaign(body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignD
     return present.campaign_detail(rows.get_overview(unit, created.id))
 
 
-@router.get("/campaigns/{campaign_id}", responses=problems(401, 404))
-def get_campaign(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignDetail:
+@router.get("/campaigns/{campaign_id}", responses=problems(401, 403, 404, 429))
+def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignDetail:
     return present.campaign_detail(rows.get_overview(unit, campaign_id))
 
 

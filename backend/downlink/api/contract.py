@@ -9,7 +9,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from downlink.api.agent_channel import read_secret
-from downlink.api.deps import find_caller
+from downlink.api.deps import find_caller, find_reader
 from downlink.api.examples import EXAMPLES
 
 SCHEMES: dict[str, Any] = {
@@ -25,6 +25,13 @@ SCHEMES: dict[str, Any] = {
         "name": "downlink",
         "description": "A signed-in browser; over https the cookie is called `__Host-downlink`. "
         "What changes something needs an `Origin` of this server",
+    },
+    "share": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "downlink-share",
+        "description": "A visitor, who has opened a share link (`POST /shares/open`); over https the cookie is called "
+        "`__Secure-downlink-share`. It opens the routes of one campaign that name it",
     },
     "agent": {
         "type": "http",
@@ -53,6 +60,8 @@ def _security(dependant: Dependant) -> list[dict[str, list[str]]]:
     asked = set(_calls(dependant))
     if read_secret in asked:
         return [{"agent": []}]
+    if find_reader in asked:
+        return [{"token": []}, {"session": []}, {"share": []}]
     return [{"token": []}, {"session": []}] if find_caller in asked else []
 
 

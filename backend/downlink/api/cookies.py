@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from fastapi import Request, Response
 
 from downlink.domain.errors import DeniedError
@@ -29,6 +31,24 @@ def set_session(response: Response, settings: Settings, secret: str) -> None:
 
 def clear_session(response: Response, settings: Settings) -> None:
     response.delete_cookie(cookie_name(settings), path="/", secure=settings.is_https, httponly=True, samesite="strict")
+
+
+def share_cookie_name(settings: Settings) -> str:
+    """`__Secure-` and not `__Host-`: the cookie's path is that of its campaign, so that a browser sends it nowhere else."""
+    return "__Secure-downlink-share" if settings.is_https else "downlink-share"
+
+
+def set_share(response: Response, settings: Settings, secret: str, campaign_id: UUID, left_s: int) -> None:
+    """left_s: the seconds until the link expires; the cookie goes with it."""
+    response.set_cookie(
+        share_cookie_name(settings),
+        secret,
+        max_age=left_s,
+        path=f"/api/v1/campaigns/{campaign_id}",
+        secure=settings.is_https,
+        httponly=True,
+        samesite="strict",
+    )
 
 
 def check_origin(request: Request, settings: Settings) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.api.deps import Reader, ReadUnit, problems
+from downlink.api.deps import CampaignReader, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.days import CampaignDay
 from downlink.views.days import campaign_day
@@ -19,9 +19,13 @@ Metric = Annotated[
 ]
 
 
-@router.get("/campaigns/{campaign_id}/day", response_model=CampaignDay, responses=problems(401, 404))
+@router.get("/campaigns/{campaign_id}/day", response_model=CampaignDay, responses=problems(401, 403, 404, 429))
 def get_day(
-    campaign_id: UUID, caller: Reader, unit: ReadUnit, phase: Phase = "overall", metric: Metric = "throughput_bps"
+    campaign_id: UUID,
+    caller: CampaignReader,
+    unit: ReadUnit,
+    phase: Phase = "overall",
+    metric: Metric = "throughput_bps",
 ) -> Response:
     """Every run over clock time with one of its metrics, failed and missed ones with their reason, and the links' nights."""
     return json_response(campaign_day(unit, campaign_id, phase, metric))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import Depends, Query, Request
 
-from downlink.actions import access
-from downlink.api.cookies import check_origin, cookie_name
+from downlink.actions import access, shares
+from downlink.api.cookies import check_origin, cookie_name, share_cookie_name
 from downlink.api.schemas.base import Problem
 from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
@@ -82,7 +84,31 @@ def find_caller(request: Request, units: Units, settings: Config, now: Now) -> C
         if cookie := request.cookies.get(cookie_name(settings)):
             check_origin(request, settings)
             return access.session_caller(unit, cookie, now)
-    raise DeniedError("not_signed_in", "Sign in, or send an API token as `Authorization: Bearer dlk_…`.")
+    raise _unknown()
+
+
+def find_reader(request: Request, campaign_id: UUID, units: Units, settings: Config, now: Now) -> Caller:
+    """Who asks for what is shown of this campaign: somebody with an account, or else who has a link to it.
+
+    The cookie of a link is looked at here alone: a route that does not ask for this is closed to visitors, however new it is.
+    """
+    secret = request.cookies.get(share_cookie_name(settings), "")
+    if credential(request, settings):
+        try:
+            return find_caller(request, units, settings, now)
+        except DeniedError:
+            if not secret:  # a session that has ended takes nothing away from a link
+                raise
+    if not secret:
+        raise _unknown()
+    shares.check_form(secret)
+    request.app.state.gate.check(address_of(request), time.monotonic())
+    with units(is_read_only=True) as unit:
+        return shares.share_caller(unit, secret, now)
+
+
+def _unknown() -> DeniedError:
+    return DeniedError("not_signed_in", "Sign in, or send an API token as `Authorization: Bearer dlk_…`.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +118,18 @@ class Permission:
     verb: Verb
     is_own: bool = False
 
+
+@dataclass(frozen=True, slots=True)
+class AccountPermission(Permission):
+    """Of a route for those who have an account."""
+
     async def __call__(self, caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
         return caller.require(self.verb, is_owner=self.is_own)
 
 
 def may(verb: Verb, *, is_own: bool = False) -> Any:
     """The dependency that lets only those callers in who may do this, by the table of domain/permission.py."""
-    return Depends(Permission(verb, is_own))
+    return Depends(AccountPermission(verb, is_own))
 
 
 def address_of(request: Request) -> str:
@@ -106,7 +137,18 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unix"
 
 
+@dataclass(frozen=True, slots=True)
+class CampaignPermission(Permission):
+    """Of a route about one campaign, named in its path, which is a visitor's own when the link was made for it."""
+
+    async def __call__(
+        self, campaign_id: UUID, caller: Annotated[Caller, Depends(find_reader, scope="function")]
+    ) -> Caller:
+        return caller.require(self.verb, is_owner=caller.campaign_id == campaign_id)
+
+
 Reader = Annotated[Caller, may(Verb.READ)]
+CampaignReader = Annotated[Caller, Depends(CampaignPermission(Verb.READ_CAMPAIGN))]
 
 
 async def _stream_slot(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
@@ -119,24 +161,39 @@ async def _export_slot(request: Request, caller: Reader, settings: Config) -> As
         yield
 
 
+async def _campaign_export_slot(request: Request, caller: CampaignReader, settings: Config) -> AsyncIterator[None]:
+    state = request.app.state
+    with (state.visitors_exports if caller.campaign_id else state.exports).take(_place(request, caller, settings)):
+        yield
+
+
+def _place(request: Request, caller: Caller, settings: Settings) -> str:
+    """Whose places are counted: visitors have their own, so that they take none away from those who measure."""
+    return str(caller.id) if caller.campaign_id else credential(request, settings)
+
+
 async def _computing_turn(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
     await request.body()  # only behind the body is the end of the connection seen
     async with request.app.state.computing.take(credential(request, settings), request.is_disconnected):
         yield
 
 
-async def _baseline_turn(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+async def _baseline_turn(request: Request, caller: CampaignReader, settings: Config) -> AsyncIterator[None]:
     """A turn where a baseline is named; without one the answer is stored."""
     if "baseline" not in request.query_params:
         yield
         return
-    async for _ in _computing_turn(request, caller, settings):
+    await request.body()
+    state = request.app.state
+    turns = state.visitors_computing if caller.campaign_id else state.computing
+    async with turns.take(_place(request, caller, settings), request.is_disconnected):
         yield
 
 
 # A place that is held until the whole answer has left.
 StreamSlot = Depends(_stream_slot)
 ExportSlot = Depends(_export_slot)
+CampaignExportSlot = Depends(_campaign_export_slot)
 # A turn at the processor, waited for.
 ComputingTurn = Depends(_computing_turn)
 BaselineTurn = Depends(_baseline_turn)

@@ -33,6 +33,7 @@ _HEAD = (
 _CALLERS = {
     "token": "an API token (<code>Authorization: Bearer dlk_…</code>)",
     "session": "a signed-in browser",
+    "share": "a visitor with a link to the campaign",
     "agent": "an agent (<code>Authorization: Bearer dla_…</code>)",
 }
 Schema = dict[str, Any]

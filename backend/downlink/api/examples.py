@@ -35,6 +35,8 @@ EXAMPLES: Mapping[str, Any] = {
     "login": {"username": "admin", "password": "a long sentence of words"},
     "change_password": {"current": "a long sentence of words", "password": "another sentence of words"},
     "create_token": {"name": "Nightly export", "scopes": ["read"], "expires_in_days": 365},
+    "create_share": {"name": "For our partners", "expires_in_days": 30},
+    "open_share": {"secret": "dlv_from-behind-the-link's-number-sign"},
     "create_enrolment": {"name": "viasat-client", "expires_in_minutes": 60},
     "create_link": {
         "name": "geo", "orbit": "GEO", "operator": "Viasat", "nominal_rate_bps": 144_000_000, "base_rtt_ms": 600,

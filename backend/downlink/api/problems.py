@@ -30,11 +30,14 @@ _STATUS: dict[type[DownlinkError], int] = {
     UnavailableError: 503,
 }
 # Not known at all, rather than known and not allowed.
-_UNKNOWN_CALLER = frozenset({"not_signed_in", "session_ended", "token_wrong", "login_wrong", "agent_unknown"})
+_UNKNOWN_CALLER = frozenset(
+    {"not_signed_in", "session_ended", "token_wrong", "login_wrong", "agent_unknown", "share_ended"}
+)
 _BY_CODE = {
     **dict.fromkeys(_UNKNOWN_CALLER, 401),
     "too_many_tries": 429,
     "too_many_open": 429,
+    "too_many_requests": 429,
     "body_too_slow": 408,
     "caller_gone": 408,
     "disk_full": 507,

@@ -8,7 +8,16 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.api.deps import BaselineTurn, ExportSlot, Reader, ReadUnit, Units, problems
+from downlink.api.deps import (
+    BaselineTurn,
+    CampaignExportSlot,
+    CampaignReader,
+    ExportSlot,
+    Reader,
+    ReadUnit,
+    Units,
+    problems,
+)
 from downlink.api.encoded import download, json_response
 from downlink.api.schemas.circumstances import CampaignLinks, Circumstances
 from downlink.api.schemas.reports import Report
@@ -36,17 +45,17 @@ PhaseName = Annotated[
 ]
 
 
-def _file(media_type: str) -> dict[str, Any]:
+def _file(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
     body = {"schema": {"type": "string", "format": "binary" if media_type == PARQUET else "csv"}}
     return {
         "responses": {200: {"content": {media_type.split(";", maxsplit=1)[0]: body}, "description": "The file"}}
-        | problems(401, 404, 422, 429),
-        "dependencies": [ExportSlot],
+        | problems(401, 403, 404, 422, 429),
+        "dependencies": [slot],
     }
 
 
-@router.get("/campaigns/{campaign_id}/report", response_model=Report, responses=problems(401, 404))
-def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+@router.get("/campaigns/{campaign_id}/report", response_model=Report, responses=problems(401, 403, 404, 429))
+def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
     """404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional."""
     return json_response(reports.stored_report(unit, campaign_id))
 
@@ -54,11 +63,11 @@ def get_report(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
 @router.get(
     "/campaigns/{campaign_id}/statistics",
     response_model=CampaignStatistics,
-    responses=problems(401, 404, 422, 429),
+    responses=problems(401, 403, 404, 422, 429),
     dependencies=[BaselineTurn],
 )
 def get_statistics(
-    campaign_id: UUID, caller: Reader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
+    campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
 ) -> Response:
     """What the cycles can show, whether distributions differ, which values stand out; over the complete runs. Against the campaign's
     first condition, or another one: then p values are adjusted for every pair of conditions, since any of them might be asked for."""
@@ -67,10 +76,12 @@ def get_statistics(
     return json_response(values.statistics_against(unit, campaign_id, baseline, phase))
 
 
-@router.get("/campaigns/{campaign_id}/values", response_model=CampaignValues, responses=problems(401, 404, 422))
+@router.get(
+    "/campaigns/{campaign_id}/values", response_model=CampaignValues, responses=problems(401, 403, 404, 422, 429)
+)
 def get_values(
     campaign_id: UUID,
-    caller: Reader,
+    caller: CampaignReader,
     unit: ReadUnit,
     phase: Annotated[str, Query(max_length=100)] = "startup",
     metric: Annotated[str, Query(max_length=100)] = "throughput_bps",
@@ -79,20 +90,22 @@ def get_values(
     return json_response(values.values_at(unit, campaign_id, phase, metric))
 
 
-@router.get("/campaigns/{campaign_id}/reproduction", response_model=CampaignReproduction, responses=problems(401, 404))
-def get_reproduction(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+@router.get(
+    "/campaigns/{campaign_id}/reproduction", response_model=CampaignReproduction, responses=problems(401, 403, 404, 429)
+)
+def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
     """The published values that the campaign's file names beside its own; over the complete runs so far."""
     return json_response(reports.kept_answer(unit, campaign_id, "reproduction"))
 
 
-@router.get("/campaigns/{campaign_id}/circumstances", responses=problems(401, 404))
-def get_circumstances(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Circumstances:
+@router.get("/campaigns/{campaign_id}/circumstances", responses=problems(401, 403, 404, 429))
+def get_circumstances(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Circumstances:
     """What a reader must know of how it was measured: kernels, and what was asked for and was not to be had."""
     return Circumstances.model_validate(circumstances(unit, campaign_id))
 
 
-@router.get("/campaigns/{campaign_id}/links", responses=problems(401, 404))
-def get_campaign_links(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> CampaignLinks:
+@router.get("/campaigns/{campaign_id}/links", responses=problems(401, 403, 404, 429))
+def get_campaign_links(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignLinks:
     """The links that it measures, with rate and RTT as its runs were planned with."""
     found = links_of(unit, campaign_id)
     return CampaignLinks.model_validate({"items": found, "total": len(found)})
@@ -104,9 +117,9 @@ def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
     return json_response(reports.reproductions(unit))
 
 
-@router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV))
+@router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV, CampaignExportSlot))
 def export_campaign(
-    campaign_id: UUID, table: tables.TableName, caller: Reader, units: Units, baseline: Baseline = None
+    campaign_id: UUID, table: tables.TableName, caller: CampaignReader, units: Units, baseline: Baseline = None
 ) -> StreamingResponse:
     """One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
     fairness, comparisons, published values beside ours, or the values that stand out.

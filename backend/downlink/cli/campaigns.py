@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from downlink.cli import campaign_results as results
+from downlink.cli import shares
 from downlink.cli.campaign_results import Which
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect
@@ -247,5 +248,5 @@ def _print_preview(found: dict[str, Any]) -> None:
         note(f"conflict: {conflict['message']}")
 
 
-for _command in results.COMMANDS:
+for _command in (*results.COMMANDS, *shares.COMMANDS):
     app.command()(_command)

@@ -25,15 +25,19 @@ COMMAND_LINE = Actor("command line", "command line")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. A session has all scopes, a token those that it was made with. id: the session's or the token's."""
+    """Who asks. A session has all scopes, a token those that it was made with. id: the session's, the token's or the share link's.
+
+    campaign_id: of a visitor, the campaign that the link was made for.
+    """
 
     username: str
-    kind: Literal["session", "token"]
+    kind: Literal["session", "token", "share"]
     role: Role
     scopes: tuple[str, ...]
     expires_at: datetime | None
     id: UUID
     user_id: UUID | None = None
+    campaign_id: UUID | None = None
 
     @property
     def actor(self) -> Actor:

@@ -12,8 +12,10 @@ SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
 
 
 class Role(StrEnum):
-    """A viewer looks, an operator measures, an admin also decides who and what takes part."""
+    """A visitor reads the one campaign that a link was made for. A viewer looks, an operator measures, an admin also decides who and
+    what takes part."""
 
+    VISITOR = "visitor"
     VIEWER = "viewer"
     OPERATOR = "operator"
     ADMIN = "admin"
@@ -28,13 +30,17 @@ class Reach(StrEnum):
 
 
 class Verb(StrEnum):
-    """READ: all that is planned, measured and computed, previews and exports included. RUN: launch, pause, resume, cancel, run again.
+    """READ: all that is planned, measured and computed, previews and exports included. READ_CAMPAIGN: the results of one campaign, which
+    is a visitor's own when the link was made for it. SHARE_CAMPAIGN: make such links, list and revoke them.
+    RUN: launch, pause, resume, cancel, run again.
 
     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
     DERIVE: sweeps and re-analysis. MANAGE_AGENTS: join and revoke them. MANAGE_ACCESS: tokens and sessions.
     """
 
     READ = "read"
+    READ_CAMPAIGN = "read_campaign"
+    SHARE_CAMPAIGN = "share_campaign"
     CREATE_CAMPAIGN = "create_campaign"
     DESCRIBE_CAMPAIGN = "describe_campaign"
     RUN_CAMPAIGN = "run_campaign"
@@ -54,6 +60,7 @@ class Rule:
     """Which scope a token needs for a verb, and how far the verb reaches for each role."""
 
     scope: Scope
+    visitor: Reach
     viewer: Reach
     operator: Reach
     admin: Reach
@@ -61,27 +68,35 @@ class Rule:
 
 _NONE, _OWN, _ANY = Reach.NONE, Reach.OWN, Reach.ANY
 TABLE: Mapping[Verb, Rule] = {
-    #                           scope   viewer operator admin
-    Verb.READ:             Rule("read", _ANY, _ANY, _ANY),
-    Verb.CREATE_CAMPAIGN:  Rule("write", _NONE, _ANY, _ANY),
-    Verb.DESCRIBE_CAMPAIGN: Rule("write", _NONE, _OWN, _ANY),
-    Verb.RUN_CAMPAIGN:     Rule("write", _NONE, _OWN, _ANY),
-    Verb.DELETE_CAMPAIGN:  Rule("write", _NONE, _OWN, _ANY),
-    Verb.DERIVE:           Rule("write", _NONE, _ANY, _ANY),
-    Verb.IMPORT:           Rule("write", _NONE, _ANY, _ANY),
-    Verb.CREATE_LINK:      Rule("write", _NONE, _ANY, _ANY),
-    Verb.CHANGE_LINK:      Rule("write", _NONE, _OWN, _ANY),
-    Verb.ANNOTATE:         Rule("write", _NONE, _ANY, _ANY),
-    Verb.CHANGE_ACCOUNT:  Rule("write", _OWN, _OWN, _OWN),
-    Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _ANY),
-    Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _ANY),
+    #                           scope   visitor viewer operator admin
+    Verb.READ:             Rule("read", _NONE, _ANY, _ANY, _ANY),
+    Verb.READ_CAMPAIGN:    Rule("read", _OWN, _ANY, _ANY, _ANY),
+    Verb.SHARE_CAMPAIGN:   Rule("admin", _NONE, _NONE, _OWN, _ANY),
+    Verb.CREATE_CAMPAIGN:  Rule("write", _NONE, _NONE, _ANY, _ANY),
+    Verb.DESCRIBE_CAMPAIGN: Rule("write", _NONE, _NONE, _OWN, _ANY),
+    Verb.RUN_CAMPAIGN:     Rule("write", _NONE, _NONE, _OWN, _ANY),
+    Verb.DELETE_CAMPAIGN:  Rule("write", _NONE, _NONE, _OWN, _ANY),
+    Verb.DERIVE:           Rule("write", _NONE, _NONE, _ANY, _ANY),
+    Verb.IMPORT:           Rule("write", _NONE, _NONE, _ANY, _ANY),
+    Verb.CREATE_LINK:      Rule("write", _NONE, _NONE, _ANY, _ANY),
+    Verb.CHANGE_LINK:      Rule("write", _NONE, _NONE, _OWN, _ANY),
+    Verb.ANNOTATE:         Rule("write", _NONE, _NONE, _ANY, _ANY),
+    Verb.CHANGE_ACCOUNT:  Rule("write", _NONE, _OWN, _OWN, _OWN),
+    Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
+    Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
 }  # fmt: skip
 
 
 def reach_of(role: Role, verb: Verb) -> Reach:
     """How far the verb reaches for this role."""
     rule = TABLE[verb]
-    return {Role.VIEWER: rule.viewer, Role.OPERATOR: rule.operator, Role.ADMIN: rule.admin}[role]
+    by_role = {
+        Role.VISITOR: rule.visitor,
+        Role.VIEWER: rule.viewer,
+        Role.OPERATOR: rule.operator,
+        Role.ADMIN: rule.admin,
+    }
+    return by_role[role]
 
 
 def is_allowed(role: Role, verb: Verb, *, is_owner: bool) -> bool:

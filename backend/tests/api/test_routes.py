@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from downlink.api import health
 from downlink.api.app import PARTS, create_app, openapi_document
-from downlink.api.deps import Permission
+from downlink.api.deps import AccountPermission, Permission
 from downlink.api.examples import EXAMPLES
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.permission import SCOPES, TABLE, Scope, Verb
@@ -33,6 +33,7 @@ from tests.fixtures.lab import API, Lab
 DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
 OPEN = {
     ("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login"),
+    ("POST", f"{API}/shares/open"),
     # for hosts that are not known yet
     ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
 }  # fmt: skip
@@ -40,6 +41,7 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
 BODIES: dict[str, Any] = {
     "PATCH": {},
     "PUT": {"source": "name: a"},
+    "shares": {"name": "a"},
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
 PROBLEM = {"code", "message", "details"}
@@ -65,6 +67,7 @@ def fill(path: str) -> str:
         "session_id",
         "sweep_id",
         "annotation_id",
+        "share_id",
         *values,
     ):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
@@ -119,11 +122,12 @@ def test_every_route_asks_for_a_permission_by_its_verb() -> None:
         verbs = {permission.verb for permission in permissions_asked}
         assert verbs, place
         assert len(verbs - {Verb.READ}) <= 1, place
+        assert not {Verb.READ, Verb.READ_CAMPAIGN} <= verbs, place
         assert {permission for permission in permissions_asked if permission.is_own} <= {
-            Permission(Verb.CHANGE_ACCOUNT, is_own=True)
+            AccountPermission(Verb.CHANGE_ACCOUNT, is_own=True)
         }
         if place[0] == "GET":
-            assert verbs <= {Verb.READ, Verb.MANAGE_ACCESS}, place
+            assert verbs <= {Verb.READ, Verb.READ_CAMPAIGN, Verb.MANAGE_ACCESS, Verb.SHARE_CAMPAIGN}, place
     assert {permission.verb for all_asked in found.values() for permission in all_asked} == set(Verb)
 
 
@@ -301,7 +305,9 @@ def test_the_document_says_of_every_route_who_may_call_it() -> None:
         if (verb, path) in OPEN or path == f"{API}/agent/join":
             assert operation["security"] == [], path
         else:
-            assert operation["security"] == (agent if path.startswith(f"{API}/agent/") else person), path
+            visited = {permission.verb for permission in asked().get((verb, path), ())} & {Verb.READ_CAMPAIGN}
+            people = [*person, {"share": []}] if visited else person
+            assert operation["security"] == (agent if path.startswith(f"{API}/agent/") else people), path
         assert {name for each in operation["security"] for name in each} <= set(
             document["components"]["securitySchemes"]
         )

@@ -26,7 +26,7 @@ def test_every_verb_has_a_rule_and_every_scope_a_verb() -> None:
 
 @pytest.mark.parametrize("verb", Verb)
 def test_a_higher_role_may_do_all_that_a_lower_one_may(verb: Verb) -> None:
-    reaches = [FURTHER.index(reach_of(role, verb)) for role in (Role.VIEWER, Role.OPERATOR, Role.ADMIN)]
+    reaches = [FURTHER.index(reach_of(role, verb)) for role in (Role.VISITOR, Role.VIEWER, Role.OPERATOR, Role.ADMIN)]
     assert reaches == sorted(reaches)
 
 
@@ -40,16 +40,22 @@ def test_what_is_owned_is_allowed_as_far_as_the_role_reaches(role: Role, verb: V
 
 def test_a_viewer_changes_nothing_but_the_own_account() -> None:
     changes = {verb for verb in Verb if reach_of(Role.VIEWER, verb) is not Reach.NONE}
-    assert changes == {Verb.READ, Verb.CHANGE_ACCOUNT}
+    assert changes == {Verb.READ, Verb.READ_CAMPAIGN, Verb.CHANGE_ACCOUNT}
+
+
+def test_a_visitor_reads_the_own_campaign_and_does_nothing_else() -> None:
+    assert {verb for verb in Verb if reach_of(Role.VISITOR, verb) is not Reach.NONE} == {Verb.READ_CAMPAIGN}
+    assert reach_of(Role.VISITOR, Verb.READ_CAMPAIGN) is Reach.OWN
 
 
 def test_nobody_changes_another_account() -> None:
-    assert {reach_of(role, Verb.CHANGE_ACCOUNT) for role in Role} == {Reach.OWN}
+    accounts = set(Role) - {Role.VISITOR}
+    assert {reach_of(role, Verb.CHANGE_ACCOUNT) for role in accounts} == {Reach.OWN}
 
 
 def test_only_an_admin_decides_who_takes_part() -> None:
     for verb in (Verb.MANAGE_AGENTS, Verb.MANAGE_ACCESS):
-        assert [reach_of(role, verb) for role in Role] == [Reach.NONE, Reach.NONE, Reach.ANY]
+        assert [reach_of(role, verb) for role in Role] == [Reach.NONE, Reach.NONE, Reach.NONE, Reach.ANY]
 
 
 @pytest.mark.parametrize("verb", Verb)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from alembic import command
 from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy.exc import IntegrityError
 
 from downlink.codec.series import unpack_series
 from downlink.domain.metric import LIMITS
@@ -342,6 +343,31 @@ def test_campaigns_from_before_have_no_tags(other_url: str) -> None:
     with engine.begin() as connection:
         assert connection.scalars(text("SELECT tags FROM campaigns")).all() == [[]]
     command.downgrade(config, BEFORE_TAGS)
+    with engine.begin() as connection:
+        assert connection.scalars(text("SELECT name FROM campaigns")).all() == ["old"]
+    engine.dispose()
+
+
+BEFORE_SHARES, SHARES = "7d20c4f9b6a1", "a4d17e60c93b"
+
+
+def test_campaigns_from_before_are_shared_with_nobody_and_lose_nothing_on_the_way_back(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_SHARES)
+    with engine.begin() as connection:
+        connection.execute(text(CAMPAIGN))
+    command.upgrade(config, SHARES)
+    share = """
+        INSERT INTO shares (id, campaign_id, name, secret_hash, created_by, created_at, expires_at)
+        VALUES (gen_random_uuid(), (SELECT id FROM campaigns), 'a', :secret, 'user ada', now(), now())
+    """
+    with engine.begin() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM shares")) == 0
+        connection.execute(text(share), {"secret": b"one"})
+        assert connection.scalars(text("SELECT opened FROM shares")).all() == [0]
+    with pytest.raises(IntegrityError), engine.begin() as connection:
+        connection.execute(text(share), {"secret": b"one"})
+    command.downgrade(config, BEFORE_SHARES)
     with engine.begin() as connection:
         assert connection.scalars(text("SELECT name FROM campaigns")).all() == ["old"]
     engine.dispose()

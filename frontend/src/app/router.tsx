@@ -21,6 +21,7 @@ import { BarePageError, NotFound, PageError } from './PageError'
 import { parseCampaignSearch } from './pages/campaignTabs'
 import { parseCompareSearch } from './pages/compareSearch'
 import { parseRunSearch } from './pages/runTabs'
+import { parseSharedSearch } from './pages/sharedTabs'
 import { Shell } from './Shell'
 
 const root = createRootRouteWithContext<{ cache: QueryClient }>()({ component: Outlet, notFoundComponent: NotFound })
@@ -41,6 +42,21 @@ const login = createRoute({
   path: '/login',
   validateSearch: (search: Record<string, unknown>): { next?: string | undefined } => ({ next: localPath(search.next) }),
   component: lazyRouteComponent(() => loadPage(() => import('@/features/session/LoginPage')), 'LoginPage'),
+})
+
+/** Without an account: what a share link opens. */
+const sharedLink = createRoute({
+  getParentRoute: () => root,
+  path: '/shared',
+  component: lazyRouteComponent(() => loadPage(() => import('./pages/SharedLinkPage')), 'SharedLinkPage'),
+})
+
+const sharedCampaign = createRoute({
+  getParentRoute: () => root,
+  path: '/shared/$campaignId',
+  validateSearch: parseSharedSearch,
+  errorComponent: BarePageError,
+  component: lazyRouteComponent(() => loadPage(() => import('./pages/SharedCampaignPage')), 'SharedCampaignPage'),
 })
 
 const shell = createRoute({
@@ -160,6 +176,8 @@ const tokens = createRoute({
 const tree = root.addChildren([
   setup,
   login,
+  sharedLink,
+  sharedCampaign,
   shell.addChildren([
     home,
     campaigns,
@@ -188,7 +206,7 @@ export function createAppRouter(cache: QueryClient, history?: RouterHistory) {
     ...(history ? { history } : {}),
   })
   // Browsers ask for six things of one server at a time: who is signed in comes first.
-  void cache.prefetchQuery(sessionQuery)
+  if (!router.latestLocation.pathname.startsWith('/shared')) void cache.prefetchQuery(sessionQuery)
   setTimeout(() => loadScripts(router))
   return router
 }

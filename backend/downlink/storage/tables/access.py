@@ -63,6 +63,24 @@ class ApiToken(Table):
     last_used_at: Mapped[datetime | None]
 
 
+class Share(Table):
+    """A link by which whoever has it reads one campaign. Removing the row ends it. name: what, or whom, it was made for.
+
+    opened: how often it was exchanged for a cookie, last at opened_at.
+    """
+
+    __tablename__ = "shares"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str]
+    secret_hash: Mapped[bytes] = mapped_column(unique=True)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    opened: Mapped[int] = mapped_column(default=0, server_default="0")
+    opened_at: Mapped[datetime | None]
+
+
 class Audit(Table):
     """Who changed what about access, by id: names may be given twice. Rows are never changed, and kept for two years."""
 

@@ -12,6 +12,7 @@ import { DraftConflicts } from '@/features/plan/Conflicts'
 import { stopText } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { NowRunning } from '@/features/runs/NowRunning'
+import { ShareButton } from '@/features/shares/ShareButton'
 import { plural } from '@/lib/format'
 import { campaignState } from '@/lib/states'
 import { PageHeader } from '@/ui/PageHeader'
@@ -70,6 +71,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
               Report
             </Button>
             {campaign.counts.complete > 0 ? <CompareWith campaign={campaign} /> : null}
+            <ShareButton campaignId={campaign.id} />
             <CampaignActions campaign={campaign} />
           </>
         }

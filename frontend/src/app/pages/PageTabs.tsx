@@ -1,6 +1,7 @@
 import { Tabs as MantineTabs } from '@mantine/core'
 import type { ComponentType } from 'react'
 import { LazyPart } from '@/ui/LazyPart'
+import classes from '../shell.module.css'
 import type { Contents, LaterTab, SearchOf, Tabs } from './tabs'
 
 interface PageTabsProps<All extends Tabs, Subject> {
@@ -20,7 +21,7 @@ export function PageTabs<All extends Tabs, Subject extends object>(props: PageTa
   const keys = Object.keys(tabs)
   return (
     <MantineTabs value={String(tab)} onChange={(value) => value && onTab(value)} keepMounted={false}>
-      <MantineTabs.List mb="lg">
+      <MantineTabs.List mb="lg" className={classes.onScreen}>
         {keys.map((key) => (
           <MantineTabs.Tab key={key} value={key}>
             {tabs[key]?.title}

@@ -54,14 +54,16 @@ const FILES = [
   },
 ] as const
 
-export function DownloadsTab({ campaign }: { campaign: CampaignDetail }) {
+/** isVisited: by somebody who may read this campaign alone; an archive says more than that. */
+export function DownloadsTab({ campaign, isVisited = false }: { campaign: CampaignDetail; isVisited?: boolean }) {
+  const files = isVisited ? FILES.filter(({ name }) => name !== 'archive.zip') : FILES
   return (
     <Panel
       title="Downloads"
       description="CSV: one header line, units in the names, moments in UTC (ISO 8601), an empty cell where there is no value. Traces of single flows are on each run's page."
     >
       <div className={classes.downloads}>
-        {FILES.map((file) => (
+        {files.map((file) => (
           <div key={file.name} className={classes.download}>
             <Text fw={600}>{file.title}</Text>
             <Text size="sm" c="dimmed">

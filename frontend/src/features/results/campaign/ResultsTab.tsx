@@ -24,23 +24,27 @@ interface ResultsTabProps {
   campaign: CampaignDetail
   search: ResultsSearch
   onSearch: (change: ResultsSearch) => void
+  /** By somebody who may read this campaign and nothing else. */
+  isVisited?: boolean
 }
 
-export function ResultsTab({ campaign, search, onSearch }: ResultsTabProps) {
+export function ResultsTab({ campaign, search, onSearch, isVisited = false }: ResultsTabProps) {
   const report = useReport(campaign.id)
   return (
     <QueryPanel
       query={report}
       skeletonRows={10}
-      emptyCodes={{ report_not_ready: <NotYet campaign={campaign} /> }}
-      empty={({ groups }) => (groups.length === 0 ? <NotYet campaign={campaign} /> : null)}
+      emptyCodes={{ report_not_ready: <NotYet campaign={campaign} isVisited={isVisited} /> }}
+      empty={({ groups }) => (groups.length === 0 ? <NotYet campaign={campaign} isVisited={isVisited} /> : null)}
     >
-      {(data) => <Results campaign={campaign} report={data} search={search} onSearch={onSearch} />}
+      {(data) => <Results {...{ campaign, search, onSearch, isVisited }} report={data} />}
     </QueryPanel>
   )
 }
 
-function NotYet({ campaign }: { campaign: CampaignDetail }) {
+const NOTHING = 'They appear here after the first complete runs.'
+
+function NotYet({ campaign, isVisited }: { campaign: CampaignDetail; isVisited: boolean }) {
   const says: Record<string, string> = {
     draft: 'Launch the campaign; the first results appear after the first run of a condition.',
     running: 'The first results appear after the first run of a condition. The runs under way are on the Runs tab.',
@@ -49,13 +53,13 @@ function NotYet({ campaign }: { campaign: CampaignDetail }) {
   return (
     <Panel>
       <Empty title="No results yet">
-        {says[campaign.state] ?? 'No run of this campaign was complete. The Runs tab says why, run by run.'}
+        {isVisited ? NOTHING : (says[campaign.state] ?? 'No run of this campaign was complete. The Runs tab says why, run by run.')}
       </Empty>
     </Panel>
   )
 }
 
-function Results({ campaign, report, search, onSearch }: ResultsTabProps & { report: Report }) {
+function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabProps & { report: Report }) {
   const links = useLinkFacts(campaign.id)
   const names = useMemo(() => [...new Set(report.groups.map((group) => group.link))], [report.groups])
   const name = names.find((candidate) => candidate === search.link) ?? names[0] ?? ''
@@ -76,7 +80,7 @@ function Results({ campaign, report, search, onSearch }: ResultsTabProps & { rep
           onChange={({ currentTarget }) => onSearch({ link: currentTarget.value })}
         />
       ) : null}
-      {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} /> : null}
+      {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} isVisited={isVisited} /> : null}
       <SummaryPanel groups={groups} />
       <StackPanel groups={groups} link={link} source={source} windows={windows} search={search} onSearch={onSearch} />
       <MetricsPanel
@@ -109,21 +113,22 @@ function currency({ is_current, is_outdated }: Report): string {
 }
 
 /** Runs that are not in the means, said where the means are read. */
-function LeftOut({ failed, missed }: { failed: number; missed: number }) {
-  const navigate = useNavigate({ from: '/campaigns/$campaignId' })
-  const onShow = () =>
-    void navigate({
-      search: (old) => ({ ...old, tab: 'runs', state: failed > 0 ? 'failed' : 'missed' }),
-      replace: true,
-      resetScroll: false,
-    })
+function LeftOut({ failed, missed, isVisited }: { failed: number; missed: number; isVisited: boolean | undefined }) {
   const parts = [failed ? plural(failed, 'failed run') : null, missed ? plural(missed, 'missed run') : null].filter(Boolean)
   return (
     <Text size="sm">
       {parts.join(' and ')} {failed + missed === 1 ? 'is' : 'are'} not in these means.{' '}
-      <Anchor component="button" type="button" size="sm" onClick={onShow} inherit>
-        See why
-      </Anchor>
+      {isVisited ? 'The report says why.' : <SeeWhy state={failed > 0 ? 'failed' : 'missed'} />}
     </Text>
+  )
+}
+
+function SeeWhy({ state }: { state: 'failed' | 'missed' }) {
+  const navigate = useNavigate({ from: '/campaigns/$campaignId' })
+  const onShow = () => void navigate({ search: (old) => ({ ...old, tab: 'runs', state }), replace: true, resetScroll: false })
+  return (
+    <Anchor component="button" type="button" size="sm" onClick={onShow} inherit>
+      See why
+    </Anchor>
   )
 }
