@@ -1,6 +1,6 @@
 /**
  * A first visit to a running Downlink, as a researcher makes it: set up the admin, sign in, start a campaign from a file,
- * watch it live without a reload, look at the plots, download the CSV, compare it with a campaign of another tool's file.
+ * watch it live without a reload, look at the plots, print the report, share it and revoke that, download the CSV, compare it with a campaign of another tool's file.
  *   node e2e/journey.mjs --setup-link URL --username U --password P --campaign FILE --download FILE --other FILE
  * Ends with status 1, and says why, when a step fails or a page reports a fault.
  */
@@ -11,6 +11,7 @@ import { launchBrowser } from './browser.mjs'
 import { openPage, signIn, visit } from './checks.mjs'
 import { compareTwoCampaigns } from './comparing.mjs'
 import { saveStack } from './saving.mjs'
+import { printReport, shareCampaign } from './sharing.mjs'
 
 const STEP_MS = 30_000
 const CAMPAIGN_MS = 120_000
@@ -38,6 +39,8 @@ try {
   await watch(page)
   await seePlots(page)
   await saveStack(page, TITLES)
+  await printReport(page)
+  await shareCampaign(page, browser)
   await download(page)
   await compareTwoCampaigns(page, value('other'))
   assert.deepEqual(faults, [])

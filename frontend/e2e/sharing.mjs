@@ -18,7 +18,8 @@ export async function printReport(page) {
   assert.ok((await figures.count()) >= 3, 'a report has figures')
   assert.match((await figures.first().textContent()) ?? '', /Figure 1\..*n = /)
   await page.emulateMedia({ media: 'print' })
-  for (const gone of /** @type {const} */ (['banner', 'navigation'])) assert.equal(await page.getByRole(gone).count(), 0, `a ${gone} is on paper`)
+  for (const gone of /** @type {const} */ (['banner', 'navigation']))
+    assert.equal(await page.getByRole(gone).count(), 0, `a ${gone} is on paper`)
   assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
   await page.emulateMedia({ media: null })
   const pdf = { A4: await page.pdf({ format: 'A4' }), Letter: await page.pdf({ format: 'Letter' }) }
@@ -67,7 +68,10 @@ export async function shareCampaign(page, browser) {
     await visitor.page.goto(`${origin}${path}`)
     await visitor.page.waitForURL('**/login**')
   }
-  await dialog.getByRole('row', { name: /^A visitor/ }).getByRole('button', { name: 'Revoke' }).click()
+  await dialog
+    .getByRole('row', { name: /^A visitor/ })
+    .getByRole('button', { name: 'Revoke' })
+    .click()
   await page
     .getByRole('dialog', { name: /^Revoke the link/ })
     .getByRole('button', { name: 'Revoke' })
