@@ -23,7 +23,7 @@ export function ShareButton({ campaignId }: { campaignId: string }) {
       <Button variant="default" onClick={open}>
         Share
       </Button>
-      <Dialog opened={isOpen} onClose={close} title="Share this campaign" size="lg">
+      <Dialog opened={isOpen} onClose={close} title="Share this campaign" size="xl">
         {isOpen ? (
           <Stack>
             <Text size="sm">
@@ -82,7 +82,13 @@ function NewShare({ campaignId }: { campaignId: string }) {
       </form>
       {make.error ? <ProblemAlert error={make.error} /> : null}
       {make.data ? (
-        <Alert color="green" variant="light" title={`The link for “${make.data.name}” is made. Copy it now: it is shown this once.`}>
+        <Alert
+          color="green"
+          variant="light"
+          // The link scrolls beside its button instead of pushing it out.
+          styles={{ body: { minWidth: 0 } }}
+          title={`The link for “${make.data.name}” is made. Copy it now: it is shown this once.`}
+        >
           <CopyCommand value={make.data.link} label="The new link" />
         </Alert>
       ) : null}
