@@ -16,7 +16,7 @@ const BASE = {
   test: new RegExp(
     [
       'src/(api|lib)/',
-      'src/ui/(?!CopyCommand|DataTable|Dialog|OpenedMenu)',
+      'src/ui/(?!Choice|CopyCommand|DataTable|Dialog|OpenedMenu)',
       'src/charts/(Swatch|palette|plot|cursor|CursorSlider|layerShapes)\\.',
       '/(wording|progress|Conflicts|OriginTag|campaigns\\.module)\\.',
       '@mantine/core/esm/core/',
