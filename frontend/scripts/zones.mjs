@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url'
 const MAY_IMPORT = {
   lib: [],
   api: ['lib'],
-  charts: ['lib'],
   ui: ['lib', 'api'],
+  charts: ['lib', 'ui'],
   features: ['lib', 'api', 'charts', 'ui'],
   app: ['lib', 'api', 'charts', 'ui', 'features'],
   testing: ['lib', 'api', 'charts', 'ui', 'features', 'app'],
