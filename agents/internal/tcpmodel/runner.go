@@ -108,7 +108,7 @@ func (r *runner) vanish(p packet) {
 	case acknowledgement:
 	case data:
 		p.sent.isLost = true
-	default:
+	case syn, synAck, request:
 		r.isBroken = true
 	}
 }
