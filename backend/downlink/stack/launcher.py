@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
@@ -131,7 +131,8 @@ def _only_one(home: Path) -> Iterator[None]:
 def named_database(environ: Mapping[str, str], home: Path) -> str | None:
     """The one to use instead of a private one. A shell that has read this home's access file names the private one itself."""
     url = environ.get("DOWNLINK_DATABASE_URL", "")
-    return url if url and f"host={socket_folder(home)}" not in unquote(url) else None
+    is_private = parse_qs(urlsplit(url).query).get("host") == [str(socket_folder(home))]
+    return url if url and not is_private else None
 
 
 def _servers(supervisor: Supervisor) -> dict[str, str]:

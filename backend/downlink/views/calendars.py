@@ -88,6 +88,8 @@ def _lanes(
     cells = _cells(unit, stretch, campaigns)
     found: dict[str, list[CalendarLane]] = defaultdict(list)
     for lane in lanes:
+        if lane.campaign_id not in campaigns:  # deleted since the lanes were counted
+            continue
         row, limit = campaigns[lane.campaign_id], limits[lane.campaign_id]
         found[lane.link].append(
             CalendarLane(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select, text
 
 from downlink.actions.archive import load_archive
+from downlink.actions.campaigns import delete_campaign
+from downlink.storage import calendars
 from downlink.storage.tables import Run
+from downlink.storage.unit import Unit
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -36,6 +41,22 @@ def counted(found: Any) -> Counter[str]:
             for cell in lane["cells"]:
                 counts.update(cell["counts"])
     return counts
+
+
+def test_a_campaign_that_is_deleted_meanwhile_is_left_out(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab.units() as unit:
+        campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
+        day = unit.session.scalars(select(Run.start_at).order_by(Run.start_at)).first()
+    assert day is not None
+    named = calendars.campaigns_named
+
+    def after_it_is_gone(unit: Unit, ids: Collection[UUID]) -> Any:
+        with lab.units() as other:
+            delete_campaign(other, campaign)
+        return named(unit, ids)
+
+    monkeypatch.setattr(calendars, "campaigns_named", after_it_is_gone)
+    assert calendar(lab, from_=str(day.date()), days=1)["links"] == []
 
 
 def test_an_empty_week_says_where_the_nearest_runs_are(lab: Lab) -> None:

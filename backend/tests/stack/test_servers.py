@@ -40,7 +40,8 @@ def test_a_shell_that_read_the_access_file_starts_the_same_private_database(tmp_
     another = "postgresql+psycopg://lab@db.example/lab"
     found = [named_database(environ, own) for environ in ({}, {"DOWNLINK_DATABASE_URL": url})]
     assert found == [None, None]
-    assert named_database({"DOWNLINK_DATABASE_URL": another}, own) == another
+    for other in (another, f"{url}s/another"):
+        assert named_database({"DOWNLINK_DATABASE_URL": other}, own) == other
 
 
 def test_valkey_refuses_who_does_not_know_the_password(tmp_path: Path) -> None:
