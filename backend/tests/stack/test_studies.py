@@ -153,7 +153,7 @@ def test_a_trial_tries_every_condition_once_and_briefly(part: Part) -> None:
 
 def test_a_cause_that_is_written_later_makes_no_other_campaign() -> None:
     text = text_of(STUDIES["003"][0]) + "# A remark\n"
-    later = text.replace("most: 1,", "most: 1, why: The queue drops early,")
+    later = text.replace("most: 1, source", "most: 1, why: The queue drops early, source")
     other = text.replace("most: 1,", "most: 2,")
     assert len({text, later, other}) == 3
     plain = without_causes(parse_campaign(text))
