@@ -14,6 +14,9 @@ from downlink.actions.campaign_states import complete_campaign
 from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
+from downlink.views.exits import campaign_exits
+from downlink.views.flows import complete_flows
+from downlink.views.limits import campaign_limits
 from downlink.views.material import Made, report_and_records
 from downlink.views.reports import FROM_REPORT, KEPT, campaign_values
 from downlink.views.reproduction import campaign_reproduction
@@ -41,8 +44,11 @@ def keep_answers(unit: Unit, campaign_id: UUID, seen: str, made: Made | None = N
     unit.session.expire_all()
     version = reports.report_version(unit, campaign_id)
     kept: Mapping[str, Callable[[Unit, UUID], Any]]
+    flows = complete_flows(unit, [campaign_id])
     kept = {
         **KEPT,
+        "exits": partial(campaign_exits, flows=flows),
+        "limits": partial(campaign_limits, flows=flows),
         "reproduction": partial(campaign_reproduction, made=made),
         "values": partial(campaign_values, made=made),
     }

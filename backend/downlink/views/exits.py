@@ -28,7 +28,7 @@ from downlink.storage import judged, runs
 from downlink.storage.tables import Exit, Run, RunFlow, SlowStart
 from downlink.storage.unit import Unit
 from downlink.traces import open_flow
-from downlink.views.flows import Group, complete_flows, run_ids
+from downlink.views.flows import Flows, Group, complete_flows, run_ids
 
 ENDLESS_US = 2**62
 Span = tuple[int, int, int]
@@ -147,9 +147,12 @@ def run_exits(unit: Unit, run_id: UUID, from_s: float, to_s: float | None, point
     return RunExits(run_id, run.link, run.condition, run.state, flows)
 
 
-def campaign_exits(unit: Unit, campaign_id: UUID) -> CampaignExits:
-    """Table I and the detectors' exits over the complete runs, for each flow of each condition on each link."""
-    flows = complete_flows(unit, [campaign_id])
+def campaign_exits(unit: Unit, campaign_id: UUID, flows: Flows | None = None) -> CampaignExits:
+    """Table I and the detectors' exits over the complete runs, for each flow of each condition on each link.
+
+    flows: the campaign's, where they were read just now.
+    """
+    flows = complete_flows(unit, [campaign_id]) if flows is None else flows
     ids = run_ids(flows)
     started = {(row.run_id, row.flow): row for row in judged.rows(unit, SlowStart, ids)}
     found = groupby(judged.rows(unit, Exit, ids, ("reason", "quantities")), key=lambda row: (row.run_id, row.flow))

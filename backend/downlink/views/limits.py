@@ -16,7 +16,7 @@ from downlink.domain.metric import LIMITS
 from downlink.storage import judged, runs
 from downlink.storage.tables import FlowLimit
 from downlink.storage.unit import Unit
-from downlink.views.flows import Group, complete_flows, run_ids
+from downlink.views.flows import Flows, Group, complete_flows, run_ids
 
 RMEM_START, WMEM_START = "4096 131072", "4096 16384"  # Linux's own least and first sizes: only the maxima change
 
@@ -82,9 +82,12 @@ def run_limits(unit: Unit, run_id: UUID) -> RunLimits:
     return RunLimits(run_id, flows)
 
 
-def campaign_limits(unit: Unit, campaign_id: UUID) -> CampaignLimits:
-    """Shares over the complete runs, for each flow of each condition on each link, and the buffers to set per link."""
-    flows = complete_flows(unit, [campaign_id])
+def campaign_limits(unit: Unit, campaign_id: UUID, flows: Flows | None = None) -> CampaignLimits:
+    """Shares over the complete runs, for each flow of each condition on each link, and the buffers to set per link.
+
+    flows: the campaign's, where they were read just now.
+    """
+    flows = complete_flows(unit, [campaign_id]) if flows is None else flows
     held = {(row.run_id, row.flow): row for row in judged.rows(unit, FlowLimit, run_ids(flows), ("seconds",))}
     groups = []
     for group, members in flows.items():

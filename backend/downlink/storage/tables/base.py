@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from itertools import chain, repeat
-from struct import pack, unpack
 from typing import Any, ClassVar
 
 from psycopg import adapters
@@ -17,6 +15,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator, UserDefinedType
+
+from downlink.codec.arrays import pack_array, unpack_array
 
 NAMES = {
     "ix": "ix_%(column_0_label)s",
@@ -70,20 +70,11 @@ adapters.register_dumper(SentArray, _ArrayDumper)
 
 
 def write_array(values: list[float] | None) -> SentArray | None:
-    """One dimension without NULL, as array_recv and array_send have it (utils/adt/arrayfuncs.c): the number of dimensions, no
-    flags, the type, the length and the first index; then each number behind its own length. An empty one has no dimension."""
-    if values is None:
-        return None
-    head = pack(">iiI", bool(values), 0, _FLOAT8)
-    if not values:
-        return SentArray(head)
-    numbers = pack(">" + "id" * len(values), *chain.from_iterable(zip(repeat(8), values)))
-    return SentArray(head + pack(">ii", len(values), 1) + numbers)
+    return None if values is None else SentArray(pack_array(values, _FLOAT8))
 
 
 def read_array(sent: bytes | None) -> list[float] | None:
-    """As write_array writes; 20 bytes of head."""
-    return None if sent is None else list(unpack(">" + "4xd" * ((len(sent) - 20) // 12), sent[20:]))
+    return None if sent is None else unpack_array(sent)
 
 
 class Table(DeclarativeBase):
