@@ -144,11 +144,12 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.is_stopping = False
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
-    # A page of samples asks for three at once. Half of the threads that answer requests stay free for all else.
     app.state.visitors_exports = Slots("downloads", in_all=4, per_caller=2)
-    app.state.visitors_computing = Turns(in_all=2, per_caller=1, waiting=8)
-    app.state.gate = Gate(burst=120, per_s=4)
+    # A page of samples asks for three at once. Half of the threads that answer requests stay free for all else.
     app.state.computing = Turns(in_all=16, per_caller=4, waiting=64)
+    # A link is one caller, however many have it: their pages wait together.
+    app.state.visitors_computing = Turns(in_all=2, per_caller=1, waiting=64)
+    app.state.gate = Gate(burst=120, per_s=4)
     app.state.waiting = Waiting()
     app.state.resting = Resting(app.state.waiting)
     app.state.known = Known(app.state.waiting)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.api.deps import CampaignReader, ReadUnit, problems
+from downlink.api.deps import CampaignReader, CampaignTurn, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.days import CampaignDay
 from downlink.views.days import campaign_day
@@ -19,7 +19,12 @@ Metric = Annotated[
 ]
 
 
-@router.get("/campaigns/{campaign_id}/day", response_model=CampaignDay, responses=problems(401, 403, 404, 429))
+@router.get(
+    "/campaigns/{campaign_id}/day",
+    response_model=CampaignDay,
+    responses=problems(401, 403, 404, 429),
+    dependencies=[CampaignTurn],
+)
 def get_day(
     campaign_id: UUID,
     caller: CampaignReader,
@@ -28,4 +33,4 @@ def get_day(
     metric: Metric = "throughput_bps",
 ) -> Response:
     """Every run over clock time with one of its metrics, failed and missed ones with their reason, and the links' nights."""
-    return json_response(campaign_day(unit, campaign_id, phase, metric))
+    return json_response(campaign_day(unit, campaign_id, phase, metric, is_own_alone=caller.campaign_id is not None))

@@ -178,9 +178,10 @@ async def _computing_turn(request: Request, caller: Reader, settings: Config) ->
         yield
 
 
-async def _baseline_turn(request: Request, caller: CampaignReader, settings: Config) -> AsyncIterator[None]:
-    """A turn where a baseline is named; without one the answer is stored."""
-    if "baseline" not in request.query_params:
+async def _campaign_turn(request: Request, caller: CampaignReader, settings: Config) -> AsyncIterator[None]:
+    """Always of a visitor: what is stored is computed anew where runs have ended or the analysis is older. Of others where a
+    baseline is named."""
+    if not (caller.campaign_id or "baseline" in request.query_params):
         yield
         return
     await request.body()
@@ -194,9 +195,9 @@ async def _baseline_turn(request: Request, caller: CampaignReader, settings: Con
 StreamSlot = Depends(_stream_slot)
 ExportSlot = Depends(_export_slot)
 CampaignExportSlot = Depends(_campaign_export_slot)
-# A turn at the processor, waited for.
-ComputingTurn = Depends(_computing_turn)
-BaselineTurn = Depends(_baseline_turn)
+# A turn at the processor, waited for. Scope "function": it ends when the answer is made, however slowly that is read.
+ComputingTurn = Depends(_computing_turn, scope="function")
+CampaignTurn = Depends(_campaign_turn, scope="function")
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]
 

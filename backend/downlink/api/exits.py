@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.api.deps import CampaignReader, Reader, ReadUnit, problems
+from downlink.api.deps import CampaignReader, CampaignTurn, Reader, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.exits import CampaignExits, RunExits
 from downlink.views.exits import run_exits
@@ -29,7 +29,12 @@ def get_run_exits(
     return json_response(run_exits(unit, run_id, from_s, to_s, points))
 
 
-@router.get("/campaigns/{campaign_id}/exits", response_model=CampaignExits, responses=problems(401, 403, 404, 429))
+@router.get(
+    "/campaigns/{campaign_id}/exits",
+    response_model=CampaignExits,
+    responses=problems(401, 403, 404, 429),
+    dependencies=[CampaignTurn],
+)
 def get_campaign_exits(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
     """Table I, exit times and shares over the complete runs."""
     return json_response(kept_answer(unit, campaign_id, "exits"))

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 
-from downlink.api.deps import CampaignReader, Reader, ReadUnit, problems
+from downlink.api.deps import CampaignReader, CampaignTurn, Reader, ReadUnit, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.limits import CampaignLimits, RunLimits
 from downlink.views.limits import run_limits
@@ -21,7 +21,12 @@ def get_run_limits(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     return json_response(run_limits(unit, run_id))
 
 
-@router.get("/campaigns/{campaign_id}/limits", response_model=CampaignLimits, responses=problems(401, 403, 404, 429))
+@router.get(
+    "/campaigns/{campaign_id}/limits",
+    response_model=CampaignLimits,
+    responses=problems(401, 403, 404, 429),
+    dependencies=[CampaignTurn],
+)
 def get_campaign_limits(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
     """The same as shares over the complete runs, and the buffers to set for each link."""
     return json_response(kept_answer(unit, campaign_id, "limits"))

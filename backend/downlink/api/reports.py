@@ -9,9 +9,9 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from downlink.api.deps import (
-    BaselineTurn,
     CampaignExportSlot,
     CampaignReader,
+    CampaignTurn,
     ExportSlot,
     Reader,
     ReadUnit,
@@ -54,7 +54,12 @@ def _file(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
     }
 
 
-@router.get("/campaigns/{campaign_id}/report", response_model=Report, responses=problems(401, 403, 404, 429))
+@router.get(
+    "/campaigns/{campaign_id}/report",
+    response_model=Report,
+    responses=problems(401, 403, 404, 429),
+    dependencies=[CampaignTurn],
+)
 def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
     """404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional."""
     return json_response(reports.stored_report(unit, campaign_id))
@@ -64,7 +69,7 @@ def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Res
     "/campaigns/{campaign_id}/statistics",
     response_model=CampaignStatistics,
     responses=problems(401, 403, 404, 422, 429),
-    dependencies=[BaselineTurn],
+    dependencies=[CampaignTurn],
 )
 def get_statistics(
     campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
@@ -77,7 +82,10 @@ def get_statistics(
 
 
 @router.get(
-    "/campaigns/{campaign_id}/values", response_model=CampaignValues, responses=problems(401, 403, 404, 422, 429)
+    "/campaigns/{campaign_id}/values",
+    response_model=CampaignValues,
+    responses=problems(401, 403, 404, 422, 429),
+    dependencies=[CampaignTurn],
 )
 def get_values(
     campaign_id: UUID,
@@ -91,14 +99,19 @@ def get_values(
 
 
 @router.get(
-    "/campaigns/{campaign_id}/reproduction", response_model=CampaignReproduction, responses=problems(401, 403, 404, 429)
+    "/campaigns/{campaign_id}/reproduction",
+    response_model=CampaignReproduction,
+    responses=problems(401, 403, 404, 429),
+    dependencies=[CampaignTurn],
 )
 def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
     """The published values that the campaign's file names beside its own; over the complete runs so far."""
     return json_response(reports.kept_answer(unit, campaign_id, "reproduction"))
 
 
-@router.get("/campaigns/{campaign_id}/circumstances", responses=problems(401, 403, 404, 429))
+@router.get(
+    "/campaigns/{campaign_id}/circumstances", responses=problems(401, 403, 404, 429), dependencies=[CampaignTurn]
+)
 def get_circumstances(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Circumstances:
     """What a reader must know of how it was measured: kernels, and what was asked for and was not to be had."""
     return Circumstances.model_validate(circumstances(unit, campaign_id))

@@ -24,6 +24,11 @@ class Slots:
     def has_room(self, caller: str) -> bool:
         return self._open[caller] < self._per_caller and self._open.total() < self._in_all
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody holds a place."""
+        return self._open.total() == 0
+
     @contextmanager
     def take(self, caller: str) -> Iterator[None]:
         """Hold a place; DeniedError `too_many_open` (429) when none is free."""
@@ -52,6 +57,11 @@ class Turns:
         self._line = Slots("computed answers", in_all * waiting, waiting)
         self._at_work = Slots("computed answers", in_all, per_caller)
         self._ended = asyncio.Condition()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody holds a turn."""
+        return self._at_work.is_free
 
     @asynccontextmanager
     async def take(self, caller: str, is_gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:

@@ -50,8 +50,11 @@ class CampaignDay:
     runs: list[dict[str, Any]]
 
 
-def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> CampaignDay:
-    """InvalidError for a phase that the campaign does not have, or a metric of which runs keep no value."""
+def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str, *, is_own_alone: bool = False) -> CampaignDay:
+    """is_own_alone: without the annotations of its links, which are not the campaign's.
+
+    InvalidError for a phase that the campaign does not have, or a metric of which runs keep no value.
+    """
     spec = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
     if metric not in STRIP_METRICS:
         known = ", ".join(STRIP_METRICS)
@@ -67,7 +70,7 @@ def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Camp
     total = len(runs) if len(runs) < MOST_RUNS else days.count_runs(unit, campaign_id)
     rows = [_run(run, values[run.id]) for run in runs]
     links = _links(unit, spec.links, runs, from_at, to_at)
-    noted = _annotations(unit, campaign_id, [each.link for each in links], from_at, to_at)
+    noted = _annotations(unit, campaign_id, [] if is_own_alone else [each.link for each in links], from_at, to_at)
     return CampaignDay(campaign_id, phase, metric, from_at, to_at, total, links, noted, rows)
 
 
@@ -99,7 +102,8 @@ def _links(
 def _annotations(
     unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
 ) -> list[dict[str, Any]]:
-    """Those within the strip. What an archive brought along of a link is left out where the link here says the same."""
+    """Those of the campaign and of these links within the strip. What an archive brought along of a link is left out where the link
+    here says the same."""
     if from_at is None or to_at is None:
         return []
     found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)

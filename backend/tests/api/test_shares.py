@@ -16,6 +16,7 @@ from sqlalchemy import select
 from typer.testing import CliRunner
 
 from downlink.actions.archive import load_archive
+from downlink.api.slots import Slots, Turns
 from downlink.cli import shares
 from downlink.domain.share import MOST_SHARES, ExpiryDays
 from downlink.main import app
@@ -34,6 +35,8 @@ OPENED = {
     )
 }  # fmt: skip
 """What a visitor reads. A route that is not here is closed to visitors, however new it is."""
+STORED = {("GET", PREFIX), ("GET", f"{PREFIX}/links")}
+"""Those that read rows and compute nothing, so that they wait for no turn."""
 
 
 @pytest.fixture
@@ -128,7 +131,14 @@ def test_as_a_bearer_token_the_secret_opens_nothing(lab: Lab, campaign: str) -> 
 
 def test_nothing_but_the_campaign_is_named(lab: Lab, campaign: str, other: str) -> None:
     """Agents, users, tokens, other campaigns, links and shares of the server: none of their names is in what a visitor reads."""
+    day = lab.call("GET", f"/campaigns/{campaign}/day")
+    link = day["links"][0]["link"]
     lab.join("hidden-agent")
+    lab.join("hidden-sender")
+    lab.link(link, receiver="hidden-agent", senders=("hidden-sender",))
+    note = {"kind": "weather", "from_at": day["from_at"], "to_at": day["to_at"]}
+    lab.call("POST", "/annotations", {**note, "link": link, "text": "hidden: of the link alone"})
+    lab.call("POST", "/annotations", {**note, "campaign_id": campaign, "text": "of the campaign"})
     lab.call("POST", "/tokens", {"name": "hidden-token", "scopes": ["read"]})
     made = share(lab, campaign)
     lab.call("POST", f"/campaigns/{campaign}/shares", {"name": "hidden-share"})
@@ -141,6 +151,23 @@ def test_nothing_but_the_campaign_is_named(lab: Lab, campaign: str, other: str) 
             text = answer.text
             for word in ("hidden", other, "demo-sender", "demo-receiver", made["id"], "boot_id"):
                 assert word not in text, (path, word)
+        noted = browser.get(f"{API}/campaigns/{campaign}/day").json()["annotations"]
+    assert [each["text"] for each in noted] == ["of the campaign"]
+    noted = lab.call("GET", f"/campaigns/{campaign}/day")["annotations"]
+    assert {each["text"] for each in noted} == {"hidden: of the link alone", "of the campaign"}
+
+
+def test_whatever_is_computed_for_visitors_takes_a_turn_of_theirs(lab: Lab, campaign: str) -> None:
+    """A route that is added takes one too, or a place for a download, or is known to read stored rows alone."""
+    cookies = cookies_for(share(lab, campaign))
+    lab.app.state.visitors_computing = Turns(in_all=0, per_caller=0, waiting=0)
+    lab.app.state.visitors_exports = Slots("downloads", in_all=0, per_caller=0)
+    with TestClient(lab.app, raise_server_exceptions=False, cookies=cookies) as browser:
+        for verb, path in sorted(OPENED):
+            answer = browser.request(verb, place(path, campaign))
+            code = None if answer.status_code == 200 else answer.json()["code"]
+            assert code == (None if (verb, path) in STORED else "too_many_open"), path
+            lab.call(verb, place(path, campaign).removeprefix(API), expect=200)
 
 
 def test_a_revoked_link_is_closed_at_once_and_so_is_one_that_expired(

@@ -6,10 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from downlink.api.slots import Turns
 from downlink.domain.errors import DeniedError
-from tests.fixtures.lab import Lab
+from tests.fixtures.lab import API, Lab
 
 
 async def stays() -> bool:
@@ -102,3 +104,50 @@ def test_samples_and_another_baseline_take_a_turn_and_what_is_stored_takes_none(
     assert code("/runs/{}/traces/1/sender/samples", 429) == "too_many_open"
     assert code("/campaigns/{}/statistics?baseline=a", 429) == "too_many_open"
     assert code("/campaigns/{}/statistics", 404) == "campaign_not_found"
+
+
+def test_visitors_who_open_one_link_at_once_all_get_their_turn(lab: Lab) -> None:
+    """Five people in one room, whose page asks for eight answers each."""
+
+    async def story() -> None:
+        work = Work(lab.app.state.visitors_computing)
+        asked = [work.ask("link") for _ in range(40)]
+        assert await work.settle() == ["link0"], "one of a link at a time, so that another link has its turn too"
+        for end in work.ends.values():
+            end.set()
+        await asyncio.gather(*asked)
+        assert len(work.begun) == 40
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("path", "view", "answer"),
+    [
+        ("/comparison?side=a", "downlink.api.comparing.comparison", b"{}"),
+        ("/comparison.csv?side=a", "downlink.api.comparing.comparison_csv", [b"a,b"]),
+        ("/campaigns/{}/statistics?baseline=a", "downlink.views.values.statistics_against", b"{}"),
+    ],
+)
+def test_a_turn_ends_before_the_answer_is_sent_however_slowly_it_is_read(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, path: str, view: str, answer: Any
+) -> None:
+    lab.app.state.computing = turns = Turns(in_all=1, per_caller=1, waiting=1)
+    seen: list[tuple[str, bool]] = []
+
+    def compute(*_: object) -> Any:
+        seen.append(("computed", turns.is_free))
+        return answer
+
+    async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            seen.append((message["type"], turns.is_free))
+            await send(message)
+
+        await lab.app(scope, receive, sending)
+
+    monkeypatch.setattr(view, compute)
+    headers = {"Authorization": f"Bearer {lab.token}"}
+    place = API + path.format("00000000-0000-0000-0000-000000000000")
+    assert TestClient(watched).get(place, headers=headers).status_code == 200
+    assert seen[:2] == [("computed", False), ("http.response.start", True)]

@@ -4653,7 +4653,7 @@ export interface components {
         OpenBody: {
             /**
              * Secret
-             * @description What stands behind the link's #
+             * @description What comes after the link's #
              */
             secret: string;
         };

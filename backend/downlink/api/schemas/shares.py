@@ -36,7 +36,7 @@ class ShareList(Shape):
 
 
 class OpenBody(Body):
-    secret: Annotated[str, Field(max_length=100, description="What stands behind the link's #")]
+    secret: Annotated[str, Field(max_length=100, description="What comes after the link's #")]
 
 
 class SharedCampaign(Shape):
