@@ -1,7 +1,8 @@
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
+import { HttpResponse, http } from 'msw'
 import { expect, it } from 'vitest'
-import { serve } from '@/testing/network'
+import { serve, server } from '@/testing/network'
 import { IDS } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
@@ -34,5 +35,30 @@ it('the dialog says that nobody has a link, and asks what one is for', async () 
 it('a link without its key says that all of it is needed', async () => {
   serve({ ...makeWorld(), session: null })
   renderAt('/shared')
-  expect(await screen.findByText(/what stands behind its # is the key/)).toBeTruthy()
+  expect(await screen.findByText(/what comes after the # is its key/)).toBeTruthy()
+})
+
+it('a link that fails can be tried again, and a second one in the same tab is opened', async () => {
+  serve({ ...makeWorld(), session: null })
+  const asked: string[] = []
+  server.use(
+    http.post('*/api/v1/shares/open', async ({ request }) => {
+      const { secret } = (await request.json()) as { secret: string }
+      asked.push(secret)
+      return secret === 'second'
+        ? HttpResponse.json({ campaign_id: IDS.recorded, campaign: 'Shared', expires_at: '2030-01-01T00:00:00Z' })
+        : HttpResponse.json({ code: 'share_ended', message: 'This link works no more.', details: {} }, { status: 401 })
+    }),
+  )
+  window.location.hash = '#first'
+  const { router } = renderAt('/shared')
+  await userEvent.click(await screen.findByRole('button', { name: 'Try again' }))
+  await waitFor(() => expect(asked).toEqual(['first', 'first']))
+  await screen.findByRole('alert')
+  expect(window.location.hash).toBe('')
+  window.location.hash = '#second'
+  await screen.findByRole('article', { name: /^Report of / })
+  expect(asked).toEqual(['first', 'first', 'second'])
+  expect(window.location.hash).toBe('')
+  expect(router.state.location.pathname).toBe(`/shared/${IDS.recorded}`)
 })
