@@ -27,6 +27,21 @@ it('a report has every part, numbered figures with captions, and runs that faile
   expect(within(report).getByRole('link', { name: 'Back to the campaign' })).toBeTruthy()
 })
 
+it('of a campaign with more runs than are asked for it says of which its tables are, and that others failed', async () => {
+  const day = said<CampaignDay>('recorded-day')
+  const world = makeWorld()
+  const campaign = world.campaigns.find(({ id }) => id === IDS.recorded)
+  if (!campaign) throw new Error('there is a recorded campaign')
+  Object.assign(campaign, { counts: { ...campaign.counts, failed: 2, missed: 1 } })
+  serve({ ...world, instead: { [`/campaigns/${IDS.recorded}/day`]: { ...day, total: 6_000 } } })
+  renderAt(`/campaigns/${IDS.recorded}/report`)
+  const report = await screen.findByRole('article', { name: /^Report of / })
+  expect(within(report).getByText('Counted are the first 6 of 6,000 runs; the file runs.csv has them all.')).toBeTruthy()
+  expect(within(report).queryByText(/^No run failed/)).toBeNull()
+  expect(within(report).getByText('There is none among the first 6 of 6,000 runs.')).toBeTruthy()
+  expect(within(report).getByText('3 further runs are in the file runs.csv, with the reason of each.')).toBeTruthy()
+})
+
 it('a draft has a report without results, which says so', async () => {
   serve()
   renderAt(`/campaigns/${IDS.draft}/report`)

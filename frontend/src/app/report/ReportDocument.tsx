@@ -19,7 +19,7 @@ import { askedText, listed, methodParagraphs } from './method'
 import { PaperFigure } from './PaperFigure'
 import classes from './report.module.css'
 import { conditionRows } from './settings'
-import { ConditionsTable, DifferencesTable, FailuresTable, failuresOf, KeyTable, LinksTable, RunsTable } from './tables'
+import { ConditionsTable, DifferencesTable, Failures, firstText, KeyTable, LinksTable, RunsTable } from './tables'
 import { usePrintLight } from './usePrintLight'
 
 /** Asks for all that a report is made of; it is shown when all of it is there, so that no half of it is printed. */
@@ -74,7 +74,6 @@ function Document({ campaign, report, day, exits, values, around, links, back }:
     [campaign, report, day, exits, values, links],
   )
   const { rows, shared } = conditionRows(campaign.spec)
-  const failures = failuresOf(day)
   const limits = studyLimits({ campaign, report, day, around, links })
   return (
     <article className={classes.report} aria-label={`Report of ${campaign.name}`}>
@@ -125,11 +124,7 @@ function Document({ campaign, report, day, exits, values, around, links, back }:
       {day.annotations.length > 0 ? <Meanwhile day={day} /> : null}
 
       <h2>Failures</h2>
-      {failures.length > 0 ? (
-        <FailuresTable failures={failures} />
-      ) : (
-        <p>{day.runs.length > 0 ? 'No run failed or was missed.' : 'None so far.'}</p>
-      )}
+      <Failures day={day} counts={campaign.counts} />
 
       <h2>Limits of the study</h2>
       {limits.length > 0 ? (
@@ -190,9 +185,11 @@ function Shared({ who, text }: { who: string; text: string }) {
 
 /** What somebody noted of the time of the campaign. */
 function Meanwhile({ day }: { day: CampaignDay }) {
+  const first = firstText(day)
   return (
     <>
       <h2>What happened meanwhile</h2>
+      {first ? <p>Of the time of {first}.</p> : null}
       <ol>
         {day.annotations.map((one) => (
           <li key={one.id}>

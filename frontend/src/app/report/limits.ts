@@ -49,6 +49,9 @@ function stateSentences({ state, runs_ended, runs_total }: CampaignDetail, repor
   return found
 }
 
+/** How many attempts of the whole campaign are in no mean. */
+export const lostOf = ({ failed, missed, incomplete, cancelled }: CampaignDetail['counts']) => failed + missed + incomplete + cancelled
+
 /** Runs that are in no mean. */
 function countSentences({ counts }: CampaignDetail): string[] {
   const { failed, missed, incomplete, cancelled } = counts
@@ -59,7 +62,7 @@ function countSentences({ counts }: CampaignDetail): string[] {
     cancelled > 0 ? `${cancelled} ${cancelled === 1 ? 'was' : 'were'} cancelled` : '',
   ].filter(Boolean)
   if (parts.length === 0) return []
-  const lost = failed + missed + incomplete + cancelled
+  const lost = lostOf(counts)
   return [
     `Of ${plural(lost + counts.complete, 'attempt')}, ${listed(parts)}. ${lost === 1 ? 'It is' : 'They are'} in no mean; where they failed for what was measured, the means flatter.`,
   ]
@@ -99,7 +102,9 @@ function linkSentences({ links, report }: Known): string[] {
 function timeSentences({ day, links, campaign }: Known): string[] {
   const real = [...new Set(links.filter(({ is_emulated }) => is_emulated === false).map(({ name }) => name))]
   if (real.length === 0 || !day.from_at || !day.to_at || campaign.origin === 'imported') return []
-  const span = secondsOf(day.to_at) - secondsOf(day.from_at)
+  // Of more runs than the day has, the last ended before the campaign did; when is not known before.
+  const end = day.total > day.runs.length ? campaign.ended_at : day.to_at
+  const span = end ? secondsOf(end) - secondsOf(day.from_at) : DAY_S
   return span < DAY_S
     ? [
         `All runs over ${linksText(real)} lie within ${formatDuration(Math.max(1, span))}: what the hour, the load of other users and the weather change is not seen.`,
@@ -116,7 +121,8 @@ function unsetSentences({ unset }: Circumstances): string[] {
 
 function carriedSentences({ spec }: CampaignDetail, { flows }: Circumstances): string[] {
   const other = flows.filter(({ asked_cc, actual_cc }) => asked_cc !== actual_cc)
-  const polled = spec.sampling === 'per_ack' ? flows.filter(({ sampling }) => sampling === 'polled') : []
+  // A probe flow has no ACK.
+  const polled = spec.sampling === 'per_ack' ? flows.filter((one) => one.sampling === 'polled' && one.asked_cc !== 'probe') : []
   const sum = polled.reduce((total, { flows: count }) => total + count, 0)
   return [
     ...other.map(({ asked_cc, actual_cc, flows: count }) => `${plural(count, 'flow')} asked for ${asked_cc} and ran ${actual_cc}.`),

@@ -86,7 +86,10 @@ describe('the limits of the study', () => {
     const around: Circumstances = {
       ...known('recorded').around,
       unset: [{ roles: ['sender'], name: 'net.ipv4.tcp_wmem', asked: '1 2 3', found: '1 2 2', runs: 2 }],
-      flows: [{ asked_cc: 'bbr', actual_cc: 'cubic', sampling: 'polled', flows: 1 }],
+      flows: [
+        { asked_cc: 'bbr', actual_cc: 'cubic', sampling: 'polled', flows: 1 },
+        { asked_cc: 'probe', actual_cc: 'probe', sampling: 'polled', flows: 6 },
+      ],
       not_restored: 1,
     }
     const one = known('recorded')
@@ -95,6 +98,7 @@ describe('the limits of the study', () => {
     expect(found).toContain('net.ipv4.tcp_wmem was asked to be 1 2 3 at the sender, and was 1 2 2 in 2 runs.')
     expect(found).toContain('1 flow asked for bbr and ran cubic.')
     expect(found).toContain('1 flow could not be recorded by every ACK and was polled.')
+    expect(found.join()).not.toContain('probe')
     expect(found.join()).toContain('After 1 run a host was not as it had been before')
   })
 
@@ -117,6 +121,11 @@ describe('the limits of the study', () => {
     expect(studyLimits({ ...one, links }).join()).toMatch(/All runs over the link geo-viasat lie within 4 min/)
     const day = { ...one.day, to_at: '2027-01-01T00:00:00Z' }
     expect(studyLimits({ ...one, links, day }).join()).not.toContain('lie within')
+    const first = { ...one.day, total: one.day.runs.length + 1 }
+    const ends = (ended_at: string | null) => studyLimits({ ...one, campaign: { ...one.campaign, ended_at }, links, day: first }).join()
+    expect(ends(null)).not.toContain('lie within')
+    expect(ends('2037-01-01T00:00:00Z')).not.toContain('lie within')
+    expect(ends(new Date(Date.parse(one.day.from_at ?? '') + 7_200_000).toISOString())).toContain('lie within 2 h')
   })
 })
 

@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { CampaignDay, DayRun, LinkFacts, Report } from '@/api/types'
+import type { CampaignDay, CampaignDetail, DayRun, LinkFacts, Report } from '@/api/types'
 import { eventTimesText } from '@/features/results/campaign/eventTimes'
 import { labelGroups } from '@/features/results/campaign/series'
 import { effectText, formatP, pairName, primaryTitle } from '@/features/statistics/measures'
@@ -10,6 +10,7 @@ import { MEASURES } from '@/lib/quantities'
 import { formatDayAndClock } from '@/lib/time'
 import { MBPS_PER_BPS } from '@/lib/units'
 import { ScrollTable } from '@/ui/ScrollTable'
+import { lostOf } from './limits'
 import classes from './report.module.css'
 import type { ConditionRow } from './settings'
 
@@ -64,31 +65,39 @@ export function ConditionsTable({ rows }: { rows: readonly ConditionRow[] }) {
   )
 }
 
+/** "the first 5,000 of 6,000 runs", where the day has not all of the campaign; null where it has. */
+export const firstText = ({ runs, total }: CampaignDay): string | null =>
+  total > runs.length ? `the first ${formatNumber(runs.length, 0)} of ${plural(total, 'run')}` : null
+
 /** How many runs there are of each condition on each link, by how they ended. */
 export function RunsTable({ day, conditions }: { day: CampaignDay; conditions: readonly string[] }) {
   const links = [...new Set(day.runs.map(({ link }) => link))]
   const ends = ['complete', 'failed', 'missed', 'incomplete', 'cancelled'] as const
   const shown = ends.filter((state) => state === 'complete' || day.runs.some((run) => run.state === state))
   const open = day.runs.some(({ state }) => !(ends as readonly string[]).includes(state))
+  const first = firstText(day)
   return (
-    <ScrollTable label="Runs" heads={['Link', 'Condition', ...shown.map(titled), ...(open ? ['Not ended'] : [])]}>
-      {links.flatMap((link) =>
-        conditions.map((condition) => {
-          const own = day.runs.filter((run) => run.link === link && run.condition === condition)
-          const count = (state: string) => own.filter((run) => run.state === state).length
-          return own.length === 0 ? null : (
-            <Table.Tr key={`${link} ${condition}`}>
-              <Table.Th scope="row">{link}</Table.Th>
-              <Table.Td>{condition}</Table.Td>
-              {shown.map((state) => (
-                <Table.Td key={state}>{count(state)}</Table.Td>
-              ))}
-              {open ? <Table.Td>{own.length - ends.reduce((sum, state) => sum + count(state), 0)}</Table.Td> : null}
-            </Table.Tr>
-          )
-        }),
-      )}
-    </ScrollTable>
+    <>
+      {first ? <p>Counted are {first}; the file runs.csv has them all.</p> : null}
+      <ScrollTable label="Runs" heads={['Link', 'Condition', ...shown.map(titled), ...(open ? ['Not ended'] : [])]}>
+        {links.flatMap((link) =>
+          conditions.map((condition) => {
+            const own = day.runs.filter((run) => run.link === link && run.condition === condition)
+            const count = (state: string) => own.filter((run) => run.state === state).length
+            return own.length === 0 ? null : (
+              <Table.Tr key={`${link} ${condition}`}>
+                <Table.Th scope="row">{link}</Table.Th>
+                <Table.Td>{condition}</Table.Td>
+                {shown.map((state) => (
+                  <Table.Td key={state}>{count(state)}</Table.Td>
+                ))}
+                {open ? <Table.Td>{own.length - ends.reduce((sum, state) => sum + count(state), 0)}</Table.Td> : null}
+              </Table.Tr>
+            )
+          }),
+        )}
+      </ScrollTable>
+    </>
   )
 }
 
@@ -150,29 +159,40 @@ export function DifferencesTable({ report, link }: { report: Report; link: strin
   )
 }
 
-export const failuresOf = (day: CampaignDay): DayRun[] => day.runs.filter(({ state }) => !GOOD.includes(state))
+const failuresOf = (day: CampaignDay): DayRun[] => day.runs.filter(({ state }) => !GOOD.includes(state))
 
-/** Every run that is in no mean, with its reason. */
-export function FailuresTable({ failures }: { failures: readonly DayRun[] }): ReactNode {
-  const left = failures.length - MOST_FAILURES
+/** Every run that is in no mean, with its reason. counts: of the whole campaign, of which the day may have the first runs alone. */
+export function Failures({ day, counts }: { day: CampaignDay; counts: CampaignDetail['counts'] }): ReactNode {
+  const failures = failuresOf(day)
+  const lost = Math.max(failures.length, lostOf(counts))
+  if (lost === 0) return <p>{day.runs.length > 0 ? 'No run failed or was missed.' : 'None so far.'}</p>
+  const left = lost - Math.min(failures.length, MOST_FAILURES)
+  const first = firstText(day)
   return (
     <>
-      <ScrollTable label="Failures" heads={['Time (UTC)', 'Link', 'Condition', 'Cycle', 'Attempt', 'State', 'Reason']} data-wraps>
-        {failures.slice(0, MOST_FAILURES).map((run) => (
-          <Table.Tr key={run.id}>
-            <Table.Th scope="row">{formatDayAndClock(run.at)}</Table.Th>
-            <Table.Td>{run.link}</Table.Td>
-            <Table.Td>{run.condition}</Table.Td>
-            <Table.Td>{run.cycle}</Table.Td>
-            <Table.Td>{run.attempt}</Table.Td>
-            <Table.Td>{run.state}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'normal', minWidth: 180 }}>
-              {[run.reason, run.detail].filter(Boolean).join(': ') || NO_VALUE}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </ScrollTable>
+      {first ? <p>{failures.length > 0 ? `The table is of ${first}.` : `There is none among ${first}.`}</p> : null}
+      {failures.length > 0 ? <FailuresTable failures={failures.slice(0, MOST_FAILURES)} /> : null}
       {left > 0 ? <p>{plural(left, 'further run is', 'further runs are')} in the file runs.csv, with the reason of each.</p> : null}
     </>
+  )
+}
+
+function FailuresTable({ failures }: { failures: readonly DayRun[] }) {
+  return (
+    <ScrollTable label="Failures" heads={['Time (UTC)', 'Link', 'Condition', 'Cycle', 'Attempt', 'State', 'Reason']} data-wraps>
+      {failures.map((run) => (
+        <Table.Tr key={run.id}>
+          <Table.Th scope="row">{formatDayAndClock(run.at)}</Table.Th>
+          <Table.Td>{run.link}</Table.Td>
+          <Table.Td>{run.condition}</Table.Td>
+          <Table.Td>{run.cycle}</Table.Td>
+          <Table.Td>{run.attempt}</Table.Td>
+          <Table.Td>{run.state}</Table.Td>
+          <Table.Td style={{ whiteSpace: 'normal', minWidth: 180 }}>
+            {[run.reason, run.detail].filter(Boolean).join(': ') || NO_VALUE}
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </ScrollTable>
   )
 }

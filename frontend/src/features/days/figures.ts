@@ -5,6 +5,7 @@ import type { Figure, FigurePanel } from '@/charts/figure'
 import { dayPanel, dayRowsPanel, withUnit } from '@/charts/panels'
 import type { Cell } from '@/charts/table'
 import { captionOf, countSentence, fileName, type Source, sourceSentence } from '@/lib/captions'
+import { formatNumber, plural } from '@/lib/format'
 import { phaseTitle } from '@/lib/quantities'
 import { type DayMetric, type Strip, stripsOf } from './day'
 
@@ -54,6 +55,7 @@ export function dayFigure({ day, conditions, metric, link, source }: DayFigure):
       `${metric.title} of each run, ${phaseOf(metric, day.phase)}. Lines are broken where a run is missing.`,
       nightSentence(strips),
       ...noted(day, strips),
+      day.total > day.runs.length ? `Drawn are the first ${formatNumber(day.runs.length, 0)} of ${plural(day.total, 'run')}.` : undefined,
       ...strips.map((strip) => `${strips.length > 1 ? `${strip.link}: ` : ''}${countSentence(strip.counts)}`),
       sourceSentence(source),
     ),
