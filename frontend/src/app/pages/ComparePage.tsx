@@ -78,7 +78,7 @@ export function ComparePage() {
           </Panel>
         ) : (
           <QueryPanel query={compared} skeletonRows={10}>
-            {(data) => <Compared {...{ data, search, baseline }} onView={view} />}
+            {(data) => <Compared {...{ data, search }} onView={view} />}
           </QueryPanel>
         )}
       </Stack>
@@ -95,11 +95,10 @@ function knownSides(data: CampaignsCompared | undefined) {
 interface ComparedProps {
   data: CampaignsCompared
   search: CompareSearch
-  baseline: string
   onView: (change: CompareSearch) => void
 }
 
-function Compared({ data, search, baseline, onView }: ComparedProps) {
+function Compared({ data, search, onView }: ComparedProps) {
   const { sides, phase } = data
   const labels = useMemo(() => labelSides(sides), [sides])
   const { phases, metrics } = choicesOf(data, phase)
@@ -143,7 +142,7 @@ function Compared({ data, search, baseline, onView }: ComparedProps) {
           {sides.length > 1 ? (
             <UnpairedPanel
               compared={found}
-              base={sides.findIndex(({ side }) => side === baseline)}
+              base={sides.findIndex(({ side }) => side === data.baseline)}
               {...{ measure, sides, labels, source }}
             />
           ) : null}

@@ -1,10 +1,11 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
+import { HttpResponse, http } from 'msw'
 import { expect, it } from 'vitest'
 import type { CampaignsCompared } from '@/api/types'
 import { figureCsv, figureSvg } from '@/charts/figure'
 import { MEASURES } from '@/lib/quantities'
-import { serve } from '@/testing/network'
+import { serve, server } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { against, effectSentence, unpairedFigure } from './compared'
@@ -44,6 +45,29 @@ it('three campaigns are beside each other with their differences and all that is
   expect(router.state.location.search).not.toHaveProperty('baseline', chosen[2])
   router.history.back()
   await waitFor(() => expect(router.state.location.search).toMatchObject({ side: chosen }))
+})
+
+it('differences are named after the baseline that they were computed with, until those of another have come', async () => {
+  serve()
+  let send = () => {}
+  const sent = new Promise<void>((resolve) => {
+    send = resolve
+  })
+  server.use(
+    http.get('*/api/v1/comparison', async ({ request }) => {
+      const baseline = new URL(request.url).searchParams.get('baseline') ?? ''
+      if (baseline === chosen[2]) await sent
+      return HttpResponse.json({ ...data, baseline } as object)
+    }),
+  )
+  const { router } = renderAt(address)
+  await screen.findByRole('heading', { name: /difference to HyStart on/ })
+  await userEvent.click(screen.getByRole('radio', { name: /imported/ }))
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ baseline: chosen[2] }))
+  expect(screen.getByRole('radio', { name: /imported/, checked: true })).toBeTruthy()
+  expect(screen.getByRole('heading', { name: /difference to HyStart on/ })).toBeTruthy()
+  send()
+  expect(await screen.findByRole('heading', { name: /difference to .*imported/ })).toBeTruthy()
 })
 
 it('a campaign leads there with its conditions', async () => {
