@@ -61,6 +61,17 @@ def check_runs(count: int) -> None:
         )
 
 
+def check_place(name: SideName, campaign: str, places: Sequence[tuple[str, str]]) -> None:
+    """InvalidError where several places, each link and condition, have this name: links and conditions may have slashes."""
+    if len(places) > 1:
+        found = " and ".join(f"condition {condition!r} on link {link!r}" for link, condition in places)
+        raise InvalidError(
+            "side_ambiguous",
+            f"{name.place!r} of campaign {campaign} names {found}. "
+            "Rename the condition or the link in a new campaign, so that each name fits one of them only.",
+        )
+
+
 def find_baseline(sides: Sequence[SideName], wanted: str | None) -> int:
     """Its place among the sides; without a wish the first. InvalidError for what is no side."""
     texts = [side.text for side in sides]

@@ -11,7 +11,17 @@ from downlink.analysis.unpaired import Picked, compare_picked, offered
 from downlink.analysis.values import RunValues
 from downlink.codec.tables import Cell, csv_pieces
 from downlink.domain.campaign import Condition
-from downlink.domain.compared import Facts, SideName, check_runs, find_baseline, plan_facts, read_sides, several, unlike
+from downlink.domain.compared import (
+    Facts,
+    SideName,
+    check_place,
+    check_runs,
+    find_baseline,
+    plan_facts,
+    read_sides,
+    several,
+    unlike,
+)
 from downlink.domain.errors import NotFoundError
 from downlink.storage import campaigns
 from downlink.storage.compared import RunFacts, count_complete, run_facts
@@ -73,8 +83,9 @@ class Side:
 
 
 def sides_of(unit: Unit, texts: Iterable[str]) -> list[Side]:
-    """What these name. InvalidError for too many of them or too many runs, before any of these is read; NotFoundError for a campaign,
-    or a condition, link or flow of it, that is not there. A side may be without complete runs."""
+    """What these name. InvalidError for too many of them or too many runs, before any of these is read, and for a name that fits
+    several places; NotFoundError for a campaign, or a condition, link or flow of it, that is not there. A side may be without
+    complete runs."""
     names = read_sides(texts)
     ids = list(dict.fromkeys(name.campaign_id for name in names))
     found = {campaign_id: campaigns.find_campaign(unit, campaign_id) for campaign_id in ids}
@@ -85,9 +96,10 @@ def sides_of(unit: Unit, texts: Iterable[str]) -> list[Side]:
 
 def _side(unit: Unit, name: SideName, campaign: Campaign, values: Sequence[RunValues]) -> Side:
     spec = campaigns.campaign_of(campaign)
+    links = dict.fromkeys([*spec.links, *(side.link for side in values)])
     places = [
         (link, condition.name)
-        for link in (*spec.links, *(side.link for side in values))
+        for link in links
         for condition in spec.conditions
         if name.is_of(link, condition.name) and 1 <= name.flow <= len(condition.flows)
     ]
@@ -95,6 +107,7 @@ def _side(unit: Unit, name: SideName, campaign: Campaign, values: Sequence[RunVa
         raise NotFoundError(
             "side_not_found", f"Campaign {campaign.name} has no flow {name.flow} of {name.place} (link/condition)."
         )
+    check_place(name, campaign.name, places)
     link, condition = places[0]
     own = {side.flow: side for side in values if (side.link, side.condition) == places[0]}
     facts = run_facts(unit, campaign.id, link, condition)

@@ -144,6 +144,19 @@ def test_what_cannot_be_compared_is_refused_by_name(lab: Lab, campaign: str, mon
         assert "6 complete runs" in refused["message"]
 
 
+def test_a_name_that_fits_two_conditions_is_refused_with_what_to_do(lab: Lab) -> None:
+    lab.join("client"), lab.join("server")
+    lab.link("sat"), lab.link("sat/x")
+    conditions = [{"name": "x/y"}, {"name": "y"}]
+    planned = lab.launch(links=["sat", "sat/x"], conditions=conditions)
+    for path in ("/comparison", "/comparison.csv"):
+        refused = asked(lab, f"{planned}/1/sat/x/y", path=path, expect=422)
+        assert refused["code"] == "side_ambiguous"
+        assert "condition 'x/y' on link 'sat' and condition 'y' on link 'sat/x'. Rename" in refused["message"]
+    [found] = asked(lab, f"{planned}/1/sat/x/x/y")["sides"]
+    assert (found["link"], found["condition"]) == ("sat/x", "x/y"), "the other names fit once"
+
+
 def test_a_condition_without_a_complete_run_is_shown_without_numbers(lab: Lab, campaign: str) -> None:
     lab.join("client"), lab.join("server")
     lab.link()
