@@ -22,7 +22,7 @@ from downlink.domain.agent import (
     phase_after_restart,
 )
 from downlink.domain.campaign import Sampling
-from downlink.domain.live import live_flows, shown
+from downlink.domain.live import left_flows, live_flows, shown
 from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage import uploads
@@ -33,6 +33,8 @@ from downlink.storage.planned import wake_links_of
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
+LEFT = (AgentStatus.RESTORING, AgentStatus.RESTORED, AgentStatus.UPLOADING)
+"""What an agent says once it has left a run's transfer."""
 ASK_AGAIN = timedelta(minutes=1)  # for the chunks of a run that has ended
 
 
@@ -104,6 +106,8 @@ def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said:
         runs.condemn(unit, run, Ending(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail), (host.agent,))
     if (progress := said["progress"]) and report.run_id == run.id:
         _note_progress(unit, run, host, report, progress, now)
+    if report.status in LEFT and report.run_id == run.id and run.state == RunState.RUNNING:
+        _note_leaving(unit, run, host)
     runs.advance(unit, run, now)
 
 
@@ -115,9 +119,9 @@ def _note_progress(
     if report.status is AgentStatus.RUNNING and "bytes" in progress:
         by_agent = {**(run.live or {}).get("by_agent", {}), host.agent: progress["bytes"]}
         flows = (run.live or {}).get("flows", {})
-        if looks := progress.get("flows"):
-            own = frozenset(flow.flow for flow in rows.flows_of(unit, run.id) if flow.sender == host.agent)
-            flows = live_flows(flows, progress["elapsed_s"], looks, own)
+        looks = progress.get("flows", [])
+        if flows or looks:
+            flows = live_flows(flows, progress["elapsed_s"], looks, _sent_by(unit, run, host))
         run.live = {
             "elapsed_s": progress["elapsed_s"],
             "bytes": sum(by_agent.values()),
@@ -126,6 +130,16 @@ def _note_progress(
         }
         data = {"elapsed_s": run.live["elapsed_s"], "bytes": run.live["bytes"], "flows": shown(flows) or None}
     add_event(unit, now, "progress", data, run.campaign_id, run.id)
+
+
+def _note_leaving(unit: Unit, run: Run, host: RunHost) -> None:
+    """Other senders may go on for minutes."""
+    if run.live and (flows := run.live.get("flows")):
+        run.live = {**run.live, "flows": left_flows(flows, _sent_by(unit, run, host))}
+
+
+def _sent_by(unit: Unit, run: Run, host: RunHost) -> frozenset[int]:
+    return frozenset(flow.flow for flow in rows.flows_of(unit, run.id) if flow.sender == host.agent)
 
 
 def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> OrderFacts | None:

@@ -7,6 +7,8 @@ from typing import Any
 
 LEAST_APART_S = 0.5
 """Of what one sender says; what comes sooner is passed over."""
+GONE_AFTER_S = 3
+"""A flow that its own sender leaves out for so long, while it speaks of the run, has ended."""
 
 
 def live_flows(
@@ -14,7 +16,8 @@ def live_flows(
 ) -> dict[str, Any]:
     """Flow to what it does now, `before` with the newer looks of one sender in it; its rate is that since its look before.
 
-    before: as this gave it, {} at first. looks: {flow, acked_bytes, rtt_us, cwnd_bytes}. own: the flows that this sender sends.
+    before: as this gave it, {} at first. looks: {flow, acked_bytes, rtt_us, cwnd_bytes}. own: the flows that this sender sends;
+    what other senders were heard to say is left as it is.
     """
     found = dict(before)
     for look in looks:
@@ -31,7 +34,19 @@ def live_flows(
             "rtt_ms": look["rtt_us"] / 1000,
             "cwnd_bytes": look["cwnd_bytes"],
         }
-    return found
+    return {name: _heard(flow, elapsed_s) if flow["flow"] in own else flow for name, flow in found.items()}
+
+
+def _heard(flow: Mapping[str, Any], elapsed_s: float) -> dict[str, Any]:
+    return {**flow, "heard_s": elapsed_s, "has_ended": elapsed_s - flow["elapsed_s"] > GONE_AFTER_S}
+
+
+def left_flows(before: Mapping[str, Any], own: frozenset[int]) -> dict[str, Any]:
+    """The same after the sender of `own` has left the transfer: its flows have ended, whatever others still send."""
+    return {
+        name: {**flow, "has_ended": flow["flow"] in own or flow.get("has_ended", False)}
+        for name, flow in before.items()
+    }
 
 
 def shown(flows: Mapping[str, Any]) -> list[dict[str, Any]]:

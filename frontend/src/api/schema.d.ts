@@ -4586,6 +4586,17 @@ export interface components {
             /** Elapsed S */
             elapsed_s: number;
             /**
+             * Heard S
+             * @description How long the run had lasted when its sender spoke last
+             */
+            heard_s?: number | null;
+            /**
+             * Has Ended
+             * @description By what its own sender says; another that is silent ends nothing
+             * @default false
+             */
+            has_ended: boolean;
+            /**
              * Throughput Bps
              * @description Acknowledged since the look before; null after the first look
              */

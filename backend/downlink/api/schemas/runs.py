@@ -27,6 +27,10 @@ class LiveFlow(Shape):
 
     flow: int
     elapsed_s: float
+    heard_s: float | None = Field(default=None, description="How long the run had lasted when its sender spoke last")
+    has_ended: bool = Field(
+        default=False, description="By what its own sender says; another that is silent ends nothing"
+    )
     throughput_bps: float | None = Field(description="Acknowledged since the look before; null after the first look")
     rtt_ms: float
     cwnd_bytes: int

@@ -252,17 +252,20 @@ describe('live progress', () => {
     const progress = await screen.findByRole('region', { name: 'Progress' })
     const flows = await within(progress).findByRole('list', { name: 'Flows now' })
     expect(flows.textContent).toBe('Flow 1 · cubic85.2 Mb/sRTT 612 mscwnd 6.20 MB')
-    const flow = { flow: 1, elapsed_s: 24.2, throughput_bps: null, rtt_ms: 700.4, cwnd_bytes: 3_100_000 }
+    const flow = { flow: 1, elapsed_s: 24.2, heard_s: 24.2, has_ended: false, throughput_bps: null, rtt_ms: 700.4, cwnd_bytes: 3_100_000 }
     applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 24.2, bytes: 180_000_000, flows: [flow] })
     await waitFor(() => expect(flows.textContent).toBe('Flow 1 · cubicrate followsRTT 700 mscwnd 3.10 MB'))
   })
 
-  it('says which flows have ended while others go on, with sixteen of them', async () => {
+  it('says which flows have ended while others go on, with sixteen of them, and whose sender is silent', async () => {
     serve()
     const { cache } = renderAt(`/campaigns/${IDS.running}`)
     const flows = await screen.findByRole('list', { name: 'Flows now' })
-    const flow = (number: number, elapsed_s: number) => ({ flow: number, elapsed_s, throughput_bps: 5e6, rtt_ms: 600, cwnd_bytes: 1e6 })
-    const all = Array.from({ length: 16 }, (_, index) => flow(index + 1, index === 0 ? 22 : 26))
+    const flow = (number: number, elapsed_s: number) => ({
+      ...{ flow: number, elapsed_s, heard_s: number === 2 ? 18 : 26, has_ended: number === 1 },
+      ...{ throughput_bps: 5e6, rtt_ms: 600, cwnd_bytes: 1e6 },
+    })
+    const all = Array.from({ length: 16 }, (_, index) => flow(index + 1, [22, 18][index] ?? 26))
     applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 26, bytes: 190_000_000, flows: all })
     await waitFor(() => expect(within(flows).getAllByRole('listitem')).toHaveLength(16))
     expect(
@@ -270,6 +273,8 @@ describe('live progress', () => {
         .getAllByText(/^ended by/)
         .map((one) => one.textContent),
     ).toEqual(['ended by 22 s'])
+    const [, second] = within(flows).getAllByRole('listitem')
+    expect(second?.textContent, 'another sender, of which nothing is known').toContain('its sender was heard last at 18 s')
   })
 
   it('says what comes next, when all will have ended, and what was carried', async () => {

@@ -6,11 +6,10 @@ import { useNow } from '@/ui/useNow'
 import classes from './runs.module.css'
 
 type Live = NonNullable<RunSummary['live']>
+type LiveFlow = NonNullable<Live['flows']>[number]
 
 /** Senders speak once a second. After so long without a word a reader should know that numbers are old. */
 const SILENT_AFTER_S = 5
-/** A flow that its sender leaves out while it speaks of the run has ended. */
-const GONE_AFTER_S = 3
 
 /**
  * What the senders' kernels say of the running flows, a second old at most; nothing of flows where an older agent does not say it.
@@ -25,8 +24,10 @@ export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Reco
           {live.flows.map((flow) => (
             <li key={flow.flow}>
               <span>{[`Flow ${flow.flow}`, controls[flow.flow]].filter(Boolean).join(' · ')}</span>
-              {live.elapsed_s - flow.elapsed_s > GONE_AFTER_S ? (
+              {flow.has_ended ? (
                 <span className={classes.gone}>ended by {formatNumber(flow.elapsed_s, 0)} s</span>
+              ) : isSilent(live, flow) ? (
+                <span className={classes.gone}>its sender was heard last at {formatNumber(flow.heard_s, 0)} s</span>
               ) : (
                 <>
                   <span>{flow.throughput_bps === null ? 'rate follows' : formatRate(flow.throughput_bps)}</span>
@@ -46,6 +47,9 @@ export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Reco
     </>
   )
 }
+
+/** Whether others spoke of the run for a while, and the flow's own sender did not. */
+const isSilent = (live: Live, { heard_s }: LiveFlow) => heard_s != null && live.elapsed_s - heard_s > SILENT_AFTER_S
 
 /** Seconds since `word` was another one, as this page saw it: clocks of browser and server may differ. */
 function useSilence(word: string): number {
