@@ -19,6 +19,7 @@ def test_a_rate_is_that_since_the_look_before() -> None:
     second = live_flows(first, 3.0, [look(1, 3_500_000)], OWN)
     assert second["1"] == {
         "flow": 1, "elapsed_s": 3.0, "acked_bytes": 3_500_000, "throughput_bps": 1e7, "rtt_ms": 612.345, "cwnd_bytes": 6_000_000,
+        "heard_s": 3.0, "has_ended": False,
     }  # fmt: skip
 
 
@@ -31,7 +32,8 @@ def test_each_sender_speaks_of_its_own_flows_alone() -> None:
 
 def test_what_comes_too_soon_is_passed_over_and_no_rate_is_negative() -> None:
     first = live_flows({}, 1.0, [look(1, 100)], OWN)
-    assert live_flows(first, 1.0 + LEAST_APART_S / 2, [look(1, 900)], OWN) == first
+    soon = 1.0 + LEAST_APART_S / 2
+    assert live_flows(first, soon, [look(1, 900)], OWN) == {"1": {**first["1"], "heard_s": soon}}
     assert live_flows(first, 1.0 + LEAST_APART_S, [look(1, 50)], OWN)["1"]["throughput_bps"] == 0
 
 

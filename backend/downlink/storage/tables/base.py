@@ -16,8 +16,6 @@ from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
-from downlink.codec.arrays import pack_array, unpack_array
-
 NAMES = {
     "ix": "ix_%(column_0_label)s",
     "uq": "uq_%(table_name)s_%(column_0_name)s",
@@ -70,10 +68,14 @@ adapters.register_dumper(SentArray, _ArrayDumper)
 
 
 def write_array(values: list[float] | None) -> SentArray | None:
+    from downlink.codec.arrays import pack_array  # noqa: PLC0415 - brings numpy, which the conductor never needs
+
     return None if values is None else SentArray(pack_array(values, _FLOAT8))
 
 
 def read_array(sent: bytes | None) -> list[float] | None:
+    from downlink.codec.arrays import unpack_array  # noqa: PLC0415 - as above
+
     return None if sent is None else unpack_array(sent)
 
 
