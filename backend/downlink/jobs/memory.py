@@ -14,7 +14,7 @@ def keep_freed_memory() -> bool:
     """Keep up to 64 MB of freed memory for the next arrays instead of giving each back at once. False: not under this C library.
 
     The samples of a run are tens of arrays of some hundred kilobytes. By its defaults, glibc returns them to the kernel as they
-    are freed, and every run pays for a thousand page faults again: a fifth of its time (decision 0126).
+    are freed, and every run pays for a thousand page faults again (decision 0126).
     """
     mallopt = getattr(CDLL(None), "mallopt", None)
     if mallopt is None:

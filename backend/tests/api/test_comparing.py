@@ -7,31 +7,17 @@ import io
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
 import pytest
 import scipy
-from numpy.typing import NDArray
 
 from downlink.actions.archive import load_archive
 from downlink.api.schemas.comparing import CampaignsCompared
 from downlink.domain import compared
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
-from tests.fixtures.scripted_agent import draw_steady
+from tests.fixtures.scripted_agent import RttOfRuns
 
 SHORT: dict[str, Any] = {"stop": {"seconds": 2}, "phases": {"startup_s": 1, "steady_s": 1}}
-
-
-class RttOfRuns:
-    """A sender whose RTT differs from run to run: the nth run has the nth value, in milliseconds."""
-
-    def __init__(self, rtts_ms: list[int]) -> None:
-        self.rtts_ms = rtts_ms
-        self.run = -1
-
-    def __call__(self, t_us: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        self.run += t_us[0] == 0  # a run's first chunk
-        return {**draw_steady(t_us), "rtt_us": np.full_like(t_us, self.rtts_ms[self.run] * 1_000)}
 
 
 def asked(lab: Lab, *sides: str, expect: int | None = None, path: str = "/comparison", **options: str) -> Any:

@@ -6,28 +6,13 @@ import csv
 import io
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from downlink.api.schemas.statistics import CampaignStatistics
 from tests.fixtures.lab import Lab
-from tests.fixtures.scripted_agent import draw_steady
+from tests.fixtures.scripted_agent import RttOfRuns
 
 
 def table(lab: Lab, campaign: str, name: str) -> list[dict[str, Any]]:
     return list(csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/{name}.csv"))))
-
-
-class WanderingRtt:
-    """A sender whose RTT differs from run to run: the nth run has the nth value, in milliseconds."""
-
-    def __init__(self, rtts_ms: list[int]) -> None:
-        self.rtts_ms = rtts_ms
-        self.run = -1
-
-    def __call__(self, t_us: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        self.run += t_us[0] == 0  # a run's first chunk
-        return {**draw_steady(t_us), "rtt_us": np.full_like(t_us, self.rtts_ms[self.run] * 1_000)}
 
 
 def test_statistics_pair_the_conditions_of_a_campaign(lab: Lab) -> None:
@@ -55,7 +40,7 @@ def test_tables_hold_what_is_shown(lab: Lab) -> None:
     """On and off alternate: 600 to 602 ms with one value of 900, against 550."""
     client, server = lab.join("client"), lab.join("server")
     lab.link()
-    server.draws = WanderingRtt([600, 550, 601, 551, 602, 550, 900, 551, 601, 550])
+    server.draws = RttOfRuns([600, 550, 601, 551, 602, 550, 900, 551, 601, 550])
     campaign = lab.launch(
         timetable={"cycles": 5, "order": "interleaved"}, stop={"seconds": 2}, phases={"startup_s": 1, "steady_s": 1}
     )
@@ -81,7 +66,7 @@ def test_a_declared_metric_is_tested_and_the_others_are_not(lab: Lab) -> None:
     """Six cycles, each with a longer RTT under the first condition."""
     client, server = lab.join("client"), lab.join("server")
     lab.link()
-    server.draws = WanderingRtt([600, 550, 601, 551, 602, 550, 603, 551, 601, 550, 604, 549])
+    server.draws = RttOfRuns([600, 550, 601, 551, 602, 550, 603, 551, 601, 550, 604, 549])
     declared = ["overall.rtt_ms", "steady.throughput_bps"]
     campaign = lab.launch(
         timetable={"cycles": 6, "order": "interleaved"},

@@ -30,7 +30,7 @@ const begin = <Props extends object>(load: () => Promise<ComponentType<Props>>) 
 interface LazyPartProps<Props extends object> {
   load: () => Promise<ComponentType<Props>>
   props: Props
-  /** Stands there until it is loaded; nothing said, a few grey lines. */
+  /** Shown until it is loaded; a few grey lines where none is given. */
   waiting?: ReactNode
 }
 

@@ -16,7 +16,7 @@ import { MEASURES } from '@/lib/quantities'
 
 /** Exit times are drawn for so many groups; the campaign's page has them all. */
 const MOST_EXITS = 4
-/** Columns of a figure that stand beside each other on a page. */
+/** Columns of a figure that are drawn beside each other on a page. */
 const ABREAST = 4
 
 export interface Drawable {
