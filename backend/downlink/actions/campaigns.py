@@ -34,6 +34,7 @@ from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.found import last_runs
 from downlink.storage.planned import wake_links
+from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
 
 
@@ -149,6 +150,7 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
         add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
     wake_links(unit, campaign.links)
+    order_work(unit)
     set_state(unit, row, CampaignState.RUNNING, now)
 
 
@@ -173,6 +175,7 @@ def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     row = _in_state(unit, campaign_id, CampaignState.PAUSED)
     row.paused_at, row.resumed_at = None, now
     wake_links(unit, rows.campaign_of(row).links)
+    order_work(unit)
     set_state(unit, row, CampaignState.RUNNING, now)
 
 

@@ -22,6 +22,7 @@ from downlink.storage import campaigns as rows
 from downlink.storage import links, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.planned import wake_links
+from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
 
 
@@ -45,6 +46,7 @@ def start_quick_test(unit: Unit, link_id: UUID, sender: int, now: datetime) -> t
     run = add_planned_run(unit, row.id, campaign.conditions[0], link, planned, now, campaign.timetable.seed)
     unit.session.flush()
     wake_links(unit, [link.name])
+    order_work(unit)
     return run
 
 

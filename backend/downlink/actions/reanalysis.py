@@ -16,6 +16,7 @@ from downlink.storage import campaigns, reanalysis
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run
+from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
 from downlink.traces import open_runs
 
@@ -30,6 +31,7 @@ def order_reanalysis(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     if not reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION).runs:
         raise ConflictError("nothing_analysed", "No run of this campaign has been analysed yet.")
     reanalysis.want(unit, campaign_id, LANES, now)
+    order_work(unit)
 
 
 def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:

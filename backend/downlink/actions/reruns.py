@@ -18,6 +18,7 @@ from downlink.storage import campaigns, links, places
 from downlink.storage import runs as rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.tables import Campaign, Run
+from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
 
 BY_HAND = "Run again by hand (attempt {})."
@@ -86,6 +87,7 @@ def _repeat(unit: Unit, campaign: Campaign, wanted: Sequence[Run], now: datetime
     if campaign.state == CampaignState.COMPLETE:
         campaign.ended_at = None
         set_state(unit, campaign, CampaignState.RUNNING, now)
+    order_work(unit)
     return made
 
 

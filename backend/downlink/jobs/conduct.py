@@ -1,4 +1,4 @@
-"""The conductor: one tick a second, by one process at a time."""
+"""The conductor: one tick a second, and one as soon as somebody orders work, by one process at a time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from downlink.jobs.app import make_celery, sender
 from downlink.jobs.mailbox import Mailbox
 from downlink.logs import configure_logs
 from downlink.settings import Settings
-from downlink.storage.turn import StoppedError, open_units_in_turn, take_turn
+from downlink.storage.turn import StoppedError, open_units_in_turn, take_turn, wait_for_order
 from downlink.storage.unit import UnitFactory
 
 TICK_S = 1.0
+LEAST_PAUSE_S = 0.1
+"""However many orders come, there are no more than ten ticks a second."""
 LOCK = "conductor"
 log = structlog.get_logger()
 
@@ -33,7 +35,7 @@ def run_conductor(settings: Settings) -> None:
     units = open_units_in_turn(settings.database, LOCK, send, stop.wait)
     try:
         while not stop.is_set():
-            stop.wait(_tick(units))
+            _rest(units, _tick(units), stop)
     except StoppedError:
         pass
     finally:
@@ -49,3 +51,14 @@ def _tick(units: UnitFactory) -> float:
     except UnavailableError as error:
         log.warning("tick_skipped", code=error.code, detail=error.message)
     return max(0.0, started + TICK_S - time.monotonic())
+
+
+def _rest(units: UnitFactory, seconds: float, stop: threading.Event) -> None:
+    """Until the next pass is due, or ordered."""
+    least_s = min(seconds, LEAST_PAUSE_S)
+    if stop.wait(least_s):
+        return
+    try:
+        wait_for_order(units, seconds - least_s, stop.wait)
+    except UnavailableError:
+        stop.wait(seconds - least_s)

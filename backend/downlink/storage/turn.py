@@ -6,13 +6,15 @@ connection has lost both: nothing can be written by a process whose turn is over
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import structlog
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import create_engine, event, func, select, text
 
-from downlink.storage.unit import SendJobs, UnitFactory, leave_values_out
+from downlink.storage.unit import SendJobs, Unit, UnitFactory, leave_values_out
 
 # A process that hangs or whose host is gone loses its connection, and with it its turn, within half a minute.
 _OPTIONS = (
@@ -27,6 +29,8 @@ _KEEPALIVE = {
     "tcp_user_timeout": 20_000,
 }
 WAIT_S = 1.0
+ORDERS = "downlink_orders"
+STOP_LOOK_S = 0.1
 log = structlog.get_logger()
 
 
@@ -49,6 +53,8 @@ def open_units_in_turn(url: str, name: str, send: SendJobs, pause: Callable[[flo
         connection = dialect.connect(*arguments, **parameters)
         try:
             _wait_for_turn(connection, name, pause)
+            connection.execute(f"LISTEN {ORDERS}")
+            connection.commit()
         except BaseException:
             connection.close()
             raise
@@ -61,6 +67,27 @@ def take_turn(units: UnitFactory) -> None:
     """Have the connection, and with it the turn; wait for both where they are not there."""
     with units() as unit:
         unit.session.execute(text("SELECT 1"))
+
+
+def order_work(unit: Unit) -> None:
+    """End the wait of whoever has the turn, as soon as this unit is committed: somebody waits for what it wrote."""
+    unit.session.execute(select(func.pg_notify(ORDERS, "")))
+
+
+def wait_for_order(units: UnitFactory, seconds: float, pause: Callable[[float], bool]) -> None:
+    """Wait until work is ordered, for so many seconds at most; pause as above.
+
+    UnavailableError at once when the connection cannot be had. One that ends in the meantime is made again by the next unit.
+    """
+    until = time.monotonic() + seconds
+    with units() as unit:
+        connection: Any = unit.session.connection().connection.driver_connection
+        try:
+            while (left := until - time.monotonic()) > 0 and not pause(0):
+                if any(True for _ in connection.notifies(timeout=min(left, STOP_LOOK_S), stop_after=1)):
+                    return
+        except psycopg.OperationalError:
+            unit.session.invalidate()
 
 
 def _wait_for_turn(connection: Any, name: str, pause: Callable[[float], bool]) -> None:
