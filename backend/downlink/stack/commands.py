@@ -84,7 +84,9 @@ def demo(
 
 @app.command()
 def study(
-    names: Annotated[list[str], typer.Argument(help="000, 001, 002, 003, checks or bbr; several go together")],
+    names: Annotated[
+        list[str], typer.Argument(help="000, 001, 002, 003, checks, bbr, or a file like 003-best; several go together")
+    ],
     home: Home = Path(".demo/studies"),
     dashboard: Dashboard = Path("frontend/dist"),
     full: Annotated[

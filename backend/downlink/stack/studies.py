@@ -52,10 +52,13 @@ STUDIES: Mapping[str, tuple[Part, ...]] = {
 }
 
 
-def parts_of(study: str) -> tuple[Part, ...]:
-    if study not in STUDIES:
-        raise InvalidError("unknown_study", f"There is no study {study}; there are {', '.join(STUDIES)}.")
-    return STUDIES[study]
+def parts_of(name: str) -> tuple[tuple[str, Part], ...]:
+    """The parts of a study, or the one part whose file has this name; each with its study."""
+    found = [(study, part) for study, parts in STUDIES.items() for part in parts if name in (study, part.file)]
+    if not found:
+        message = f"There is no study {name}; there are {', '.join(STUDIES)}. One file of {FOLDER} can be named, too."
+        raise InvalidError("unknown_study", message)
+    return tuple(found)
 
 
 def full_cycles(text: str) -> int:

@@ -68,9 +68,9 @@ class Job:
         }
 
 
-def read_jobs(studies: Sequence[str], *, is_full: bool, trial_s: float | None) -> list[Job]:
-    """The campaigns of these studies, in the short form unless is_full; with trial_s one cycle of runs of so many seconds."""
-    return [_read_job(study, part, is_full, trial_s) for study in studies for part in parts_of(study)]
+def read_jobs(names: Sequence[str], *, is_full: bool, trial_s: float | None) -> list[Job]:
+    """The campaigns of these studies or files, in the short form unless is_full; with trial_s one cycle of runs of so many seconds."""
+    return [_read_job(study, part, is_full, trial_s) for name in names for study, part in parts_of(name)]
 
 
 def _read_job(study: str, part: Part, is_full: bool, trial_s: float | None) -> Job:

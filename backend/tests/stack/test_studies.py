@@ -81,13 +81,18 @@ def test_the_short_form_says_its_n() -> None:
 
 def test_the_four_studies_fit_into_four_hours() -> None:
     """On two cores, two campaigns at once, by the plan's own durations, which hold some seconds more than a run takes."""
-    parts = [part for name in ("000", "001", "002", "003") for part in parts_of(name)]
+    parts = [part for name in ("000", "001", "002", "003") for _, part in parts_of(name)]
     assert expected_s([short_queues(part) for part in parts], lanes=2) <= 4 * 3600
 
 
 def test_a_study_that_is_not_there_is_named() -> None:
     with pytest.raises(InvalidError, match="no study 009; there are 000, 001, 002, 003, checks, bbr"):
         parts_of("009")
+
+
+def test_one_file_of_a_study_can_be_named() -> None:
+    assert parts_of("003-best") == parts_of("003")
+    assert [(study, part.file) for study, part in parts_of("000-d-pairs")] == [("000", "000-d-pairs")]
 
 
 def runs(*durations_s: float, alone: bool = False) -> list[Slot]:
