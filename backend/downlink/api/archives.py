@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from downlink.actions.archive import write_archive
+from downlink.actions.archiving import write_archive
 from downlink.api.deps import ExportSlot, Reader, Units, problems
 from downlink.api.encoded import download
 

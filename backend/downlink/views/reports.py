@@ -21,7 +21,10 @@ from downlink.storage.unit import Unit
 from downlink.views.exits import campaign_exits
 from downlink.views.limits import campaign_limits
 from downlink.views.material import Made, build, no_bins, values_of
+from downlink.views.remade import Remade
 from downlink.views.reproduction import campaign_reproduction
+
+_REMADE = Remade()
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,12 @@ def _body(unit: Unit, campaign: Campaign, report: StoredReport) -> bytes:
     """What an older analysis stored lacks what this version shows: it is made anew, of the older numbers, and says so."""
     if report.analysis_version == ANALYSIS_VERSION:
         return report.body
-    return orjson.dumps({**build(unit, campaign).to_dict(), "analysis_version": report.analysis_version})
+
+    def make() -> bytes:
+        return orjson.dumps({**build(unit, campaign).to_dict(), "analysis_version": report.analysis_version})
+
+    seen = reports.complete_runs_seen(unit, campaign.id)
+    return _REMADE.find((campaign.id, report.version, report.computed_at, seen), make)
 
 
 def campaign_statistics(unit: Unit, campaign_id: UUID) -> CampaignStatistics:

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -189,3 +190,10 @@ def test_a_damaged_archive_is_refused_whole(
 def test_what_is_no_archive_is_refused(units: UnitFactory) -> None:
     with pytest.raises(InvalidError, match="not a campaign archive"), units() as unit:
         load_archive(unit, b"not a zip")
+
+
+def test_a_campaigns_tables_are_called_by_their_name(units: UnitFactory) -> None:
+    tables = Path(__file__).parents[3] / "docs" / "reproduction" / "archives" / "002-leo-tables.zip"
+    with pytest.raises(InvalidError, match=r"tables.*Load the campaign's archive") as refused, units() as unit:
+        load_archive(unit, tables.read_bytes())
+    assert refused.value.code == "archive_of_tables"

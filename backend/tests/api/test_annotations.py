@@ -149,6 +149,17 @@ def test_an_archive_takes_along_what_was_noted_of_the_campaign_and_of_its_links(
     assert sorted(shown(lab, campaign)) == ["of the link", "own"]
 
 
+def test_an_archive_of_a_campaign_that_came_back_has_the_words_of_its_link_once(lab: Lab, campaign: str) -> None:
+    make_link(lab)
+    note(lab, link=LINK, text="of the link", from_at=(begin(lab, campaign) + timedelta(seconds=1)).isoformat())
+    for _ in range(3):
+        content = archive_of(lab, campaign)
+        lab.call("DELETE", f"/campaigns/{campaign}", expect=204)
+        with lab.units() as unit:
+            load_archive(unit, content)
+    assert shown(lab, campaign) == ["of the link"]
+
+
 def test_an_archive_from_before_has_none(lab: Lab, campaign: str) -> None:
     assert lab.call("GET", f"/campaigns/{campaign}/day")["annotations"] == []
 

@@ -6,6 +6,10 @@ import pytest
 from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
+from downlink.analysis.report import Report
+from downlink.storage.tables import Campaign
+from downlink.storage.unit import Unit
+from downlink.views import material, reports
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -37,3 +41,25 @@ def test_it_is_sent_until_a_run_ends_or_the_analysis_is_another(lab: Lab) -> Non
     with lab.units() as unit:
         unit.session.execute(text("UPDATE reports SET analysis_version = '0'"))
     assert "comparisons" in lab.call("GET", paths["statistics"])
+
+
+def test_what_an_older_analysis_stored_is_made_anew_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab.units() as unit:
+        campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
+        unit.session.execute(text("UPDATE reports SET analysis_version = '0'"))
+    made: list[str] = []
+
+    def build(unit: Unit, of: Campaign) -> Report:
+        made.append(of.name)
+        return material.build(unit, of)
+
+    monkeypatch.setattr(reports, "build", build)
+    path = f"/campaigns/{campaign}/report"
+    first = lab.call("GET", path)
+    assert (first["analysis_version"], first["is_outdated"]) == ("0", True)
+    assert lab.call("GET", path) == first
+    assert len(made) == 1
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE runs SET state_at = now() WHERE cycle = 1"))
+    lab.call("GET", path)
+    assert len(made) == 2
