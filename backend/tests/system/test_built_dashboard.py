@@ -14,6 +14,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
 from downlink.stack.process import Supervisor
@@ -24,10 +25,16 @@ from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, ru
 from tests.fixtures.numbered_postgres import start_postgres_at
 
 pytestmark = pytest.mark.timeout(180)
+NAME = "Demo: HyStart on and off"
 RECORDED = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
 # The storm that this looks for makes ten requests a second; DOWNLINK_IDLE_S=60 looks for longer.
 IDLE_S = os.environ.get("DOWNLINK_IDLE_S", "12")
+EVENTS = 10_000
 KB = 1_000
+PAST = """
+    INSERT INTO events (at, kind, data, xact)
+    SELECT now(), 'agent', '{}', CAST(CAST(n AS text) AS xid8) FROM generate_series(1, :count) n
+"""
 
 
 @dataclass(frozen=True)
@@ -39,14 +46,21 @@ class Site:
     def run(self, script: str, *options: str) -> list[str]:
         return run_script(script, "--base-url", self.api.address, *ACCOUNT, *options).splitlines()
 
+    def watching(self, script: str, *options: str) -> subprocess.Popen[str]:
+        """The script under way, with its standard input and output."""
+        command = ["node", f"e2e/{script}", "--base-url", self.api.address, *ACCOUNT, *options]
+        return subprocess.Popen(command, cwd=FRONTEND, stdin=PIPE, stdout=PIPE, text=True, bufsize=1)
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home = tmp_path_factory.mktemp("site")
     shutil.copytree(DASHBOARD, home / "served")
     with Supervisor(home / "servers") as supervisor:
-        units = open_units(start_postgres_at(home, supervisor, 960), 2)
-        for _ in range(300):  # events on both sides of transaction 1,000
+        units = open_units(start_postgres_at(home, supervisor, EVENTS - 150), 2)
+        with units() as unit:
+            unit.session.execute(text(PAST), {"count": EVENTS - 150})
+        for _ in range(300):  # events on both sides of transaction 10,000, and of event 10,000
             with units() as unit:
                 add_event(unit, datetime.now(UTC), "agent", {})
         with units() as unit:
@@ -79,6 +93,17 @@ def test_samples_are_zoomed_to_single_ones_and_back_undoes_it(site: Site) -> Non
     assert whole == again
     assert re.fullmatch(r"[\d,]+ of 7,001 samples, min-max", whole)
     assert re.fullmatch(r"every sample: \d+", single)
+
+
+def test_charts_are_taken_away_as_files_that_hold_what_they_show(site: Site) -> None:
+    """SVG, PNG and CSV, opened; 35 seconds of two conditions."""
+    assert site.run("taking.mjs", "--campaign", site.campaign) == ["Throughput: 70", "Congestion window: 70"]
+
+
+def test_a_run_is_found_and_its_figure_saved_by_keyboard_alone(site: Site) -> None:
+    reached = site.run("keyboard.mjs", "--campaign", NAME)
+    assert len(reached) == 6
+    assert all(int(line.split()[0]) < 30 for line in reached), reached
 
 
 def test_a_part_whose_script_does_not_come_is_tried_again_and_then_says_so_in_its_place(site: Site) -> None:
@@ -130,9 +155,7 @@ def test_a_page_whose_files_stay_away_says_so_in_words(site: Site, tmp_path: Pat
 @contextmanager
 def open_page(site: Site) -> Iterator[Callable[[str], str]]:
     """A campaign's page in the browser; what is called says a step of away.mjs and answers what the page then shows."""
-    options = ["--base-url", site.api.address, *ACCOUNT, "--campaign", site.campaign]
-    command = ["node", "e2e/away.mjs", *options]
-    with subprocess.Popen(command, cwd=FRONTEND, stdin=PIPE, stdout=PIPE, text=True, bufsize=1) as page:
+    with site.watching("away.mjs", "--campaign", site.campaign) as page:
         assert page.stdin
         assert page.stdout
         stdin, stdout = page.stdin, page.stdout
