@@ -1,0 +1,184 @@
+package intcp
+
+import "time"
+
+// openPause grows from one unanswered OPEN to the next.
+func (f *upFlow) openPause() time.Duration {
+	if f.opens == 0 {
+		return 0
+	}
+	return min(mostOpenPause, openPatience<<min(f.opens-1, 3))
+}
+
+func (f *upFlow) sendOpen(now time.Duration, out *Outbox) {
+	s, content := f.requester, f.place.Content
+	s.sequence++
+	p := open{
+		head: head{kind: kindOpen, flow: f.key.flow, sequence: s.sequence, sentUs: micros(now)},
+		run:  s.hop.Run, hop: s.hop.Number, unitBytes: content.UnitBytes, salt: s.salt, cookie: s.cookie,
+		name: content.Name, length: content.Length,
+	}
+	if s.cookie != (cookie{}) {
+		p.flags |= flagCookie
+	}
+	b := out.room(s.hop.Peer, OpenBytes)
+	p.put(b)
+	s.sealer.seal(upstream, s.salt, p.sequence, b, OpenBytes-tagBytes)
+	f.openedAt = now
+	f.opens++
+}
+
+// onOpen answers whoever knows the key of a hop: first with a cookie, then with a flow.
+func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Outbox) {
+	p := parseOpen(h, b)
+	hop := n.hops[hopKey{p.run, p.hop}]
+	if hop == nil || !hop.sealer.holds(upstream, p.salt, p.sequence, b, OpenBytes-tagBytes) {
+		n.refuseStranger(now, from, &p, out)
+		return
+	}
+	if !p.has(flagCookie) || !n.cookies.holds(now, p.cookie, from, p.run, p.hop) {
+		n.sendCookie(now, from, hop, &p, out)
+		return
+	}
+	s := n.responderFor(hop, from, p.salt)
+	if s == nil || !s.interests.take(p.sequence) {
+		n.counts.Replayed++
+		return
+	}
+	if reason := n.admit(now, s, &p); reason != 0 {
+		s.refuse(now, p.flow, reason, out)
+		return
+	}
+	s.sendOpened(now, &p, out)
+}
+
+// refuseStranger says no, in fewer bytes than were asked with and not often.
+func (n *Node) refuseStranger(now time.Duration, from Address, p *open, out *Outbox) {
+	n.counts.Strangers++
+	if now-n.refusalsSince >= time.Second {
+		n.refusalsSince, n.refusals = now, 0
+	}
+	if n.refusals++; n.refusals > n.policy.MaxRefusals {
+		return
+	}
+	answer := refused{head{kind: kindRefused, flow: p.flow, sentUs: p.sentUs}, ReasonUnknownRun, p.salt}
+	b := out.room(from, refusedBytes)
+	answer.put(b)
+	clear(b[refusedBytes-tagBytes:])
+}
+
+func (n *Node) sendCookie(now time.Duration, from Address, hop *served, p *open, out *Outbox) {
+	n.statelessSequence++
+	answer := opened{
+		head: head{kind: kindOpened, flags: flagCookie, flow: p.flow, sequence: n.statelessSequence, sentUs: micros(now)},
+		salt: n.salt, yours: p.salt, echoUs: p.sentUs, cookie: n.cookies.of(now, from, p.run, p.hop),
+	}
+	b := out.room(from, openedBytes)
+	answer.put(b)
+	hop.sealer.seal(stateless, n.salt, answer.sequence, b, openedBytes-tagBytes)
+}
+
+func (s *responder) sendOpened(now time.Duration, p *open, out *Outbox) {
+	s.sequence++
+	answer := opened{
+		head: head{kind: kindOpened, flow: p.flow, sequence: s.sequence, sentUs: micros(now)},
+		salt: s.salt, yours: p.salt, echoUs: p.sentUs,
+	}
+	b := out.room(s.peer, openedBytes)
+	answer.put(b)
+	s.sealer.seal(downstream, s.salt, s.sequence, b, openedBytes-tagBytes)
+}
+
+func (s *responder) refuse(now time.Duration, flow uint32, reason Reason, out *Outbox) {
+	s.sequence++
+	p := refused{head{kind: kindRefused, flow: flow, sequence: s.sequence, sentUs: micros(now)}, reason, s.salt}
+	b := out.room(s.peer, refusedBytes)
+	p.put(b)
+	s.sealer.seal(downstream, s.salt, s.sequence, b, refusedBytes-tagBytes)
+}
+
+// onOpened goes on with an OPEN: with the cookie, or with interests.
+func (n *Node) onOpened(now time.Duration, from Address, h head, b []byte, out *Outbox) {
+	p := parseOpened(h, b)
+	f := n.up[flowKey{from, p.flow}]
+	if f == nil || f.isOpen && !f.reopens || p.yours != f.requester.salt || p.echoUs != micros(f.openedAt) {
+		return
+	}
+	s, direction := f.requester, downstream
+	if p.has(flagCookie) {
+		direction = stateless
+	}
+	if !s.sealer.holds(direction, p.salt, p.sequence, b, openedBytes-tagBytes) {
+		s.counts.Forged++
+		return
+	}
+	if trip := time.Duration(micros(now)-p.echoUs) * time.Microsecond; s.law.rate == 0 {
+		s.law.begin(trip, now)
+	}
+	if p.has(flagCookie) {
+		if s.cookie != p.cookie { // a stale answer makes no second OPEN
+			s.cookie = p.cookie
+			f.sendOpen(now, out)
+		}
+		return
+	}
+	s.accept(now, f, &p)
+}
+
+func (s *requester) accept(now time.Duration, f *upFlow, p *opened) {
+	if f.isOpen && p.salt == s.peerSalt { // the neighbour is still the same
+		f.reopens = false
+		return
+	}
+	if p.salt != s.peerSalt {
+		s.meet(p.salt)
+	}
+	s.arrivals.take(p.sequence)
+	f.isOpen, f.reopens, f.opens = true, false, 0
+	if c := f.place.consumer; c != nil {
+		c.newest = max(c.newest, now)
+	}
+	if !f.waits {
+		f.askPending(0, 1<<32-1, false)
+	}
+	if s.probedAt == 0 {
+		s.probedAt = now
+	}
+}
+
+// meet begins with a responder that knows nothing of this hop: the first one, or one that has begun anew. Other flows of
+// the hop have to open again.
+func (s *requester) meet(salt uint32) {
+	s.peerSalt = salt
+	s.arrivals = arrivals{holePackets: s.options.HolePackets}
+	s.acked, s.ackedBits, s.losts = 0, 0, s.losts[:0]
+	for s.oldest <= s.sequence {
+		s.forget(s.oldest)
+		s.oldest++
+	}
+	for _, f := range s.flows {
+		f.isOpen = false
+	}
+}
+
+// reopen asks whether the neighbour still knows the flow, after probes in vain.
+func (f *upFlow) reopen(now time.Duration, out *Outbox) {
+	if now >= f.openedAt+mostOpenPause {
+		f.reopens = true
+		f.sendOpen(now, out)
+	}
+}
+
+func (n *Node) onRefused(now time.Duration, from Address, h head, b []byte) {
+	p := parseRefused(h, b)
+	f := n.up[flowKey{from, p.flow}]
+	if f == nil {
+		return
+	}
+	if !f.requester.sealer.holds(downstream, p.salt, p.sequence, b, refusedBytes-tagBytes) {
+		f.requester.counts.Forged++ // or of a node that does not know the run: OPENs go on until somebody gives up
+		return
+	}
+	f.refused, f.isOpen = p.reason, false
+	f.place.fail(now, p.reason)
+}

@@ -1,0 +1,182 @@
+package intcp
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/emulate"
+)
+
+func repeated(n int, hop emulate.Profile) []emulate.Profile {
+	hops := make([]emulate.Profile, n)
+	for i := range hops {
+		hops[i] = hop
+	}
+	return hops
+}
+
+func TestFifteenHopsAreStable(t *testing.T) {
+	options := DefaultOptions()
+	hops := repeated(15, link(20e6, 7*ms, 1e-5))
+	hops[3] = link(15e6, 7*ms, 1e-5)
+	c := newChain(t, 9, options, 1<<40, hops...)
+	c.run(5*time.Second, nil)
+	before, most := c.consumer.Counts().ArrivedBytes, 0
+	for until := c.now + 5*time.Second; c.now < until; {
+		c.run(c.now+10*ms, c.done)
+		for i := range c.nodes {
+			_, waiting := c.nodes[i].ContentCounts(testRun, testName)
+			if i < len(hops) { // at the origin everything waits that was asked for
+				most = max(most, waiting*MaxUnitBytes)
+			}
+		}
+	}
+	got := float64(c.consumer.Counts().ArrivedBytes-before) * 8 / 5
+	t.Logf("%.1f %% of the ceiling, at most %d bytes wait at a relay", 100*got/ceiling(15e6), most)
+	require.Greater(t, got, 0.93*ceiling(15e6))
+	require.LessOrEqual(t, most, options.BufferBytes+int(20e6/8*0.007))
+	c.requireConserved()
+	for i, v := range c.ways {
+		if i%2 == 0 {
+			require.Zero(t, v.line.Counts().Lost[emulate.QueueFull])
+		}
+	}
+}
+
+func TestFifteenLossyHopsRepairThemselves(t *testing.T) {
+	c := newChain(t, 10, DefaultOptions(), 4_000_000, repeated(15, link(20e6, 7*ms, 0.02))...)
+	c.run(60*time.Second, c.done)
+	c.requireComplete()
+	resent := uint64(0)
+	for _, n := range c.nodes {
+		resent += n.HopCounts(testRun).Resent
+	}
+	counts := c.consumer.Counts()
+	t.Logf("%d repairs at hops, %d units asked again end to end", resent, counts.AskedAgainUnits)
+	require.LessOrEqual(t, counts.AskedAgainUnits*99, resent, "hops make 99 % of all repairs")
+}
+
+func TestRateStepsBehindABuffer(t *testing.T) {
+	options := DefaultOptions()
+	options.BufferBytes, options.WindowBytes = 24_000_000, 64<<20
+	for _, period := range []time.Duration{2 * time.Second, 4 * time.Second} {
+		c := newChain(t, 1, options, 1<<40, link(20e6, 50*ms, 0), steps(100*ms, period, 5e6, 35e6))
+		c.run(2*period, nil)
+		got := c.over(4 * period)
+		t.Logf("period %v: %.1f Mb/s", period, got/1e6)
+		require.Greater(t, got, 0.8*ceiling(20e6))
+	}
+}
+
+func TestManyReceiversAreServedByCaches(t *testing.T) {
+	for _, shares := range []bool{true, false} {
+		options := DefaultOptions()
+		options.SharesCache = shares
+		const relays, length = 4, 5_000_000
+		w := newWorld(t, 2*relays+1) // relays 0..3 towards the origin, node 4; receivers 5..8
+		w.begin(testRun, options)
+		content := Content{Run: testRun, Name: testName, Length: length, UnitBytes: MaxUnitBytes}
+		for i := range relays {
+			w.join(i, i+1, link(20e6, 20*ms, 0), uint64(i))
+			w.neighbours(testRun, i, i+1)
+		}
+		require.NoError(t, w.nodes[relays].Publish(content, Stream{Seed: 4}, length))
+		var consumers []*Consumer
+		for i := range relays {
+			w.join(relays+1+i, i, link(100e6, 20*ms, 0), uint64(100+i))
+			w.neighbours(testRun, relays+1+i, i)
+			consumers = append(consumers, w.consume(relays+1+i, content, 4))
+		}
+		w.run(60*time.Second, func() bool {
+			for _, c := range consumers {
+				if state, _ := c.State(); state == "" {
+					return false
+				}
+			}
+			return true
+		})
+		counts, _ := w.nodes[relays].ContentCounts(testRun, testName)
+		t.Logf("cache shared %v: the origin sent %d units for %d receivers in %v", shares, counts.Sent, relays, w.now)
+		for _, c := range consumers {
+			state, _ := c.State()
+			require.Equal(t, "complete", state)
+		}
+		if shares {
+			require.Less(t, counts.Sent, uint64(1.05*float64(content.units())))
+		} else {
+			require.GreaterOrEqual(t, counts.Sent, uint64(relays)*uint64(content.units()))
+		}
+		w.requireConserved()
+	}
+}
+
+func TestANewNeighbourIsAskedAtOnce(t *testing.T) {
+	for _, asks := range []bool{true, false} {
+		options := DefaultOptions()
+		options.AsksOnHandover = asks
+		c := newChain(t, 3, options, 20_000_000, link(20e6, 20*ms, 0), link(20e6, 20*ms, 0))
+		c.nodes = append(c.nodes, newNode(3, DefaultPolicy()))
+		require.NoError(t, c.nodes[3].Begin(testRun, options))
+		c.join(0, 3, link(20e6, 20*ms, 0), 71)
+		c.join(3, 2, link(20e6, 20*ms, 0), 72)
+		c.run(3*time.Second, nil)
+		c.cut(0, 1)
+		c.cut(1, 2)
+		before := c.now
+		c.neighbours(testRun, 3, 2)
+		c.neighbours(testRun, 0, 3)
+		arrived := c.consumer.Counts().ArrivedBytes
+		c.run(c.now+2*time.Second, func() bool { return c.consumer.Counts().ArrivedBytes > arrived+100_000 })
+		t.Logf("asks %v: data again after %v", asks, c.now-before)
+		if asks {
+			require.Less(t, c.now-before, 300*ms)
+		}
+		c.run(60*time.Second, c.done)
+		c.requireComplete()
+	}
+}
+
+func TestARelayThatBeginsAnewIsMetAgain(t *testing.T) {
+	c := newChain(t, 3, DefaultOptions(), 20_000_000, link(20e6, 20*ms, 0), link(20e6, 20*ms, 0))
+	c.run(3*time.Second, nil)
+	again := newNode(1, DefaultPolicy())
+	again.salt, again.salts = 99<<20, 99<<20
+	c.nodes[1] = again
+	require.NoError(t, again.Begin(testRun, DefaultOptions()))
+	require.NoError(t, again.Serve(hopOf(testRun, 0, 1)))
+	require.NoError(t, again.Ask(hopOf(testRun, 1, 2)))
+	c.run(60*time.Second, c.done)
+	c.requireComplete()
+}
+
+func TestAPathThatEndsIsALostLink(t *testing.T) {
+	c := newChain(t, 3, DefaultOptions(), 1<<40, link(20e6, 20*ms, 0))
+	c.run(3*time.Second, nil)
+	c.cut(0, 1)
+	c.run(200*time.Second, c.done)
+	state, at := c.consumer.State()
+	require.Equal(t, "link_lost", state)
+	t.Log(at)
+}
+
+// TestRandomPaths runs a hundred paths by seeds that it prints, or INTCP_PATHS of them.
+func TestRandomPaths(t *testing.T) {
+	n := 100
+	if wanted, err := strconv.Atoi(os.Getenv("INTCP_PATHS")); err == nil {
+		n = wanted
+	}
+	_, first := seededRng(t)
+	if wanted, err := strconv.ParseUint(os.Getenv("INTCP_SEED"), 10, 64); err == nil {
+		first = wanted
+	}
+	for i := range n {
+		runRandomPath(t, first+uint64(i))
+		if t.Failed() {
+			return
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package intcp
+
+import "time"
+
+const (
+	leastLease   = 100 * time.Millisecond
+	afterLease   = 100 * time.Millisecond // between two packets once the lease has run out
+	catchUp      = time.Millisecond       // of sending that a late caller makes good at once
+	logBegin     = 1 << 10
+	logMost      = 1 << 15
+	readerLife   = 60 * time.Second // without an interest
+	mostRunUnits = 1 << 12          // of one report of losses
+)
+
+// responder is the upstream end of a hop: it sends to one neighbour what that asked for.
+type responder struct {
+	node     *Node
+	hop      Hop
+	options  *Options
+	sealer   *sealer
+	peer     Address
+	salt     uint32 // of its own packets
+	peerSalt uint32
+	sequence uint32
+
+	interests replays
+	echoUs    uint32 // sentUs of the newest interest
+	echoAt    time.Duration
+	rtt       roundTrip
+	log       []sentUnit
+	readers   []*reader
+	owesEcho  bool // an interest came since the last DATA
+}
+
+// sentUnit says what a sequence carried.
+type sentUnit struct {
+	reader   *reader
+	sequence uint32
+	unit     uint32
+	at       time.Duration
+}
+
+// reader is a flow to a neighbour downstream.
+type reader struct {
+	responder *responder
+	key       flowKey
+	place     *place
+	wants     spans // asked for and not here yet
+	line      queue // here, to be sent
+	resends   queue // lost on this hop
+
+	rate       float64 // bytes a second, as asked
+	leaseUntil time.Duration
+	heard      time.Duration
+	nextAt     time.Duration
+}
+
+// granted is the rate while its lease lasts.
+func (r *reader) granted(now time.Duration) float64 {
+	if r.responder.options.LeasesRates && now >= r.leaseUntil {
+		return 0
+	}
+	return r.rate
+}
+
+// interval is how long a packet keeps the next one waiting.
+func (r *reader) interval(now time.Duration, bytes int) time.Duration {
+	rate := r.granted(now)
+	if rate <= 0 {
+		return afterLease
+	}
+	return time.Duration(float64(bytes+headerBytes) / rate * float64(time.Second))
+}
+
+func (r *reader) isIdle() bool { return r.line.count == 0 && r.resends.count == 0 }
+
+// onInterest takes in an interest whose tag holds and whose sequence is new.
+func (s *responder) onInterest(now time.Duration, r *reader, p *interest) {
+	if p.sequence == s.interests.highest {
+		s.echoUs, s.echoAt = p.sentUs, now
+		if p.has(flagEcho) {
+			s.rtt.add(now, time.Duration(int32(micros(now)-p.echoUs))*time.Microsecond)
+		}
+	}
+	s.owesEcho = true
+	s.grant(now, r, p.rateKbps)
+	for _, run := range p.losts {
+		s.repeat(run)
+	}
+	if p.has(flagProbe) {
+		s.repeatTail(now, p.highest)
+	}
+	for _, asked := range p.ranges {
+		s.want(now, r, asked, p.ttl > 1, p.has(flagAgain))
+	}
+}
+
+func (s *responder) grant(now time.Duration, r *reader, kbps uint32) {
+	rate := min(float64(kbps)*125, s.node.policy.MaxRateBps/8)
+	if before := r.granted(now); r.nextAt > now && rate > before { // what is left to wait passes at the new rate
+		r.nextAt = now + min(time.Duration(float64(r.nextAt-now)*before/rate), r.nextAt-now)
+	}
+	r.rate, r.heard = rate, now
+	r.leaseUntil = now + max(4*s.rtt.smooth, leastLease)
+}
+
+// want takes a range of bytes as the units that it touches.
+func (s *responder) want(now time.Duration, r *reader, asked byteRange, goesOn, isAgain bool) {
+	content := r.place.Content
+	if asked.start >= content.Length || asked.length == 0 {
+		return
+	}
+	length := uint64(min(asked.length, s.node.policy.MaxAskBytes))
+	end := min(asked.start+length, content.Length)
+	size := uint64(content.UnitBytes)
+	r.place.want(now, r, uint32(asked.start/size), uint32((end+size-1)/size), goesOn, isAgain)
+}
+
+func (s *responder) entry(sequence uint32) *sentUnit {
+	if len(s.log) == 0 {
+		return nil
+	}
+	if e := &s.log[sequence%uint32(len(s.log))]; e.sequence == sequence && e.reader != nil {
+		return e
+	}
+	return nil
+}
+
+// repeat sends again what some sequences carried, each once.
+func (s *responder) repeat(run lostRun) {
+	for i := range min(uint32(run.count), mostRunUnits) {
+		if e := s.entry(run.first + i); e != nil {
+			e.reader.resends.push(e.unit, e.unit+1)
+			e.reader = nil
+		}
+	}
+}
+
+// repeatTail sends again what was sent above a sequence and is older than a round trip: its requester waits in vain.
+func (s *responder) repeatTail(now time.Duration, highest uint32) {
+	from := max(highest+1, s.sequence-min(s.sequence, uint32(len(s.log)))+1)
+	for sequence := from; sequence <= s.sequence; sequence++ {
+		if e := s.entry(sequence); e != nil && now-e.at > s.rtt.smooth {
+			s.repeat(lostRun{sequence, 1})
+		}
+	}
+}
+
+// note keeps what a sequence carried, for repeats; the log grows while it would forget what is younger than two seconds.
+func (s *responder) note(e sentUnit) {
+	if len(s.log) == 0 {
+		s.log = make([]sentUnit, logBegin)
+	}
+	if old := &s.log[e.sequence%uint32(len(s.log))]; old.reader != nil && e.at-old.at < 2*time.Second && len(s.log) < logMost {
+		larger := make([]sentUnit, 2*len(s.log))
+		for _, kept := range s.log {
+			larger[kept.sequence%uint32(len(larger))] = kept
+		}
+		s.log = larger
+	}
+	s.log[e.sequence%uint32(len(s.log))] = e
+}
+
+// send lets out what the flows' rates allow now.
+func (s *responder) send(now time.Duration, out *Outbox) {
+	for _, r := range s.readers {
+		r.nextAt = max(r.nextAt, now-catchUp)
+		for !r.isIdle() && r.mayNow(now) {
+			r.sendNext(now, out)
+		}
+	}
+	if s.owesEcho && len(s.readers) > 0 { // nothing to send: the interests are acknowledged all the same
+		s.sendData(now, s.readers[0], 0, 0, 0, out)
+	}
+}
+
+// mayNow: a rate of 0 within its lease means nothing at all.
+func (r *reader) mayNow(now time.Duration) bool {
+	if now < r.nextAt {
+		return false
+	}
+	return r.rate > 0 || now >= r.leaseUntil
+}
+
+func (r *reader) wake(now time.Duration) time.Duration {
+	switch {
+	case r.isIdle():
+		return never
+	case r.rate <= 0:
+		return max(r.nextAt, r.leaseUntil)
+	default:
+		return r.nextAt
+	}
+}
+
+func (r *reader) sendNext(now time.Duration, out *Outbox) {
+	var flags uint16
+	unit, isResend := r.resends.pop()
+	if isResend {
+		flags = flagResent
+	} else {
+		unit, _ = r.line.pop()
+	}
+	if r.place.held != nil && !r.place.held.has(unit) { // it had to go before it was sent
+		if !isResend {
+			r.place.counts.Evicted++
+			r.place.want(now, r, unit, unit+1, true, false)
+		}
+		return
+	}
+	if isResend {
+		r.place.counts.Again++
+	} else {
+		r.place.counts.Sent++
+	}
+	length := r.place.unitLength(unit)
+	r.responder.sendData(now, r, unit, length, flags, out)
+	r.place.counts.SentBytes += uint64(length)
+	r.nextAt += r.interval(now, dataBytes+length)
+}
+
+func (s *responder) sendData(now time.Duration, r *reader, unit uint32, length int, flags uint16, out *Outbox) {
+	s.sequence++
+	s.owesEcho = false
+	if r.isIdle() {
+		flags |= flagQueueEmpty
+	}
+	p := data{
+		head:            head{kind: kindData, flags: flags | flagEcho, flow: r.key.flow, sequence: s.sequence, sentUs: micros(now)},
+		offset:          uint64(unit) * uint64(r.place.UnitBytes),
+		waiting:         uint16(min(r.line.total, 1<<16-1)),
+		echoUs:          s.echoUs + micros(now) - micros(s.echoAt),
+		interestHighest: s.interests.highest, interestBits: uint32(s.interests.bits),
+	}
+	b := out.room(s.peer, dataBytes+length)
+	p.put(b, length)
+	s.sealer.seal(downstream, s.salt, s.sequence, b, dataBytes-tagBytes)
+	if length > 0 {
+		r.place.read(unit, b[dataBytes:])
+		s.note(sentUnit{r, s.sequence, unit, now})
+	}
+}
