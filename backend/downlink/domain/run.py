@@ -160,15 +160,22 @@ def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int)
     return state is RunState.FAILED and reason not in _LASTING and attempt < attempts
 
 
+PATIENCE_S = 3000.0
+"""With a minute's margin and later starts it stays below 3,600 s, which an agent's own policy allows unless it says more."""
+
+
 def transfer_deadline_s(
     seconds: float | None, size_bytes: int | None, last_start_s: float, base_rtt_ms: float, rate_bps: int
 ) -> float:
     """The hard limit of a transfer, from the run's zero.
 
-    By bytes the time is unknown: a receive window of 64 KB per round trip is the slowest that is waited for.
+    By bytes the time is unknown: a receive window of 64 KB per round trip is the slowest that is waited for, though no longer
+    than PATIENCE_S unless the link itself, at a quarter of its rate, needs it: agents refuse what may last an hour.
     """
     margin = 30 + MARGIN_RTTS * base_rtt_ms / 1000
     if seconds is not None:
         return seconds + margin
-    slowest_bps = min(rate_bps / 4, 65_536 * 8 / (base_rtt_ms / 1000))
-    return last_start_s + (size_bytes or 0) * 8 / slowest_bps + margin
+    size_bits = (size_bytes or 0) * 8
+    by_window_s = size_bits / (65_536 * 8 / (base_rtt_ms / 1000))
+    by_link_s = size_bits / (rate_bps / 4)
+    return last_start_s + max(by_link_s, min(by_window_s, PATIENCE_S)) + margin

@@ -103,6 +103,9 @@ def test_a_transfer_by_bytes_is_waited_for_at_a_quarter_of_the_rate_or_64_kb_a_r
     margin_s = 30 + 12
     assert transfer_deadline_s(None, 65_536, 5, 600, 144_000_000) == pytest.approx(5 + 0.6 + margin_s)
     assert transfer_deadline_s(None, 1_000_000, 0, 600, 400_000) == pytest.approx(80 + margin_s)
+    # 1 GiB over GEO: 9,831 s by the window, which no agent would allow; over a slow link as long as the link needs
+    assert transfer_deadline_s(None, 2**30, 0, 600, 144_000_000) == pytest.approx(3000 + margin_s)
+    assert transfer_deadline_s(None, 2**30, 0, 600, 4_000_000) == pytest.approx(2**30 * 8 / 1e6 + margin_s)
     assert transfer_deadline_s(7, None, 5, 600, 400_000) == pytest.approx(7 + margin_s)
 
 
