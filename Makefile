@@ -151,6 +151,10 @@ lint-frontend: frontend/node_modules/.package-lock.json
 soak: install packages ## As root, 35 minutes: everything left running, each process killed once; fails when memory, descriptors or requests grow
 	SOAK_S=1800 $(PYTEST) -s backend/tests/system/test_soak.py
 
+.PHONY: idle
+idle: install packages ## Six minutes: what a tab left open costs a server with a past, in requests and processor time, over five of them
+	DOWNLINK_IDLE_S=300 $(PYTEST) -s backend/tests/system/test_built_dashboard.py -k idle
+
 .PHONY: fleet
 fleet: $(STAMPS)/python ## An hour: 24 hours of 1,000 agents and ten campaigns on a fast clock; every run ends, nothing grows
 	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no backend/tests/actions/test_fleet.py

@@ -88,6 +88,7 @@ BENCHES = [
     python_bench("judged_bench"),
     python_bench("exits_bench"),
     python_bench("samples_bench"),
+    python_bench("calendar_bench"),
     python_bench("dashboard_bench"),
 ]
 

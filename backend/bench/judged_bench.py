@@ -141,9 +141,12 @@ def main() -> None:
 
         spec = api.get(f"/campaigns/{campaign}").raise_for_status().json()["spec"]
         another = f"statistics?phase=steady&baseline={quote(spec['conditions'][-1]['name'])}"
-        asked = {each: each for each in ("statistics", "exits", "limits", "values")} | {"another baseline": another}
-        for name, path in asked.items():
-            times = timed(lambda path=path: api.get(f"/campaigns/{campaign}/{path}").raise_for_status(), 50)
+        place = f"side={campaign}/1/{quote(spec['links'][0])}/"
+        sides = "&".join(place + quote(each["name"]) for each in spec["conditions"])
+        own = {"another baseline": another, **{each: each for each in ("statistics", "exits", "limits", "values")}}
+        asked = {name: f"/campaigns/{campaign}/{path}" for name, path in own.items()}
+        for name, path in {**asked, "comparison": f"/comparison?{sides}"}.items():
+            times = timed(lambda path=path: api.get(path).raise_for_status(), 50)
             p95_ms = 1e3 * sorted(times)[47]
             tell(f"GET {name}, p95", p95_ms, "ms", goal=f"<= {LIMIT_MS}", remark=f"{RUNS} runs, 50 requests")
         whole_ms = 1e3 * median_s(report) / RUNS
