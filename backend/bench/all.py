@@ -87,6 +87,7 @@ BENCHES = [
     python_bench("report_bench"),
     python_bench("judged_bench"),
     python_bench("exits_bench"),
+    python_bench("paths_bench"),
     python_bench("samples_bench"),
     python_bench("calendar_bench"),
     python_bench("dashboard_bench"),

@@ -1,0 +1,72 @@
+"""What a path trace is like, in a few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from downlink.constellation.exact import path_rows
+from downlink.constellation.orbits import Whole
+from downlink.domain.pathtrace import PathHeader
+
+EACH_US = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    least: float
+    median: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """delay_ms: one way, each second. rate_bps: of the hops with the ground. hops: per path, by time. None: there is no path at all."""
+
+    delay_ms: Spread | None
+    hops: Spread | None
+    rate_bps: Spread | None
+    loss_ratio: Spread | None
+    path_changes: int
+    changes_per_minute: float
+    ground_changes_per_minute: float
+    unreachable_s: float
+
+
+def summarise(header: PathHeader, columns: Mapping[str, Whole]) -> Summary:
+    found = path_rows(columns)
+    delays, hops, rates, losses = [], [], [], []
+    covered_us = 0
+    for nodes, rows in found:
+        start, end = int(columns["at_us"][rows[0][0]]), int(columns["at_us"][rows[0][-1]])
+        covered_us += end - start
+        at_us = np.arange(start + (-start) % EACH_US, end, EACH_US) if end - start > EACH_US else np.array([start])
+        delay = sum(np.interp(at_us, columns["at_us"][each], columns["delay_ns"][each]) for each in rows)
+        delays.append(np.asarray(delay) / 1e6)
+        hops.append(np.full(len(at_us), len(rows)))
+        ground = [each for at, each in enumerate(rows) if min(nodes[at : at + 2]) < 0]
+        rates += [columns["rate_bps"][each] for each in ground]
+        losses += [columns["loss_ppb"][each] / 1e9 for each in ground]
+    minutes = header.duration_us / 60e6
+    changes = int(columns["path"][-1])
+    return Summary(
+        _spread(delays), _spread(hops), _spread(rates), _spread(losses), changes, changes / minutes,
+        _ground_changes(found) / minutes, (header.duration_us - covered_us) / 1e6,
+    )  # fmt: skip
+
+
+def _ground_changes(found: list[tuple[tuple[int, ...], list[Whole]]]) -> int:
+    ends = [(nodes[1], nodes[-2]) for nodes, _ in found]
+    return sum(one != other for one, other in pairwise(ends))
+
+
+def _spread(parts: Sequence[NDArray[Any]]) -> Spread | None:
+    if not parts:
+        return None
+    values = np.concatenate(parts)
+    return Spread(float(np.min(values)), float(np.median(values)), float(np.max(values)))
