@@ -72,6 +72,7 @@ func (n *Node) Consume(now time.Duration, content Content, stream Stream) (*Cons
 	}
 	p.consumer = c
 	n.places[key] = p
+	n.wanting = append(n.wanting, c)
 	n.openUp(n.ups[content.Run], p)
 	n.wake = 0
 	return c, nil

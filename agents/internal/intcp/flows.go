@@ -1,6 +1,9 @@
 package intcp
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // keptSalts is how many earlier sessions of a hop stay refused.
 const keptSalts = 8
@@ -94,12 +97,7 @@ func (n *Node) removeResponder(s *responder) {
 	for len(s.readers) > 0 {
 		n.removeReader(s.readers[0])
 	}
-	for i, other := range n.senders {
-		if other == s {
-			n.senders = append(n.senders[:i], n.senders[i+1:]...)
-			break
-		}
-	}
+	n.senders = slices.DeleteFunc(n.senders, func(other *responder) bool { return other == s })
 }
 
 // removeReader ends a flow to a neighbour. A content that nobody asks for any longer is no longer asked for upstream;
@@ -107,12 +105,7 @@ func (n *Node) removeResponder(s *responder) {
 func (n *Node) removeReader(r *reader) {
 	delete(n.readers, r.key)
 	s := r.responder
-	for i, other := range s.readers {
-		if other == r {
-			s.readers = append(s.readers[:i], s.readers[i+1:]...)
-			break
-		}
-	}
+	s.readers = slices.DeleteFunc(s.readers, func(other *reader) bool { return other == r })
 	for i := range s.log {
 		if s.log[i].reader == r {
 			s.log[i].reader = nil
@@ -149,12 +142,7 @@ func (n *Node) closeUp(p *place, reason Reason) {
 	p.up = nil
 	p.pending.list, p.nPending = p.pending.list[:0], 0
 	delete(n.up, f.key)
-	for i, other := range f.requester.flows {
-		if other == f {
-			f.requester.flows = append(f.requester.flows[:i], f.requester.flows[i+1:]...)
-			break
-		}
-	}
+	f.requester.flows = slices.DeleteFunc(f.requester.flows, func(other *upFlow) bool { return other == f })
 	if f.isOpen {
 		n.closings = append(n.closings, flowClosing{requester: f.requester, flow: f.key.flow, reason: reason, counts: p.counts})
 	}
@@ -226,7 +214,11 @@ func (n *Node) End(run uint64) {
 			delete(n.hops, key)
 		}
 	}
-	delete(n.ups, run)
+	if s := n.ups[run]; s != nil {
+		n.forgetAsker(s)
+		delete(n.ups, run)
+	}
+	n.wanting = slices.DeleteFunc(n.wanting, func(c *Consumer) bool { return c.place.Run == run })
 	delete(n.options, run)
 	n.wake = 0
 }

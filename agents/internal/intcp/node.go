@@ -2,6 +2,7 @@ package intcp
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Node struct {
 	readers map[flowKey]*reader // by who asks
 	up      map[flowKey]*upFlow // by who is asked
 	senders []*responder
+	askers  []*requester
+	wanting []*Consumer
 	cache   cache
 
 	flows             uint32 // ids handed out
@@ -111,11 +114,17 @@ func (n *Node) Ask(hop Hop) error {
 	s.arrivals.holePackets = options.HolePackets
 	before := n.ups[hop.Run]
 	n.ups[hop.Run] = s
+	n.askers = append(n.askers, s)
 	if before != nil {
 		n.move(before, s)
+		n.forgetAsker(before)
 	}
 	n.wake = 0
 	return nil
+}
+
+func (n *Node) forgetAsker(s *requester) {
+	n.askers = slices.DeleteFunc(n.askers, func(other *requester) bool { return other == s })
 }
 
 // move takes the flows of a requester to its successor.
@@ -176,12 +185,10 @@ func (n *Node) Step(now time.Duration, from Address, datagram []byte, out *Outbo
 	} else if now < n.wake {
 		return n.wake
 	}
-	for _, p := range n.places {
-		if p.consumer != nil {
-			p.consumer.tick(now)
-		}
+	for _, c := range n.wanting {
+		c.tick(now)
 	}
-	for _, s := range n.ups {
+	for _, s := range n.askers {
 		s.tick(now, out)
 	}
 	for _, s := range n.senders {
@@ -195,12 +202,10 @@ func (n *Node) Step(now time.Duration, from Address, datagram []byte, out *Outbo
 
 func (n *Node) nextWake(now time.Duration) time.Duration {
 	wake := never
-	for _, p := range n.places {
-		if p.consumer != nil {
-			wake = min(wake, p.consumer.wake())
-		}
+	for _, c := range n.wanting {
+		wake = min(wake, c.wake())
 	}
-	for _, s := range n.ups {
+	for _, s := range n.askers {
 		wake = min(wake, s.wake())
 	}
 	for _, s := range n.senders {

@@ -15,6 +15,9 @@ func (s Stream) word(position uint64) uint64 {
 
 // Read fills b with the stream's bytes from an offset on.
 func (s Stream) Read(offset uint64, b []byte) {
+	for ; offset%8 == 0 && len(b) >= 8; b, offset = b[8:], offset+8 {
+		binary.LittleEndian.PutUint64(b, s.word(offset/8))
+	}
 	for len(b) > 0 {
 		var word [8]byte
 		binary.LittleEndian.PutUint64(word[:], s.word(offset/8))
