@@ -35,7 +35,7 @@ from downlink.domain import campaign as domain
 from downlink.domain.campaign import LEAST_PHASE_S, PROBE, PROBE_EVERY_MS, Campaign, ConditionOrder, Sampling, Scalar
 from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
-from downlink.domain.setting import Setting, settings
+from downlink.domain.setting import Scope, Setting, settings
 from downlink.domain.text import is_storable
 
 MAX_CONDITIONS = 64
@@ -67,8 +67,19 @@ def _setting_value(setting: Setting) -> Any:
             raise ValueError(f"must be {setting.allowed}, not {shown(value)}.")
         return text
 
-    schema = {"type": ["string", "integer"], "description": f"{setting.allowed} ({setting.scope})"}
+    schema = {"type": ["string", "integer"], "description": _help(setting)}
     return Annotated[str | None, PlainValidator(accept), WithJsonSchema(schema)]
+
+
+_REACHES = {
+    Scope.NAMESPACE: "for its network namespace",
+    Scope.HOST: "for the whole host",
+    Scope.ROUTE: "for the route",
+}
+
+
+def _help(setting: Setting) -> str:
+    return f"{setting.meaning}. Takes {setting.allowed}; set {_REACHES[setting.scope]}"
 
 
 Option = Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from downlink.domain.setting_meanings import MEANINGS
+
 ALWAYS_ASKED: Mapping[str, str] = MappingProxyType({"net.ipv4.tcp_no_metrics_save": "1"})
 """Settings of every run (docs/agent-protocol.md section 4)."""
 MAX_INT = 2**31 - 1
@@ -28,10 +30,11 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. accepts(text) tells whether the kernel would take text; allowed says so in words."""
+    """One setting. meaning: what it does. accepts(text) tells whether the kernel would take text; allowed says so in words."""
 
     name: str
     scope: Scope
+    meaning: str
     allowed: str
     accepts: Callable[[str], bool]
 
@@ -109,7 +112,7 @@ _TABLE: Mapping[Scope, Mapping[str, tuple[str, Callable[[str], bool]]]] = {
 
 _SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
-        name: Setting(name, scope, allowed, accepts)
+        name: Setting(name, scope, MEANINGS[name], allowed, accepts)
         for scope, names in _TABLE.items()
         for name, (allowed, accepts) in names.items()
     }

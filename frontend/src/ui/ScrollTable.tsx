@@ -32,7 +32,7 @@ export function ScrollTable({ label, heads, children, ...table }: ScrollTablePro
       <div role="group" ref={place} className={classes.scroll} aria-label={label} tabIndex={0}>
         <Table verticalSpacing={7} horizontalSpacing="md" fz="sm" className={classes.table} {...table}>
           {heads ? <Heads heads={heads} /> : null}
-          {heads ? <Table.Tbody>{children}</Table.Tbody> : children}
+          {heads ? <Table.Tbody role="rowgroup">{children}</Table.Tbody> : children}
         </Table>
       </div>
     </>
@@ -41,10 +41,10 @@ export function ScrollTable({ label, heads, children, ...table }: ScrollTablePro
 
 function Heads({ heads }: { heads: readonly string[] }) {
   return (
-    <Table.Thead>
-      <Table.Tr>
+    <Table.Thead role="rowgroup">
+      <Table.Tr role="row">
         {heads.map((head) => (
-          <Table.Th key={head} scope="col">
+          <Table.Th key={head} scope="col" role="columnheader">
             {head || <VisuallyHidden>Actions</VisuallyHidden>}
           </Table.Th>
         ))}

@@ -11,7 +11,7 @@ import { formatEstimate, formatSigned } from '@/lib/format'
 import { type Measure, phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import classes from './compare.module.css'
+import classes from '@/ui/ui.module.css'
 import { type Against, against, effectSentence, rowsOf, unpairedFigure, withinSentence } from './compared'
 
 interface UnpairedPanelProps {

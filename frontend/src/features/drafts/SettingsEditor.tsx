@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Select, Stack, Text, TextInput } from '@mantine/core'
 import { type Path, placeOf } from './document'
 import classes from './drafts.module.css'
 import { shapeAt } from './schema'
@@ -67,20 +67,27 @@ function Setting({ path, owner }: { path: Path; owner: string }) {
   const value = mappingAt(data, path.slice(0, -1))[name]
   const error = problems.find((one) => one.place === place || isOfDefault(one.place, path))?.message
   return (
-    <Group gap={6} align="flex-start" wrap="nowrap">
-      <TextInput
-        size="xs"
-        className={classes.grow}
-        label={name}
-        description={shapeAt(schema, path)?.description}
-        error={error}
-        value={value === null || value === undefined ? '' : String(value)}
-        onChange={(event) => edit(path, plain(event.currentTarget.value))}
-      />
-      <ActionIcon variant="subtle" color="gray" mt={18} aria-label={`Remove ${name} from ${owner}`} onClick={() => edit(path, undefined)}>
-        <Text aria-hidden="true">×</Text>
-      </ActionIcon>
-    </Group>
+    <TextInput
+      size="xs"
+      classNames={{ label: classes.settingName, description: classes.settingHelp }}
+      label={name}
+      description={shapeAt(schema, path)?.description}
+      error={error}
+      value={value === null || value === undefined ? '' : String(value)}
+      onChange={(event) => edit(path, plain(event.currentTarget.value))}
+      rightSectionPointerEvents="all"
+      rightSection={
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label={`Remove ${name} from ${owner}`}
+          onClick={() => edit(path, undefined)}
+        >
+          <Text aria-hidden="true">×</Text>
+        </ActionIcon>
+      }
+    />
   )
 }
 

@@ -61,20 +61,24 @@ function None() {
 function FigurePanel({ figure: { paper, figure, campaigns, rows } }: { figure: Figure }) {
   return (
     <Panel title={`${paper}, ${figure}`} description="Dashed: what was published. Dot and bar: ours with its 95 % interval." isFlush>
-      <ScrollTable label={`${paper}, ${figure}`} data-wraps>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Value</Table.Th>
-            <Table.Th scope="col">Published</Table.Th>
+      <ScrollTable label={`${paper}, ${figure}`} role="table" data-stacks>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            <Table.Th scope="col" role="columnheader">
+              Value
+            </Table.Th>
+            <Table.Th scope="col" role="columnheader">
+              Published
+            </Table.Th>
             {campaigns.map((campaign, style) => (
-              <Table.Th key={campaign.campaign_id} scope="col">
+              <Table.Th key={campaign.campaign_id} scope="col" role="columnheader">
                 <Head campaign={campaign} style={style} />
               </Table.Th>
             ))}
-            <Table.Td />
+            <Table.Td role="cell" />
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {rows.map((row) => (
             <ValueRow key={row.name} row={row} campaigns={campaigns} />
           ))}
@@ -105,23 +109,25 @@ function Head({ campaign: { campaign_id, name, origin, runs }, style }: { campai
 function ValueRow({ row, campaigns }: { row: Row; campaigns: readonly CampaignReproduction[] }) {
   const { published, ours } = row
   return (
-    <Table.Tr>
-      <Table.Th scope="row" fw={500}>
+    <Table.Tr role="row">
+      <Table.Th scope="row" role="rowheader" fw={500} style={{ whiteSpace: 'normal' }}>
         {row.name}
         <Text size="xs" c="dimmed">
           {comparedText(published)}
         </Text>
       </Table.Th>
-      <Table.Td>
+      <Table.Td role="cell" data-label="Published" style={{ whiteSpace: 'normal' }}>
         {publishedText(published)}
         <Text size="xs" c="dimmed">
           {[toleranceText(published), published.source].filter(Boolean).join(' · ')}
         </Text>
       </Table.Td>
       {ours.map((value, index) => (
-        <Table.Td key={campaigns[index]?.campaign_id}>{value ? <Ours value={value} /> : 'not named'}</Table.Td>
+        <Table.Td role="cell" key={campaigns[index]?.campaign_id} data-label={campaigns[index]?.name} style={{ whiteSpace: 'normal' }}>
+          {value ? <Ours value={value} /> : 'not named'}
+        </Table.Td>
       ))}
-      <Table.Td>
+      <Table.Td role="cell" data-whole>
         <PublishedMark ours={ours} least={published.least} most={published.most} {...spanOf(row)} />
       </Table.Td>
     </Table.Tr>
@@ -136,7 +142,11 @@ function Ours({ value }: { value: ReproducedValue }) {
       <Text size="xs" c="dimmed">
         {value.n > 0 ? countText(value) : 'Launch the campaign; values appear after its first runs.'}
       </Text>
-      {isOff && value.why ? <Text size="xs">{value.why}</Text> : null}
+      {isOff && value.why ? (
+        <Text size="xs" maw="60ch">
+          {value.why}
+        </Text>
+      ) : null}
     </>
   )
 }

@@ -26,7 +26,7 @@ export function FlowsPanel({ run }: { run: Run }) {
   if (run.flows.length === 0) return null
   return (
     <Panel title="Flows" description={run.import_source ? 'As in the file.' : 'Asked and actual side by side.'} isFlush>
-      <ScrollTable label="Flows" heads={HEADS}>
+      <ScrollTable label="Flows" heads={HEADS} role="table" data-stacks>
         {run.flows.map((flow) => (
           <FlowRow key={flow.flow} flow={flow} flows={run.flows} wasAsked={run.import_source === null} />
         ))}
@@ -38,12 +38,14 @@ export function FlowsPanel({ run }: { run: Run }) {
 function FlowRow({ flow, flows, wasAsked }: { flow: RunFlow; flows: RunFlow[]; wasAsked: boolean }) {
   const options = Object.entries(flow.cc_options).map(([name, value]) => `${name}=${String(value)}`)
   return (
-    <Table.Tr>
-      <Table.Th scope="row">{flow.flow}</Table.Th>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+    <Table.Tr role="row">
+      <Table.Th scope="row" role="rowheader">
+        Flow {flow.flow}
+      </Table.Th>
+      <Table.Td role="cell" data-label="From → to" data-whole>
         {flow.sender} → {flow.receiver}
       </Table.Td>
-      <Table.Td>
+      <Table.Td role="cell" data-label="Congestion control">
         {wasAsked ? (
           <AskedActual asked={flow.asked_cc} actual={flow.actual_cc} version={flow.cc_version} />
         ) : (
@@ -52,15 +54,25 @@ function FlowRow({ flow, flows, wasAsked }: { flow: RunFlow; flows: RunFlow[]; w
         {options.length > 0 ? <div>{options.join(', ')}</div> : null}
         <Aside>{hystartText(flow, flows)}</Aside>
       </Table.Td>
-      <Table.Td>
+      <Table.Td role="cell" data-label="Recorded at the sender">
         <Recording flow={flow} />
       </Table.Td>
-      <Table.Td>{flow.start_s > 0 ? `${flow.start_s} s` : 'at zero'}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{mbps(flow.throughput_bps)}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{mbps(flow.goodput_bps)}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatBytes(flow.app_bytes)}</Table.Td>
-      <Table.Td>{flow.time_to_steady_s === null ? NO_VALUE : `${formatNumber(flow.time_to_steady_s)} s`}</Table.Td>
-      <Table.Td>
+      <Table.Td role="cell" data-label="Start">
+        {flow.start_s > 0 ? `${flow.start_s} s` : 'at zero'}
+      </Table.Td>
+      <Table.Td role="cell" data-label="Throughput" style={{ whiteSpace: 'nowrap' }}>
+        {mbps(flow.throughput_bps)}
+      </Table.Td>
+      <Table.Td role="cell" data-label="Goodput" style={{ whiteSpace: 'nowrap' }}>
+        {mbps(flow.goodput_bps)}
+      </Table.Td>
+      <Table.Td role="cell" data-label="Bytes" style={{ whiteSpace: 'nowrap' }}>
+        {formatBytes(flow.app_bytes)}
+      </Table.Td>
+      <Table.Td role="cell" data-label="Steady state after">
+        {flow.time_to_steady_s === null ? NO_VALUE : `${formatNumber(flow.time_to_steady_s)} s`}
+      </Table.Td>
+      <Table.Td role="cell" data-label="Ended by">
         {endingText(flow.ended)}
         <Aside>{flow.detail}</Aside>
       </Table.Td>

@@ -1,12 +1,17 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
 import type { RunSummary } from '@/api/types'
+import { Swatch } from '@/charts/Swatch'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
+import { LazyPart } from '@/ui/LazyPart'
 import { useNow } from '@/ui/useNow'
+import { useLiveHistory } from './liveHistory'
 import classes from './runs.module.css'
 
 type Live = NonNullable<RunSummary['live']>
 type LiveFlow = NonNullable<Live['flows']>[number]
+
+const loadChart = () => import('./LiveChart').then(({ LiveChart }) => LiveChart)
 
 /** Senders speak once a second. After so long without a word a reader should know that numbers are old. */
 const SILENT_AFTER_S = 5
@@ -16,6 +21,7 @@ const SILENT_AFTER_S = 5
  * controls: flow to its congestion control.
  */
 export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Record<number, string> }) {
+  const history = useLiveHistory(live)
   const silent_s = useSilence(`${live.elapsed_s} ${live.bytes}`)
   return (
     <>
@@ -23,7 +29,9 @@ export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Reco
         <ul className={classes.liveFlows} aria-label="Flows now">
           {live.flows.map((flow) => (
             <li key={flow.flow}>
-              <span>{[`Flow ${flow.flow}`, controls[flow.flow]].filter(Boolean).join(' · ')}</span>
+              <span>
+                <Swatch style={flow.flow - 1} width={18} /> {[`Flow ${flow.flow}`, controls[flow.flow]].filter(Boolean).join(' · ')}
+              </span>
               {flow.has_ended ? (
                 <span className={classes.gone}>ended by {formatNumber(flow.elapsed_s, 0)} s</span>
               ) : isSilent(live, flow) ? (
@@ -39,6 +47,7 @@ export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Reco
           ))}
         </ul>
       ) : null}
+      {Object.values(history).some((points) => points.length > 1) ? <LazyPart load={loadChart} props={{ history }} waiting={null} /> : null}
       {silent_s > SILENT_AFTER_S ? (
         <Text size="sm" className={classes.silent}>
           No news of it for {Math.floor(silent_s)} s: what is shown is the last that was heard.

@@ -19,14 +19,24 @@ export function SessionsPanel() {
 
 function SessionTable({ sessions }: { sessions: OpenSession[] }) {
   return (
-    <ScrollTable label="Signed-in browsers" heads={['Address', 'Browser', 'Signed in', 'Ends', '']}>
+    <ScrollTable label="Signed-in browsers" heads={['Address', 'Browser', 'Signed in', 'Ends', '']} role="table" data-stacks>
       {sessions.map((session) => (
-        <Table.Tr key={session.id}>
-          <Table.Th scope="row">{session.address}</Table.Th>
-          <Table.Td>{session.browser || '–'}</Table.Td>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(session.created_at)}</Table.Td>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(session.expires_at)}</Table.Td>
-          <Table.Td ta="right">{session.is_own ? 'this one' : <SignOut session={session} />}</Table.Td>
+        <Table.Tr role="row" key={session.id}>
+          <Table.Th scope="row" role="rowheader">
+            {session.address}
+          </Table.Th>
+          <Table.Td role="cell" data-label="Browser" data-whole miw={260} style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+            {session.browser || '–'}
+          </Table.Td>
+          <Table.Td role="cell" data-label="Signed in">
+            {formatMoment(session.created_at)}
+          </Table.Td>
+          <Table.Td role="cell" data-label="Ends">
+            {formatMoment(session.expires_at)}
+          </Table.Td>
+          <Table.Td role="cell" ta="right">
+            {session.is_own ? 'this one' : <SignOut session={session} />}
+          </Table.Td>
         </Table.Tr>
       ))}
     </ScrollTable>

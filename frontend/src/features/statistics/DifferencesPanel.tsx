@@ -10,9 +10,9 @@ import { formatEstimate, formatSigned } from '@/lib/format'
 import { phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
+import classes from '@/ui/ui.module.css'
 import { differencesFigure } from './figures'
 import { effectText, forestRows, namesOf, type Place, powerSentence } from './measures'
-import classes from './statistics.module.css'
 
 interface DifferencesPanelProps {
   place: Place

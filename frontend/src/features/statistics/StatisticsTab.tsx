@@ -7,6 +7,7 @@ import { Choice } from '@/ui/Choice'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
+import classes from '@/ui/ui.module.css'
 import { DifferencesPanel } from './DifferencesPanel'
 import { DistributionPanel } from './DistributionPanel'
 import { sidesAt } from './distributions'
@@ -14,7 +15,6 @@ import { canTell, choices, comparisonsAt, flowLabel, type Offer, type Place, pla
 import { OutliersPanel } from './OutliersPanel'
 import { useStatistics, useStatisticsAgainst, useValues } from './queries'
 import type { StatisticsSearch } from './search'
-import classes from './statistics.module.css'
 import { TestsPanel } from './TestsPanel'
 
 function reason({ conditions, origin }: CampaignDetail): string {

@@ -16,6 +16,7 @@ const TIMES = [
   { name: 'dp_s', title: 'dp: first loss' },
   { name: 'hr_s', title: 'hr = dp − ex' },
 ] as const
+type TimeName = (typeof TIMES)[number]['name']
 const PAPER = ['cg_s', 'ex_s', 'dp_s', 'hr_s'] as const
 
 interface TableOnePanelProps {
@@ -33,27 +34,29 @@ export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProp
       actions={actions}
       isFlush
     >
-      <ScrollTable label="Table I per link and condition">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Link and condition</Table.Th>
-            <Table.Th scope="col" ta="right">
+      <ScrollTable label="Table I per link and condition" role="table" data-stacks>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            <Table.Th scope="col" role="columnheader">
+              Link and condition
+            </Table.Th>
+            <Table.Th scope="col" role="columnheader" ta="right">
               Runs
             </Table.Th>
-            <Table.Th scope="col" ta="right">
+            <Table.Th scope="col" role="columnheader" ta="right">
               Success
             </Table.Th>
             {TIMES.map(({ name, title }) => (
-              <Table.Th key={name} scope="col" ta="right">
+              <Table.Th key={name} scope="col" role="columnheader" ta="right">
                 {title}
               </Table.Th>
             ))}
-            <Table.Th scope="col" ta="right">
+            <Table.Th scope="col" role="columnheader" ta="right">
               Error of bins
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {groups.map((group) => (
             <Rows key={groupLabel(group, groups)} label={groupLabel(group, groups)} group={group} isImported={isImported} />
           ))}
@@ -73,13 +76,21 @@ function Rows({ label, group, isImported }: RowsProps) {
   const { table } = group
   return (
     <>
-      <Table.Tr>
-        <Table.Th scope="row" fw={550}>
+      <Table.Tr role="row">
+        <Table.Th scope="row" role="rowheader" fw={550}>
           {label}
           <Left group={group} />
         </Table.Th>
-        <Table.Td ta="right">{table?.runs ?? 0}</Table.Td>
-        {table ? <Means table={table} /> : <Table.Td colSpan={TIMES.length + 2}>{whyNone(group, isImported)}</Table.Td>}
+        <Table.Td role="cell" data-label="Runs" ta="right">
+          {table?.runs ?? 0}
+        </Table.Td>
+        {table ? (
+          <Means table={table} />
+        ) : (
+          <Table.Td role="cell" data-whole colSpan={TIMES.length + 2}>
+            {whyNone(group, isImported)}
+          </Table.Td>
+        )}
       </Table.Tr>
       {table?.common && isOverOthers(table) ? <Common common={table.common} /> : null}
     </>
@@ -98,13 +109,17 @@ function Left({ group: { runs, left_early } }: { group: ExitGroup }) {
 function Means({ table }: { table: TableOne }) {
   return (
     <>
-      <Table.Td ta="right">{shareText(table.success_percent)}</Table.Td>
+      <Table.Td role="cell" data-label="Success" ta="right">
+        {shareText(table.success_percent)}
+      </Table.Td>
       {TIMES.map(({ name }) => (
-        <Time key={name} time={table[name]}>
+        <Time key={name} name={name} time={table[name]}>
           {name === 'hr_s' ? <Text size="xs">successes: {withN(table.success_hr_s)}</Text> : null}
         </Time>
       ))}
-      <Table.Td ta="right">{table.error_percent ? shareText(table.error_percent) : NO_VALUE}</Table.Td>
+      <Table.Td role="cell" data-label="Error of bins" ta="right">
+        {table.error_percent ? shareText(table.error_percent) : NO_VALUE}
+      </Table.Td>
     </>
   )
 }
@@ -117,24 +132,26 @@ function isOverOthers({ common, ...table }: TableOne): boolean {
 /** The line whose columns are all over the same runs, as the paper's are. */
 function Common({ common }: { common: NonNullable<TableOne['common']> }) {
   return (
-    <Table.Tr>
-      <Table.Th scope="row" fw={400}>
+    <Table.Tr role="row">
+      <Table.Th scope="row" role="rowheader" fw={400}>
         the same over the runs with cg, ex and dp
       </Table.Th>
-      <Table.Td ta="right">{common.hr_s.n}</Table.Td>
-      <Table.Td />
-      <Table.Td />
+      <Table.Td role="cell" data-label="Runs" ta="right">
+        {common.hr_s.n}
+      </Table.Td>
+      <Table.Td role="cell" />
+      <Table.Td role="cell" />
       {PAPER.map((name) => (
-        <Time key={name} time={common[name]} />
+        <Time key={name} name={name} time={common[name]} />
       ))}
-      <Table.Td />
+      <Table.Td role="cell" />
     </Table.Tr>
   )
 }
 
-function Time({ time, children }: { time: ShareEstimate | null; children?: ReactNode }) {
+function Time({ name, time, children }: { name: TimeName; time: ShareEstimate | null; children?: ReactNode }) {
   return (
-    <Table.Td ta="right" style={{ whiteSpace: 'normal' }}>
+    <Table.Td role="cell" data-label={TIMES.find((one) => one.name === name)?.title} ta="right" style={{ whiteSpace: 'normal' }}>
       {withN(time)}
       {children}
     </Table.Td>

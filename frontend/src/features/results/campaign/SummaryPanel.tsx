@@ -63,7 +63,9 @@ export function SummaryPanel({ groups }: { groups: LabelledGroup[] }) {
           {groups.map((one) => (
             <tr key={one.label} role="row">
               <th scope="row" role="rowheader">
-                <Swatch style={one.style} /> {one.label}
+                <span className={classes.name}>
+                  <Swatch style={one.style} /> {one.label}
+                </span>
               </th>
               <td role="cell" data-label="n">
                 {runsText(one)}
