@@ -66,6 +66,10 @@ up: install ## The stack alone: servers, api with dashboard, conductor, worker
 seed: install ## Load the recorded example campaign into a running stack's database (DOWNLINK_DATABASE_URL)
 	$(BIN)/downlink seed docs/examples/recorded-hystart.zip
 
+.PHONY: gallery
+gallery: install packages ## Write docs/gallery: every page, light and dark, wide and narrow, of a stack that it fills and stops again (20 minutes)
+	cd frontend && node e2e/gallery.mjs --into ../docs/gallery
+
 ## ---- install into the checkout
 
 .PHONY: install
