@@ -21,8 +21,8 @@ const LOOKS = /** @type {const} */ ([
   { width: 390, scheme: 'dark' },
 ])
 /** A picture ends there: what is below repeats what is above. */
-const MOST_HEIGHT_PX = { 1280: 1600, 390: 2400 }
-const QUALITY = 60
+const MOST_HEIGHT_PX = { 1280: 1300, 390: 1900 }
+const QUALITY = 50
 
 const text = /** @type {const} */ ({ type: 'string' })
 const { values } = parseArgs({
