@@ -19,7 +19,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "net.ipv4.tcp_window_scaling": "1: windows above 64 kB may be offered. 0: none above, as before RFC 7323",
         "net.ipv4.tcp_sack": "1: receivers say which later bytes have arrived (selective acknowledgements)",
         "net.ipv4.tcp_timestamps": "1: segments carry times, from which RTT is read, offset by connection. 2: without offset. 0: none",
-        "net.ipv4.tcp_ecn": "Explicit congestion notification. 0: off. 1: asked for. 2: only answered. 3 to 5: for AccECN, in newer kernels",
+        "net.ipv4.tcp_ecn": "Explicit congestion notification. 0: off. 1: asked for. 2: only answered. 3 to 5: AccECN, newer kernels",
         "net.core.rmem_max": "The largest receive buffer that a program may ask for itself, in bytes",
         "net.core.wmem_max": "The largest send buffer that a program may ask for itself, in bytes",
         "net.core.default_qdisc": "Queueing discipline of new network devices, such as fq, fq_codel or pfifo_fast",
