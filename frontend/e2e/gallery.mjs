@@ -22,7 +22,7 @@ const LOOKS = /** @type {const} */ ([
 ])
 /** A picture ends there: what is below repeats what is above. */
 const MOST_HEIGHT_PX = { 1280: 1300, 390: 1900 }
-const QUALITY = 50
+const QUALITY = 45
 
 const text = /** @type {const} */ ({ type: 'string' })
 const { values } = parseArgs({
