@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +28,7 @@ from downlink.domain.hosts import Host, find_refused
 from downlink.domain.link import Link
 from downlink.domain.plan import Plan, plan_campaign, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
+from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
 from downlink.storage import campaigns as rows
 from downlink.storage import links, tables
@@ -33,18 +36,20 @@ from downlink.storage import runs as run_rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.found import last_runs
-from downlink.storage.planned import wake_links
+from downlink.storage.planned import lock_planned, set_dues, wake_links
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
 
 
 @dataclass(frozen=True)
 class Preview:
-    """A campaign and what would come of it."""
+    """A campaign and what would come of it, launched at this moment. time_zones: of links that say theirs."""
 
     campaign: Campaign
     plan: Plan
     hosts: tuple[HostAnswers, ...]
+    at: datetime
+    time_zones: Mapping[str, str]
 
 
 def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> Preview:
@@ -54,7 +59,8 @@ def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, 
     plan, hosts = plan_now(unit, parsed, now, known)
     usable, last = usable_links(parsed, known), last_runs(unit, known)
     judged = {name: replace(host, found=last.found.get(name, ())) for name, host in hosts.items()}
-    return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached))
+    zones = {name: link.time_zone for name, link in known.items() if link.time_zone}
+    return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached), now, zones)
 
 
 def create_campaign(
@@ -169,14 +175,29 @@ def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    """Resume; what is still planned moves by the length of the pause."""
-    pause = now - (rows.find_campaign(unit, campaign_id).paused_at or now)
-    run_rows.postpone_planned(unit, campaign_id, pause)  # runs before their campaign: everyone locks in this order
+    """Resume; what is still planned moves by the length of the pause, or as far as it must where it follows a clock."""
+    found = rows.find_campaign(unit, campaign_id)
+    # Runs before their campaign: everyone locks in this order.
+    if rows.campaign_of(found).timetable.is_clocked:
+        _move_planned(unit, found, now)
+    else:
+        run_rows.postpone_planned(unit, campaign_id, now - (found.paused_at or now))
     row = _in_state(unit, campaign_id, CampaignState.PAUSED)
     row.paused_at, row.resumed_at = None, now
     wake_links(unit, rows.campaign_of(row).links)
     order_work(unit)
     set_state(unit, row, CampaignState.RUNNING, now)
+
+
+def _move_planned(unit: Unit, campaign: tables.Campaign, now: datetime) -> None:
+    timetable, paused_at = rows.campaign_of(campaign).timetable, campaign.paused_at or now
+    planned = lock_planned(unit, campaign.id)
+    zones = links.zones(unit, {run.link for run in planned})
+    for link, on_link in groupby(planned, attrgetter("link")):
+        runs = list(on_link)
+        wanted = [(run.due_at, run.expected_s) for run in runs]
+        dues = dues_after_pause(wanted, timetable, timetable.openings(zones.get(link)), paused_at, now)
+        set_dues(unit, dict(zip((run.id for run in runs), dues, strict=True)))
 
 
 def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -226,7 +247,7 @@ def plan_now(
     controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
     absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), now))}
     hosts = {name: Host(agents[name].host if name in agents else {}, absent.get(name)) for name in wanted}
-    plan = plan_campaign(campaign, known, bookings, boots, controls, absent)
+    plan = plan_campaign(campaign, known, bookings, boots, controls, absent, now)
     refused = find_refused(campaign, usable_links(campaign, known), hosts)
     return replace(plan, conflicts=(*plan.conflicts, *refused)), hosts
 

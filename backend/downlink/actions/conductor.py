@@ -16,7 +16,7 @@ from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Reason, RunState
 from downlink.domain.turn import Claim, Lease, LinkState, Miss, Turn, decide_turn
 from downlink.domain.watch import CONDUCTOR
-from downlink.storage import campaigns, heartbeats, leases, planned, retention
+from downlink.storage import campaigns, heartbeats, leases, links, planned, retention
 from downlink.storage import runs as rows
 from downlink.storage.planned import Head
 from downlink.storage.reanalysis import JOB as REANALYSE
@@ -106,6 +106,7 @@ def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datet
         unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
     used = rows.used_bytes(unit, [id_ for id_, spec in specs.items() if spec.limits.bytes is not None])
+    zones = links.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
     since = heartbeats.find_watched_since(unit, now)
     turns: list[tuple[Head, Turn]] = []
     for head in heads:
@@ -118,6 +119,7 @@ def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datet
             last_end_at=last_ends.get(link),
             earlier_cycles_end_at=cycle_ends.get(head.id),
             used_bytes=used.get(campaign_id, 0),
+            openings=specs[campaign_id].timetable.openings(zones.get(link)),
         )
         turn = decide_turn(head.turn, specs[campaign_id], state, now)
         if isinstance(turn, Lease):

@@ -12,10 +12,11 @@ from typing import BinaryIO
 from uuid import UUID
 
 from downlink.actions.imported_runs import LINK, SealedFile, add_imported_run, seal_file
-from downlink.domain.campaign import Campaign, Condition, Limits, Phases, Timetable
+from downlink.domain.campaign import Campaign, Condition, Limits, Phases
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.plan import Estimate
+from downlink.domain.timetable import Timetable
 from downlink.importers.files import traces_in
 from downlink.importers.model import ImportedTrace, refused
 from downlink.importers.taken import TakenTests

@@ -26,11 +26,16 @@ def create_link(unit: Unit, values: Mapping[str, Any], now: datetime) -> Link:
 
 
 def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
-    """Change the given values; not while a run holds the link, and not its name while a campaign under way counts on it."""
+    """Change the given values; not while a run holds the link.
+
+    Nor its name while a campaign under way counts on it, nor its time zone while one has opening hours there. ConflictError.
+    """
     link = get_link(unit, link_id)
     is_renamed = values.get("name", link.name) != link.name
     if is_renamed:
         _refuse_when_used(unit, link)
+    if values.get("time_zone", link.time_zone) != link.time_zone:
+        _refuse_when_open(unit, link)
     if leases.is_held(unit, LINK + link.name):
         raise ConflictError("link_busy", f"A run holds {link.name}; wait for its end or cancel it.")
     for key, value in values.items():
@@ -58,8 +63,14 @@ def get_link(unit: Unit, link_id: UUID) -> Link:
 
 
 def _refuse_when_used(unit: Unit, link: Link) -> None:
-    if rows.is_in_use(unit, link.name):
+    if rows.uses(unit, link.name):
         raise ConflictError("link_in_use", f"A campaign under way uses {link.name}; wait for its end or cancel it.")
+
+
+def _refuse_when_open(unit: Unit, link: Link) -> None:
+    if any(spec.timetable.hours for spec in rows.uses(unit, link.name)):
+        message = f"A campaign under way has opening hours by the clock of {link.name}; wait for its end or cancel it."
+        raise ConflictError("link_in_use", message)
 
 
 def _check(unit: Unit, link: Link, *, is_renamed: bool) -> None:

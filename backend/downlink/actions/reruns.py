@@ -76,10 +76,11 @@ def _repeat(unit: Unit, campaign: Campaign, wanted: Sequence[Run], now: datetime
     # What a paused campaign has planned moves by the length of the pause: counted from its beginning, that is from now on.
     since = campaign.paused_at if campaign.state == CampaignState.PAUSED and campaign.paused_at else now
     timetable, last_dues = campaigns.campaign_of(campaign).timetable, places.last_dues(unit, campaign.id)
-    made: list[Run] = []
+    zones, made = links.zones(unit, {run.link for run in wanted}), list[Run]()
     for link, on_link in groupby(wanted, attrgetter("link")):
         runs = list(on_link)
-        moments = due_moments(len(runs), timetable, last_dues.get(link), since)
+        lengths_s, openings = [run.expected_s for run in runs], timetable.openings(zones.get(link))
+        moments = due_moments(lengths_s, timetable, last_dues.get(link), since, openings)
         made += [
             repeat(unit, run, now, due_at, BY_HAND.format(run.attempt + 1))
             for run, due_at in zip(runs, moments, strict=True)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from downlink.actions.secrets import TICKET, make_secret
 from downlink.domain.campaign import PROBE, Condition, Probe, Transport
 from downlink.domain.link import Link
-from downlink.domain.plan import PlannedRun
+from downlink.domain.placing import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
 from downlink.domain.setting import ALWAYS_ASKED
 from downlink.domain.weather import link_seed

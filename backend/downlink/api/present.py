@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign_state import CampaignState
+from downlink.domain.placing import PlannedRun
 from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
@@ -167,12 +168,17 @@ def _metrics(flow: int, metrics: Any) -> dict[str, Any]:
     return {"flow": flow, **{phase: by_phase.get(phase) for phase in ("startup", "steady", "overall")}}
 
 
+def _planned(run: PlannedRun, launched_at: datetime) -> dict[str, Any]:
+    return {**asdict(run), "due_at": launched_at + timedelta(seconds=run.due_s)}
+
+
 def preview(made: Preview) -> campaign_shapes.CampaignPreview:
     plan = made.plan
     return campaign_shapes.CampaignPreview.model_validate(
         {
             "campaign": made.campaign.to_dict(),
-            "runs": plan.runs[:PREVIEW_RUNS],
+            "runs": [_planned(run, made.at) for run in plan.runs[:PREVIEW_RUNS]],
+            "time_zones": made.time_zones,
             "estimate": plan.estimate,
             "conflicts": plan.conflicts,
             "hosts": made.hosts,

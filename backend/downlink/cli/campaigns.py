@@ -13,7 +13,19 @@ from downlink.cli import shares
 from downlink.cli.campaign_results import Which
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect
-from downlink.cli.output import AsJson, Column, duration, megabytes, moment, note, print_json, print_table, say, show
+from downlink.cli.output import (
+    AsJson,
+    Column,
+    duration,
+    local_moment,
+    megabytes,
+    moment,
+    note,
+    print_json,
+    print_table,
+    say,
+    show,
+)
 from downlink.cli.preflight import print_hosts
 from downlink.domain.errors import InvalidError
 
@@ -112,6 +124,7 @@ def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
         print_json(found)
         return
     print_table([found], COLUMNS)
+    _say_next(client, campaign)
     say(f"\n{found['source'].rstrip()}")
 
 
@@ -167,6 +180,7 @@ def duplicate(
 def launch(campaign: Which, even_if_offline: EvenIfOffline = False) -> None:
     """Begin: the runs get their due times."""
     _change(campaign, "launch", "is launched", {"even_if_offline": even_if_offline})
+    _say_next(connect(), campaign)
 
 
 @app.command()
@@ -222,6 +236,15 @@ def _change(campaign: str, verb: str, done: str, body: dict[str, Any] | None = N
     say(f"Campaign {identity} {done}.")
 
 
+def _say_next(client: Client, campaign: str) -> None:
+    """When the next run is due, of a campaign that follows a clock: in its start's zone, else in UTC."""
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
+    timetable = found["spec"]["timetable"]
+    start = timetable["start_at"]
+    if found["next_due_at"] and (start or timetable["opening_hours"]):
+        say(f"Its next run is due {local_moment(found['next_due_at'], start.split()[-1] if start else None)}.")
+
+
 def _follow(client: Client, identity: str, is_plain: bool) -> None:
     from downlink.cli.watch import all_complete, follow
 
@@ -235,6 +258,7 @@ def _print_preview(found: dict[str, Any]) -> None:
         found["runs"],
         [
             ("due", lambda r: f"+{duration(r['due_s'])}"),
+            ("at", lambda r: local_moment(r["due_at"], found["time_zones"].get(r["link"]))),
             ("link", lambda r: r["link"]),
             ("cycle", lambda r: r["cycle"]),
             ("condition", lambda r: r["condition"]),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
 
@@ -76,6 +77,15 @@ def _text(value: object) -> str:
 def moment(iso: str | None) -> str:
     """A UTC moment to the second, as people read it."""
     return datetime.fromisoformat(iso).strftime("%Y-%m-%d %H:%M:%SZ") if iso else ""
+
+
+def local_moment(iso: str, zone: str | None) -> str:
+    """A moment to the second by the clock of a zone, with its name; in UTC where there is none that this host knows."""
+    try:
+        local = datetime.fromisoformat(iso).astimezone(ZoneInfo(zone or "UTC"))
+    except (ZoneInfoNotFoundError, ValueError):
+        return moment(iso)
+    return f"{local:%a %Y-%m-%d %H:%M:%S} {zone or 'UTC'}"
 
 
 def megabits(rate_bps: float | None) -> str:

@@ -14,8 +14,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from downlink.codec.campaign_parts import shown
-from downlink.codec.campaign_shape import MAX_RUNS, CampaignFile, ConditionPart, StopPart, campaign_schema, first_shape
+from downlink.codec.campaign_shape import CampaignFile, ConditionPart, StopPart, campaign_schema, first_shape
 from downlink.codec.published_shape import broken_values
+from downlink.codec.timetable_shape import MAX_RUNS
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES

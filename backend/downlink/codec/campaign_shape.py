@@ -31,8 +31,9 @@ from downlink.codec.campaign_parts import (
     shown,
 )
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
+from downlink.codec.timetable_shape import TimetablePart
 from downlink.domain import campaign as domain
-from downlink.domain.campaign import LEAST_PHASE_S, PROBE, PROBE_EVERY_MS, Campaign, ConditionOrder, Sampling, Scalar
+from downlink.domain.campaign import LEAST_PHASE_S, PROBE, PROBE_EVERY_MS, Campaign, Sampling, Scalar
 from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import Scope, Setting, settings
@@ -43,7 +44,6 @@ MAX_LINKS = 64
 MAX_FLOWS = 16
 MAX_PRIMARY = 10
 MAX_WINDOWS = 10
-MAX_RUNS = 100_000
 MAX_BYTES = 10**13
 MAX_RATE_BPS = 10**12
 MAX_OPTION = 2**63
@@ -138,49 +138,6 @@ class WindowPart(Part):
 
     def to_domain(self) -> domain.Window:
         return domain.Window(self.name, self.from_s, self.to_s)
-
-
-class TimetablePart(Part):
-    """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`."""
-
-    cycles: Annotated[int, Field(strict=True, ge=1, le=MAX_RUNS), WHOLE] | None = Field(
-        default=None, description="How often each condition runs"
-    )
-    pause_s: LaterSeconds | None = Field(default=None, description="Seconds between cycles; 0 by default")
-    duration_h: Annotated[float, Field(strict=True, ge=0.001, le=24 * 366)] | None = Field(
-        default=None, description="Hours in all"
-    )
-    every_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] | None = Field(
-        default=None, description="Seconds from the start of a run to that of the next on the same link"
-    )
-    order: ConditionOrder = Field(
-        default=ConditionOrder.INTERLEAVED, description="Of the conditions in a cycle: as listed, or drawn anew"
-    )
-    seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1), WHOLE] = Field(
-        default=1, description="Decides the order that is drawn"
-    )
-
-    @model_validator(mode="after")
-    def _is_one_way(self) -> TimetablePart:
-        if self.cycles is not None:
-            for key in ("duration_h", "every_s"):
-                self._refuse(key, "does not go with cycles: give either cycles, or duration_h with every_s.")
-        elif self.duration_h is None or self.every_s is None:
-            raise ValueError("needs cycles, or duration_h with every_s.")
-        else:
-            self._refuse("pause_s", "does not go with duration_h: every_s sets the spacing.")
-            if self.every_s > self.duration_h * 3600:
-                raise at("every_s", f"must not be longer than the duration, {self.duration_h * 3600:g} s.")
-        return self
-
-    def _refuse(self, key: str, message: str) -> None:
-        if getattr(self, key) is not None:
-            raise at(key, message)
-
-    def to_domain(self) -> domain.Timetable:
-        return domain.Timetable(
-            self.cycles, self.duration_h, self.every_s, self.pause_s or 0.0, order=self.order, seed=self.seed
-        )
 
 
 class LimitsPart(Part):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -12,17 +11,11 @@ from typing import Any, TypeAlias
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.reproduction import PublishedFigure
 from downlink.domain.setting import is_host_wide
+from downlink.domain.timetable import Timetable
 
 Scalar = str | int | float | bool
 LEAST_PHASE_S = 0.5
 """Holds the middle of one bin."""
-
-
-class ConditionOrder(StrEnum):
-    """The order of the conditions within a cycle."""
-
-    INTERLEAVED = "interleaved"
-    SHUFFLED = "shuffled"
 
 
 class Sampling(StrEnum):
@@ -95,32 +88,6 @@ def closes_with_report(cycle: int) -> bool:
     """
     step = 1 << (max(1, cycle // REPORT_EVERY).bit_length() - 1)
     return cycle % step == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Timetable:
-    """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`."""
-
-    cycles: int | None = None
-    duration_h: float | None = None
-    every_s: float | None = None
-    pause_s: float = 0.0
-    order: ConditionOrder = ConditionOrder.INTERLEAVED
-    seed: int = 1
-
-    def runs_per_link(self, conditions: int) -> int:
-        """How many runs each link carries; with a duration the last cycle may stay incomplete."""
-        if self.cycles is not None:
-            return self.cycles * conditions
-        return int((self.duration_h or 0) * 3600 / (self.every_s or math.inf) + 1e-9)
-
-    def to_dict(self) -> dict[str, Any]:
-        shape = (
-            {"cycles": self.cycles, "pause_s": self.pause_s}
-            if self.cycles is not None
-            else {"duration_h": self.duration_h, "every_s": self.every_s}
-        )
-        return {**shape, "order": self.order.value, "seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -271,13 +238,12 @@ class Campaign:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Campaign:
         """The campaign that to_dict wrote, which was checked then. What an older version did not write has its default."""
-        timetable = data["timetable"]
         return cls(
             name=data["name"],
             notes=data["notes"],
             links=tuple(data["links"]),
             phases=Phases(**data["phases"], windows=tuple(Window(**each) for each in data.get("windows", ()))),
-            timetable=Timetable(**{**timetable, "order": ConditionOrder(timetable["order"])}),
+            timetable=Timetable.from_dict(data["timetable"]),
             limits=Limits(**data["limits"]),
             conditions=tuple(map(Condition.from_dict, data["conditions"])),
             sampling=Sampling(data.get("sampling", Sampling.POLLED)),

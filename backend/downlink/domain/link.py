@@ -22,6 +22,7 @@ class Link:
     """One receiver behind a terminal and the senders that reach it. Agents are named, `senders` in the order campaigns count them from 1.
 
     allowance_bytes: the plan's data volume, None for unlimited. profile: the name of an emulated link's profile.
+    time_zone: the IANA name of the one in which its terminal is, None where nobody has said it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Link:
     allowance_bytes: int | None = None
     is_emulated: bool = False
     profile: str | None = None
+    time_zone: str | None = None
 
     def __post_init__(self) -> None:
         check_link(self)

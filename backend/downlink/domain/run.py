@@ -72,6 +72,7 @@ class Reason(StrEnum):
     LEASE_EXPIRED = "lease_expired"
     CANCELLED = "cancelled"
     HOST_BUSY = "host_busy"
+    OUTSIDE_HOURS = "outside_hours"
     UPLOAD_TIMEOUT = "upload_timeout"
     RECORDED = "recorded"
     TEST_FAILED = "test_failed"

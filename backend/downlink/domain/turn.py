@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from downlink.domain.agent import AgentStatus, is_free, is_online
 from downlink.domain.campaign import Campaign
 from downlink.domain.next_step import Wait
+from downlink.domain.opening import Openings
 from downlink.domain.run import Reason
 
 LINK, AGENT, HOST = "link:", "agent:", "host:"
@@ -31,12 +32,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTurn:
-    """A planned run as far as its start goes. is_host_wide: it changes what other runs on its hosts would feel."""
+    """A planned run as far as its start goes. is_host_wide: it changes what other runs on its hosts would feel.
+
+    expected_s: how long it should hold its link.
+    """
 
     link: str
     due_at: datetime
     agents: tuple[str, ...]
     is_host_wide: bool
+    expected_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,8 @@ class LinkState:
 
     agents: those that exist and are not revoked. last_end_at: when a run last gave the link back; earlier_cycles_end_at: the
     last one of this campaign's earlier cycles, needed where the campaign pauses between cycles. used_bytes: what the campaign
-    has carried, needed where it is limited. watched_since: domain/watch.py.
+    has carried, needed where it is limited. watched_since: domain/watch.py. openings: when the campaign may run on this link,
+    None for always.
     """
 
     held: Mapping[str, bool]
@@ -65,6 +71,7 @@ class LinkState:
     last_end_at: datetime | None = None
     earlier_cycles_end_at: datetime | None = None
     used_bytes: int = 0
+    openings: Openings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +96,28 @@ def decide_turn(run: PlannedTurn, campaign: Campaign, link: LinkState, now: date
     """What becomes of a planned run now. After Wait(until), ask again then, or when something of the link state has changed."""
     if now < run.due_at:
         return Wait(run.due_at)
-    limit = campaign.limits.bytes
-    if limit is not None and link.used_bytes >= limit:
-        return Miss(Reason.POLICY_REFUSED, f"The campaign's data volume of {limit} bytes is used up.")
-    latest = _latest(run, campaign, link)
-    if now > latest:
-        return Miss(Reason.INTERNAL, SERVER_AWAY) if link.watched_since > latest else _obstacle(run, link, now)
-    not_before = _not_before(run, campaign, link)
-    if now < not_before:
-        return Wait(min(not_before, latest))
+    starts_from = max(now, _not_before(run, campaign, link))
+    latest = _latest(run, campaign, link, starts_from)
+    if miss := _too_late(run, campaign, link, latest, now):
+        return miss
+    starts_at = starts_from if link.openings is None else link.openings.next_fit(starts_from, run.expected_s)
+    if starts_at is None or (campaign.timetable.every_s and starts_at > latest):
+        return _closed(run, link, now)
+    if now < starts_at:
+        return Wait(starts_at)
     claims = _claims(run, link.agents)
     if _is_startable(run, claims, link, now):
         return Lease(claims)
     return Wait(min(now + LOOK_AGAIN, latest))
+
+
+def _too_late(run: PlannedTurn, campaign: Campaign, link: LinkState, latest: datetime, now: datetime) -> Miss | None:
+    limit = campaign.limits.bytes
+    if limit is not None and link.used_bytes >= limit:
+        return Miss(Reason.POLICY_REFUSED, f"The campaign's data volume of {limit} bytes is used up.")
+    if now <= latest:
+        return None
+    return Miss(Reason.INTERNAL, SERVER_AWAY) if link.watched_since > latest else _obstacle(run, link, now)
 
 
 def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:
@@ -133,24 +149,44 @@ def _not_before(run: PlannedTurn, campaign: Campaign, link: LinkState) -> dateti
     return max(run.due_at, link.earlier_cycles_end_at + timedelta(seconds=campaign.timetable.pause_s))
 
 
-def _latest(run: PlannedTurn, campaign: Campaign, link: LinkState) -> datetime:
-    """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour with a server."""
+def _latest(run: PlannedTurn, campaign: Campaign, link: LinkState, moment: datetime) -> datetime:
+    """A run at even spacing has until the next one's time; a run in cycles waits its turn, and then an hour with a server.
+
+    moment: from when on it could start as far as its campaign goes. The hour does not pass while the link is not open for it.
+    """
     if campaign.timetable.every_s:
         return run.due_at + timedelta(seconds=campaign.timetable.every_s)
     if LINK + run.link in link.held:
         return datetime.max.replace(tzinfo=run.due_at.tzinfo)
-    moments = (run.due_at, link.last_end_at, link.resumed_at, link.watched_since)
-    return max(moment for moment in moments if moment) + PATIENCE
+    moments = [run.due_at, link.last_end_at, link.resumed_at, link.watched_since, _not_before(run, campaign, link)]
+    if link.openings and (fit_at := link.openings.next_fit(moment, run.expected_s)):
+        opening = link.openings.opening_at(fit_at)
+        moments.append(opening.from_at if opening else fit_at)
+    return max(each for each in moments if each) + PATIENCE
 
 
 def _obstacle(run: PlannedTurn, link: LinkState, now: datetime) -> Miss:
     """What kept a run from starting in time, in a sentence."""
+    return _hindrance(run, link, now) or Miss(
+        Reason.HOST_BUSY, "Its hosts were in other runs until its time had passed."
+    )
+
+
+def _hindrance(run: PlannedTurn, link: LinkState, now: datetime) -> Miss | None:
+    """What is in its way still."""
     if LINK + run.link in link.held:
         return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had passed.")
     states = [_state_of(name, link.agents.get(name), now) for name in run.agents]
-    if away := " ".join(state for state in states if state):
-        return Miss(Reason.AGENT_LOST, away)
-    return Miss(Reason.HOST_BUSY, "Its hosts were in other runs until its time had passed.")
+    away = " ".join(state for state in states if state)
+    return Miss(Reason.AGENT_LOST, away) if away else None
+
+
+def _closed(run: PlannedTurn, link: LinkState, now: datetime) -> Miss:
+    """Its time has come, but not all of it would lie within the opening hours."""
+    hours = f"{'; '.join(map(str, link.openings.hours))}, {link.openings.zone}" if link.openings else ""
+    hindrance = _hindrance(run, link, now)
+    why = f" {hindrance.detail}" if hindrance else ""
+    return Miss(Reason.OUTSIDE_HOURS, f"It would not have ended within the opening hours any more ({hours}).{why}")
 
 
 def _state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:

@@ -1,4 +1,4 @@
-"""Time zones of links: which names there are, and when it is night there."""
+"""Time zones of links: which names there are, which moment a local time is, and when it is night there."""
 
 from __future__ import annotations
 
@@ -28,6 +28,24 @@ def check_zone(name: str) -> None:
         raise InvalidError(
             "time_zone_unknown", f"There is no time zone {name}; write an IANA name, such as Europe/Madrid or UTC."
         )
+
+
+def moment_of(zone: ZoneInfo, local: datetime, *, is_last: bool = False) -> datetime:
+    """The moment, in UTC, at which the zone's clock shows a local time, which is given without a zone.
+
+    A time that is left out when clocks go forward is the first moment after the gap. Of one that comes twice it is the first
+    one, or with is_last the second (PEP 495 calls them fold 0 and 1).
+    """
+    first, second = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first <= second:
+        return second if is_last else first
+    # In a gap: fold 0 counts by the clock before it, fold 1 by the clock after it, and the change lies between them.
+    before, low, high = second.astimezone(zone).utcoffset(), 0, int((first - second).total_seconds())
+    while high - low > 1:
+        middle = (low + high) // 2
+        is_before = (second + timedelta(seconds=middle)).astimezone(zone).utcoffset() == before
+        low, high = (middle, high) if is_before else (low, middle)
+    return second + timedelta(seconds=high)
 
 
 @cache

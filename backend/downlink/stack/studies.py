@@ -92,7 +92,7 @@ def trial_form(campaign: Campaign, cycles: int, most_s: float) -> dict[str, Any]
     conditions = tuple(
         replace(each, stop=brief(each.stop), flows=tuple(map(soon, each.flows))) for each in campaign.conditions
     )
-    timetable = replace(campaign.timetable, cycles=cycles, pause_s=0.0)
+    timetable = replace(campaign.timetable.unclocked(), cycles=cycles, pause_s=0.0)
     data = replace(campaign, name=f"{campaign.name} (trial)", conditions=conditions, timetable=timetable).to_dict()
     return {key: value for key, value in data.items() if key not in ("phases", "windows", "reproduces")}
 
@@ -131,7 +131,7 @@ def queues_of(campaign: Campaign, links: Mapping[str, Link]) -> Queues:
     """A campaign's runs as they are planned on these links."""
     is_alone = {each.name: each.is_host_wide for each in campaign.conditions}
     queues: dict[str, list[Slot]] = {name: [] for name in campaign.links}
-    for run in plan_campaign(campaign, links).runs:
+    for run in plan_campaign(replace(campaign, timetable=campaign.timetable.unclocked()), links).runs:
         queues[run.link].append(Slot(run.duration_s, is_alone[run.condition]))
     return queues
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -11,7 +10,7 @@ from sqlalchemy import Select, func, select
 
 from downlink.domain.point import NO_FLOW
 from downlink.storage.runs import PLAN_ORDER
-from downlink.storage.tables import Link, LinkPhase, Metric, Run, RunFlow
+from downlink.storage.tables import LinkPhase, Metric, Run, RunFlow
 from downlink.storage.unit import Unit
 
 CLOCK = func.coalesce(Run.start_at, Run.due_at)
@@ -84,9 +83,3 @@ def link_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: s
         LinkPhase.run_id.in_(_first_runs(campaign_id, limit)), LinkPhase.phase == phase, value.is_not(None)
     )
     return [FlowValue(run_id, NO_FLOW, "", found) for run_id, found in unit.session.execute(query)]
-
-
-def zones(unit: Unit, names: Sequence[str]) -> dict[str, str]:
-    """Link name to time zone, of those links that say theirs."""
-    query = select(Link.name, Link.time_zone).where(Link.name.in_(names), Link.time_zone.is_not(None))
-    return {name: zone for name, zone in unit.session.execute(query) if zone is not None}

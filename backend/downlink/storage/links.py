@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
 
+from downlink.domain.campaign import Campaign as DomainCampaign
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.link import Link as DomainLink
 from downlink.domain.link import Orbit
@@ -44,16 +45,22 @@ def runs_on_links(unit: Unit) -> dict[str, UUID]:
     return {resource.removeprefix(LINK): run_id for resource, run_id in unit.session.execute(query)}
 
 
-def is_in_use(unit: Unit, name: str) -> bool:
-    """Whether a campaign under way names this link."""
+def uses(unit: Unit, name: str) -> list[DomainCampaign]:
+    """The campaigns under way that name this link."""
     under_way = select(Campaign).where(Campaign.state.in_(sorted(UNDER_WAY)))
-    return any(name in campaign_of(row).links for row in unit.session.scalars(under_way))
+    return [spec for spec in map(campaign_of, unit.session.scalars(under_way)) if name in spec.links]
 
 
 def domain_links(unit: Unit, names: Iterable[str] | None = None) -> dict[str, DomainLink]:
     """Links by name (all when None), as the planner takes them."""
     query = select(Link) if names is None else select(Link).where(Link.name.in_(list(names)))
     return {row.name: to_domain(row) for row in unit.session.scalars(query)}
+
+
+def zones(unit: Unit, names: Collection[str]) -> dict[str, str]:
+    """Link name to time zone, of those links that say theirs."""
+    query = select(Link.name, Link.time_zone).where(Link.name.in_(names), Link.time_zone.is_not(None))
+    return {name: zone for name, zone in unit.session.execute(query) if zone is not None}
 
 
 def to_domain(row: Link) -> DomainLink:
@@ -68,4 +75,5 @@ def to_domain(row: Link) -> DomainLink:
         allowance_bytes=row.allowance_bytes,
         is_emulated=row.is_emulated,
         profile=row.profile,
+        time_zone=row.time_zone,
     )

@@ -7,12 +7,13 @@ link's name. A row, and not a change of the head itself: two transactions that f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, insert, select, text, update
 
 from downlink.domain.agent import AgentStatus
 from downlink.domain.run import RunState
@@ -99,18 +100,43 @@ def take_heads(unit: Unit, queues: Collection[Queue]) -> list[Head]:
     values = {"campaigns": [campaign for campaign, _ in pairs], "links": [link for _, link in pairs]}
     ids = list(unit.session.scalars(_FIRST, values)) if pairs else []
     agents = select(func.array_agg(RunHost.agent)).where(RunHost.run_id == Run.id).scalar_subquery()
-    columns = (Run.id, Run.campaign_id, Run.link, Run.due_at, Run.cycle, Run.is_host_wide, agents)
+    columns = (Run.id, Run.campaign_id, Run.link, Run.due_at, Run.cycle, Run.is_host_wide, Run.expected_s, agents)
     query = select(*columns).where(Run.id.in_(ids), Run.state == RunState.PLANNED)
     query = query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
     found = [
-        Head(id_, (campaign_id, link), cycle, PlannedTurn(link, due_at, tuple(sorted(names or ())), is_host_wide))
-        for id_, campaign_id, link, due_at, cycle, is_host_wide, names in unit.session.execute(
+        Head(
+            id_,
+            (campaign_id, link),
+            cycle,
+            PlannedTurn(link, due_at, tuple(sorted(names or ())), is_host_wide, length_s),
+        )
+        for id_, campaign_id, link, due_at, cycle, is_host_wide, length_s, names in unit.session.execute(
             query.with_for_update(of=Run, skip_locked=True)
         )
     ]
     if len(found) < len(ids):
         wake_links(unit, {link for _, link in pairs} - {head.turn.link for head in found})
     return found
+
+
+class PlannedDue(NamedTuple):
+    id: UUID
+    link: str
+    due_at: datetime
+    expected_s: float
+
+
+def lock_planned(unit: Unit, campaign_id: UUID) -> list[PlannedDue]:
+    """A campaign's planned runs, by link in the order of its plan."""
+    query = select(Run.id, Run.link, Run.due_at, Run.expected_s)
+    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED)
+    order = (Run.link, Run.due_at, Run.cycle, Run.position, Run.attempt)
+    return [PlannedDue(*row) for row in unit.session.execute(query.order_by(*order).with_for_update())]
+
+
+def set_dues(unit: Unit, dues: Mapping[UUID, datetime]) -> None:
+    """Other due times of locked runs."""
+    unit.session.execute(update(Run), [{"id": id_, "due_at": due_at} for id_, due_at in dues.items()])
 
 
 def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:

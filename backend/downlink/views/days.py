@@ -13,7 +13,7 @@ from downlink.domain.annotation import MOST_DRAWN
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LINKED, METRICS
 from downlink.domain.zone import Night, nights
-from downlink.storage import campaigns, days
+from downlink.storage import campaigns, days, links
 from downlink.storage.annotating import annotations_over
 from downlink.storage.days import FlowValue, PlacedRun
 from downlink.storage.tables import Annotation
@@ -92,7 +92,7 @@ def _links(
 ) -> list[DayLink]:
     """In the campaign's order; those that only its runs name come after them."""
     order = list(dict.fromkeys([*named, *(run.link for run in runs)]))
-    zones = days.zones(unit, order)
+    zones = links.zones(unit, order)
     found = ((link, zones.get(link)) for link in order)
     return [
         DayLink(link, zone, nights(zone, from_at, to_at) if zone and from_at and to_at else []) for link, zone in found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,57 @@ def test_a_setting_that_an_agent_cannot_change_prevents_the_launch(lab: Lab) -> 
     assert conflicts(lab) == [("setting_unwritable", True, False)]
     refused = lab.call("POST", f"/campaigns/{draft(lab)}/launch", {"even_if_offline": True}, expect=409)
     assert refused["details"]["conflicts"][0]["place"] == "conditions[1].sender.tcp_cubic.hystart"
+
+
+@pytest.fixture
+def ready(lab: Lab) -> Lab:
+    """Both agents idle on a link in Madrid, and the clock at a noon of winter there."""
+    lab.stop_clock()
+    lab.wait((datetime(2027, 1, 11, 11, tzinfo=UTC) - lab.now()).total_seconds())
+    lab.join("client")
+    lab.join("server")
+    lab.link(time_zone="Europe/Madrid")
+    return lab
+
+
+def test_a_preview_says_when_runs_are_due_by_the_clock_of_their_link(ready: Lab) -> None:
+    timetable = {
+        "cycles": 1, "start_at": "2027-01-12 10:00 Europe/Berlin", "opening_hours": ["weekdays 18:00-06:00"],
+        "repeat": {"every": "week", "until": "2027-01-20"},
+    }  # fmt: skip
+    found = ready.call("POST", "/campaigns/preview", {"campaign": {**CAMPAIGN, "timetable": timetable}})
+    assert found["time_zones"] == {"geo": "Europe/Madrid"}
+    assert {each["due_at"][:16] for each in found["runs"] if each["position"] == 1} == {
+        "2027-01-12T17:00", "2027-01-19T17:00",
+    }  # fmt: skip
+    assert found["campaign"]["timetable"]["start_at"] == "2027-01-12 10:00 Europe/Berlin"
+    late = {"cycles": 1, "start_at": "2027-01-11 11:59 Europe/Madrid"}
+    assert conflicts(ready, timetable=late) == [("start_passed", True, False)]
+
+
+def test_a_campaign_waits_for_its_opening_and_its_links_zone_stays(ready: Lab) -> None:
+    timetable = {"duration_h": 1, "every_s": 60, "opening_hours": ["daily 18:00-19:00"]}
+    campaign = draft(ready, timetable=timetable)
+    ready.call("POST", f"/campaigns/{campaign}/launch")
+    ready.tick()
+    first = ready.runs(campaign)[0]
+    assert (first["state"], first["due_at"][:16]) == ("planned", "2027-01-11T17:00")
+    assert ready.call("GET", f"/campaigns/{campaign}")["next_due_at"][:16] == "2027-01-11T17:00"
+    [link] = ready.call("GET", "/links")["items"]
+    refused = ready.call("PATCH", f"/links/{link['id']}", {"time_zone": "Asia/Tokyo"}, expect=409)
+    assert "opening hours" in refused["message"]
+    # A pause over the first half of the opening: the runs that were due in it are pushed on, within the opening hours.
+    ready.call("POST", f"/campaigns/{campaign}/pause")
+    ready.wait(6.5 * 3600)
+    ready.call("POST", f"/campaigns/{campaign}/resume")
+    dues = sorted(run["due_at"][8:16] for run in ready.runs(campaign) if run["state"] == "planned")
+    assert dues[0] == "11T17:30"
+    assert {due[3:5] for due in dues} == {"17"}
+    assert dues[-1].startswith("12")
+    # The server is away over the rest of it: every run whose time has passed says why it was missed.
+    ready.go_away(3600)
+    for _ in range(3):
+        ready.tick()
+    missed = [run for run in ready.runs(campaign) if run["state"] == "missed"]
+    assert missed
+    assert {(run["reason"], bool(run["detail"])) for run in missed} <= {("internal", True), ("outside_hours", True)}

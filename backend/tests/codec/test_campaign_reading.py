@@ -6,7 +6,6 @@ import pytest
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import (
     Campaign,
-    ConditionOrder,
     FlowPlan,
     Limits,
     Phases,
@@ -14,11 +13,11 @@ from downlink.domain.campaign import (
     Sampling,
     StopRule,
     Tcp,
-    Timetable,
     Window,
 )
 from downlink.domain.errors import InvalidError
 from downlink.domain.reproduction import Side
+from downlink.domain.timetable import ConditionOrder, Timetable
 
 SMALL: dict[str, Any] = {
     "name": "Small",

@@ -24,8 +24,9 @@ from downlink.domain.conflict import Booking, find_overlaps
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link, Orbit
 from downlink.domain.next_step import Condemn, Move, Wait, decide, start_margin, upload_limit_s
-from downlink.domain.plan import plan_campaign, run_duration_s
+from downlink.domain.plan import plan_campaign
 from downlink.domain.run import HostPhase, HostView, RunState, RunView, may_follow, transfer_deadline_s
+from downlink.domain.run_size import run_duration_s
 from downlink.domain.watch import Pulse, is_beating, next_pulse, watched_since
 from tests.codec.test_campaign_bounds import file, names
 from tests.fixtures.rooms import changeable

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign, ConditionOrder, Limits, StopRule, Timetable
+from downlink.domain.campaign import Campaign, Limits, StopRule
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import ControlOption, HostControls
 from downlink.domain.link import Link, Orbit
-from downlink.domain.plan import Plan, plan_campaign, run_duration_s
+from downlink.domain.plan import Plan, plan_campaign
+from downlink.domain.run_size import run_duration_s
+from downlink.domain.timetable import ConditionOrder, Timetable
 
 AGENTS = ("geo-client", "geo-server", "geo-other")
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.campaign import Timetable
 from downlink.domain.next_step import Wait
 from downlink.domain.rerun import OPEN_TO_RERUNS, REPEATABLE, UNWANTED, due_moments
 from downlink.domain.run import RunState
+from downlink.domain.timetable import Timetable
 from downlink.domain.turn import Lease, decide_turn
 from tests.domain.test_turn import CYCLES, FREE, RUN, SPACED, ZERO, after, agent
 
@@ -20,13 +20,13 @@ EVERY = timedelta(seconds=60)
 
 
 def test_in_cycles_all_are_due_now_and_wait_for_the_link_in_the_order_of_the_plan() -> None:
-    assert due_moments(3, CYCLES.timetable, after(500), ZERO) == [ZERO] * 3
+    assert due_moments([30] * 3, CYCLES.timetable, after(500), ZERO) == [ZERO] * 3
 
 
 @pytest.mark.parametrize(("last_due_s", "first_s"), [(None, 0), (-100, 0), (-60, 0), (-59, 1), (600, 660)])
 def test_at_even_spacing_they_come_behind_the_plan_one_spacing_apart(last_due_s: int | None, first_s: int) -> None:
     last = None if last_due_s is None else after(last_due_s)
-    assert due_moments(2, SPACED.timetable, last, ZERO) == [after(first_s), after(first_s + 60)]
+    assert due_moments([30] * 2, SPACED.timetable, last, ZERO) == [after(first_s), after(first_s + 60)]
 
 
 def test_what_somebody_cancelled_is_repeated_only_when_it_is_named_and_what_is_complete_never() -> None:
@@ -45,7 +45,7 @@ def test_each_gets_its_turn_on_a_free_link_and_none_makes_a_planned_run_late(
     count: int, campaign: object, last_due_at: datetime | None, now: datetime
 ) -> None:
     timetable: Timetable = campaign.timetable  # type: ignore[attr-defined]
-    moments = due_moments(count, timetable, last_due_at, now)
+    moments = due_moments([30] * count, timetable, last_due_at, now)
     assert moments == sorted(moments)
     free = replace(FREE, watched_since=now, agents={"client": agent("x", seen_at=moments[-1]), "server": agent("y")})
     for number, due_at in enumerate(moments):

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.agent import AgentStatus
-from downlink.domain.campaign import Limits, Timetable
+from downlink.domain.campaign import Limits
 from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Ending, HostPhase, HostView, Reason, RunState, RunView
+from downlink.domain.timetable import Timetable
 from downlink.domain.turn import (
     LOOK_AGAIN,
     PATIENCE,
@@ -32,7 +33,7 @@ ZERO = datetime(2026, 1, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
 CYCLES = campaign_from_dict(CAMPAIGN)
 SPACED = replace(CYCLES, timetable=Timetable(duration_h=1, every_s=60))
-RUN = PlannedTurn("geo", ZERO, ("client", "server"), is_host_wide=False)
+RUN = PlannedTurn("geo", ZERO, ("client", "server"), is_host_wide=False, expected_s=30)
 CLAIMS = (
     Claim("link:geo", is_exclusive=True),
     Claim("agent:client", is_exclusive=True),

@@ -1955,6 +1955,21 @@ export interface components {
                      * @default 1
                      */
                     seed: number;
+                    /** @description No run before then: date, time and IANA time zone, such as 2026-12-01 18:00 Europe/Berlin */
+                    start_at?: string | null;
+                    /** @description Runs begin and end within these, by the clock of each link's own time zone: "weekdays 18:00-06:00", "daily 01:00-05:00", "sat,sun 00:00-24:00" */
+                    opening_hours?: string[] | null;
+                    /** @description The whole once more each day or week, at the time of day of `start_at` */
+                    repeat?: {
+                        /**
+                         * Every
+                         * @description From one beginning to the next
+                         * @enum {string}
+                         */
+                        every: "day" | "week";
+                        /** @description The last day on which it may begin, such as 2026-12-31 */
+                        until: string;
+                    } | null;
                 };
                 /**
                  * LimitsPart
@@ -2532,6 +2547,13 @@ export interface components {
              * @description The first 500; `estimate.runs` is the number of all
              */
             runs: components["schemas"]["PlannedRun"][];
+            /**
+             * Time Zones
+             * @description Link to its IANA time zone, of links that say theirs
+             */
+            time_zones: {
+                [key: string]: string;
+            };
             estimate: components["schemas"]["downlink__api__schemas__campaigns__Estimate"];
             /**
              * Conflicts
@@ -4824,6 +4846,11 @@ export interface components {
              */
             due_s: number;
             /**
+             * Due At
+             * @description The moment, if it were launched now
+             */
+            due_at: string;
+            /**
              * Duration S
              * @description How long the link is expected to be held
              */
@@ -5044,7 +5071,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
@@ -5054,6 +5081,19 @@ export interface components {
             file: string;
             /** Reason */
             reason: string;
+        };
+        /** Repeat */
+        Repeat: {
+            /**
+             * Every
+             * @enum {string}
+             */
+            every: "day" | "week";
+            /**
+             * Until
+             * @description The last day on which it may begin, such as 2026-12-31
+             */
+            until: string;
         };
         /** Report */
         Report: {
@@ -6148,6 +6188,17 @@ export interface components {
             order: "interleaved" | "shuffled";
             /** Seed */
             seed: number;
+            /**
+             * Start At
+             * @description Local time and IANA zone: `2026-12-01 18:00 Europe/Berlin`
+             */
+            start_at?: string | null;
+            /**
+             * Opening Hours
+             * @description `weekdays 18:00-06:00`, by the clock of each link's own zone; empty: always
+             */
+            opening_hours?: string[];
+            repeat?: components["schemas"]["Repeat"] | null;
         };
         /** TimingShares */
         TimingShares: {

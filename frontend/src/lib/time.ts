@@ -52,6 +52,16 @@ export function formatDayAndClock(at: string | null | undefined): string {
   return at ? `${SHORT_DAY.format(new Date(at))}, ${CLOCK.format(new Date(at))}` : NO_VALUE
 }
 
+/** "Tue 1 Dec, 18:00:00 Europe/Berlin": by the clock of a zone; UTC where none is known. */
+export function formatLocal(at: string, zone: string | undefined): string {
+  const timeZone = zone && ZONES.has(zone) ? zone : 'UTC'
+  const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone })
+  const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone })
+  return `${day.format(new Date(at)).replace(',', '')}, ${clock.format(new Date(at))} ${timeZone}`
+}
+
+const ZONES = new Set(Intl.supportedValuesOf('timeZone'))
+
 /** "just now", "40 s ago", "3 min ago", "in 2 h": one unit, coarse on purpose. */
 export function formatRelative(at: string | null | undefined, now_ms: number): string {
   if (!at) return 'never'

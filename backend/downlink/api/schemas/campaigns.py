@@ -78,6 +78,11 @@ class Window(Shape):
     to_s: float
 
 
+class Repeat(Shape):
+    every: Literal["day", "week"]
+    until: str = Field(description="The last day on which it may begin, such as 2026-12-31")
+
+
 class Timetable(Shape):
     """Either cycles with a pause between them, or duration_h with a run on each link every every_s."""
 
@@ -87,6 +92,11 @@ class Timetable(Shape):
     pause_s: float = 0
     order: Literal["interleaved", "shuffled"]
     seed: int
+    start_at: str | None = Field(default=None, description="Local time and IANA zone: `2026-12-01 18:00 Europe/Berlin`")
+    opening_hours: list[str] = Field(
+        default_factory=list, description="`weekdays 18:00-06:00`, by the clock of each link's own zone; empty: always"
+    )
+    repeat: Repeat | None = None
 
 
 class Limits(Shape):
@@ -146,6 +156,7 @@ class PlannedRun(Shape):
     cycle: int
     position: int
     due_s: float = Field(description="Seconds from launch")
+    due_at: Moment = Field(description="The moment, if it were launched now")
     duration_s: float = Field(description="How long the link is expected to be held")
 
 
@@ -181,6 +192,7 @@ class HostAnswers(Shape):
 class CampaignPreview(Shape):
     campaign: CampaignSpec
     runs: list[PlannedRun] = Field(description="The first 500; `estimate.runs` is the number of all")
+    time_zones: dict[str, str] = Field(description="Link to its IANA time zone, of links that say theirs")
     estimate: Estimate
     conflicts: list[Conflict] = Field(description="What prevents a launch, or will make runs wait")
     hosts: list[HostAnswers] = Field(description="What is known of each host that takes part, before anything is sent")

@@ -6,7 +6,7 @@ import { placeRuns } from './timeline'
 
 /** When each link is held, by condition. */
 export function PlanTimeline({ runs, conditions }: { runs: PlannedRun[]; conditions: string[] }) {
-  const { lanes, span_s } = placeRuns(runs)
+  const { lanes, from_s, span_s } = placeRuns(runs)
   const colorOf = (condition: string) => seriesStyle(Math.max(0, conditions.indexOf(condition))).color
   return (
     <div className={classes.timeline}>
@@ -25,9 +25,9 @@ export function PlanTimeline({ runs, conditions }: { runs: PlannedRun[]; conditi
         </div>
       ))}
       <div className={classes.axis}>
-        <span>launch</span>
-        <span>{formatDuration(span_s / 2)}</span>
-        <span>{formatDuration(span_s)}</span>
+        <span>{from_s > 0 ? formatDuration(from_s) : 'launch'}</span>
+        <span>{formatDuration(from_s + span_s / 2)}</span>
+        <span>{formatDuration(from_s + span_s)}</span>
       </div>
       <div className={classes.key}>
         {conditions.map((condition) => (

@@ -1,27 +1,24 @@
 import { Group, Pagination, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { CampaignPreview } from '@/api/types'
-import { formatDayAndClock, formatDuration } from '@/lib/time'
+import { formatDuration, formatLocal } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { useNow } from '@/ui/useNow'
 
 const PER_PAGE = 10
 
-/** The runs in their order, a page at a time, by the clock as if they were launched now. */
-export function PlannedRuns({ preview: { estimate, runs } }: { preview: CampaignPreview }) {
+/** The runs in their order, a page at a time, by the clock of their links as if they were launched now. */
+export function PlannedRuns({ preview: { estimate, runs, time_zones } }: { preview: CampaignPreview }) {
   const [wanted, setWanted] = useState(1)
-  const now_ms = useNow()
   const pages = Math.ceil(runs.length / PER_PAGE)
   const page = Math.min(wanted, pages)
-  const clockAt = (due_s: number) => formatDayAndClock(new Date(now_ms + due_s * 1000).toISOString())
   const total = estimate.runs.toLocaleString('en-GB')
   return (
-    <Panel title="Planned runs" description="As if launched now. Times are UTC." isFlush>
+    <Panel title="Planned runs" description="As if launched now. Times are by the clock of the link’s time zone." isFlush>
       <ScrollTable label="Planned runs" heads={['Starts', 'After', 'Condition', 'Link', 'Cycle', 'Holds the link']}>
         {runs.slice((page - 1) * PER_PAGE, page * PER_PAGE).map((run) => (
           <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
-            <Table.Td>{clockAt(run.due_s)}</Table.Td>
+            <Table.Td>{formatLocal(run.due_at, time_zones[run.link])}</Table.Td>
             <Table.Td>{formatDuration(run.due_s)}</Table.Td>
             <Table.Td>{run.condition}</Table.Td>
             <Table.Td>{run.link}</Table.Td>
