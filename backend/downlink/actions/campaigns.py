@@ -190,13 +190,13 @@ def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def _move_planned(unit: Unit, campaign: tables.Campaign, now: datetime) -> None:
-    timetable, paused_at = rows.campaign_of(campaign).timetable, campaign.paused_at or now
-    planned = lock_planned(unit, campaign.id)
+    timetable, planned = rows.campaign_of(campaign).timetable, lock_planned(unit, campaign.id)
+    since = max(campaign.paused_at or now, min((run.due_at for run in planned), default=now))
     zones = links.zones(unit, {run.link for run in planned})
     for link, on_link in groupby(planned, attrgetter("link")):
         runs = list(on_link)
         wanted = [(run.due_at, run.expected_s) for run in runs]
-        dues = dues_after_pause(wanted, timetable, timetable.openings(zones.get(link)), paused_at, now)
+        dues = dues_after_pause(wanted, timetable, timetable.openings(zones.get(link)), since, now)
         set_dues(unit, dict(zip((run.id for run in runs), dues, strict=True)))
 
 

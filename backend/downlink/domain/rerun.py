@@ -42,15 +42,16 @@ def dues_after_pause(
     planned: Sequence[tuple[datetime, float]],
     timetable: Timetable,
     openings: Openings | None,
-    paused_at: datetime,
+    since: datetime,
     now: datetime,
 ) -> list[datetime]:
     """When one link's planned runs are due after a pause of a campaign whose timetable follows a clock.
 
-    planned: due time and expected seconds, in the order of the plan. What was due in the pause moves by its length, and pushes
-    what comes behind it as far as it must; what is due later keeps its time by the clock.
+    planned: due time and expected seconds, in the order of the plan. since: when the first of the campaign's runs was due in the
+    pause: it is due now, and what was due after it as much later as it was. They push on what comes behind them as far as they
+    must; what is due later keeps its time by the clock.
     """
-    moved = [(due_at if due_at > now else due_at + (now - paused_at), length_s) for due_at, length_s in planned]
+    moved = [(due_at if due_at > now else due_at + (now - since), length_s) for due_at, length_s in planned]
     return moved_on(moved, timedelta(seconds=timetable.every_s or 0), openings)
 
 

@@ -69,7 +69,13 @@ export function orderSentence({ timetable, conditions }: CampaignSpec): string {
   const extent = cycles
     ? `${plural(cycles, 'cycle')} ${cycles === 1 ? 'was' : 'were'} planned on each link${pause_s > 0 ? `, ${formatDuration(pause_s)} apart` : ''}`
     : `For ${formatNumber(duration_h, duration_h !== null && Number.isInteger(duration_h) ? 0 : undefined)} h a run was planned every ${formatDuration(every_s)} on each link, cycle after cycle`
-  return `${extent}. A cycle has ${all}${drawn}.`
+  return [`${extent}. A cycle has ${all}${drawn}.`, ...clockSentences(timetable)].join(' ')
+}
+
+function clockSentences({ start_at, opening_hours, repeat }: CampaignSpec['timetable']): string[] {
+  const hours = opening_hours?.length ? [`Runs lay within ${listed(opening_hours)} by the clock of each link’s time zone.`] : []
+  const start = start_at ? [`No run began before ${start_at}.`] : []
+  return [...start, ...(repeat ? [`All of it was planned again each ${repeat.every} until ${repeat.until}.`] : []), ...hours]
 }
 
 export function stopSentence({ conditions }: CampaignSpec): string {
