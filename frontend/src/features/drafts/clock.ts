@@ -29,7 +29,7 @@ interface Hours {
 
 /** Of `weekdays 18:00-06:00`; null for what is not of that form. */
 export function hoursOf(text: unknown): Hours | null {
-  const found = /^(\S*) ([^\s-]*)-([^\s-]*)$/.exec(String(text).trim().replaceAll(/\s+/g, ' '))
+  const found = /^(\S*) ([^\s-]*)-([^\s-]*)$/.exec(String(text).replaceAll(/\s+/g, ' '))
   if (!found) return null
   const named = (found[1] ?? '').toLowerCase()
   const days = GROUPS[named] ?? named.split(',').filter(Boolean)
