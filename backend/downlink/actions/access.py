@@ -12,7 +12,7 @@ from downlink.actions.secrets import API_TOKEN, PREFIX_SHOWN, SESSION, SETUP, ha
 from downlink.actions.tries import counted
 from downlink.domain.access import COMMAND_LINE, Actor, Caller
 from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
-from downlink.domain.permission import SCOPES, Role
+from downlink.domain.permission import SCOPES, Role, Verb
 from downlink.settings import Settings
 from downlink.storage import access as rows
 from downlink.storage.tables import ApiToken, Session, User
@@ -44,7 +44,7 @@ def set_up(unit: Unit, token: str, username: str, password: str, now: datetime) 
             "setup_token_wrong", "This set-up link is no longer valid; `downlink setup-link` prints a new one."
         )
     check_strength(password, username)
-    user = rows.add_user(unit, username, hash_password(password), now)
+    user = rows.add_user(unit, username, hash_password(password), Role.ADMIN, now)
     rows.audit(unit, now, Actor("user", username, user.id), "set_up", username, user.id)
 
 
@@ -87,11 +87,11 @@ def end_session(unit: Unit, secret: str) -> None:
     rows.end_session(unit, hash_secret(secret))
 
 
-def revoke_session(unit: Unit, session_id: UUID, now: datetime, *, actor: Actor) -> None:
-    """End a session; its next request is refused."""
-    if rows.delete_session(unit, session_id) is None:
+def revoke_session(unit: Unit, session_id: UUID, now: datetime, *, caller: Caller) -> None:
+    """End a session, of the caller's account or, for an admin, of any; its next request is refused."""
+    if rows.delete_session(unit, session_id, caller.confined_to(Verb.MANAGE_TOKENS)) is None:
         raise NotFoundError("session_not_found", f"There is no session {session_id}; it may already have ended.")
-    rows.audit(unit, now, actor, "revoke_session", str(session_id), session_id)
+    rows.audit(unit, now, caller.actor, "revoke_session", str(session_id), session_id)
 
 
 def change_password(
@@ -120,27 +120,36 @@ def session_caller(unit: Unit, secret: str, now: datetime) -> Caller:
 
 
 def _caller(session: Session, user: User) -> Caller:
-    return Caller(user.username, "session", Role.ADMIN, SCOPES, session.expires_at, session.id, user.id)
+    return Caller(user.username, "session", Role(user.role), SCOPES, session.expires_at, session.id, user.id)
 
 
 def token_caller(unit: Unit, secret: str, now: datetime) -> Caller:
-    token = rows.find_token(unit, hash_secret(secret))
-    if token is None or (token.expires_at is not None and token.expires_at <= now):
+    found = rows.find_token(unit, hash_secret(secret))
+    if found is None or (found[0].expires_at is not None and found[0].expires_at <= now):
         raise DeniedError("token_wrong", "This API token is no longer valid; create a new one.")
+    token, role = found
     rows.touch_token(unit, token.id, now)
-    return Caller(token.name, "token", Role.ADMIN, tuple(token.scopes), token.expires_at, token.id)
+    return Caller(token.name, "token", role, tuple(token.scopes), token.expires_at, token.id, token_of=token.user_id)
 
 
 def make_token(
-    unit: Unit, name: str, scopes: Sequence[str], now: datetime, expires_in_days: int | None, *, actor: Actor
+    unit: Unit,
+    name: str,
+    scopes: Sequence[str],
+    now: datetime,
+    expires_in_days: int | None,
+    *,
+    actor: Actor,
+    account_id: UUID | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new API token and its secret, which is kept as a hash alone."""
+    """A new API token and its secret, which is kept as a hash alone. It has the role of the account, and ends with it."""
     secret = make_secret(API_TOKEN)
     token = ApiToken(
         name=name,
         prefix=secret[:PREFIX_SHOWN],
         secret_hash=hash_secret(secret),
         scopes=[scope for scope in SCOPES if scope in scopes],
+        user_id=account_id,
         created_by=f"{actor.kind} {actor.name}",
         created_at=now,
         expires_at=now + timedelta(days=expires_in_days) if expires_in_days else None,
@@ -150,11 +159,12 @@ def make_token(
     return token, secret
 
 
-def revoke_token(unit: Unit, token_id: UUID, now: datetime, *, actor: Actor) -> None:
-    name = rows.delete_token(unit, token_id)
+def revoke_token(unit: Unit, token_id: UUID, now: datetime, *, caller: Caller) -> None:
+    """Of the caller's account or, for an admin, of any."""
+    name = rows.delete_token(unit, token_id, caller.confined_to(Verb.MANAGE_TOKENS))
     if name is None:
         raise NotFoundError("token_not_found", f"There is no API token {token_id}.")
-    rows.audit(unit, now, actor, "revoke_token", name, token_id)
+    rows.audit(unit, now, caller.actor, "revoke_token", name, token_id)
 
 
 def setup_link(settings: Settings) -> str | None:

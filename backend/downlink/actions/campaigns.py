@@ -64,11 +64,11 @@ def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, 
 
 
 def create_campaign(
-    unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime
+    unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime, *, owner_id: UUID | None = None
 ) -> tables.Campaign:
-    """Save a draft with its text as it was given."""
+    """Save a draft with its text as it was given. owner_id: the account that makes it."""
     columns = _columns_of(unit, source, campaign, now)
-    row = tables.Campaign(**columns, state=CampaignState.DRAFT, created_at=now, report_wanted=0)
+    row = tables.Campaign(**columns, state=CampaignState.DRAFT, created_at=now, report_wanted=0, owner_id=owner_id)
     rows.add_campaign(unit, row)
     add_event(unit, now, "campaign", {"campaign_state": CampaignState.DRAFT}, row.id)
     return row
@@ -115,14 +115,17 @@ MAX_COPIED_NAME = 190
 """Characters of a name that a copy keeps: a campaign's name has 200."""
 
 
-def duplicate_campaign(unit: Unit, campaign_id: UUID, name: str | None, now: datetime) -> tables.Campaign:
+def duplicate_campaign(
+    unit: Unit, campaign_id: UUID, name: str | None, now: datetime, *, owner_id: UUID | None = None
+) -> tables.Campaign:
     """A new draft with the file of any campaign but an imported one, which has none. ConflictError, InvalidError."""
     row = rows.find_campaign(unit, campaign_id)
     if row.origin == "imported":
         raise ConflictError(
             "campaign_imported", "This campaign was made of files of other tools: it has no campaign file to copy."
         )
-    copy = create_campaign(unit, renamed(row.source, name or f"{row.name[:MAX_COPIED_NAME]} (copy)"), None, now)
+    source = renamed(row.source, name or f"{row.name[:MAX_COPIED_NAME]} (copy)")
+    copy = create_campaign(unit, source, None, now, owner_id=owner_id)
     copy.tags = list(row.tags)
     return copy
 

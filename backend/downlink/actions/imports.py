@@ -37,13 +37,14 @@ NamedFile = tuple[str, BinaryIO]
 class Target:
     """Where the files go: an imported campaign by its id, or a new one of this name. condition: of all the files' runs.
 
-    is_skipping: what is refused is left out, as long as something remains.
+    is_skipping: what is refused is left out, as long as something remains. owner_id: whose a new campaign is.
     """
 
     campaign_id: UUID | None = None
     name: str | None = None
     condition: str | None = None
     is_skipping: bool = False
+    owner_id: UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def import_files(unit: Unit, files: Iterable[NamedFile], target: Target, now: da
     _refuse(checked, target.is_skipping)
     if campaign is None:
         name = target.name or f"Imported {now:%Y-%m-%d %H:%M}"
-        campaign = _new_campaign(unit, name, _phases(checked.sealed), now)
+        campaign = _new_campaign(unit, name, _phases(checked.sealed), target.owner_id, now)
     added = _add(unit, campaign, checked.sealed, target.condition, Counter(name for name, _ in held), now)
     return Imported(campaign.id, added, checked.reasons())
 
@@ -155,7 +156,7 @@ def _phases(files: Sequence[SealedFile]) -> Phases:
     return Phases.fitting(floor(min(known_s))) if known_s else Phases()
 
 
-def _new_campaign(unit: Unit, name: str, phases: Phases, now: datetime) -> tables.Campaign:
+def _new_campaign(unit: Unit, name: str, phases: Phases, owner_id: UUID | None, now: datetime) -> tables.Campaign:
     """Complete from the start: there is nothing to launch, and its conditions come with its files."""
     spec = Campaign(name, "", (LINK,), phases, Timetable(cycles=1), Limits(attempts=1), ())
     campaign = tables.Campaign(
@@ -169,6 +170,7 @@ def _new_campaign(unit: Unit, name: str, phases: Phases, now: datetime) -> table
         created_at=now,
         ended_at=now,
         report_wanted=0,
+        owner_id=owner_id,
     )
     campaigns.add_campaign(unit, campaign)
     add_event(unit, now, "campaign", {"campaign_state": CampaignState.COMPLETE}, campaign.id)

@@ -17,9 +17,9 @@ from downlink.storage.tables import Link
 from downlink.storage.unit import Unit, lock
 
 
-def create_link(unit: Unit, values: Mapping[str, Any], now: datetime) -> Link:
+def create_link(unit: Unit, values: Mapping[str, Any], now: datetime, *, owner_id: UUID | None = None) -> Link:
     """InvalidError for a link no run could use, ConflictError for a name in use."""
-    link = Link(created_at=now, **values)
+    link = Link(created_at=now, owner_id=owner_id, **values)
     _check(unit, link, is_renamed=True)
     rows.add_link(unit, link)
     return link

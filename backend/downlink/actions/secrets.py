@@ -9,6 +9,7 @@ import secrets
 SESSION, API_TOKEN, ENROLMENT, AGENT, SETUP, TICKET = "dls_", "dlk_", "dle_", "dla_", "dlu_", "dlt_"
 SHARE = "dlv_"
 """Of a visitor's link."""
+INVITATION = "dli_"
 PREFIX_SHOWN = 10
 
 

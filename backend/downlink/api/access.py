@@ -44,6 +44,7 @@ from downlink.storage.tables import User
 from downlink.storage.unit import Unit
 
 router = APIRouter(tags=["access"])
+TokenManager = Annotated[Caller, may(Verb.MANAGE_TOKENS, is_own=True)]
 
 
 @router.get("/setup", responses=problems())
@@ -57,7 +58,7 @@ def set_up(body: SetupBody, request: Request, response: Response, units: Units, 
     """Make the admin with the token of the set-up link, and sign in."""
     with counted(units, {f"setup:{address_of(request)}": FAILURES_PER_ADDRESS}, now), units() as unit:
         access.set_up(unit, body.token, body.username, body.password, now)
-        return _sign_in(unit, body.username, request, response, settings, now)
+        return sign_in(unit, body.username, request, response, settings, now)
 
 
 @router.post("/login", responses=problems(401, 403, 429))
@@ -66,7 +67,7 @@ def login(body: LoginBody, request: Request, response: Response, units: Units, s
     check_origin(request, settings) if request.headers.get("origin") else None
     access.check_password(units, body.username, body.password, address_of(request), now)
     with units() as unit:
-        return _sign_in(unit, body.username, request, response, settings, now)
+        return sign_in(unit, body.username, request, response, settings, now)
 
 
 @router.post("/logout", status_code=204, responses=problems(401, 403))
@@ -96,48 +97,50 @@ def change_password(
 
 
 @router.get("/sessions", responses=problems(401, 403))
-def list_sessions(caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: ReadUnit, now: Now) -> SessionList:
-    """The browsers that are signed in, the newest first."""
-    items = [_open_session(session, user, caller) for session, user in rows.list_sessions(unit, now)]
+def list_sessions(caller: TokenManager, unit: ReadUnit, now: Now) -> SessionList:
+    """The browsers that are signed in, the newest first: an admin sees all, others those of the own account."""
+    found = rows.list_sessions(unit, now, caller.confined_to(Verb.MANAGE_TOKENS))
+    items = [_open_session(session, user, caller) for session, user in found]
     return SessionList(items=items, total=len(items))
 
 
 @router.delete("/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404))
-def revoke_session(
-    session_id: UUID, caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: UnitOfWork, now: Now
-) -> None:
-    """End a session; its next request is refused."""
-    access.revoke_session(unit, session_id, now, actor=caller.actor)
+def revoke_session(session_id: UUID, caller: TokenManager, unit: UnitOfWork, now: Now) -> None:
+    """End a session of the own account, or for an admin any; its next request is refused."""
+    access.revoke_session(unit, session_id, now, caller=caller)
 
 
-@router.get("/tokens", dependencies=[may(Verb.MANAGE_ACCESS)], responses=problems(401, 403))
-def list_tokens(unit: ReadUnit) -> TokenList:
-    """Names, scopes and first characters; never the secrets."""
-    tokens = [Token.model_validate(row) for row in rows.list_tokens(unit)]
+@router.get("/tokens", responses=problems(401, 403))
+def list_tokens(caller: TokenManager, unit: ReadUnit) -> TokenList:
+    """Names, scopes and first characters, never the secrets: an admin sees all, others those of the own account."""
+    found = rows.list_tokens(unit, caller.confined_to(Verb.MANAGE_TOKENS))
+    tokens = [Token.model_validate(row) for row in found]
     return TokenList(items=tokens, total=len(tokens))
 
 
 @router.post("/tokens", status_code=201, responses=problems(401, 403))
-def create_token(
-    body: TokenBody, caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: UnitOfWork, now: Now
-) -> TokenCreated:
-    """Make an API token, with no scope that the caller lacks; its secret is in this answer and nowhere else."""
+def create_token(body: TokenBody, caller: TokenManager, unit: UnitOfWork, now: Now) -> TokenCreated:
+    """Make an API token with no scope that the caller lacks. It may no more than the account, and ends with it.
+
+    Its secret is in this answer and nowhere else.
+    """
     caller.require_scopes(*body.scopes)
-    row, secret = access.make_token(unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.actor)
+    row, secret = access.make_token(
+        unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.actor, account_id=caller.account_id
+    )
     return TokenCreated(**Token.model_validate(row).model_dump(), secret=secret)
 
 
 @router.delete("/tokens/{token_id}", status_code=204, responses=problems(401, 403, 404))
-def revoke_token(
-    token_id: UUID, caller: Annotated[Caller, may(Verb.MANAGE_ACCESS)], unit: UnitOfWork, now: Now
-) -> None:
-    """Revoke a token; its next request is refused."""
-    access.revoke_token(unit, token_id, now, actor=caller.actor)
+def revoke_token(token_id: UUID, caller: TokenManager, unit: UnitOfWork, now: Now) -> None:
+    """Revoke a token of the own account, or for an admin any; its next request is refused."""
+    access.revoke_token(unit, token_id, now, caller=caller)
 
 
-def _sign_in(
+def sign_in(
     unit: Unit, username: str, request: Request, response: Response, settings: Config, now: datetime
 ) -> Session:
+    """Open a session of a user who has shown who it is, and set its cookie."""
     browser = request.headers.get("user-agent", "")
     caller, secret = access.open_session(unit, username, now, settings.session_hours, address_of(request), browser)
     set_session(response, settings, secret)

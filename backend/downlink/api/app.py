@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from downlink.api import (
     access,
+    accounts,
     agent_channel,
     agent_files,
     agents,
@@ -57,6 +58,7 @@ from downlink.tracestore import TraceStore
 PREFIX = "/api/v1"
 PARTS = (
     access,
+    accounts,
     agent_files,
     agents,
     links,

@@ -10,7 +10,18 @@ from pydantic import Field
 
 from downlink.actions import campaigns, reruns
 from downlink.api import present
-from downlink.api.deps import CampaignReader, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.deps import (
+    CampaignReader,
+    Limit,
+    Now,
+    Offset,
+    Reader,
+    ReadUnit,
+    UnitOfWork,
+    may,
+    may_with_campaign,
+    problems,
+)
 from downlink.api.schemas.campaigns import (
     Campaign,
     CampaignBody,
@@ -26,12 +37,14 @@ from downlink.api.schemas.campaigns import (
     Rerun,
 )
 from downlink.codec.campaign_shape import campaign_schema
+from downlink.domain.access import Caller
 from downlink.domain.permission import Verb
 from downlink.domain.text import is_storable
 from downlink.storage import campaigns as rows
 from downlink.storage.campaign_search import Wanted, choices, search_campaigns
 
 router = APIRouter(tags=["campaigns"])
+Creator = Annotated[Caller, may(Verb.CREATE_CAMPAIGN)]
 
 
 @router.post("/campaigns/preview", responses=problems(401, 403))
@@ -78,10 +91,10 @@ def list_campaigns(
     return CampaignList(items=[present.campaign(row) for row in found], total=total)
 
 
-@router.post("/campaigns", status_code=201, dependencies=[may(Verb.CREATE_CAMPAIGN)], responses=problems(401, 403))
-def create_campaign(body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
+@router.post("/campaigns", status_code=201, responses=problems(401, 403))
+def create_campaign(body: CampaignBody, caller: Creator, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Save a draft; `launch` starts it."""
-    created = campaigns.create_campaign(unit, body.source, body.campaign, now)
+    created = campaigns.create_campaign(unit, body.source, body.campaign, now, owner_id=caller.account_id)
     return present.campaign_detail(rows.get_overview(unit, created.id))
 
 
@@ -92,7 +105,7 @@ def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> C
 
 @router.put(
     "/campaigns/{campaign_id}",
-    dependencies=[may(Verb.CREATE_CAMPAIGN)],
+    dependencies=[may_with_campaign(Verb.CHANGE_CAMPAIGN)],
     responses=problems(401, 403, 404, 409),
 )
 def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
@@ -103,7 +116,7 @@ def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now
 
 @router.patch(
     "/campaigns/{campaign_id}",
-    dependencies=[may(Verb.DESCRIBE_CAMPAIGN)],
+    dependencies=[may_with_campaign(Verb.DESCRIBE_CAMPAIGN)],
     responses=problems(401, 403, 404),
 )
 def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
@@ -115,21 +128,20 @@ def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, n
 @router.post(
     "/campaigns/{campaign_id}/duplicate",
     status_code=201,
-    dependencies=[may(Verb.CREATE_CAMPAIGN)],
     responses=problems(401, 403, 404, 409),
 )
 def duplicate_campaign(
-    campaign_id: UUID, unit: UnitOfWork, now: Now, body: DuplicateBody | None = None
+    campaign_id: UUID, caller: Creator, unit: UnitOfWork, now: Now, body: DuplicateBody | None = None
 ) -> CampaignDetail:
     """A new draft with the same file under another name; comments are kept."""
-    made = campaigns.duplicate_campaign(unit, campaign_id, body.name if body else None, now)
+    made = campaigns.duplicate_campaign(unit, campaign_id, body.name if body else None, now, owner_id=caller.account_id)
     return present.campaign_detail(rows.get_overview(unit, made.id))
 
 
 @router.delete(
     "/campaigns/{campaign_id}",
     status_code=204,
-    dependencies=[may(Verb.DELETE_CAMPAIGN)],
+    dependencies=[may_with_campaign(Verb.DELETE_CAMPAIGN)],
     responses=problems(401, 403, 404, 409),
 )
 def delete_campaign(campaign_id: UUID, unit: UnitOfWork) -> None:
@@ -138,7 +150,9 @@ def delete_campaign(campaign_id: UUID, unit: UnitOfWork) -> None:
 
 
 @router.post(
-    "/campaigns/{campaign_id}/launch", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+    "/campaigns/{campaign_id}/launch",
+    dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
 )
 def launch_campaign(
     campaign_id: UUID,
@@ -152,7 +166,9 @@ def launch_campaign(
 
 
 @router.post(
-    "/campaigns/{campaign_id}/pause", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+    "/campaigns/{campaign_id}/pause",
+    dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
 )
 def pause_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Start no further run; one under way continues to its end."""
@@ -161,7 +177,9 @@ def pause_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
 
 
 @router.post(
-    "/campaigns/{campaign_id}/resume", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+    "/campaigns/{campaign_id}/resume",
+    dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
 )
 def resume_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Resume; runs that are still planned are moved by the length of the pause."""
@@ -170,7 +188,9 @@ def resume_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
 
 
 @router.post(
-    "/campaigns/{campaign_id}/cancel", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+    "/campaigns/{campaign_id}/cancel",
+    dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
 )
 def cancel_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     """Cancel every run that has not ended; hosts are restored."""
@@ -179,7 +199,9 @@ def cancel_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
 
 
 @router.post(
-    "/campaigns/{campaign_id}/rerun", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+    "/campaigns/{campaign_id}/rerun",
+    dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
+    responses=problems(401, 403, 404, 409),
 )
 def rerun_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Rerun:
     """Plan a new attempt for each place whose last one failed, was missed or is incomplete. A complete campaign is under way again."""

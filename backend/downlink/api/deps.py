@@ -16,8 +16,9 @@ from downlink.api.cookies import check_origin, cookie_name, share_cookie_name
 from downlink.api.schemas.base import Problem
 from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
-from downlink.domain.permission import Verb
+from downlink.domain.permission import TABLE, Verb
 from downlink.settings import Settings
+from downlink.storage import owners
 from downlink.storage.unit import Unit, UnitFactory
 
 
@@ -130,6 +131,62 @@ class AccountPermission(Permission):
 def may(verb: Verb, *, is_own: bool = False) -> Any:
     """The dependency that lets only those callers in who may do this, by the table of domain/permission.py."""
     return Depends(AccountPermission(verb, is_own))
+
+
+Owner = Callable[[Unit, UUID], UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedPermission(Permission):
+    """Of a route that changes something which belongs to an account."""
+
+    def judge(self, caller: Caller, units: UnitFactory, owner_of: Owner, thing: UUID) -> Caller:
+        """The owner is looked up only where the answer depends on it; NotFoundError where there is no such thing."""
+        is_owner = False
+        caller.require_scopes(TABLE[self.verb].scope)
+        if account := caller.confined_to(self.verb):
+            with units(is_read_only=True) as unit:
+                is_owner = owner_of(unit, thing) == account
+        return caller.require(self.verb, is_owner=is_owner)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCampaignPermission(OwnedPermission):
+    def __call__(
+        self, campaign_id: UUID, caller: Annotated[Caller, Depends(find_caller, scope="function")], units: Units
+    ) -> Caller:
+        return self.judge(caller, units, owners.of_campaign, campaign_id)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRunPermission(OwnedPermission):
+    def __call__(
+        self, run_id: UUID, caller: Annotated[Caller, Depends(find_caller, scope="function")], units: Units
+    ) -> Caller:
+        return self.judge(caller, units, owners.of_run, run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLinkPermission(OwnedPermission):
+    def __call__(
+        self, link_id: UUID, caller: Annotated[Caller, Depends(find_caller, scope="function")], units: Units
+    ) -> Caller:
+        return self.judge(caller, units, owners.of_link, link_id)
+
+
+def may_with_campaign(verb: Verb) -> Any:
+    """Like `may`, for what is done to the campaign that the path names."""
+    return Depends(OwnCampaignPermission(verb))
+
+
+def may_with_run(verb: Verb) -> Any:
+    """Like `may`, for what is done to the run that the path names: it belongs to whom its campaign does."""
+    return Depends(OwnRunPermission(verb))
+
+
+def may_with_link(verb: Verb) -> Any:
+    """Like `may`, for what is done to the link that the path names."""
+    return Depends(OwnLinkPermission(verb))
 
 
 def address_of(request: Request) -> str:

@@ -36,6 +36,12 @@ EXAMPLES: Mapping[str, Any] = {
     "change_password": {"current": "a long sentence of words", "password": "another sentence of words"},
     "create_token": {"name": "Nightly export", "scopes": ["read"], "expires_in_days": 365},
     "create_share": {"name": "For our partners", "expires_in_days": 30},
+    "change_role": {"role": "viewer"},
+    "invite": {"name": "Dr. Ada Example", "role": "operator"},
+    "open_invitation": {"secret": "dli_from-behind-the-link's-number-sign"},
+    "accept_invitation": {
+        "secret": "dli_from-behind-the-link's-number-sign", "username": "ada", "password": "a long sentence of words",
+    },
     "open_share": {"secret": "dlv_from-behind-the-link's-number-sign"},
     "create_enrolment": {"name": "viasat-client", "expires_in_minutes": 60},
     "create_link": {

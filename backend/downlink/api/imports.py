@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -14,10 +15,12 @@ from starlette.datastructures import FormData, UploadFile
 from downlink.actions import imports
 from downlink.actions.imports import NamedFile, Target
 from downlink.api.body import read_form
-from downlink.api.deps import Now, Units, may, problems
+from downlink.api.deps import Now, OwnedPermission, Units, may, problems
 from downlink.api.schemas.imports import ImportAnswer, ImportFields
+from downlink.domain.access import Caller
 from downlink.domain.errors import InvalidError
 from downlink.domain.permission import Verb
+from downlink.storage import owners
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter(tags=["campaigns"])
@@ -36,16 +39,17 @@ _FORM: dict[str, Any] = {
 @router.post(
     "/imports",
     status_code=201,
-    dependencies=[may(Verb.IMPORT)],
     responses=problems(401, 403, 404, 409, 413),
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
 )
-async def import_files(request: Request, units: Units, now: Now) -> ImportAnswer:
+async def import_files(
+    request: Request, caller: Annotated[Caller, may(Verb.IMPORT)], units: Units, now: Now
+) -> ImportAnswer:
     """Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal."""
     form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
     try:
         files, target = _files(form), _target(form)
-        return await run_in_threadpool(_import, units, files, target, now)
+        return await run_in_threadpool(_import, units, files, replace(target, owner_id=caller.account_id), caller, now)
     finally:
         await form.close()
 
@@ -70,7 +74,9 @@ def _target(form: FormData) -> Target:
     return Target(said.campaign_id, said.campaign, said.condition, said.skip_refused)
 
 
-def _import(units: UnitFactory, files: list[NamedFile], target: Target, now: datetime) -> ImportAnswer:
+def _import(units: UnitFactory, files: list[NamedFile], target: Target, caller: Caller, now: datetime) -> ImportAnswer:
+    if target.campaign_id:  # more runs change the campaign
+        OwnedPermission(Verb.CHANGE_CAMPAIGN).judge(caller, units, owners.of_campaign, target.campaign_id)
     with units() as unit:
         imported = imports.import_files(unit, files, target, now)
     return ImportAnswer.model_validate(imported)

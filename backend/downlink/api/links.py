@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter
 
 from downlink.actions import links, quick
 from downlink.api import present
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, may_with_link, problems
 from downlink.api.schemas.links import Link, LinkBody, LinkChange, LinkList, QuickTest, QuickTestBody
+from downlink.domain.access import Caller
 from downlink.domain.permission import Verb
 from downlink.storage import links as rows
 
@@ -23,18 +25,23 @@ def list_links(caller: Reader, unit: ReadUnit, limit: Limit = 100, offset: Offse
     return LinkList(items=[present.link(row, held.get(row.name)) for row in found], total=total)
 
 
-@router.post("/links", status_code=201, dependencies=[may(Verb.CREATE_LINK)], responses=problems(401, 403, 404, 409))
-def create_link(body: LinkBody, unit: UnitOfWork, now: Now) -> Link:
-    return present.link(links.create_link(unit, body.model_dump(), now), None)
+@router.post("/links", status_code=201, responses=problems(401, 403, 404, 409))
+def create_link(body: LinkBody, caller: Annotated[Caller, may(Verb.CREATE_LINK)], unit: UnitOfWork, now: Now) -> Link:
+    return present.link(links.create_link(unit, body.model_dump(), now, owner_id=caller.account_id), None)
 
 
-@router.patch("/links/{link_id}", dependencies=[may(Verb.CHANGE_LINK)], responses=problems(401, 403, 404, 409))
+@router.patch(
+    "/links/{link_id}", dependencies=[may_with_link(Verb.CHANGE_LINK)], responses=problems(401, 403, 404, 409)
+)
 def change_link(link_id: UUID, body: LinkChange, unit: UnitOfWork) -> Link:
     return present.link(links.change_link(unit, link_id, body.model_dump(exclude_unset=True)), None)
 
 
 @router.delete(
-    "/links/{link_id}", status_code=204, dependencies=[may(Verb.CHANGE_LINK)], responses=problems(401, 403, 404, 409)
+    "/links/{link_id}",
+    status_code=204,
+    dependencies=[may_with_link(Verb.CHANGE_LINK)],
+    responses=problems(401, 403, 404, 409),
 )
 def delete_link(link_id: UUID, unit: UnitOfWork) -> None:
     """Delete a link that no campaign under way uses; ended campaigns keep its name."""
@@ -44,7 +51,7 @@ def delete_link(link_id: UUID, unit: UnitOfWork) -> None:
 @router.post(
     "/links/{link_id}/quick-test",
     status_code=201,
-    dependencies=[may(Verb.RUN_CAMPAIGN)],
+    dependencies=[may(Verb.CREATE_CAMPAIGN)],
     responses=problems(401, 403, 404, 409),
 )
 def start_quick_test(link_id: UUID, unit: UnitOfWork, now: Now, body: QuickTestBody | None = None) -> QuickTest:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from downlink.actions import reruns, runs
 from downlink.api import present
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may_with_run, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.runs import CampaignNow, LinkCourse, Run, RunList, RunSeries, RunStateName
 from downlink.domain.permission import Verb
@@ -58,7 +58,9 @@ def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> LinkCourse:
     return LinkCourse.model_validate(link_course(unit, run_id))
 
 
-@router.post("/runs/{run_id}/cancel", dependencies=[may(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409))
+@router.post(
+    "/runs/{run_id}/cancel", dependencies=[may_with_run(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
+)
 def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     """Stop it; hosts are restored, then the run ends as cancelled."""
     runs.cancel_run(unit, run_id, now)
@@ -68,7 +70,7 @@ def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
 @router.post(
     "/runs/{run_id}/rerun",
     status_code=201,
-    dependencies=[may(Verb.RUN_CAMPAIGN)],
+    dependencies=[may_with_run(Verb.RUN_CAMPAIGN)],
     responses=problems(401, 403, 404, 409),
 )
 def rerun_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:

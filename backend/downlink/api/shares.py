@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from downlink.actions import shares
 from downlink.api.cookies import check_origin, set_share
-from downlink.api.deps import Config, Now, ReadUnit, UnitOfWork, Units, address_of, may, problems
+from downlink.api.deps import Config, Now, ReadUnit, UnitOfWork, Units, address_of, may_with_campaign, problems
 from downlink.api.schemas.shares import OpenBody, Share, ShareBody, ShareCreated, SharedCampaign, ShareList
 from downlink.domain.access import Caller
 from downlink.domain.permission import Verb
@@ -18,7 +18,7 @@ from downlink.storage import shares as rows
 from downlink.storage.campaigns import find_campaign
 
 router = APIRouter(tags=["shares"])
-Sharer = Annotated[Caller, may(Verb.SHARE_CAMPAIGN)]
+Sharer = Annotated[Caller, may_with_campaign(Verb.SHARE_CAMPAIGN)]
 
 
 @router.get("/campaigns/{campaign_id}/shares", responses=problems(401, 403, 404))

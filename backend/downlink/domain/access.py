@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from downlink.domain.errors import DeniedError
-from downlink.domain.permission import TABLE, Role, Verb, is_allowed
+from downlink.domain.permission import TABLE, Reach, Role, Verb, is_allowed, reach_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ COMMAND_LINE = Actor("command line", "command line")
 class Caller:
     """Who asks. A session has all scopes, a token those that it was made with. id: the session's, the token's or the share link's.
 
+    user_id: of a session, its account; token_of: of a token, the account that it was made by, None for one of the command line.
     campaign_id: of a visitor, the campaign that the link was made for.
     """
 
@@ -38,6 +39,12 @@ class Caller:
     id: UUID
     user_id: UUID | None = None
     campaign_id: UUID | None = None
+    token_of: UUID | None = None
+
+    @property
+    def account_id(self) -> UUID | None:
+        """Whose things are the caller's own."""
+        return self.user_id or self.token_of
 
     @property
     def actor(self) -> Actor:
@@ -46,6 +53,10 @@ class Caller:
             if self.user_id is None
             else Actor("user", self.username, self.user_id)
         )
+
+    def confined_to(self, verb: Verb) -> UUID | None:
+        """The account whose things alone the verb reaches for this caller; None for those of all accounts."""
+        return self.account_id if reach_of(self.role, verb) is Reach.OWN else None
 
     def require(self, verb: Verb, *, is_owner: bool = False) -> Caller:
         """DeniedError unless role and scopes allow this. is_owner: whether it is done to what is the caller's own."""

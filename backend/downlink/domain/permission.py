@@ -35,13 +35,15 @@ class Verb(StrEnum):
     RUN: launch, pause, resume, cancel, run again.
 
     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
-    DERIVE: sweeps and re-analysis. MANAGE_AGENTS: join and revoke them. MANAGE_ACCESS: tokens and sessions.
+    CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_AGENTS: join and
+    revoke them. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
     """
 
     READ = "read"
     READ_CAMPAIGN = "read_campaign"
     SHARE_CAMPAIGN = "share_campaign"
     CREATE_CAMPAIGN = "create_campaign"
+    CHANGE_CAMPAIGN = "change_campaign"
     DESCRIBE_CAMPAIGN = "describe_campaign"
     RUN_CAMPAIGN = "run_campaign"
     DELETE_CAMPAIGN = "delete_campaign"
@@ -51,6 +53,7 @@ class Verb(StrEnum):
     CHANGE_LINK = "change_link"
     ANNOTATE = "annotate"
     CHANGE_ACCOUNT = "change_account"
+    MANAGE_TOKENS = "manage_tokens"
     MANAGE_AGENTS = "manage_agents"
     MANAGE_ACCESS = "manage_access"
 
@@ -73,6 +76,7 @@ TABLE: Mapping[Verb, Rule] = {
     Verb.READ_CAMPAIGN:    Rule("read", _OWN, _ANY, _ANY, _ANY),
     Verb.SHARE_CAMPAIGN:   Rule("admin", _NONE, _NONE, _OWN, _ANY),
     Verb.CREATE_CAMPAIGN:  Rule("write", _NONE, _NONE, _ANY, _ANY),
+    Verb.CHANGE_CAMPAIGN:  Rule("write", _NONE, _NONE, _OWN, _ANY),
     Verb.DESCRIBE_CAMPAIGN: Rule("write", _NONE, _NONE, _OWN, _ANY),
     Verb.RUN_CAMPAIGN:     Rule("write", _NONE, _NONE, _OWN, _ANY),
     Verb.DELETE_CAMPAIGN:  Rule("write", _NONE, _NONE, _OWN, _ANY),
@@ -82,6 +86,7 @@ TABLE: Mapping[Verb, Rule] = {
     Verb.CHANGE_LINK:      Rule("write", _NONE, _NONE, _OWN, _ANY),
     Verb.ANNOTATE:         Rule("write", _NONE, _NONE, _ANY, _ANY),
     Verb.CHANGE_ACCOUNT:  Rule("write", _NONE, _OWN, _OWN, _OWN),
+    Verb.MANAGE_TOKENS:    Rule("admin", _NONE, _OWN, _OWN, _ANY),
     Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
     Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import delete, exists, func, select, update
 
 from downlink.domain.access import Actor
+from downlink.domain.permission import Role
 from downlink.storage.tables import ApiToken, Audit, Enrolment, LoginFailure, Session, SetupToken, User
 from downlink.storage.unit import Unit
 
@@ -21,8 +22,8 @@ def find_user(unit: Unit, username: str) -> User | None:
     return unit.session.scalar(select(User).where(User.username == username))
 
 
-def add_user(unit: Unit, username: str, password_hash: str, now: datetime) -> User:
-    user = User(username=username, password_hash=password_hash, created_at=now)
+def add_user(unit: Unit, username: str, password_hash: str, role: Role, now: datetime) -> User:
+    user = User(username=username, password_hash=password_hash, role=role, created_at=now)
     unit.session.add(user)
     unit.session.flush()
     return user
@@ -46,9 +47,11 @@ def add_session(unit: Unit, session: Session, now: datetime) -> None:
     unit.session.flush()
 
 
-def list_sessions(unit: Unit, now: datetime) -> Sequence[tuple[Session, User]]:
-    """Those that have not expired, the newest first."""
+def list_sessions(unit: Unit, now: datetime, user_id: UUID | None) -> Sequence[tuple[Session, User]]:
+    """Those that have not expired, the newest first; of one user, or of all."""
     query = select(Session, User).join(User, User.id == Session.user_id).where(Session.expires_at > now)
+    if user_id:
+        query = query.where(Session.user_id == user_id)
     return [(row[0], row[1]) for row in unit.session.execute(query.order_by(Session.created_at.desc()))]
 
 
@@ -59,10 +62,12 @@ def has_session_at(unit: Unit, username: str, address: str, now: datetime) -> bo
     return unit.session.scalar(found.limit(1)) is not None
 
 
-def delete_session(unit: Unit, session_id: UUID) -> UUID | None:
-    """Remove it; its id, or None when there is none."""
-    gone = delete(Session).where(Session.id == session_id).returning(Session.id)
-    return unit.session.execute(gone).scalar_one_or_none()
+def delete_session(unit: Unit, session_id: UUID, user_id: UUID | None) -> UUID | None:
+    """Remove it, if it is of this user, or of any; its id, or None when there is none."""
+    gone = delete(Session).where(Session.id == session_id)
+    if user_id:
+        gone = gone.where(Session.user_id == user_id)
+    return unit.session.execute(gone.returning(Session.id)).scalar_one_or_none()
 
 
 def delete_other_sessions(unit: Unit, user_id: UUID, kept: UUID) -> None:
@@ -98,8 +103,10 @@ def delete_tries(unit: Unit, numbers: Sequence[int]) -> None:
     unit.session.execute(delete(LoginFailure).where(LoginFailure.id.in_(numbers)))
 
 
-def list_tokens(unit: Unit) -> Sequence[ApiToken]:
-    return unit.session.scalars(select(ApiToken).order_by(ApiToken.created_at)).all()
+def list_tokens(unit: Unit, user_id: UUID | None) -> Sequence[ApiToken]:
+    """Of one user, or all."""
+    query = select(ApiToken).order_by(ApiToken.created_at)
+    return unit.session.scalars(query.where(ApiToken.user_id == user_id) if user_id else query).all()
 
 
 def add_token(unit: Unit, token: ApiToken) -> None:
@@ -107,8 +114,11 @@ def add_token(unit: Unit, token: ApiToken) -> None:
     unit.session.flush()
 
 
-def find_token(unit: Unit, secret_hash: bytes) -> ApiToken | None:
-    return unit.session.scalar(select(ApiToken).where(ApiToken.secret_hash == secret_hash))
+def find_token(unit: Unit, secret_hash: bytes) -> tuple[ApiToken, Role] | None:
+    """With the role of the account that it was made by; one of the command line is an admin's."""
+    query = select(ApiToken, User.role).outerjoin(User, User.id == ApiToken.user_id)
+    row = unit.session.execute(query.where(ApiToken.secret_hash == secret_hash)).one_or_none()
+    return (row[0], Role(row[1] or Role.ADMIN)) if row else None
 
 
 def touch_token(unit: Unit, token_id: UUID, now: datetime) -> None:
@@ -117,10 +127,12 @@ def touch_token(unit: Unit, token_id: UUID, now: datetime) -> None:
     unit.session.execute(update(ApiToken).where(ApiToken.id == token_id, stale).values(last_used_at=now))
 
 
-def delete_token(unit: Unit, token_id: UUID) -> str | None:
-    """Remove it; its name, or None when there is none."""
-    gone = delete(ApiToken).where(ApiToken.id == token_id).returning(ApiToken.name)
-    return unit.session.execute(gone).scalar_one_or_none()
+def delete_token(unit: Unit, token_id: UUID, user_id: UUID | None) -> str | None:
+    """Remove it, if it is of this user, or of any; its name, or None when there is none."""
+    gone = delete(ApiToken).where(ApiToken.id == token_id)
+    if user_id:
+        gone = gone.where(ApiToken.user_id == user_id)
+    return unit.session.execute(gone.returning(ApiToken.name)).scalar_one_or_none()
 
 
 def add_enrolment(unit: Unit, token_hash: bytes, now: datetime, expires_at: datetime) -> Enrolment:

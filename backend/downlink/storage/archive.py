@@ -37,8 +37,15 @@ ARCHIVED: Mapping[str, type[tables.Table]] = {
 }
 # A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.
 SECONDS = {"series": ("run_id", "flow", "quantities", "packed"), "limit_bins": ("run_id", "flow", "seconds")}
-# Secrets, the tick's own notes, numbers that the database gives, and what has a member of its own.
-LEFT_OUT = {("run_flows", "ticket"), ("runs", "wake_at"), ("events", "id"), ("events", "xact"), ("limits", "seconds")}
+# Secrets, the tick's own notes, numbers that the database gives, accounts of this server, and what has a member of its own.
+LEFT_OUT = {
+    ("campaigns", "owner_id"),
+    ("run_flows", "ticket"),
+    ("runs", "wake_at"),
+    ("events", "id"),
+    ("events", "xact"),
+    ("limits", "seconds"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from downlink.actions import access
+from downlink.domain.permission import Role
 from downlink.stack.process import Supervisor
 from downlink.storage import access as rows
 from downlink.storage.events import add_event
@@ -118,7 +119,7 @@ def test_a_stream_ends_with_its_token(
 def test_a_stream_ends_with_its_session(own_api: ApiProcess, units: UnitFactory) -> None:
     now = datetime.now(UTC)
     with units() as unit:
-        rows.add_user(unit, "ada", "no hash", now)
+        rows.add_user(unit, "ada", "no hash", Role.ADMIN, now)
         _, secret = access.open_session(unit, "ada", now, 1, "127.0.0.1", "a browser")
     browser = {"Authorization": "", "Cookie": f"downlink={secret}"}
     with own_api.client.stream("GET", EVENTS, headers=browser) as stream:

@@ -33,7 +33,7 @@ from tests.fixtures.lab import API, Lab
 DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
 OPEN = {
     ("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login"),
-    ("POST", f"{API}/shares/open"),
+    ("POST", f"{API}/shares/open"), ("POST", f"{API}/invitations/open"), ("POST", f"{API}/invitations/accept"),
     # for hosts that are not known yet
     ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
 }  # fmt: skip
@@ -42,6 +42,7 @@ BODIES: dict[str, Any] = {
     "PATCH": {},
     "PUT": {"source": "name: a"},
     "shares": {"name": "a"},
+    "PATCH-accounts": {"role": "viewer"},
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
 PROBLEM = {"code", "message", "details"}
@@ -68,6 +69,8 @@ def fill(path: str) -> str:
         "sweep_id",
         "annotation_id",
         "share_id",
+        "account_id",
+        "invitation_id",
         *values,
     ):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
@@ -124,10 +127,12 @@ def test_every_route_asks_for_a_permission_by_its_verb() -> None:
         assert len(verbs - {Verb.READ}) <= 1, place
         assert not {Verb.READ, Verb.READ_CAMPAIGN} <= verbs, place
         assert {permission for permission in permissions_asked if permission.is_own} <= {
-            AccountPermission(Verb.CHANGE_ACCOUNT, is_own=True)
+            AccountPermission(Verb.CHANGE_ACCOUNT, is_own=True),
+            AccountPermission(Verb.MANAGE_TOKENS, is_own=True),
         }
         if place[0] == "GET":
-            assert verbs <= {Verb.READ, Verb.READ_CAMPAIGN, Verb.MANAGE_ACCESS, Verb.SHARE_CAMPAIGN}, place
+            reading = {Verb.READ, Verb.READ_CAMPAIGN, Verb.MANAGE_ACCESS, Verb.MANAGE_TOKENS, Verb.SHARE_CAMPAIGN}
+            assert verbs <= reading, place
     assert {permission.verb for all_asked in found.values() for permission in all_asked} == set(Verb)
 
 

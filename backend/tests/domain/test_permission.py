@@ -40,7 +40,8 @@ def test_what_is_owned_is_allowed_as_far_as_the_role_reaches(role: Role, verb: V
 
 def test_a_viewer_changes_nothing_but_the_own_account() -> None:
     changes = {verb for verb in Verb if reach_of(Role.VIEWER, verb) is not Reach.NONE}
-    assert changes == {Verb.READ, Verb.READ_CAMPAIGN, Verb.CHANGE_ACCOUNT}
+    assert changes == {Verb.READ, Verb.READ_CAMPAIGN, Verb.CHANGE_ACCOUNT, Verb.MANAGE_TOKENS}
+    assert reach_of(Role.VIEWER, Verb.MANAGE_TOKENS) is Reach.OWN
 
 
 def test_a_visitor_reads_the_own_campaign_and_does_nothing_else() -> None:
@@ -68,6 +69,13 @@ def test_a_token_with_one_scope_does_what_that_scope_is_for(scope: Scope, verb: 
         with pytest.raises(DeniedError, match=f"`{TABLE[verb].scope}`") as refused:
             asking.require(verb, is_owner=True)
         assert refused.value.code == "scope_missing"
+
+
+def test_a_verb_is_confined_to_the_own_account_where_the_role_reaches_no_further() -> None:
+    operator, admin = caller(Role.OPERATOR), caller(Role.ADMIN)
+    assert operator.confined_to(Verb.RUN_CAMPAIGN) == operator.account_id is not None
+    assert operator.confined_to(Verb.CREATE_CAMPAIGN) is None
+    assert admin.confined_to(Verb.RUN_CAMPAIGN) is None
 
 
 def test_a_role_that_does_not_reach_is_named() -> None:

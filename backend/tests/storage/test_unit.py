@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from structlog.testing import capture_logs
 
 from downlink.domain.errors import UnavailableError
+from downlink.domain.permission import Role
 from downlink.storage import access
 from downlink.storage.unit import Job, UnitFactory, lock, open_units
 
@@ -33,7 +34,7 @@ def test_jobs_are_sent_after_the_commit_and_once(units: UnitFactory) -> None:
     with UnitFactory(units.engine, send)() as unit:
         unit.enqueue("seal", SUBJECT)
         unit.enqueue("seal", SUBJECT)
-        access.add_user(unit, "anna", "x", NOW)
+        access.add_user(unit, "anna", "x", Role.ADMIN, NOW)
         assert sent == []
     assert sent == [("seal", SUBJECT)]
 
@@ -43,7 +44,7 @@ def test_a_rollback_drops_rows_and_jobs(units: UnitFactory) -> None:
 
     def fail() -> None:
         with UnitFactory(units.engine, sent.extend)() as unit:
-            access.add_user(unit, "anna", "x", NOW)
+            access.add_user(unit, "anna", "x", Role.ADMIN, NOW)
             unit.enqueue("seal", SUBJECT)
             raise RuntimeError
 
@@ -59,7 +60,7 @@ def test_a_queue_that_is_away_costs_no_commit(units: UnitFactory) -> None:
         raise ConnectionError
 
     with UnitFactory(units.engine, send)() as unit:
-        access.add_user(unit, "anna", "x", NOW)
+        access.add_user(unit, "anna", "x", Role.ADMIN, NOW)
         unit.enqueue("seal", SUBJECT)
     with units() as unit:
         assert access.has_user(unit)

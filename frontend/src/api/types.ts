@@ -3,6 +3,7 @@ import type { components } from './schema'
 /** The generated shapes under the names that pages use. */
 type Schemas = components['schemas']
 
+export type Account = Schemas['Account']
 export type Agent = Schemas['Agent']
 export type Annotation = Schemas['Annotation']
 export type AnnotationBody = Schemas['AnnotationBody']
@@ -40,6 +41,8 @@ export type Group = Schemas['Group']
 export type HostAnswer = Schemas['HostAnswer']
 export type HostAnswers = Schemas['HostAnswers']
 export type ImportAnswer = Schemas['ImportAnswer']
+export type Invitation = Schemas['Invitation']
+export type OpenedInvitation = Schemas['OpenedInvitation']
 export type Interval = Schemas['Interval']
 export type LimitGroup = Schemas['LimitGroup']
 export type Link = Schemas['Link']

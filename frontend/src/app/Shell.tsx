@@ -75,5 +75,5 @@ function Account() {
       {session?.username ?? 'Account'}
     </Button>
   )
-  return <MenuButton target={button} load={loadAccountMenu} props={{ username: session?.username }} />
+  return <MenuButton target={button} load={loadAccountMenu} props={{ session: session ?? undefined }} />
 }

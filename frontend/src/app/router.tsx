@@ -44,6 +44,13 @@ const login = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('@/features/session/LoginPage')), 'LoginPage'),
 })
 
+/** Without an account: what an invitation's link opens. */
+const invited = createRoute({
+  getParentRoute: () => root,
+  path: '/invited',
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/session/InvitedPage')), 'InvitedPage'),
+})
+
 /** Without an account: what a share link opens. */
 const sharedLink = createRoute({
   getParentRoute: () => root,
@@ -173,9 +180,16 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('@/features/session/TokensPage')), 'TokensPage'),
 })
 
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: '/people',
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/people/PeoplePage')), 'PeoplePage'),
+})
+
 const tree = root.addChildren([
   setup,
   login,
+  invited,
   sharedLink,
   sharedCampaign,
   shell.addChildren([
@@ -193,6 +207,7 @@ const tree = root.addChildren([
     agents,
     links,
     tokens,
+    people,
   ]),
 ])
 

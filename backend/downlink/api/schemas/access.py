@@ -43,6 +43,7 @@ class Session(Shape):
 
     username: str
     kind: Literal["session", "token"]
+    role: Literal["viewer", "operator", "admin"] = Field(description="Of the account, as GET /accounts has it")
     scopes: list[Scope]
     expires_at: Moment | None
 
@@ -67,7 +68,7 @@ class SessionList(Shape):
 class TokenBody(Body):
     name: Name
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=3)] = Field(
-        description="`read`; `write`: links, campaigns, imports; `admin`: tokens, sessions, joining and revoking agents"
+        description="`read`; `write`: links, campaigns, imports; `admin`: tokens, accounts, agents; no more than its account may"
     )
     expires_in_days: Annotated[int, Field(ge=1, le=3650)] | None = None
 

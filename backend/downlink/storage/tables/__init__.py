@@ -1,6 +1,6 @@
 """Every table, by subject. There are no relationships to walk: a query joins what it needs."""
 
-from downlink.storage.tables.access import ApiToken, Audit, LoginFailure, Session, SetupToken, Share, User
+from downlink.storage.tables.access import ApiToken, Audit, Invitation, LoginFailure, Session, SetupToken, Share, User
 from downlink.storage.tables.annotations import Annotation
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
@@ -34,6 +34,7 @@ __all__ = [
     "FlowLimit",
     "FlowLoss",
     "Heartbeat",
+    "Invitation",
     "Json",
     "Lease",
     "Link",

@@ -16,7 +16,22 @@ class User(Table):
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     username: Mapped[str] = mapped_column(unique=True)
     password_hash: Mapped[str]
+    role: Mapped[str] = mapped_column(server_default="admin")
     created_at: Mapped[datetime]
+
+
+class Invitation(Table):
+    """A single-use right to an account with this role, or, with user_id, to a new password for that one. Removed when it is used."""
+
+    __tablename__ = "invitations"
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    name: Mapped[str]
+    role: Mapped[str]
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    secret_hash: Mapped[bytes] = mapped_column(unique=True)
+    created_by: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
 
 
 class SetupToken(Table):
@@ -51,12 +66,15 @@ class LoginFailure(Table):
 
 
 class ApiToken(Table):
+    """user_id: the account that it was made by, whose role it has; None for one of the server's command line, which is an admin's."""
+
     __tablename__ = "api_tokens"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     name: Mapped[str]
     prefix: Mapped[str]
     secret_hash: Mapped[bytes] = mapped_column(unique=True)
     scopes: Mapped[list[str]]
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     created_by: Mapped[str]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]

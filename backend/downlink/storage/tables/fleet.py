@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from downlink.storage.tables.base import Json, Table
@@ -43,7 +44,7 @@ class Agent(Table):
 
 
 class Link(Table):
-    """time_zone: the IANA name of the one in which the terminal is, for its nights."""
+    """time_zone: the IANA name of the one in which the terminal is, for its nights. owner_id: who made it."""
 
     __tablename__ = "links"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -58,4 +59,5 @@ class Link(Table):
     is_emulated: Mapped[bool]
     profile: Mapped[str | None]
     time_zone: Mapped[str | None]
+    owner_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     created_at: Mapped[datetime]

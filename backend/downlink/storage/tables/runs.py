@@ -20,7 +20,7 @@ class Campaign(Table):
     """spec is the parsed campaign file. The report is wanted in version report_wanted and stored in reports.version.
 
     origin: measured (here), recorded (elsewhere, loaded from an archive), or imported (from files of other tools).
-    quick_link: the link whose quick tests it keeps, None for a campaign with a file of its own.
+    quick_link: the link whose quick tests it keeps, None for a campaign with a file of its own. owner_id: who made it.
     """
 
     __tablename__ = "campaigns"
@@ -41,6 +41,7 @@ class Campaign(Table):
     report_wanted: Mapped[int] = mapped_column(default=0)
     report_sent_at: Mapped[datetime | None]
     quick_link: Mapped[str | None]
+    owner_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     __table_args__ = (
         Index("ix_campaigns_created_at", "created_at"),
         Index("ix_campaigns_quick_link", "quick_link", postgresql_where=text("quick_link IS NOT NULL")),

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react'
 import classes from './session.module.css'
 
 /** The frame of the pages before the sign-in. */
-export function Door({ title, lead, children }: { title: string; lead: ReactNode; children: ReactNode }) {
+export function Door({ title, lead, children }: { title: string; lead: ReactNode; children?: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Downlink`
   }, [title])

@@ -2,23 +2,14 @@ import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
 import { checkLength, PASSWORD_HINT } from './password'
 import { sessionQuery, useSetup, useSetupState } from './queries'
-
-/** The token stands in the fragment, which is never sent to a server; it leaves the address and the history at once. */
-function useFragmentToken(): string {
-  const [token] = useState(() => window.location.hash.slice(1))
-  useEffect(() => {
-    if (window.location.hash) window.history.replaceState(window.history.state, '', window.location.pathname)
-  }, [])
-  return token
-}
+import { useFragment } from './useFragment'
 
 export function SetupPage() {
-  const fragment = useFragmentToken()
+  const fragment = useFragment()
   const state = useSetupState()
   if (state.data && !state.data.is_needed) {
     return (

@@ -21,6 +21,10 @@ export const useLogin = () => api.useMutation('post', `${API}/login`)
 
 export const useSetup = () => api.useMutation('post', `${API}/setup`)
 
+export const useOpenInvitation = () => api.useMutation('post', `${API}/invitations/open`)
+
+export const useAcceptInvitation = () => api.useMutation('post', `${API}/invitations/accept`)
+
 export function useLogout() {
   const cache = useQueryClient()
   const router = useRouter()
