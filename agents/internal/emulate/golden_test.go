@@ -14,9 +14,9 @@ import (
 // goldenFates are those of 100,000 packets each way, recorded before links could have more than one hop: whatever a link
 // learns, a packet over these profiles meets the very fate that it met then.
 var goldenFates = map[string]string{
-	"geo-viasat": "eccd59730087cc95be21036c32aa2945d27fe9977c5e1817ed39fdcb17e4aeaa",
+	"geo-viasat":   "eccd59730087cc95be21036c32aa2945d27fe9977c5e1817ed39fdcb17e4aeaa",
 	"leo-starlink": "bcbccb10493ab837f66571430e35fb3da7d661782f81d6401cc50186f4c43fbe",
-	"terrestrial": "1098f6662bb7e230372c9feb07c27b4b04863d33d9461c933e78c000d1b2bfab",
+	"terrestrial":  "1098f6662bb7e230372c9feb07c27b4b04863d33d9461c933e78c000d1b2bfab",
 }
 
 func TestLinksOfOneHopGiveEveryPacketTheFateItAlwaysHad(t *testing.T) {

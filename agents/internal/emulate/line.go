@@ -27,6 +27,7 @@ const (
 	OutageLoss         // it crossed the link during an outage
 	HandoverLoss       // it crossed the link during a lossy handover gap
 	Thinned            // an acknowledgement that a later one made needless while it waited
+	PathChange         // it was at a satellite, or on its way to one, that left the path
 	causes
 )
 
@@ -39,7 +40,7 @@ func LostCauses() (all []Cause) {
 }
 
 func (c Cause) String() string {
-	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned"}[c]
+	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned", "path change"}[c]
 }
 
 // Packet is one IP packet on its way. A simulation may leave Data nil and give only the size.
@@ -64,6 +65,11 @@ type Node interface {
 	Held() int
 	// Least is the shortest time that any packet spends inside.
 	Least() time.Duration
+}
+
+// foresees is a node of many stages: when it wants to be called next says little of when a packet can be through it.
+type foresees interface {
+	firstExit() time.Duration
 }
 
 // Line is one direction of a link: nodes in the order in which packets pass them.
@@ -139,6 +145,9 @@ func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, 
 func (l *Line) firstExit() time.Duration {
 	first := Never
 	for i, wake := range l.wakes {
+		if far, isFar := l.nodes[i].(foresees); isFar && wake != Never {
+			wake = far.firstExit()
+		}
 		if wake != Never {
 			first = min(first, wake+l.ahead[i])
 		}

@@ -8,15 +8,27 @@ import (
 // seeds hands out independent random streams of one seed.
 type seeds struct{ seed, stream uint64 }
 
+// Of a seed's streams, those of the way up begin at upStreams, and each hop has hopStreams of a way's.
+const (
+	upStreams  = 1 << 32
+	hopStreams = 1 << 20
+)
+
+// hop is the number of the hop that draws, from 0.
+func (s *seeds) hop() uint64 { return s.stream % upStreams / hopStreams }
+
 func (s *seeds) next() *rand.Rand {
 	s.stream++
 	return rand.New(rand.NewPCG(s.seed, s.stream))
 }
 
-// line puts the nodes in the order of the real path: the queue before the satellite hop, what can happen on the air, and
-// the way through space.
-func (d Direction) line(s seeds) *Line {
-	return NewLine(append(append([]Node{d.channel(&s)}, d.losses(&s)...), d.way(&s))...)
+// line is that of a way by itself.
+func (d Direction) line(s seeds) *Line { return NewLine(d.nodes(&s)...) }
+
+// nodes are in the order of the real path: the queue before the satellite hop, what can happen on the air, and the way
+// through space.
+func (d Direction) nodes(s *seeds) []Node {
+	return append(append([]Node{d.channel(s)}, d.losses(s)...), d.way(s))
 }
 
 // channel is where packets wait for the hop.
@@ -31,7 +43,7 @@ func (d Direction) channel(s *seeds) Node {
 
 func (d Direction) gapped(s *seeds, r rate) rate {
 	if d.Gap != nil && !d.Gap.IsLossy {
-		return gappedRate{r, d.Gap.gaps(s.seed)}
+		return gappedRate{r, d.Gap.gaps(s)}
 	}
 	return r
 }
@@ -77,13 +89,13 @@ func (q Queue) rule() dropRule {
 	return rule
 }
 
-// gapStream is the random stream of handovers, the same for both ways: it is one satellite that goes.
+// gapStream is the random stream of the first hop's handovers, the same for both ways: it is one satellite that goes.
 const gapStream = 1 << 40
 
-func (g Gap) gaps(seed uint64) gaps {
+func (g Gap) gaps(s *seeds) gaps {
 	made := gaps{every: seconds(g.EveryS), offset: seconds(g.OffsetS), length: milliseconds(g.LengthMs)}
 	if len(g.Lengths) > 0 {
-		made.draw, made.course = fromQuantiles(quantilePoints(g.Lengths)), newCourse(rand.New(rand.NewPCG(seed, gapStream)))
+		made.draw, made.course = fromQuantiles(quantilePoints(g.Lengths)), newCourse(rand.New(rand.NewPCG(s.seed, gapStream+s.hop())))
 	}
 	made.seen = made.unseen()
 	return made
@@ -99,7 +111,7 @@ func quantilePoints(points []QuantilesMs) []quantile {
 
 func (d Direction) losses(s *seeds) (nodes []Node) {
 	if d.Gap != nil && d.Gap.IsLossy {
-		nodes = append(nodes, lossyGaps{d.Gap.gaps(s.seed)})
+		nodes = append(nodes, lossyGaps{d.Gap.gaps(s)})
 	}
 	if o := d.Loss.Outages; o != nil {
 		nodes = append(nodes, newOutages(milliseconds(o.MeanLengthMs), seconds(o.MeanSpacingS), s.next()))

@@ -8,15 +8,28 @@ type Look struct {
 	Counts
 	// WaitingBytes is what waits for the hop or is being sent on it; the rest of what is inside is on its way.
 	WaitingBytes int
-	// RateBps is the hop's rate, 0 in a gap that holds packets back.
+	// RateBps is the hop's rate, 0 in a gap that holds packets back; of many hops the lowest.
 	RateBps float64
-	// Delay of a packet that would leave the hop now; what is drawn for single packets is left out.
+	// Delay of a packet that would leave the hop now; what is drawn for single packets is left out. Of many hops the sum.
 	Delay time.Duration
 	// IsGap: a handover is under way. IsOutage: whatever passes is lost for another reason than a handover.
 	IsGap, IsOutage bool
 	// GapTime and OutageTime are how long either lasted since the line's time 0, whether or not a packet met it: a look
 	// each 10 ms would miss most outages of milliseconds.
+	// Of many hops it is their sum.
 	GapTime, OutageTime time.Duration
+	// Path is the number of the present path in the path trace, 0 without one.
+	Path int
+
+	hasRate bool
+}
+
+// narrow adds a hop's rate.
+func (look *Look) narrow(bps float64) {
+	if !look.hasRate || bps < look.RateBps {
+		look.RateBps = bps
+	}
+	look.hasRate = true
 }
 
 // shows is a node that has something to say at a look.
@@ -38,17 +51,18 @@ func (l *Line) Look(now time.Duration, out []*Packet) (Look, []*Packet) {
 }
 
 func (b *bottleneck) show(now time.Duration, look *Look) {
-	look.WaitingBytes = b.queuedBytes
+	look.WaitingBytes += b.queuedBytes
 	showRate(b.shown, now, look)
 }
 
 func (n *frames) show(now time.Duration, look *Look) {
-	look.WaitingBytes = n.queuedBytes
+	look.WaitingBytes += n.queuedBytes
 	showRate(n.shown, now, look)
 }
 
 func showRate(r rate, now time.Duration, look *Look) {
-	look.RateBps, _ = r.at(now)
+	bps, _ := r.at(now)
+	look.narrow(bps)
 	if gapped, hasGaps := r.(gappedRate); hasGaps {
 		gapped.gaps.show(now, look)
 	}
@@ -57,8 +71,9 @@ func showRate(r rate, now time.Duration, look *Look) {
 func (n lossyGaps) show(now time.Duration, look *Look) { n.gaps.show(now, look) }
 
 func (g gaps) show(now time.Duration, look *Look) {
-	look.IsGap, _ = g.next(now)
-	look.GapTime = g.until(now)
+	inside, _ := g.next(now)
+	look.IsGap = look.IsGap || inside
+	look.GapTime += g.until(now)
 }
 
 // until is how much of the time from 0 to now lies in gaps. It is asked with times that never decrease.
@@ -85,16 +100,16 @@ func (g gaps) unseen() *seen {
 
 func (n *outages) show(now time.Duration, look *Look) {
 	n.Process(now, nil)
-	look.IsOutage = now >= n.from
-	look.OutageTime = n.past + max(0, now-n.from)
+	look.IsOutage = look.IsOutage || now >= n.from
+	look.OutageTime += n.past + max(0, now-n.from)
 }
 
 func (n *delay) show(now time.Duration, look *Look) {
-	look.Delay = n.base
+	delay := n.base
 	for _, v := range n.variations {
 		if v.hold > 0 || v.recorded != nil {
-			look.Delay += v.at(now)
+			delay += v.at(now)
 		}
 	}
-	look.Delay = max(0, look.Delay)
+	look.Delay += max(0, delay)
 }

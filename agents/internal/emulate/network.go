@@ -20,8 +20,8 @@ type Network []Way
 // of another's.
 func New(profile Profile, seed uint64) Network {
 	return Network{
-		{From: Gateway, To: Receiver, Line: profile.Down.line(seeds{seed, 0})},
-		{From: Receiver, To: Gateway, Line: profile.Up.line(seeds{seed, 1 << 32})},
+		{From: Gateway, To: Receiver, Line: profile.down(seed)},
+		{From: Receiver, To: Gateway, Line: profile.up(seed)},
 	}
 }
 

@@ -12,7 +12,10 @@ const phaseStream = 1 << 63
 // or not somebody measures, so that a run meets them at any point. It is drawn from the seed alone, uniform within the
 // longest of the link's periods, in whole microseconds; 0 for a link without periods.
 func Phase(profile Profile, seed uint64) time.Duration {
-	period := max(profile.Down.period(), profile.Up.period()) / time.Microsecond
+	period := time.Duration(0)
+	for _, hop := range profile.hops() {
+		period = max(period, hop.period()/time.Microsecond)
+	}
 	if period < 1 {
 		return 0
 	}

@@ -27,6 +27,8 @@ type Profile struct {
 	Seed        uint64    `yaml:"seed"`
 	Down        Direction `yaml:"down"`
 	Up          Direction `yaml:"up"`
+	Hops        []Hop     `yaml:"hops"`
+	Path        *Path     `yaml:"path"`
 	Pep         *Pep      `yaml:"pep"`
 	Facts       Facts     `yaml:"facts"`
 }
@@ -218,11 +220,6 @@ const (
 	UseTest = "test" // it was left out of the choice, and tests it
 )
 
-// PeakBps is the highest rate of the link, of both ways.
-func (profile Profile) PeakBps() float64 {
-	return max(profile.Down.peakBps(), profile.Up.peakBps())
-}
-
 // ProfileNames lists the profiles that come with the program.
 func ProfileNames() []string {
 	entries, _ := embedded.ReadDir("profiles") // the folder is part of the program
@@ -264,11 +261,10 @@ func parseProfile(file string, text []byte, folder fs.FS) (Profile, error) {
 		}
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
-	for _, way := range []*Direction{&profile.Down, &profile.Up} {
-		if err := way.load(folder); err != nil {
-			return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
-		}
+	if err := profile.load(folder); err != nil {
+		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
+	profile = profile.withFacts()
 	if profile.Pep != nil {
 		profile.Pep = profile.Pep.withDefaults()
 	}
@@ -276,6 +272,25 @@ func parseProfile(file string, text []byte, folder fs.FS) (Profile, error) {
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
 	return profile, nil
+}
+
+// load reads the traces of a profile, whose kind must be clear before.
+func (profile *Profile) load(folder fs.FS) error {
+	if err := profile.checkKind(); err != nil {
+		return err
+	}
+	if len(profile.Hops) == 0 {
+		whole := Hop{profile.Down, profile.Up, profile.Path}
+		err := whole.load(folder)
+		profile.Down, profile.Up = whole.Down, whole.Up
+		return err
+	}
+	for i := range profile.Hops {
+		if err := profile.Hops[i].load(folder); err != nil {
+			return fmt.Errorf("hops[%d]: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // load reads the way's trace, if it has one.

@@ -3,6 +3,7 @@ package emulate
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 )
@@ -50,8 +51,12 @@ func (profile Profile) validate() error {
 	if !slices.Contains(orbits, profile.Orbit) {
 		list = append(list, fmt.Errorf("orbit must be one of %v, not %q", orbits, profile.Orbit))
 	}
-	profile.Down.check(problems{"down", &list})
-	profile.Up.check(problems{"up", &list})
+	if len(profile.Hops) == 0 {
+		profile.hops()[0].check(func(key string) problems { return problems{key, &list} })
+	}
+	for i, hop := range profile.Hops {
+		hop.check(func(key string) problems { return problems{fmt.Sprintf("hops[%d].%s", i, key), &list} })
+	}
 	if profile.Pep != nil {
 		profile.Pep.check(problems{"pep", &list})
 	}
@@ -62,6 +67,35 @@ func (profile Profile) validate() error {
 		target.check(facts.under(fmt.Sprintf("targets[%d]", i)))
 	}
 	return errors.Join(list...)
+}
+
+const (
+	mostHops  = 64
+	mostPaths = 1 // that a link can be on one stretch of
+)
+
+// checkKind says whether the profile is one link, hops, or a path, and nothing of two kinds.
+func (profile Profile) checkKind() error {
+	isPlain := !reflect.ValueOf(profile.Down).IsZero() || !reflect.ValueOf(profile.Up).IsZero()
+	switch {
+	case len(profile.Hops) > 0 && (isPlain || profile.Path != nil), isPlain && profile.Path != nil:
+		return errors.New("it has either down and up, or hops, or path")
+	case len(profile.Hops) > mostHops:
+		return fmt.Errorf("it has %d hops, at most %d are allowed", len(profile.Hops), mostHops)
+	}
+	paths := 0
+	for i, hop := range profile.Hops {
+		if hop.Path == nil {
+			continue
+		}
+		if paths++; paths > mostPaths {
+			return fmt.Errorf("hops[%d]: a link has one path at most", i)
+		}
+		if !reflect.ValueOf(hop.Down).IsZero() || !reflect.ValueOf(hop.Up).IsZero() {
+			return fmt.Errorf("hops[%d] has either down and up, or path", i)
+		}
+	}
+	return nil
 }
 
 func (t Target) check(p problems) {
