@@ -12,6 +12,7 @@ import (
 
 type profilesCmd struct {
 	List    profilesListCmd    `cmd:"" help:"List the link profiles that come with the program."`
+	Check   profilesCheckCmd   `cmd:"" help:"Read profiles and path traces, and say what is in them and what is wrong."`
 	Show    profilesShowCmd    `cmd:"" help:"Show what the beginnings of TCP flows see over a profile, in virtual time."`
 	Run     profilesRunCmd     `cmd:"" help:"Carry out flows over a profile in virtual time: orders as lines of JSON on standard input, a record of each on standard output."`
 	Convert profilesConvertCmd `cmd:"" help:"Make a link trace of files of Mahimahi or LeoReplayer, on standard output."`

@@ -190,3 +190,59 @@ func fastest(hop pathtrace.Hop) (bps float64) {
 	}
 	return bps
 }
+
+const pathEnding = ".dlpath"
+
+// loadPath makes a profile of a path trace and nothing else.
+func loadPath(file string) (Profile, error) {
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return Profile{}, fmt.Errorf("find path trace %s: %w", file, err)
+	}
+	profile := Profile{Name: "path", Orbit: "LEO", Seed: 1, Path: &Path{File: absolute}}
+	if err := profile.Path.load(nil); err != nil {
+		return Profile{}, err
+	}
+	trace := profile.Path.plan.trace
+	profile.Name = strings.TrimRight(trace.Name[:min(len(trace.Name), 40)], "-")
+	profile.Description = fmt.Sprintf("%s: %s to %s", trace.Name, trace.Stations[0].Name, trace.Stations[len(trace.Stations)-1].Name)
+	profile.Facts.Source = "the path trace"
+	profile = profile.withFacts()
+	return profile, profile.validate()
+}
+
+// PathSummary is what a path trace holds.
+type PathSummary struct {
+	Name, SHA256       string
+	Stations           []string
+	Lasts              time.Duration
+	Changes            int
+	FewestHops         int
+	MostHops           int
+	WithoutPath, InGap time.Duration
+	LeastRtt           time.Duration
+	PeakBps            float64
+}
+
+// PathSummary says what the profile's path trace holds; isThere is false without one.
+func (profile Profile) PathSummary() (s PathSummary, isThere bool) {
+	path := profile.path()
+	if path == nil {
+		return s, false
+	}
+	plan := path.plan
+	last := len(plan.trace.Paths)
+	s = PathSummary{
+		Name: plan.trace.Name, SHA256: plan.trace.SHA256, Lasts: plan.trace.Duration, Changes: last - 1, WithoutPath: plan.outages[last],
+		InGap: plan.gaps[last], LeastRtt: 2 * plan.leastSum, PeakBps: plan.peakBps, FewestHops: math.MaxInt,
+	}
+	for _, station := range plan.trace.Stations {
+		s.Stations = append(s.Stations, station.Name)
+	}
+	for _, each := range plan.trace.Paths {
+		if len(each.Hops) > 0 {
+			s.FewestHops, s.MostHops = min(s.FewestHops, len(each.Hops)), max(s.MostHops, len(each.Hops))
+		}
+	}
+	return s, true
+}

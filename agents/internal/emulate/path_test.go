@@ -71,17 +71,18 @@ func TestNothingIsThroughBeforeTheLineSaysThatItCanBe(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		rng := rand.New(rand.NewPCG(seed, 0))
 		line := New(flying(t, pathtest.Random(rng, 20)), seed).Line(Gateway, Receiver)
-		at, promised := time.Duration(0), Never
+		at := time.Duration(0)
 		for range 200 {
 			at += time.Duration(rng.ExpFloat64() * 2e6)
-			var out []*Packet
-			out, promised = line.Step(at, nil, nil)
-			_, promised = line.Step(at, &Packet{SizeBytes: 1000}, out[:0])
-			out, _ = line.Step(promised-1, nil, nil)
+			_, promised := line.Step(at, &Packet{SizeBytes: 1000}, nil)
+			if promised == Never || promised <= at {
+				continue
+			}
+			at = promised - 1
+			out, _ := line.Step(at, nil, nil)
 			for _, p := range out {
 				require.NotEqual(t, NotLost, p.Lost)
 			}
-			at = max(at, promised-1)
 		}
 	})
 }
@@ -131,7 +132,7 @@ func TestWhatIsInTheAirArrivesIfItsSatelliteIsStillOnThePath(t *testing.T) {
 func TestWhatWaitsAtASatelliteThatLeftIsLost(t *testing.T) {
 	burst := every(0, 20, 1500) // satellite 1 has sent some of them at the change
 	line := down(twoPaths(t, []pathtrace.Node{3, 2, -2}, 10*ms), 1)
-	fates := simulate(t, line, shifted(burst, time.Second-8*ms))
+	fates := simulate(t, line, shifted(burst, time.Second-7500*time.Microsecond))
 	counts := line.Counts()
 	require.EqualValues(t, 20, counts.Delivered+counts.Lost[PathChange])
 	lostAtOnce := 0
@@ -142,11 +143,11 @@ func TestWhatWaitsAtASatelliteThatLeftIsLost(t *testing.T) {
 	}
 	require.Equal(t, 1, lostAtOnce, "one waits at satellite 1 and is being sent; the others are in the air or on the ground")
 	require.EqualValues(t, 2, counts.Lost[PathChange]-uint64(lostAtOnce), "those in the air towards satellite 1")
-	require.EqualValues(t, 17, counts.Delivered, "five over satellite 1, and what waited at the station over 3")
+	require.EqualValues(t, 17, counts.Delivered, "four over satellite 1, and what waited at the station over 3")
 }
 
 func TestAShorterPathLetsPacketsOvertake(t *testing.T) {
-	fates := simulate(t, down(twoPaths(t, []pathtrace.Node{3, 2, -2}, time.Millisecond), 1), []arrival{{time.Second - 4*ms, 1500}, {time.Second, 1500}})
+	fates := simulate(t, down(twoPaths(t, []pathtrace.Node{3, 2, -2}, time.Millisecond), 1), []arrival{{time.Second - 5*ms, 1500}, {time.Second, 1500}})
 	require.Equal(t, []int{1, 0}, []int{fates[0].index, fates[1].index})
 	require.Empty(t, fates[0].lost+fates[1].lost)
 }

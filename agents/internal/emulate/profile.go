@@ -232,8 +232,11 @@ func ProfileNames() []string {
 }
 
 // LoadProfile reads a profile that comes with the program, by name, or a file of one's own, by a path with a slash or a
-// .yaml ending.
+// .yaml ending, or a path trace by its .dlpath ending.
 func LoadProfile(nameOrPath string) (Profile, error) {
+	if strings.HasSuffix(nameOrPath, pathEnding) {
+		return loadPath(nameOrPath)
+	}
 	if strings.ContainsRune(nameOrPath, '/') || strings.HasSuffix(nameOrPath, ".yaml") {
 		text, err := os.ReadFile(nameOrPath)
 		if err != nil {

@@ -39,8 +39,8 @@ func Open(ctx context.Context, path string) (*Client, error) {
 }
 
 // Restart begins a new course at a moment of this host's clock. Rows come from then on.
-func (c *Client) Restart(at time.Time, seed uint64) (Started, error) {
-	if err := send(c.conn, request{Restart: &restart{AtUnixUs: at.UnixMicro(), Seed: seed}}); err != nil {
+func (c *Client) Restart(at time.Time, seed uint64, window *Window) (Started, error) {
+	if err := send(c.conn, request{Restart: &restart{AtUnixUs: at.UnixMicro(), Seed: seed, Window: window}}); err != nil {
 		return Started{}, fmt.Errorf("ask the link to restart: %w", err)
 	}
 	found, err := c.next(time.Now().Add(answerLimit))

@@ -35,8 +35,25 @@ type Started struct {
 	Seed uint64 `json:"seed"`
 	// PhaseUs is where in its course the link is at the run's zero.
 	PhaseUs int64 `json:"phase_us"`
+	// Path is the stretch that the link flies; nil: it has no path through satellites.
+	Path *Path `json:"path,omitempty"`
 	// Fields are the names of the values of each row, elapsed_us first.
 	Fields []string `json:"fields"`
+}
+
+// Path is a path trace, and where in it the course begins.
+type Path struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	AtUs   int64  `json:"at_us"`
+}
+
+// Window is one of several equal shares of a link's path trace, counted from 0, and what the run needs of it at most. A link
+// without a path has no use for it.
+type Window struct {
+	Number  int   `json:"number"`
+	Of      int   `json:"of"`
+	LastsUs int64 `json:"lasts_us"`
 }
 
 // Lost counts packets that a link lost for one cause. ReceiverPort is that of the flow at the receiver; 0: it has none.
@@ -64,6 +81,8 @@ type Ended struct {
 type restart struct {
 	AtUnixUs int64  `json:"at_unix_us"`
 	Seed     uint64 `json:"seed"`
+	// Window is what part of a path trace is flown; nil: the seed says where it begins.
+	Window *Window `json:"window,omitempty"`
 }
 
 // request is one of its fields.

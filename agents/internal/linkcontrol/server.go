@@ -15,7 +15,7 @@ import (
 type Line interface {
 	Describe() Link
 	// Restart begins a new course at a moment, at once when it is past, and logs it. It returns when that is settled.
-	Restart(at time.Time, seed uint64) (Session, error)
+	Restart(at time.Time, seed uint64, window *Window) (Session, error)
 }
 
 // Session is a course that is logged.
@@ -161,7 +161,7 @@ func (s *Server) restart(conn net.Conn, lines *bufio.Reader) (Session, error) {
 	if ahead > mostAhead || ahead < -mostBehind {
 		return nil, fmt.Errorf("the moment of the restart is %s ahead; it may be from %s before now to %s after it", ahead, mostBehind, mostAhead)
 	}
-	return s.line.Restart(time.Now().Add(ahead), asked.Restart.Seed)
+	return s.line.Restart(time.Now().Add(ahead), asked.Restart.Seed, asked.Restart.Window)
 }
 
 // passRows ends with the last row. After an error it goes on taking rows, so that none waits in vain.

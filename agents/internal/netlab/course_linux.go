@@ -25,7 +25,8 @@ const (
 type course struct {
 	network emulate.Network
 	seed    uint64
-	phase   time.Duration // of the link at the restart
+	phase   time.Duration    // of the link at the restart
+	stretch *emulate.Stretch // of a path trace; nil: there is none
 	at      time.Time
 	names   []string // the prefix of each way's fields, in the network's order
 	began   chan struct{}
@@ -57,7 +58,7 @@ func wayFields() []string {
 	for _, cause := range emulate.LostCauses() {
 		fields = append(fields, columnOf(cause))
 	}
-	return fields
+	return append(fields, "path")
 }
 
 // wayName is the prefix of a way's fields.
@@ -68,15 +69,23 @@ func wayName(way emulate.Way) string {
 	return "up"
 }
 
-func newCourse(profile emulate.Profile, seed uint64, at time.Time, wakeUp func()) *course {
+func newCourse(profile emulate.Profile, seed uint64, window *linkcontrol.Window, at time.Time, wakeUp func()) (*course, error) {
+	var share *emulate.Window
+	if window != nil {
+		share = &emulate.Window{Number: window.Number, Of: window.Of, Lasts: time.Duration(window.LastsUs) * time.Microsecond}
+	}
+	phase, stretch, err := emulate.Begin(profile, seed, share)
+	if err != nil {
+		return nil, err
+	}
 	c := &course{
-		network: emulate.New(profile, seed), seed: seed, phase: emulate.Phase(profile, seed), at: at, began: make(chan struct{}), wakeUp: wakeUp,
+		network: emulate.New(profile, seed), seed: seed, phase: phase, stretch: stretch, at: at, began: make(chan struct{}), wakeUp: wakeUp,
 		rows: make(chan []int64, logRoom/2), done: make(chan struct{}), lost: map[lostKey]uint64{},
 	}
 	for _, way := range c.network {
 		c.names = append(c.names, wayName(way))
 	}
-	return c
+	return c, nil
 }
 
 // Started says how the course began.
@@ -87,7 +96,11 @@ func (c *course) Started() linkcontrol.Started {
 			fields = append(fields, name+"_"+field)
 		}
 	}
-	return linkcontrol.Started{Seed: c.seed, PhaseUs: c.phase.Microseconds(), Fields: fields}
+	started := linkcontrol.Started{Seed: c.seed, PhaseUs: c.phase.Microseconds(), Fields: fields}
+	if c.stretch != nil {
+		started.Path = &linkcontrol.Path{Name: c.stretch.Path, SHA256: c.stretch.SHA256, AtUs: c.stretch.At.Microseconds()}
+	}
+	return started
 }
 
 // Rows are closed by the pump.
@@ -165,7 +178,7 @@ func (row logRow) values(first emulate.Look) []int64 {
 	for _, cause := range emulate.LostCauses() {
 		values = append(values, int64(look.LostBytes[cause]))
 	}
-	return values
+	return append(values, int64(look.Path))
 }
 
 // note counts a packet that was lost.

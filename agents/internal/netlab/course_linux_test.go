@@ -78,7 +78,7 @@ func record(t *testing.T, at socketLine, seed uint64, lasts time.Duration, load 
 	require.NoError(t, err)
 	defer func() { _ = client.Close() }()
 	zero := time.Now().Add(20 * time.Millisecond)
-	found.started, err = client.Restart(zero, seed)
+	found.started, err = client.Restart(zero, seed, nil)
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() {
@@ -222,13 +222,13 @@ func TestOneSessionAtATimeAndItsOwnerAlone(t *testing.T) {
 	require.Equal(t, linkcontrol.Link{Name: "test", Profile: "stormy"}, first.Link)
 	_, err = linkcontrol.Open(t.Context(), at.path)
 	require.ErrorIs(t, err, linkcontrol.ErrBusy)
-	_, err = first.Restart(time.Now().Add(2*time.Minute), 1)
+	_, err = first.Restart(time.Now().Add(2*time.Minute), 1, nil)
 	require.ErrorContains(t, err, "from 10s before now to 1m0s after it")
 	require.NoError(t, first.Close())
 	// An agent that is gone before its run begins keeps nobody waiting.
 	gone, err := reopened(t, at)
 	require.NoError(t, err)
-	_, err = gone.Restart(time.Now().Add(50*time.Second), 1)
+	_, err = gone.Restart(time.Now().Add(50*time.Second), 1, nil)
 	require.NoError(t, err)
 	require.NoError(t, gone.Close())
 	next, err := reopened(t, at)
@@ -251,7 +251,7 @@ func TestALateRestartCountsFromItsMoment(t *testing.T) {
 	client, err := linkcontrol.Open(t.Context(), at.path)
 	require.NoError(t, err)
 	defer func() { _ = client.Close() }()
-	started, err := client.Restart(time.Now().Add(-2*time.Second), 5)
+	started, err := client.Restart(time.Now().Add(-2*time.Second), 5, nil)
 	require.NoError(t, err)
 	require.NoError(t, client.Stop())
 	rows := 0
@@ -272,7 +272,9 @@ func TestFieldsOfTheLogEqualTheDocumentedList(t *testing.T) {
 	}
 	require.Equal(t, listed, wayFields())
 	profile := stormy()
-	fields := newCourse(profile, 1, time.Now(), func() {}).Started().Fields
+	fresh, err := newCourse(profile, 1, nil, time.Now(), func() {})
+	require.NoError(t, err)
+	fields := fresh.Started().Fields
 	require.Equal(t, "elapsed_us", fields[0])
 	require.Equal(t, "down_"+listed[0], fields[1])
 	require.Equal(t, "up_"+listed[len(listed)-1], fields[len(fields)-1])

@@ -59,6 +59,9 @@ func Up(options Options) (lab *Lab, err error) {
 	if options.Senders < 1 || options.Senders > maxSenders {
 		return nil, fmt.Errorf("a link has 1 to %d senders, not %d", maxSenders, options.Senders)
 	}
+	if err := checkCapacity(options.Profile); err != nil {
+		return nil, err
+	}
 	lab = &Lab{Name: options.Name, options: options}
 	for i := range options.Senders + 1 {
 		lab.hosts = append(lab.hosts, place(i))
@@ -190,8 +193,11 @@ func (l *line) Describe() linkcontrol.Link {
 }
 
 // Restart lets the pump begin a new course; it returns at once for a moment to come.
-func (l *line) Restart(at time.Time, seed uint64) (linkcontrol.Session, error) {
-	c := newCourse(l.profile, seed, at, l.pump.wakeUp)
+func (l *line) Restart(at time.Time, seed uint64, window *linkcontrol.Window) (linkcontrol.Session, error) {
+	c, err := newCourse(l.profile, seed, window, at, l.pump.wakeUp)
+	if err != nil {
+		return nil, err
+	}
 	l.pump.next.Store(c)
 	l.pump.wakeUp()
 	if time.Until(at) > 0 {

@@ -54,7 +54,7 @@ func (l *linkLog) add(rows []logRow) {
 // write ends with the last row. After an error it goes on taking rows, so that none waits in vain.
 func (l *linkLog) write(w *bufio.Writer) error {
 	causes := emulate.LostCauses()
-	_, err := fmt.Fprintf(w, "at_ms,from,to,received_bytes,delivered_bytes,queued_bytes,waiting_bytes,rate_bps,delay_ms,is_gap,is_outage,late_us,%s\n", lostColumns(causes))
+	_, err := fmt.Fprintf(w, "at_ms,from,to,received_bytes,delivered_bytes,queued_bytes,waiting_bytes,rate_bps,delay_ms,is_gap,is_outage,late_us,path,%s\n", lostColumns(causes))
 	for rows := range l.rows {
 		for _, row := range rows {
 			if err == nil {
@@ -83,9 +83,9 @@ func columnOf(cause emulate.Cause) string {
 func (row logRow) text(causes []emulate.Cause) string {
 	look := row.look
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d,%s,%s,%d,%d,%d,%d,%.0f,%.3f,%d,%d,%d", row.at.Milliseconds(), row.from, row.to,
+	fmt.Fprintf(&text, "%d,%s,%s,%d,%d,%d,%d,%.0f,%.3f,%d,%d,%d,%d", row.at.Milliseconds(), row.from, row.to,
 		look.ReceivedBytes, look.DeliveredBytes, look.QueuedBytes(), look.WaitingBytes, look.RateBps,
-		float64(look.Delay)/float64(time.Millisecond), flag(look.IsGap), flag(look.IsOutage), row.late.Microseconds())
+		float64(look.Delay)/float64(time.Millisecond), flag(look.IsGap), flag(look.IsOutage), row.late.Microseconds(), look.Path)
 	for _, cause := range causes {
 		fmt.Fprintf(&text, ",%d", look.LostBytes[cause])
 	}

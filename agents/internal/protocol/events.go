@@ -62,10 +62,12 @@ type LinkOutcome struct {
 	Profile string `json:"profile"`
 	Seed    uint64 `json:"seed"`
 	// PhaseUs is where in its course the link was at the run's zero.
-	PhaseUs        int64  `json:"phase_us"`
-	Samples        int    `json:"samples"`
-	Chunks         int    `json:"chunks"`
-	DroppedSamples uint64 `json:"dropped_samples"`
+	PhaseUs int64 `json:"phase_us"`
+	// Path is the stretch of a path trace that the link flew; nil: it has no path.
+	Path           *LinkPath `json:"path,omitempty"`
+	Samples        int       `json:"samples"`
+	Chunks         int       `json:"chunks"`
+	DroppedSamples uint64    `json:"dropped_samples"`
 	// DrainedPackets were still inside at the restart; they left the link as if there had been none.
 	DrainedPackets int `json:"drained_packets"`
 	// LateSamples are those before which a packet left more than LateLimitUs after its moment; LatenessMaxUs is the worst.
@@ -74,6 +76,13 @@ type LinkOutcome struct {
 	LatenessMaxUs int64      `json:"lateness_max_us"`
 	Lost          []LinkLoss `json:"lost"`
 	Detail        *string    `json:"detail"`
+}
+
+// LinkPath is a path trace, and where in it the run's zero was.
+type LinkPath struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	AtUs   int64  `json:"at_us"`
 }
 
 // LinkLoss counts packets that the link lost on one way for one cause. Flow is nil for packets of none.

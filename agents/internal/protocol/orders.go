@@ -26,7 +26,16 @@ type Prepare struct {
 	Sampling  Sampling          `json:"sampling"`
 	// LinkSeed is what an emulated link is restarted with; nil: the link is none, or the server does not ask for it.
 	LinkSeed *uint64 `json:"link_seed,omitempty"`
-	Flows    []Flow  `json:"flows"`
+	// LinkWindow is what part of its path trace an emulated link flies; nil: the server does not say.
+	LinkWindow *LinkWindow `json:"link_window,omitempty"`
+	Flows      []Flow      `json:"flows"`
+}
+
+// LinkWindow is one of several equal shares of a path trace, counted from 0, in which a run of at most LastsS has its place.
+type LinkWindow struct {
+	Number int     `json:"number"`
+	Of     int     `json:"of"`
+	LastsS float64 `json:"lasts_s"`
 }
 
 // Go gives the run its zero and receivers their data addresses by flow number.

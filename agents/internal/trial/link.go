@@ -52,7 +52,7 @@ func (l *linkRun) restart() (err error) {
 	if l == nil {
 		return nil
 	}
-	if l.started, err = l.client.Restart(l.trial.zero, *l.trial.order.LinkSeed); err != nil {
+	if l.started, err = l.client.Restart(l.trial.zero, *l.trial.order.LinkSeed, l.window()); err != nil {
 		return linkFailed(l.trial.env.Config.LinkControl, err)
 	}
 	l.done = make(chan struct{})
@@ -61,6 +61,14 @@ func (l *linkRun) restart() (err error) {
 		l.err = l.record()
 	}()
 	return nil
+}
+
+func (l *linkRun) window() *linkcontrol.Window {
+	asked := l.trial.order.LinkWindow
+	if asked == nil {
+		return nil
+	}
+	return &linkcontrol.Window{Number: asked.Number, Of: asked.Of, LastsUs: int64(asked.LastsS * 1e6)}
 }
 
 // record ends with the log, or when it breaks off.
@@ -94,6 +102,9 @@ func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error
 		Profile: l.client.Link.Profile, Seed: l.started.Seed, PhaseUs: l.started.PhaseUs, Samples: l.stats.Samples, Chunks: l.stats.Blocks,
 		DroppedSamples: l.ended.DroppedRows, DrainedPackets: l.ended.DrainedPackets, LateSamples: l.ended.LateRows,
 		LateLimitUs: l.ended.LateLimitUs, LatenessMaxUs: l.ended.MaxLateUs, Lost: l.losses(outcomes),
+	}
+	if path := l.started.Path; path != nil {
+		found.Path = &protocol.LinkPath{Name: path.Name, SHA256: path.SHA256, AtUs: path.AtUs}
 	}
 	if l.err != nil {
 		detail := fmt.Sprintf("the link's log ends early: %v", l.err)

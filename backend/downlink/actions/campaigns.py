@@ -14,7 +14,7 @@ import orjson
 
 from downlink.actions import runs
 from downlink.actions.campaign_states import set_state
-from downlink.actions.run_rows import add_planned_run
+from downlink.actions.run_rows import add_planned_run, deadline_s
 from downlink.codec.campaign_file import parse_campaign, renamed
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
@@ -30,6 +30,7 @@ from downlink.domain.plan import Plan, plan_campaign, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
+from downlink.domain.weather import link_window
 from downlink.storage import campaigns as rows
 from downlink.storage import links, tables
 from downlink.storage import runs as run_rows
@@ -154,9 +155,12 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     plan, _ = plan_now(unit, campaign, now, known)
     refuse_blocked(plan, even_if_offline=even_if_offline)
     conditions = {condition.name: condition for condition in campaign.conditions}
+    cycles = max(planned.cycle for planned in plan.runs)
+    longest = {name: [deadline_s(each, link) for each in campaign.conditions] for name, link in known.items()}
     for planned in plan.runs:
         condition, link = conditions[planned.condition], known[planned.link]
-        add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed)
+        window = link_window(planned.cycle, cycles, longest[link.name])
+        add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed, window)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
     wake_links(unit, campaign.links)
     order_work(unit)

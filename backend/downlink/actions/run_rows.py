@@ -14,7 +14,7 @@ from downlink.domain.link import Link
 from downlink.domain.placing import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
 from downlink.domain.setting import ALWAYS_ASKED
-from downlink.domain.weather import link_seed
+from downlink.domain.weather import LinkWindow, link_seed
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -22,7 +22,7 @@ from downlink.storage.unit import Unit
 Columns = Mapping[str, Any]
 _PLANNED = (
     "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
-    "nominal_rate_bps", "is_emulated", "is_host_wide", "link_seed",
+    "nominal_rate_bps", "is_emulated", "is_host_wide", "link_seed", "link_window",
 )  # fmt: skip
 _ASKED_OF_FLOWS = ("flow", "sender", "receiver", "asked_cc", "cc_options", "start_s", "pacing_rate_bps")
 _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
@@ -46,10 +46,10 @@ def add_planned_run(
     planned: PlannedRun,
     launched_at: datetime,
     campaign_seed: int,
+    window: LinkWindow | None = None,
 ) -> Run:
     """All that is asked of a run is written down before it starts."""
     stop = condition.stop
-    last_start_s = max(flow.start_s for flow in condition.flows)
     columns = {
         "campaign_id": campaign_id,
         "link": link.name,
@@ -59,17 +59,22 @@ def add_planned_run(
         "state_at": launched_at,
         "due_at": launched_at + timedelta(seconds=planned.due_s),
         "stop": stop.to_dict(),
-        "deadline_s": transfer_deadline_s(
-            stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps
-        ),
+        "deadline_s": deadline_s(condition, link),
         "expected_s": planned.duration_s,
         "base_rtt_ms": link.base_rtt_ms,
         "nominal_rate_bps": link.nominal_rate_bps,
         "is_emulated": link.is_emulated,
         "is_host_wide": condition.is_host_wide,
         "link_seed": link_seed(campaign_seed, planned.cycle) if link.is_emulated else None,
+        "link_window": asdict(window) if window and link.is_emulated else None,
     }
     return add_run(unit, columns, _flows(condition, link), _hosts(condition, link))
+
+
+def deadline_s(condition: Condition, link: Link) -> float:
+    """The hard limit of a transfer of the condition over the link, from the run's zero."""
+    stop, last_start_s = condition.stop, max(flow.start_s for flow in condition.flows)
+    return transfer_deadline_s(stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps)
 
 
 def add_attempt(unit: Unit, run: Run, now: datetime) -> Run:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-CAUSES = ("queue_full", "early_drop", "random_loss", "outage", "handover", "thinned")
+CAUSES = ("queue_full", "early_drop", "random_loss", "outage", "handover", "thinned", "path_change")
 """Why a link loses packets. Thinned acknowledgements are no loss to their flow: later ones say the same."""
 DRAWN_STEPS = 1_200
 """More than a screen shows."""
@@ -88,6 +88,10 @@ def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDAr
     def rise(name: str) -> Ints:
         return np.diff(column(name)[edges])
 
+    def lost(name: str) -> list[int]:
+        """0 for a cause that links did not have when the log was written."""
+        return rise(name).tolist() if f"{way}_{name}" in columns else [0] * len(lasts_s)
+
     def mean(name: str) -> NDArray[np.float64]:
         return np.add.reduceat(column(name)[:-1], edges[:-1]) / np.diff(edges)
 
@@ -100,7 +104,7 @@ def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDAr
         delay_ms=(mean("delay_us") / 1e3).tolist(),
         gap_s=(rise("gap_us") / 1e6).tolist(),
         outage_s=(rise("outage_us") / 1e6).tolist(),
-        lost_bytes={cause: rise(f"{cause}_bytes").tolist() for cause in CAUSES},
+        lost_bytes={cause: lost(f"{cause}_bytes") for cause in CAUSES},
     )
 
 

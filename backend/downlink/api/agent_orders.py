@@ -15,6 +15,7 @@ from downlink.protocol.messages import (
     DiscardOrder,
     FlowOrder,
     GoOrder,
+    LinkWindow,
     Peer,
     PrepareOrder,
     ProbeTransport,
@@ -61,6 +62,7 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         base_rtt_ms=run.base_rtt_ms,
         settings=host.settings_asked,
         link_seed=run.link_seed,
+        link_window=LinkWindow.model_validate(run.link_window) if run.link_window else None,
         sampling=Sampling(mode=facts.sampling.value, sender_ms=SENDER_MS, receiver_ms=RECEIVER_MS),
         flows=[_flow(flow, host.agent, facts.data_hosts) for flow in facts.flows],
     )

@@ -225,6 +225,14 @@ class FlowOrder(Message):
     receivers: Annotated[list[Peer], Field(min_length=1, max_length=64)]
 
 
+class LinkWindow(Message):
+    """One of several equal shares of an emulated link's path trace, counted from 0; lasts_s: what a run needs of it at most."""
+
+    number: Annotated[int, Field(ge=0)]
+    of: Annotated[int, Field(ge=1)]
+    lasts_s: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class PrepareOrder(Message):
     kind: Literal["prepare"] = "prepare"
     run_id: UUID
@@ -236,6 +244,7 @@ class PrepareOrder(Message):
     settings: dict[str, str]
     sampling: Sampling
     link_seed: Annotated[LinkSeed | None, Field(exclude_if=lambda seed: seed is None)] = None
+    link_window: Annotated[LinkWindow | None, Field(exclude_if=lambda window: window is None)] = None
     flows: list[FlowOrder]
 
 
@@ -337,12 +346,21 @@ class LinkLoss(Message):
     packets: Count
 
 
+class LinkPath(Message):
+    """A path trace, and where in it the run's zero was."""
+
+    name: Word
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    at_us: Count
+
+
 class LinkOutcome(Message):
     """What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6)."""
 
     profile: Word
     seed: LinkSeed
     phase_us: Count
+    path: Annotated[LinkPath | None, Field(exclude_if=lambda path: path is None)] = None
     samples: Count
     chunks: Annotated[int, Field(ge=0, le=1_000_000)]
     dropped_samples: Count

@@ -1,6 +1,6 @@
 import hashlib
 
-from downlink.domain.weather import link_seed
+from downlink.domain.weather import LinkWindow, link_seed, link_window
 
 WRITTEN = [7182081664788930, 4718869738118966, 5590599869097119]
 
@@ -16,3 +16,10 @@ def test_seeds_differ_between_cycles_and_campaigns_and_fit_into_json() -> None:
     assert len(seeds) == 2_500
     assert max(seeds) < 2**53
     assert max(seeds) > 2**52
+
+
+def test_windows_are_of_a_cycle_and_as_long_as_the_longest_run() -> None:
+    assert [link_window(cycle, 24, [90.0, 120.5]) for cycle in (1, 24)] == [
+        LinkWindow(0, 24, 120.5),
+        LinkWindow(23, 24, 120.5),
+    ]

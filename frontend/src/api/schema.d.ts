@@ -4545,6 +4545,8 @@ export interface components {
             handover: number[];
             /** Thinned */
             thinned: number[];
+            /** Path Change */
+            path_change: number[];
         };
         /**
          * LinkChange
@@ -4700,6 +4702,8 @@ export interface components {
              * @description Where in its course the link was at the run's zero: slots and frames lie there
              */
             phase_us: number;
+            /** @description Null for a link without a path through satellites */
+            path?: components["schemas"]["LinkPath-Output"] | null;
             /** Samples */
             samples: number;
             /** Dropped Samples */
@@ -4799,6 +4803,7 @@ export interface components {
             seed: number;
             /** Phase Us */
             phase_us: number;
+            path?: components["schemas"]["LinkPath-Input"] | null;
             /** Samples */
             samples: number;
             /** Chunks */
@@ -4817,6 +4822,36 @@ export interface components {
             lost: components["schemas"]["LinkLoss-Input"][];
             /** Detail */
             detail: string | null;
+        };
+        /**
+         * LinkPath
+         * @description A path trace, and where in it the run's zero was.
+         */
+        "LinkPath-Input": {
+            /** Name */
+            name: string;
+            /** Sha256 */
+            sha256: string;
+            /** At Us */
+            at_us: number;
+        };
+        /**
+         * LinkPath
+         * @description The stretch of a path trace that an emulated link flew.
+         */
+        "LinkPath-Output": {
+            /** Name */
+            name: string;
+            /**
+             * Sha256
+             * @description Of the file
+             */
+            sha256: string;
+            /**
+             * At Us
+             * @description Where in the trace the run's zero was: the same for all conditions of a cycle
+             */
+            at_us: number;
         };
         /**
          * LinkPhase
@@ -4905,6 +4940,18 @@ export interface components {
             /** @description To the receiver */
             down: components["schemas"]["LinkWay"];
             up: components["schemas"]["LinkWay"];
+        };
+        /**
+         * LinkWindow
+         * @description One of several equal shares of an emulated link's path trace, counted from 0; lasts_s: what a run needs of it at most.
+         */
+        LinkWindow: {
+            /** Number */
+            number: number;
+            /** Of */
+            of: number;
+            /** Lasts S */
+            lasts_s: number;
         };
         /** Live */
         Live: {
@@ -5307,6 +5354,7 @@ export interface components {
             sampling: components["schemas"]["Sampling"];
             /** Link Seed */
             link_seed?: number | null;
+            link_window?: components["schemas"]["LinkWindow"] | null;
             /** Flows */
             flows: components["schemas"]["FlowOrder"][];
         };

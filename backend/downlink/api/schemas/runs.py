@@ -102,6 +102,14 @@ class LinkLoss(Shape):
     packets: int
 
 
+class LinkPath(Shape):
+    """The stretch of a path trace that an emulated link flew."""
+
+    name: str
+    sha256: str = Field(description="Of the file")
+    at_us: int = Field(description="Where in the trace the run's zero was: the same for all conditions of a cycle")
+
+
 class LinkLog(Shape):
     """An emulated link in this run: restarted with the run's seed, and logged."""
 
@@ -109,6 +117,7 @@ class LinkLog(Shape):
     profile: str
     seed: int = Field(description="The same for all conditions and attempts of a cycle")
     phase_us: int = Field(description="Where in its course the link was at the run's zero: slots and frames lie there")
+    path: LinkPath | None = Field(default=None, description="Null for a link without a path through satellites")
     samples: int
     dropped_samples: int
     drained_packets: int = Field(description="Inside at the restart; they left the link as if there had been none")
@@ -234,6 +243,7 @@ class LinkCauses(Shape):
     outage: list[int]
     handover: list[int]
     thinned: list[int]
+    path_change: list[int]
 
 
 class LinkWay(Shape):

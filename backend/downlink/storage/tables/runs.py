@@ -60,7 +60,9 @@ class Run(Table):
     nominal_rate_bps, is_emulated: of its link when it was planned; an analysis years later, or elsewhere, finds no link to ask.
     wake_at: when the tick looks at it, None for not before something happens; of planned runs, the first on each link has one.
     import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
-    link_seed: what an emulated link is restarted with (domain/weather.py). link_outcome: what came of it, and the `agent` that says so.
+    link_seed: what an emulated link is restarted with (domain/weather.py). link_window: which part of a
+        path trace it flies.
+    link_outcome: what came of it, and the `agent` that says so.
     """
 
     __tablename__ = "runs"
@@ -95,6 +97,7 @@ class Run(Table):
     analysis_version: Mapped[str | None]
     import_source: Mapped[Json | None]
     link_seed: Mapped[int | None]
+    link_window: Mapped[Json | None]
     link_outcome: Mapped[Json | None]
     __table_args__ = (
         UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),

@@ -88,8 +88,8 @@ function Facts({ run, log }: { run: Run; log: LinkLog }) {
   return (
     <Text size="sm" c="dimmed">
       Profile {log.profile}, restarted at the run's zero with seed {log.seed}, which all runs of this cycle share, {log.phase_us / 1e6} s
-      into its course. In {late} % of the moments a packet left more than {log.late_limit_us / 1e3} ms late, at worst{' '}
-      {(log.lateness_max_us / 1e3).toLocaleString('en-GB', { maximumFractionDigits: 1 })} ms.{' '}
+      into its course{log.path ? ` along the path ${log.path.name}` : ''}. In {late} % of the moments a packet left more than{' '}
+      {log.late_limit_us / 1e3} ms late, at worst {(log.lateness_max_us / 1e3).toLocaleString('en-GB', { maximumFractionDigits: 1 })} ms.{' '}
       <a href={`${API}/runs/${run.id}/traces/0/link.csv`} download>
         All rows as CSV
       </a>

@@ -14,6 +14,7 @@ export const CAUSES: Readonly<Record<keyof Way['lost_bytes'], string>> = {
   outage: 'Outage',
   handover: 'Handover',
   thinned: 'Acknowledgement thinned out',
+  path_change: 'Satellite left the path',
 }
 
 /** A flow that meets these has filled the link; the others come whatever it does. */
