@@ -218,7 +218,7 @@ func TestCountsNameOnlyWhatWasLost(t *testing.T) {
 }
 
 func TestEveryCauseHasAName(t *testing.T) {
-	names := []string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned", "path change"}
+	names := []string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "path change", "thinned"}
 	for cause := range causes {
 		require.Equal(t, names[cause], cause.String())
 	}

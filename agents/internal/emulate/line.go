@@ -26,8 +26,8 @@ const (
 	RandomLoss         // independent loss
 	OutageLoss         // it crossed the link during an outage
 	HandoverLoss       // it crossed the link during a lossy handover gap
-	Thinned            // an acknowledgement that a later one made needless while it waited
 	PathChange         // it was at a satellite, or on its way to one, that left the path
+	Thinned            // an acknowledgement that a later one made needless while it waited
 	causes
 )
 
@@ -40,7 +40,7 @@ func LostCauses() (all []Cause) {
 }
 
 func (c Cause) String() string {
-	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "thinned", "path change"}[c]
+	return [causes]string{"not lost", "queue full", "early drop", "random loss", "outage", "handover", "path change", "thinned"}[c]
 }
 
 // Packet is one IP packet on its way. A simulation may leave Data nil and give only the size.

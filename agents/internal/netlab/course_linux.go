@@ -53,12 +53,12 @@ type lostKey struct {
 // wayFields are what a row has of each way, in their order, with `down_` or `up_` before them (docs/link-fields.csv).
 func wayFields() []string {
 	fields := []string{
-		"received_bytes", "delivered_bytes", "queued_bytes", "waiting_bytes", "rate_bps", "delay_us", "gap_us", "outage_us", "late_us",
+		"received_bytes", "delivered_bytes", "queued_bytes", "waiting_bytes", "rate_bps", "delay_us", "gap_us", "outage_us", "late_us", "path",
 	}
 	for _, cause := range emulate.LostCauses() {
 		fields = append(fields, columnOf(cause))
 	}
-	return append(fields, "path")
+	return fields
 }
 
 // wayName is the prefix of a way's fields.
@@ -173,12 +173,12 @@ func (row logRow) values(first emulate.Look) []int64 {
 	look := row.look
 	values := []int64{
 		int64(look.ReceivedBytes), int64(look.DeliveredBytes), int64(look.QueuedBytes()), int64(look.WaitingBytes), int64(look.RateBps),
-		look.Delay.Microseconds(), (look.GapTime - first.GapTime).Microseconds(), (look.OutageTime - first.OutageTime).Microseconds(), row.late.Microseconds(),
+		look.Delay.Microseconds(), (look.GapTime - first.GapTime).Microseconds(), (look.OutageTime - first.OutageTime).Microseconds(), row.late.Microseconds(), int64(look.Path),
 	}
 	for _, cause := range emulate.LostCauses() {
 		values = append(values, int64(look.LostBytes[cause]))
 	}
-	return append(values, int64(look.Path))
+	return values
 }
 
 // note counts a packet that was lost.

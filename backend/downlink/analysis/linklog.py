@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-CAUSES = ("queue_full", "early_drop", "random_loss", "outage", "handover", "thinned", "path_change")
+CAUSES = ("queue_full", "early_drop", "random_loss", "outage", "handover", "path_change", "thinned")
 """Why a link loses packets. Thinned acknowledgements are no loss to their flow: later ones say the same."""
 DRAWN_STEPS = 1_200
 """More than a screen shows."""

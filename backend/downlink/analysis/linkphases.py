@@ -20,6 +20,8 @@ CONGESTION = ("queue_full", "early_drop")
 """Losses that a flow brings about by filling the hop's queue."""
 OTHER = ("random_loss", "outage", "handover")
 """Those that come whatever is sent."""
+MOVING = "path_change"
+"""One more of these, on links along a path trace alone; it counts in the sum of them and has no value of its own."""
 SLACK_S = 0.1
 """A log that ends so much before a phase does covers it all the same: what leaves the sender last is on its way then."""
 
@@ -57,7 +59,10 @@ def _phase(
     if not _is_covered(hop, window):
         return dict.fromkeys(LINKED)
     inside = _inside(hop, window)
-    lost = {cause: _rise(hop, columns[f"{WAY}_{cause}_bytes"], window) for cause in (*CONGESTION, *OTHER)}
+    known = [
+        cause for cause in (*CONGESTION, *OTHER, MOVING) if f"{WAY}_{cause}_bytes" in columns
+    ]  # an old log lacks new causes
+    lost = {cause: _rise(hop, columns[f"{WAY}_{cause}_bytes"], window) for cause in known}
     arrived = _rise(hop, columns[f"{WAY}_received_bytes"], window)
     values = {
         **_levels("queueing", "ms", waits[inside]),
@@ -65,7 +70,7 @@ def _phase(
         "served_ratio": _share(_rise(hop, hop.sent_bytes, window), _rise(hop, hop.room_bytes, window)),
         **{f"{name}_s": _rise(hop, columns[f"{WAY}_{name}_us"], window) / 1e6 for name in ("gap", "outage")},
         "congestion_loss_percent": 100 * _share(sum(lost[cause] for cause in CONGESTION), arrived),
-        "link_loss_percent": 100 * _share(sum(lost[cause] for cause in OTHER), arrived),
+        "link_loss_percent": 100 * _share(sum(lost.get(cause, 0.0) for cause in (*OTHER, MOVING)), arrived),
         **{f"{cause}_percent": 100 * _share(amount, arrived) for cause, amount in lost.items()},
         **{f"{cause}_bytes": amount for cause, amount in lost.items()},
     }

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.analysis.linklog import CAUSES
-from downlink.analysis.linkphases import CONGESTION, OTHER, flow_losses, link_phases, phase_windows
+from downlink.analysis.linkphases import CONGESTION, MOVING, OTHER, flow_losses, link_phases, phase_windows
 from downlink.domain.campaign import Phases, Window
 from downlink.domain.metric import LINKED, LOST
 from downlink.domain.sample import link_fields
@@ -29,7 +29,7 @@ def log(rows: int, rate_bps: float = 8e6, **down: Any) -> dict[str, Any]:
 
 
 def test_every_cause_is_of_one_kind() -> None:
-    assert (*CONGESTION, *OTHER, "thinned") == CAUSES
+    assert (*CONGESTION, *OTHER, MOVING, "thinned") == CAUSES
 
 
 rises = st.lists(st.integers(0, 3_000), min_size=7, max_size=7)
