@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "d5c20b8e17f6"
-down_revision = "a4d17e60c93b"
+down_revision = "c51b0e7d2a84"
 branch_labels = None
 depends_on = None
 
