@@ -16,7 +16,7 @@ from downlink.domain.campaign import Campaign, Condition
 from downlink.domain.conflict import Conflict
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link
-from downlink.domain.opening import Opening, Openings
+from downlink.domain.opening import Opening
 from downlink.domain.run_size import run_duration_s
 from downlink.domain.timetable import ConditionOrder, Timetable
 from downlink.domain.zone import check_zone
@@ -42,15 +42,15 @@ class PlannedRun:
     duration_s: float
 
 
-@dataclass(slots=True)
 class Lane:
-    """The runs of one link: turns moments into seconds from launch. held: the opening in which a run was placed last."""
+    """The runs of one link: turns moments into seconds from launch. It remembers the opening in which a run was placed last."""
 
-    link: Link
-    timetable: Timetable
-    launched_at: datetime | None
-    openings: Openings | None = None
-    held: Opening | None = None
+    def __init__(self, link: Link, timetable: Timetable, launched_at: datetime | None) -> None:
+        self.link = link
+        self.timetable = timetable
+        self.launched_at = launched_at
+        self.openings = timetable.openings(link.time_zone)
+        self._held: Opening | None = None
 
     def begins_s(self, repetition: int) -> float:
         """When a repetition, from 0, begins."""
@@ -68,10 +68,10 @@ class Lane:
             return due_s
         wanted_at = self.launched_at + timedelta(seconds=due_s)
         length = timedelta(seconds=duration_s + SLACK_S)
-        if self.held and self.held.from_at <= wanted_at and wanted_at + length <= self.held.to_at:
+        if self._held and self._held.from_at <= wanted_at and wanted_at + length <= self._held.to_at:
             return due_s
         found = self.openings.next_fit(wanted_at, duration_s + SLACK_S)
-        self.held = self.openings.opening_at(found) if found else None
+        self._held = self.openings.opening_at(found) if found else None
         if found is None or found - self.launched_at > timedelta(days=MOST_DAYS):
             return None
         return due_s if found == wanted_at else (found - self.launched_at).total_seconds()
@@ -92,7 +92,7 @@ def place_runs(
     conflicts = list(_passed(timetable, launched_at))
     lanes: list[Lane] = []
     for link in links:
-        lane = Lane(link, timetable, launched_at, timetable.openings(link.time_zone))
+        lane = Lane(link, timetable, launched_at)
         conflict = _never_open(campaign, lane)
         if conflict is None:
             lanes.append(lane)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -86,8 +87,9 @@ def _body(unit: Unit, campaign: Campaign, report: StoredReport) -> bytes:
     def make() -> bytes:
         return orjson.dumps({**build(unit, campaign).to_dict(), "analysis_version": report.analysis_version})
 
-    seen = reports.complete_runs_seen(unit, campaign.id)
-    return _REMADE.find((campaign.id, report.version, report.computed_at, seen), make)
+    # The stored body belongs to the key: a campaign that was deleted may come back under its id in another archive.
+    stored = (campaign.id, report.version, report.analysis_version, hashlib.sha256(report.body).digest())
+    return _REMADE.find((*stored, reports.complete_runs_seen(unit, campaign.id)), make)
 
 
 def campaign_statistics(unit: Unit, campaign_id: UUID) -> CampaignStatistics:

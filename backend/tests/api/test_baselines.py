@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
 from downlink.api.schemas.statistics import CampaignStatistics, CampaignValues
+from tests.api.test_recorded_answers import is_same, leaves
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -34,7 +35,10 @@ def at(comparisons: list[dict[str, Any]], phase: str, metric: str) -> dict[str, 
 def test_the_campaigns_own_baseline_gives_what_is_stored(lab: Lab, campaign: str) -> None:
     first, _ = names(lab, campaign)
     asked = lab.call("GET", f"/campaigns/{campaign}/statistics?baseline={first}")
-    assert asked == lab.call("GET", f"/campaigns/{campaign}/statistics")
+    stored = dict(leaves(lab.call("GET", f"/campaigns/{campaign}/statistics")))
+    now = dict(leaves(asked))
+    # What is stored came with the archive: another processor's last digits.
+    assert {place for place in stored.keys() | now.keys() if not is_same(stored.get(place), now.get(place))} == set()
 
 
 def test_the_other_way_round_differences_turn_and_ratios_invert(lab: Lab, campaign: str) -> None:

@@ -10,6 +10,7 @@ from downlink.analysis.report import Report
 from downlink.storage.tables import Campaign
 from downlink.storage.unit import Unit
 from downlink.views import material, reports
+from downlink.views.remade import Remade
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -54,6 +55,7 @@ def test_what_an_older_analysis_stored_is_made_anew_once(lab: Lab, monkeypatch: 
         return material.build(unit, of)
 
     monkeypatch.setattr(reports, "build", build)
+    monkeypatch.setattr(reports, "_REMADE", Remade())
     path = f"/campaigns/{campaign}/report"
     first = lab.call("GET", path)
     assert (first["analysis_version"], first["is_outdated"]) == ("0", True)

@@ -95,8 +95,8 @@ def own_api(units: UnitFactory, tmp_path: Path) -> Iterator[ApiProcess]:
 
 
 def revoke(unit: Unit, _now: datetime) -> None:
-    for token in rows.list_tokens(unit):
-        rows.delete_token(unit, token.id)
+    for token in rows.list_tokens(unit, None):
+        rows.delete_token(unit, token.id, None)
 
 
 def expire(unit: Unit, now: datetime) -> None:

@@ -137,7 +137,9 @@ def doubles(value: Any) -> Any:
 
 
 def leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Every number and text with its place."""
+    """Every number and text with its place, those of stored JSON too."""
+    if isinstance(value, bytes) and value.startswith(b"{"):
+        value = json.loads(value)
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     if isinstance(value, (dict, list)):
         for name, part in parts:

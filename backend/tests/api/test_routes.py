@@ -42,7 +42,8 @@ BODIES: dict[str, Any] = {
     "PATCH": {},
     "PUT": {"source": "name: a"},
     "shares": {"name": "a"},
-    "PATCH-accounts": {"role": "viewer"},
+    "{account_id}": {"role": "viewer"},
+    "invitations": {"name": "a"},
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
 PROBLEM = {"code", "message", "details"}

@@ -251,10 +251,10 @@ describe('live progress', () => {
     const { cache } = renderAt(`/campaigns/${IDS.running}`)
     const progress = await screen.findByRole('region', { name: 'Progress' })
     const flows = await within(progress).findByRole('list', { name: 'Flows now' })
-    expect(flows.textContent).toBe('Flow 1 · cubic85.2 Mb/sRTT 612 mscwnd 6.20 MB')
+    expect(flows.textContent?.trim()).toBe('Flow 1 · cubic85.2 Mb/sRTT 612 mscwnd 6.20 MB')
     const flow = { flow: 1, elapsed_s: 24.2, heard_s: 24.2, has_ended: false, throughput_bps: null, rtt_ms: 700.4, cwnd_bytes: 3_100_000 }
     applyLiveEvent(cache, 'progress', { run_id: runId('running', 5), elapsed_s: 24.2, bytes: 180_000_000, flows: [flow] })
-    await waitFor(() => expect(flows.textContent).toBe('Flow 1 · cubicrate followsRTT 700 mscwnd 3.10 MB'))
+    await waitFor(() => expect(flows.textContent?.trim()).toBe('Flow 1 · cubicrate followsRTT 700 mscwnd 3.10 MB'))
   })
 
   it('says which flows have ended while others go on, with sixteen of them, and whose sender is silent', async () => {
