@@ -46,6 +46,7 @@ type pump struct {
 	rows       []logRow
 	started    time.Time
 	badWrites  atomic.Uint64
+	alert      alertness
 	log        *linkLog      // nil: none is written
 	nextLook   time.Duration // on the pump's clock, as all that is not a way's
 	logBegan   time.Duration // when the present course began, or the link came up
@@ -141,6 +142,7 @@ func (p *pump) run() error {
 		fds = append(fds, unix.PollFd{Fd: int32(p.ways[i].from.fd), Events: unix.POLLIN})
 	}
 	fds = append(fds, unix.PollFd{Fd: int32(p.nudge), Events: unix.POLLIN})
+	defer p.alert.close()
 	defer p.endAll()
 	for nudged := &fds[len(p.ways)]; !p.stopping.Load(); {
 		if nudged.Revents != 0 {
@@ -197,6 +199,9 @@ func (p *pump) wait(fds []unix.PollFd) error {
 	}
 	if next := p.next.Load(); next != nil {
 		wake = min(wake, p.momentOf(next))
+	}
+	if quiet, isHeld := p.alert.rest(p.now()); isHeld {
+		wake = min(wake, quiet)
 	}
 	if wake != emulate.Never {
 		spec := unix.NsecToTimespec(p.sleep(wake - p.now()).Nanoseconds())
@@ -255,6 +260,7 @@ func (p *pump) takeIn(w *way) error {
 			return fmt.Errorf("read from a TUN device: %w", err)
 		}
 		packet.Data, packet.SizeBytes = packet.Data[:n], n
+		p.alert.carry(p.now())
 		p.step(w, packet)
 	}
 	return nil
