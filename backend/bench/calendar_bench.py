@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import UUID
 
 from pydantic import SecretStr
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from downlink.actions.archive import load_archive
 from downlink.settings import Settings
@@ -38,8 +38,9 @@ COPIES = (
     """INSERT INTO runs SELECT (jsonb_populate_record(one, jsonb_build_object('id', places.id, 'campaign_id', places.campaign_id,
        'link', places.link, 'cycle', places.n, 'position', 1, 'due_at', moment, 'start_at', moment, 'state_at', moment,
        'ended_at', moment + interval '2 minutes'))).* FROM (SELECT runs AS one FROM runs LIMIT 1) AS first, places""",
-    """INSERT INTO run_flows SELECT (jsonb_populate_record(one, jsonb_build_object('run_id', places.id))).*
-       FROM (SELECT run_flows AS one FROM run_flows LIMIT 1) AS first, places""",
+    """INSERT INTO run_flows (run_id, flow, sender, receiver, asked_cc, cc_options, start_s, sender_outcome, receiver_outcome)
+       SELECT places.id, flow, sender, receiver, asked_cc, cc_options, start_s, sender_outcome, receiver_outcome
+       FROM (SELECT * FROM run_flows LIMIT 1) AS first, places""",
     "DELETE FROM campaigns WHERE id = :recorded",
 )
 
@@ -69,8 +70,8 @@ def main() -> None:
         units = open_units(url, 2)
         with units() as unit:
             fill(unit)
-        with units() as unit:
-            unit.session.execute(text("ANALYZE"))
+        with create_engine(url, isolation_level="AUTOCOMMIT").connect() as connection:
+            connection.execute(text("VACUUM ANALYZE"))  # as the database does by itself within a minute
         with running_api(Path(home), units) as api:
             for days in (7, DAYS):
                 path = f"{API}/calendar?from={FIRST.date()}&days={days}"

@@ -19,10 +19,6 @@ class Stretch:
     to_at: datetime
     cell_s: int
 
-    def cell_at(self, number: int) -> datetime:
-        """Where the cell of this number, from 0, begins."""
-        return self.from_at + timedelta(seconds=number * self.cell_s)
-
 
 def stretch(first: date, days: int) -> Stretch:
     """first: FIRST_DAY to LAST_DAY. days: 1 to MOST_DAYS."""

@@ -37,9 +37,10 @@ ARCHIVED: Mapping[str, type[tables.Table]] = {
 }
 # A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.
 SECONDS = {"series": ("run_id", "flow", "quantities", "packed"), "limit_bins": ("run_id", "flow", "seconds")}
-# Secrets, the tick's own notes, numbers that the database gives, accounts of this server, and what has a member of its own.
+# Secrets, the tick's own notes, numbers that the database gives or computes, accounts of this server, and what has a member of its own.
 LEFT_OUT = {
     ("campaigns", "owner_id"),
+    ("run_flows", "carried_bytes"),
     ("run_flows", "ticket"),
     ("runs", "wake_at"),
     ("events", "id"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, and_, cast, func, select
+from sqlalchemy import ColumnElement, Row, and_, func, select
 
 from downlink.domain.week import Stretch
 from downlink.storage.days import CLOCK
@@ -17,40 +17,37 @@ from downlink.storage.unit import Unit
 
 
 class Lane(NamedTuple):
-    """A campaign on a link. runs: in the stretch."""
+    """A campaign on a link. runs: in the stretch. cells: runs by state, by where the cell begins."""
 
     link: str
     campaign_id: UUID
     runs: int
-
-
-class Count(NamedTuple):
-    """How many runs of a lane are in this state among those that lie in a cell, counted from 0."""
-
-    link: str
-    campaign_id: UUID
-    cell: int
-    state: str
-    runs: int
+    cells: dict[datetime, dict[str, int]]
 
 
 def lanes_within(unit: Unit, stretch: Stretch, limit: int) -> tuple[list[Lane], int]:
-    """The first of them by their first run, and how many there are."""
-    lane = select(Run.link, Run.campaign_id, func.count().label("runs"), func.min(CLOCK).label("at"))
-    lanes = lane.where(_within(stretch)).group_by(Run.link, Run.campaign_id).subquery()
-    query = select(lanes.c.link, lanes.c.campaign_id, lanes.c.runs, func.count().over())
-    rows = unit.session.execute(query.order_by(lanes.c.at, lanes.c.link, lanes.c.campaign_id).limit(limit)).all()
-    return [Lane(*row[:3]) for row in rows], rows[0][3] if rows else 0
+    """The first of them by their first run, and how many there are. The runs are gone through once."""
+    cell = func.date_bin(timedelta(seconds=stretch.cell_s), CLOCK, stretch.from_at).label("cell")
+    runs, first = func.count().label("runs"), func.min(CLOCK).label("first")
+    counted = select(Run.link, Run.campaign_id, cell, Run.state, runs, first).where(_within(stretch))
+    counts = counted.group_by(Run.link, Run.campaign_id, cell, Run.state).cte("counts")
+    lane = (counts.c.link, counts.c.campaign_id)
+    place = func.row_number().over(order_by=(func.min(counts.c.first), *lane)).label("place")
+    placed = select(*lane, place, func.count().over().label("total")).group_by(*lane).order_by(place).limit(limit)
+    lanes = placed.subquery()
+    query = select(lanes.c.total, *lane, counts.c.cell, counts.c.state, counts.c.runs)
+    is_of_lane = and_(lanes.c.link == counts.c.link, lanes.c.campaign_id == counts.c.campaign_id)
+    query = query.join(lanes, is_of_lane).order_by(lanes.c.place, counts.c.cell, counts.c.state)
+    return _lanes(unit.session.execute(query).all())
 
 
-def counts_within(unit: Unit, stretch: Stretch, campaigns: Collection[UUID]) -> list[Count]:
-    """Of these campaigns; none where a cell has no run."""
-    seconds = func.extract("epoch", CLOCK - stretch.from_at)
-    cell = cast(func.floor(seconds / stretch.cell_s), Integer).label("cell")
-    query = select(Run.link, Run.campaign_id, cell, Run.state, func.count())
-    query = query.where(_within(stretch), Run.campaign_id.in_(campaigns))
-    grouped = query.group_by(Run.link, Run.campaign_id, cell, Run.state).order_by(cell, Run.state)
-    return [Count(*row) for row in unit.session.execute(grouped)]
+def _lanes(rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[list[Lane], int]:
+    """Rows in the order of lanes, cells and states."""
+    found: dict[tuple[str, UUID], dict[datetime, dict[str, int]]] = {}
+    for _, link, campaign_id, cell, state, runs in rows:
+        found.setdefault((link, campaign_id), {}).setdefault(cell, {})[state] = runs
+    lanes = [Lane(*lane, sum(sum(each.values()) for each in cells.values()), cells) for lane, cells in found.items()]
+    return lanes, rows[0].total if rows else 0
 
 
 def carried_within(unit: Unit, stretch: Stretch) -> dict[tuple[str, UUID], int]:

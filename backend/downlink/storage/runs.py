@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, cast, false, func, or_, select, text, true, update
+from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, text, true, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from downlink.domain.agent import AgentStatus
@@ -289,11 +289,8 @@ def imported_runs(unit: Unit, campaign_id: UUID) -> Sequence[tuple[str, Json]]:
 
 
 def carried_bytes() -> ColumnElement[int]:
-    """Over flows: what the end that has more says of each."""
-    sent, received = (
-        cast(outcome["app_bytes"].astext, BigInteger) for outcome in (RunFlow.sender_outcome, RunFlow.receiver_outcome)
-    )
-    return func.coalesce(func.sum(func.coalesce(func.greatest(sent, received), 0)), 0)
+    """Of flows, summed."""
+    return func.coalesce(func.sum(RunFlow.carried_bytes), 0)
 
 
 def used_bytes(unit: Unit, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:

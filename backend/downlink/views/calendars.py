@@ -14,7 +14,7 @@ from downlink.storage import calendars
 from downlink.storage.calendars import Lane
 from downlink.storage.campaigns import campaign_of
 from downlink.storage.runs import used_bytes
-from downlink.storage.tables import Campaign, Link
+from downlink.storage.tables import Link
 from downlink.storage.unit import Unit
 
 MOST_LANES = 100
@@ -73,19 +73,16 @@ def calendar_of(unit: Unit, stretch: Stretch) -> Calendar:
     lanes, total = calendars.lanes_within(unit, stretch, MOST_LANES)
     carried = calendars.carried_within(unit, stretch)
     known = {row.name: row for row in calendars.first_links(unit, MOST_LINKS)}
-    by_link = _lanes(unit, stretch, lanes, carried)
+    by_link = _lanes(unit, lanes, carried)
     links = [_link(name, known.get(name), stretch, carried, by_link[name]) for name in sorted({*known, *by_link})]
     return Calendar(stretch.from_at, stretch.to_at, stretch.cell_s, total, *calendars.neighbours(unit, stretch), links)
 
 
-def _lanes(
-    unit: Unit, stretch: Stretch, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID], int]
-) -> dict[str, list[CalendarLane]]:
+def _lanes(unit: Unit, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID], int]) -> dict[str, list[CalendarLane]]:
     """By link, in the order of their first runs."""
     campaigns = calendars.campaigns_named(unit, {lane.campaign_id for lane in lanes})
     limits = {id_: campaign_of(row).limits.bytes for id_, row in campaigns.items()}
     used = used_bytes(unit, [id_ for id_, limit in limits.items() if limit is not None])
-    cells = _cells(unit, stretch, campaigns)
     found: dict[str, list[CalendarLane]] = defaultdict(list)
     for lane in lanes:
         if lane.campaign_id not in campaigns:  # deleted since the lanes were counted
@@ -100,25 +97,10 @@ def _lanes(
                 carried.get((lane.link, row.id), 0),
                 used.get(row.id, 0) if limit is not None else None,
                 limit,
-                cells[(lane.link, row.id)],
+                [CalendarCell(at, counts) for at, counts in lane.cells.items()],
             )
         )
     return found
-
-
-def _cells(
-    unit: Unit, stretch: Stretch, campaigns: Mapping[UUID, Campaign]
-) -> dict[tuple[str, UUID], list[CalendarCell]]:
-    found: dict[tuple[str, UUID], dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for each in calendars.counts_within(unit, stretch, list(campaigns)):
-        found[(each.link, each.campaign_id)][each.cell][each.state] = each.runs
-    return defaultdict(
-        list,
-        {
-            lane: [CalendarCell(stretch.cell_at(number), counts) for number, counts in sorted(cells.items())]
-            for lane, cells in found.items()
-        },
-    )
 
 
 def _link(

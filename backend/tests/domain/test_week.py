@@ -12,8 +12,10 @@ from downlink.domain.week import LAST_DAY, MOST_DAYS, first_day, stretch
 @pytest.mark.parametrize(("days", "cells"), [(1, 24), (7, 168), (8, 48), (31, 186)])
 def test_a_stretch_has_few_cells_however_long_it_is(days: int, cells: int) -> None:
     found = stretch(date(2026, 2, 27), days)
-    assert found.cell_at(0) == datetime(2026, 2, 27, tzinfo=UTC)
-    assert found.cell_at(cells) == found.to_at == found.from_at + timedelta(days=days)
+    assert found.from_at == datetime(2026, 2, 27, tzinfo=UTC)
+    assert (
+        found.from_at + cells * timedelta(seconds=found.cell_s) == found.to_at == found.from_at + timedelta(days=days)
+    )
 
 
 def test_the_last_day_can_be_asked_for() -> None:
