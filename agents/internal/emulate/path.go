@@ -3,11 +3,10 @@ package emulate
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +34,8 @@ type PathQueue struct {
 	LimitBytes int `yaml:"limit_bytes"`
 }
 
+var pathKeys = []string{"file", "from", "to", "queue"}
+
 // UnmarshalYAML takes a file's name for a path with all defaults.
 func (p *Path) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
@@ -42,7 +43,7 @@ func (p *Path) UnmarshalYAML(node *yaml.Node) error {
 		return nil
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 { // a decoder of one node forgets to be strict
-		if key := node.Content[i]; !strings.Contains(" file from to queue ", " "+key.Value+" ") {
+		if key := node.Content[i]; !slices.Contains(pathKeys, key.Value) {
 			return fmt.Errorf("line %d: field %s not found in path", key.Line, key.Value)
 		}
 	}
@@ -66,13 +67,6 @@ func (p *Path) load(folder fs.FS) (err error) {
 	}
 	p.plan = newPlan(trace)
 	return p.turn()
-}
-
-func openIn(folder fs.FS, name string) (io.ReadCloser, error) {
-	if filepath.IsAbs(name) {
-		return os.Open(name)
-	}
-	return folder.Open(name)
 }
 
 // turn lets the trace lead from and to the profile's stations.

@@ -219,7 +219,7 @@ func (p *place) offer(units uint32) {
 	p.ready = max(p.ready, min(units, p.units()))
 	for _, r := range p.readers {
 		for len(r.wants.list) > 0 && r.wants.list[0].first < p.ready {
-			run, _ := r.wants.take(p.ready - r.wants.list[0].first)
+			run := r.wants.take(p.ready - r.wants.list[0].first)
 			r.line.push(run.first, run.end)
 			p.counts.Offered += uint64(run.units())
 		}

@@ -14,10 +14,8 @@ func (n *Node) responderFor(hop *served, from Address, salt uint32) *responder {
 	if hop.now != nil && hop.now.peer == from && hop.now.peerSalt == salt {
 		return hop.now
 	}
-	for _, old := range hop.salts {
-		if old == salt {
-			return nil
-		}
+	if slices.Contains(hop.salts, salt) {
+		return nil
 	}
 	if len(hop.salts) == keptSalts {
 		hop.salts = append(hop.salts[:0], hop.salts[1:]...)

@@ -196,11 +196,11 @@ func (n *Node) Step(now time.Duration, from Address, datagram []byte, out *Outbo
 	}
 	n.expire(now)
 	n.sendClosings(now, out)
-	n.wake = max(n.nextWake(now), now+1)
+	n.wake = max(n.nextWake(), now+1)
 	return n.wake
 }
 
-func (n *Node) nextWake(now time.Duration) time.Duration {
+func (n *Node) nextWake() time.Duration {
 	wake := never
 	for _, c := range n.wanting {
 		wake = min(wake, c.wake())
@@ -210,7 +210,7 @@ func (n *Node) nextWake(now time.Duration) time.Duration {
 	}
 	for _, s := range n.senders {
 		for _, r := range s.readers {
-			wake = min(wake, r.wake(now), max(r.heard+readerLife, n.expireAt))
+			wake = min(wake, r.wake(), max(r.heard+readerLife, n.expireAt))
 		}
 	}
 	return wake

@@ -455,7 +455,7 @@ func (f *upFlow) fillRanges(a *askedInterest, p *interest) {
 		if a.nRanges > 0 && isAgain != a.isAgain {
 			return
 		}
-		run, _ := f.asks.take(f.requester.node.policy.MaxAskBytes / uint32(size))
+		run := f.asks.take(f.requester.node.policy.MaxAskBytes / uint32(size))
 		a.isAgain = isAgain
 		a.ranges[a.nRanges] = run
 		a.nRanges++

@@ -182,7 +182,7 @@ func (r *reader) mayNow(now time.Duration) bool {
 	return r.rate > 0 || now >= r.leaseUntil
 }
 
-func (r *reader) wake(now time.Duration) time.Duration {
+func (r *reader) wake() time.Duration {
 	switch {
 	case r.isIdle():
 		return never

@@ -107,15 +107,12 @@ func (s *spans) overlap(first, end uint32) (n int) {
 	return n
 }
 
-// take removes and gives up to limit units from the front.
-func (s *spans) take(limit uint32) (span, bool) {
-	if len(s.list) == 0 {
-		return span{}, false
-	}
+// take removes and gives up to limit units from the front of a set that is not empty.
+func (s *spans) take(limit uint32) span {
 	run := s.list[0]
 	run.end = min(run.end, run.first+limit)
 	s.remove(run.first, run.end)
-	return run, true
+	return run
 }
 
 // queue is a first-in first-out line of runs of units.

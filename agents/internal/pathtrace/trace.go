@@ -63,10 +63,7 @@ func (h Hop) Delay(moment time.Duration) time.Duration {
 // Knot is the one whose rate and loss hold at a moment, and until is when they end.
 func (h Hop) Knot(moment time.Duration) (knot Knot, until time.Duration) {
 	last := len(h.Knots) - 1
-	next := sort.Search(last, func(i int) bool { return h.Knots[i+1].At > moment }) + 1
-	if next > last {
-		next = last
-	}
+	next := min(last, sort.Search(last, func(i int) bool { return h.Knots[i+1].At > moment })+1)
 	return h.Knots[next-1], h.Knots[next].At
 }
 
