@@ -110,7 +110,7 @@ def _share(part: float, whole: float) -> float:
 def flow_losses(lost: Iterable[Mapping[str, Any]], flows: Sequence[int]) -> dict[int, dict[str, float | None]]:
     """The quantities of `LOST` for each of these flows. lost: packets by `flow`, `way` and `cause`, as the link counted them; a flow
     that is not there lost nothing. Thinned acknowledgements are no loss."""
-    packets = {flow: dict.fromkeys((*CONGESTION, *OTHER), 0) for flow in flows}
+    packets = {flow: dict.fromkeys((*CONGESTION, *OTHER, MOVING), 0) for flow in flows}
     for each in lost:
         if each["way"] == WAY and each["flow"] in packets and each["cause"] in packets[each["flow"]]:
             packets[each["flow"]][each["cause"]] += each["packets"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import deque
 from collections.abc import Iterator
+from time import sleep
 from typing import Any
 
 from downlink.cli.client import Client
@@ -25,7 +25,7 @@ def _states(client: Client, campaign: str) -> Iterator[dict[str, Any]]:
     found: dict[str, Any] = client.post(path)
     yield found
     while found["state"] == "running":
-        time.sleep(PERIOD_S)
+        sleep(PERIOD_S)
         found = client.get(path)
         yield found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 import httpx
 
 from downlink.cli.client import Client
+from downlink.domain.errors import ConflictError
 from downlink.stack.launcher import Stack
 from downlink.stack.needs import LinkNeed, profile_name
 from downlink.stack.rig import Host, Rig, wait_online
 
 AGENT = Path("agents/bin/downlink-agent")
+HELD_S = 180.0
+"""A run of a demo that was killed holds its link until its agents are heard again, or given up: 75 s of silence, 60 s to restore."""
 
 
 def build_links(stack: Stack, client: Client, needs: Sequence[LinkNeed]) -> None:
@@ -84,7 +88,17 @@ def _name_link(client: Client, need: LinkNeed, facts: dict[str, Any], hosts: Seq
     known = {link["name"]: link for link in client.items("/links")}
     if need.name not in known:
         client.post("/links", body)
-    elif (
-        not body.items() <= known[need.name].items()
-    ):  # a run of a demo that was killed may hold it for some seconds yet
-        client.patch(f"/links/{known[need.name]['id']}", body)
+    elif not body.items() <= known[need.name].items():
+        _change_when_free(client, f"/links/{known[need.name]['id']}", body)
+
+
+def _change_when_free(client: Client, path: str, body: dict[str, Any]) -> None:
+    until = time.monotonic() + HELD_S
+    while True:
+        try:
+            client.patch(path, body)
+            return
+        except ConflictError as error:
+            if error.code != "link_busy" or time.monotonic() > until:
+                raise
+            time.sleep(1)

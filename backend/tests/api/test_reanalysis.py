@@ -134,7 +134,7 @@ def test_the_command_follows_it_to_the_report(
         lab.work()
 
     client = Client(Access("http://testserver", lab.token), lab.client._transport)
-    monkeypatch.setattr("downlink.cli.reanalysis.time.sleep", work)
+    monkeypatch.setattr("downlink.cli.reanalysis.sleep", work)
     monkeypatch.setattr("downlink.cli.campaign_results.connect", lambda: client)
     reanalyse(str(campaign))
     assert capsys.readouterr().out == f"6 runs are analysed by version {ANALYSIS_VERSION}.\n"

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(180)
 NAME = "Demo: HyStart on and off"
 RECORDED = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
 # `make idle` looks for five minutes.
-IDLE_S = float(os.environ.get("DOWNLINK_IDLE_S", "60"))
+IDLE_S = float(os.environ.get("DOWNLINK_IDLE_S", "30"))
 IDLE_SHARE = 0.01
 EVENTS = 10_000
 KB = 1_000
@@ -55,8 +55,13 @@ class Site:
         command = ["node", f"e2e/{script}", "--base-url", self.api.address, *ACCOUNT, *options]
         return subprocess.Popen(command, cwd=FRONTEND, stdin=PIPE, stdout=PIPE, text=True, bufsize=1)
 
-    def worked_s(self) -> float:
-        """Processor time that the api and the database have used so far, their helpers included."""
+    def share_of_a_core(self, meanwhile: Callable[[], None]) -> float:
+        """What the api and the database use, their helpers included, until this returns."""
+        before, began = self._worked_s(), time.monotonic()
+        meanwhile()
+        return (self._worked_s() - before) / (time.monotonic() - began)
+
+    def _worked_s(self) -> float:
         return sum(map(processor_s, family(self.api.pid) | family(self.database_pid)))
 
 
@@ -79,22 +84,24 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         units.close()
 
 
-@pytest.mark.timeout(IDLE_S + 180)
+@pytest.mark.timeout(2 * IDLE_S + 180)
 def test_an_idle_tab_costs_nothing(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """One request a minute at most, and less than a hundredth of a core of api and database together."""
+    """One request a minute at most, and less than a hundredth of a core beyond what api and database use with no tab open."""
+    alone = site.share_of_a_core(lambda: time.sleep(IDLE_S))
     place = ("--path", f"/campaigns/{site.campaign}", "--seconds", f"{IDLE_S:g}")
+    asked: list[str] = []
     with site.watching("idle.mjs", *place) as page:
-        assert page.stdout
-        assert page.stdout.readline() == "idle\n"
-        before, began = site.worked_s(), time.monotonic()
-        asked = page.stdout.readlines()
-        share = (site.worked_s() - before) / (time.monotonic() - began)
+        output = page.stdout
+        assert output
+        assert output.readline() == "idle\n"
+        share = site.share_of_a_core(lambda: asked.extend(output.readlines()))
     with capsys.disabled():
         print(
-            f"\nan idle tab: {len(asked)} requests in {IDLE_S:g} s, {100 * share:.2f} % of a core of api and database"
+            f"\nan idle tab: {len(asked)} requests in {IDLE_S:g} s; api and database use {100 * share:.2f} % of a core, "
+            f"without it {100 * alone:.2f} %"
         )
     assert len(asked) <= max(1, IDLE_S // 60), asked
-    assert share < IDLE_SHARE
+    assert share - alone < IDLE_SHARE
 
 
 def test_pages_are_compressed_on_the_wire(site: Site) -> None:

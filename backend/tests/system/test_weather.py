@@ -148,7 +148,9 @@ def check_phases(system: System, runs: list[dict[str, Any]], logs: dict[str, Log
     for run in runs:
         found, course = logs[run["id"]], system.client.get(f"/runs/{run['id']}/link")
         overall = course["phases"]["overall"]
-        most = {cause: int(found[f"down_{cause}_bytes"][-1]) for cause in CAUSES if cause != "thinned"}
+        most = {
+            cause: int(found[f"down_{cause}_bytes"][-1]) for cause in CAUSES if cause not in ("thinned", "path_change")
+        }
         assert all(0 <= overall[f"{cause}_bytes"] <= most[cause] for cause in most), overall
         assert 0 < overall["outage_s"] <= found["down_outage_us"][-1] / 1e6
         (flow,) = course["flows"]
