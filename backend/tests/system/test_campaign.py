@@ -53,13 +53,13 @@ def trace(system: System, run: str, end: str = "sender") -> dict[str, NDArray[np
 
 
 def test_every_run_is_complete_and_carried_real_traffic(system: System, campaign: str) -> None:
-    runs = system.runs(campaign)
-    assert [(run["state"], run["attempt"]) for run in runs] == [("complete", 1)] * (2 * CYCLES)
+    runs = system.runs_in_time(campaign)
+    assert [run["state"] for run in runs] == ["complete"] * (2 * CYCLES)
     assert all(20e6 < run["throughput_bps"] < 50e6 for run in runs), "the link carries 50 Mb/s"
 
 
 def test_asked_and_actual_stand_side_by_side(system: System, campaign: str) -> None:
-    for summary in system.runs(campaign):
+    for summary in system.runs_in_time(campaign):
         run = system.client.get(f"/runs/{summary['id']}")
         sender = next(host for host in run["hosts"] if "sender" in host["roles"])
         asked = {"HyStart on": "1", "HyStart off": "0"}[summary["condition"]]
@@ -78,7 +78,7 @@ def test_asked_and_actual_stand_side_by_side(system: System, campaign: str) -> N
 
 def test_no_telemetry_crossed_the_link_during_a_run(system: System, campaign: str) -> None:
     """What arrived over the link is what the receiver read: the chunks were stored after the run's settings were back."""
-    for summary in system.runs(campaign):
+    for summary in system.runs_in_time(campaign):
         run = system.client.get(f"/runs/{summary['id']}")
         kinds = [event["kind"] for event in run["events"]]
         assert kinds.index("restoring") < kinds.index("uploading") < kinds.index("complete")
@@ -128,7 +128,7 @@ def overlap_s(
 def recomputed(system: System, campaign: str) -> dict[str, list[Recomputed]]:
     """Condition to its runs."""
     found = defaultdict(list)
-    for run in system.runs(campaign):
+    for run in system.runs_in_time(campaign):
         (flow,) = system.client.get(f"/runs/{run['id']}")["flows"]
         found[run["condition"]].append(Recomputed(trace(system, run["id"]), flow["first_byte_us"]))
     return dict(found)
@@ -192,7 +192,7 @@ def test_the_retransmitted_share_of_the_csv_is_of_all_bytes_sent(
 
 
 def test_tables_have_one_header_units_and_utc(system: System, campaign: str) -> None:
-    runs = table(system, campaign, "runs")
+    runs = [row for row in table(system, campaign, "runs") if row["reason"] != "emulator_late"]
     assert len(runs) == 2 * CYCLES
     assert all(row["started_at"].endswith("Z") for row in runs)
     series = table(system, campaign, "series")

@@ -83,6 +83,6 @@ def test_the_data_port_gives_nothing(system: System, port: tuple[str, dict[str, 
 def test_the_run_itself_was_not_disturbed(system: System, port: tuple[str, dict[str, str]]) -> None:
     (campaign,) = (c["id"] for c in system.client.items("/campaigns") if c["name"] == "Data port")
     system.wait_complete(campaign)
-    (run,) = system.runs(campaign)
+    (run,) = system.runs_in_time(campaign)
     assert run["state"] == "complete"
     assert run["throughput_bps"] > 10e6

@@ -68,24 +68,25 @@ def test_a_killed_sender_puts_its_host_back_and_the_run_is_tried_again(system: S
     assert wait_until(lambda: HYSTART.read_text() == before, timeout_s=10)
 
     done = system.wait_complete(campaign)
-    runs = {run["id"]: run for run in system.runs(campaign)}
+    runs = {run["id"]: run for run in system.runs_in_time(campaign)}
     failed = runs.pop(first["id"])
     assert (failed["state"], failed["reason"]) == ("failed", "agent_restarted")
     assert failed["detail"]
     (again,) = runs.values()
-    assert (again["state"], again["attempt"]) == ("complete", 2)
+    assert again["state"] == "complete"
+    assert again["attempt"] >= 2
     assert done["counts"]["complete"] == done["runs_total"] == 1
     assert HYSTART.read_text() == before
 
 
 def test_a_campaign_outlives_a_killed_api(system: System) -> None:
     campaign = system.launch(campaign_file("Api killed", cycles=2))
-    run = system.wait_for_run(campaign, "running")
+    system.wait_for_run(campaign, "running")
     restart(system, "api")
     assert wait_until(lambda: is_answering(system), timeout_s=30)
     system.wait_complete(campaign)
     assert places(system, campaign) == [(1, 1), (2, 1)]
-    assert run["id"] in {run["id"] for run in system.runs(campaign) if run["state"] == "complete"}
+    assert {run["state"] for run in system.runs_in_time(campaign)} == {"complete"}
     assert traces_are_whole(system, campaign)
 
 
@@ -97,7 +98,7 @@ def test_a_campaign_outlives_killed_workers_and_conductor(system: System) -> Non
         restart(system, "conductor")
     system.wait_complete(campaign)
     assert places(system, campaign) == [(1, 1), (2, 1), (3, 1)]
-    assert len(system.runs(campaign)) == 3
+    assert len(system.runs_in_time(campaign)) == 3
     assert traces_are_whole(system, campaign)
 
 
@@ -127,7 +128,7 @@ def test_the_queue_may_be_emptied_at_any_moment(system: System) -> None:
         queue.flushall()
     system.wait_complete(campaign)
     assert places(system, campaign) == [(1, 1), (2, 1), (3, 1)]
-    assert len(system.runs(campaign)) == 3
+    assert len(system.runs_in_time(campaign)) == 3
     assert traces_are_whole(system, campaign)
 
 

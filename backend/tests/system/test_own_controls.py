@@ -35,7 +35,7 @@ def campaign(system: System) -> str:
 
 
 def test_runs_under_a_control_of_the_agents_own_are_complete(system: System, campaign: str) -> None:
-    runs = system.runs(campaign)
+    runs = system.runs_in_time(campaign)
     assert [(run["condition"], run["state"]) for run in runs] == [("SEARCH", "complete"), ("Cubic", "complete")]
     found = [system.client.get(f"/runs/{run['id']}")["flows"][0] for run in runs]
     assert [(flow["actual_cc"], flow["detail"]) for flow in found] == [("dl_cubic_search", None), ("cubic", None)]
@@ -43,7 +43,7 @@ def test_runs_under_a_control_of_the_agents_own_are_complete(system: System, cam
 
 
 def test_every_ack_is_on_record(system: System, campaign: str) -> None:
-    for run in system.runs(campaign):
+    for run in system.runs_in_time(campaign):
         out = io.BytesIO()
         system.client.download(f"/runs/{run['id']}/traces/1/sender.parquet", out)
         trace = pq.read_table(io.BytesIO(out.getvalue())).to_pydict()
@@ -53,7 +53,7 @@ def test_every_ack_is_on_record(system: System, campaign: str) -> None:
 
 
 def test_detectors_that_need_every_ack_can_decide(system: System, campaign: str) -> None:
-    for run in system.runs(campaign):
+    for run in system.runs_in_time(campaign):
         verdicts = system.client.get(f"/runs/{run['id']}/exits")["flows"][0]["verdicts"]
         assert {each["detector"]: each["is_decidable"] for each in verdicts}.items() >= {("hystart++", True)}, verdicts
 

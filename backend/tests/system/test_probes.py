@@ -38,7 +38,7 @@ def campaign(system: System) -> str:
 
 
 def by_condition(system: System, campaign: str) -> dict[str, str]:
-    return {run["condition"]: run["id"] for run in system.runs(campaign)}
+    return {run["condition"]: run["id"] for run in system.runs_in_time(campaign)}
 
 
 def trace(system: System, run: str, point: str) -> dict[str, list[int]]:

@@ -82,10 +82,9 @@ def stormy(system: System, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def launched(system: System) -> list[dict[str, Any]]:
     campaign = system.launch(SOURCE)
     system.wait_complete(campaign)
-    runs = system.runs(campaign)
-    late = [run for run in runs if run["state"] != "complete"]  # a machine that does much beside: they are repeated
-    assert {run["reason"] for run in late} <= {"emulator_late"}, late
-    return [system.client.get(f"/runs/{run['id']}") for run in runs if run not in late]
+    runs = system.runs_in_time(campaign)
+    assert {run["state"] for run in runs} == {"complete"}, runs
+    return [system.client.get(f"/runs/{run['id']}") for run in runs]
 
 
 def log(system: System, run: dict[str, Any]) -> Log:
