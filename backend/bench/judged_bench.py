@@ -33,6 +33,7 @@ from downlink.storage import campaigns
 from downlink.storage.traces import add_part
 from downlink.storage.unit import Unit, open_units
 from downlink.views.material import build
+from tests.fixtures.copied import copied
 from tests.fixtures.recorded import ARCHIVE, recorded_columns, recorded_rows
 
 RUNS, TIMES, ROUNDS = 344, 11, 5
@@ -47,10 +48,7 @@ COPIES = (
     "CREATE TEMP TABLE ids AS SELECT gen_random_uuid() AS id, n FROM generate_series(2, :runs) n",
     """INSERT INTO runs SELECT (jsonb_populate_record(runs, jsonb_build_object('id', ids.id, 'cycle', n / 2 + 1, 'position', 1 + n % 2,
        'condition', CASE WHEN n % 2 = 1 THEN 'HyStart on' ELSE 'HyStart off' END))).* FROM runs, ids""",
-    *(
-        f"INSERT INTO {table} SELECT (jsonb_populate_record({table}, jsonb_build_object('run_id', ids.id))).* FROM {table}, ids"  # noqa: S608
-        for table in ("run_flows", "traces")
-    ),
+    *(copied(table, f"{table}, ids") for table in ("run_flows", "traces")),
     """INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, joined_to, stored_at)
        SELECT ids.id, flow, point, sequence, sha256, samples, parquet, joined_to, stored_at FROM chunks, ids""",
 )

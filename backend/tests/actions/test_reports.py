@@ -22,6 +22,7 @@ from downlink.storage.runs import get_run, run_ids
 from downlink.storage.unit import Unit
 from downlink.views.material import build
 from downlink.views.reports import KEPT, kept_answer
+from tests.fixtures.copied import copied
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -32,11 +33,7 @@ COPIES = (
     "FROM runs JOIN unnest(CAST(:cycles AS int[])) AS wanted ON runs.cycle = 1 + wanted % 3",
     """INSERT INTO runs SELECT (jsonb_populate_record(runs, jsonb_build_object(
        'id', ids.id, 'cycle', ids.cycle, 'state', 'uploading', 'ended_at', null))).* FROM runs JOIN ids ON ids.old = runs.id""",
-    *(
-        f"INSERT INTO {table} SELECT (jsonb_populate_record({table}, jsonb_build_object('run_id', ids.id))).* "  # noqa: S608
-        f"FROM {table} JOIN ids ON ids.old = {table}.run_id"
-        for table in TABLES
-    ),
+    *(copied(table, f"{table} JOIN ids ON ids.old = {table}.run_id") for table in TABLES),
 )
 
 
