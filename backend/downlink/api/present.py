@@ -65,6 +65,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
                 "launched_at",
                 "ended_at",
                 "quick_link",
+                "owner_id",
             )
         },
         "links": spec.links,

@@ -54,6 +54,21 @@ class Caller:
             else Actor("user", self.username, self.user_id)
         )
 
+    @property
+    def may_any(self) -> list[Verb]:
+        """What this caller may do to whatever there is."""
+        return self._verbs(Reach.ANY)
+
+    @property
+    def may_own(self) -> list[Verb]:
+        """What this caller may do to its own things alone."""
+        return self._verbs(Reach.OWN)
+
+    def _verbs(self, reach: Reach) -> list[Verb]:
+        return [
+            verb for verb, rule in TABLE.items() if rule.scope in self.scopes and reach_of(self.role, verb) is reach
+        ]
+
     def confined_to(self, verb: Verb) -> UUID | None:
         """The account whose things alone the verb reaches for this caller; None for those of all accounts."""
         return self.account_id if reach_of(self.role, verb) is Reach.OWN else None

@@ -21,7 +21,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 GROUPS = {"daily": range(7), "weekdays": range(5), "weekends": range(5, 7)}
 EXAMPLE = 'such as "weekdays 18:00-06:00", "daily 01:00-05:00" or "sat,sun 00:00-24:00"'
 LOOK_AHEAD_DAYS = 16
-"""Hours come again each week. A night of a clock change may be too short for a run; the one a week later is not."""
+"""Opening hours repeat every week. A clock change may shorten a night too much for a run; the same night a week later is long enough."""
 _FORM = re.compile(r"(\S+) (\d\d):(\d\d)-(\d\d):(\d\d)")
 _DAY = 24 * 60
 

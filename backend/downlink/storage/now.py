@@ -20,10 +20,11 @@ MOST_SHOWN = 100
 
 
 class LinkPlan(NamedTuple):
-    """What is planned on a link: when its last run should have ended, and how long its runs take together."""
+    """What is planned on a link: when its last run should have ended, how long its runs take together, and how many they are."""
 
     last_end_at: datetime
     left_s: float
+    runs: int
 
 
 def active_runs(unit: Unit, campaign_id: UUID) -> list[RunRow]:
@@ -42,9 +43,9 @@ def next_runs(unit: Unit, campaign_id: UUID) -> list[RunRow]:
 def plans_left(unit: Unit, campaign_id: UUID) -> dict[str, LinkPlan]:
     """By link, of those that have planned runs."""
     end = func.max(Run.due_at + func.make_interval(0, 0, 0, 0, 0, 0, Run.expected_s))
-    query = select(Run.link, end, func.sum(Run.expected_s)).group_by(Run.link)
+    query = select(Run.link, end, func.sum(Run.expected_s), func.count()).group_by(Run.link)
     query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED)
-    return {link: LinkPlan(last, left) for link, last, left in unit.session.execute(query)}
+    return {link: LinkPlan(last, left, runs) for link, last, left, runs in unit.session.execute(query)}
 
 
 def carried_by_run(unit: Unit, run_ids: Sequence[UUID]) -> dict[UUID, int]:

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from downlink.domain.campaign_state import CampaignState
+from downlink.domain.opening import Openings
 from downlink.domain.remaining import LeftOnLink, expected_end
-from downlink.storage import campaigns, now
+from downlink.domain.timetable import Timetable
+from downlink.storage import campaigns, links, now
 from downlink.storage.now import LinkPlan
 from downlink.storage.runs import RunRow, used_bytes
 from downlink.storage.unit import Unit
@@ -32,24 +34,33 @@ class CampaignNow:
 def campaign_now(unit: Unit, campaign_id: UUID, at: datetime) -> CampaignNow:
     """NotFoundError when there is no such campaign."""
     row = campaigns.find_campaign(unit, campaign_id)
+    spec = campaigns.campaign_of(row)
     active = now.active_runs(unit, campaign_id)
     return CampaignNow(
         active=active,
         next=now.next_runs(unit, campaign_id),
-        ends_at=_ends_at(unit, campaign_id, active, at) if row.state == CampaignState.RUNNING else None,
+        ends_at=_ends_at(unit, campaign_id, spec.timetable, active, at) if row.state == CampaignState.RUNNING else None,
         used_bytes=_used(unit, campaign_id, active),
-        limit_bytes=campaigns.campaign_of(row).limits.bytes,
+        limit_bytes=spec.limits.bytes,
     )
 
 
-def _ends_at(unit: Unit, campaign_id: UUID, active: Sequence[RunRow], at: datetime) -> datetime | None:
+def _ends_at(
+    unit: Unit, campaign_id: UUID, timetable: Timetable, active: Sequence[RunRow], at: datetime
+) -> datetime | None:
     plans = now.plans_left(unit, campaign_id)
     busy = {row.run.link: _lets_go_at(row) for row in active if row.run.released_at is None}
-    return expected_end(at, [_left(plans.get(link), busy.get(link)) for link in sorted({*plans, *busy})])
+    names = sorted({*plans, *busy})
+    zones = links.zones(unit, names) if timetable.hours else {}
+    return expected_end(
+        at, [_left(plans.get(name), busy.get(name), timetable.openings(zones.get(name))) for name in names]
+    )
 
 
-def _left(plan: LinkPlan | None, busy_until_at: datetime | None) -> LeftOnLink:
-    return LeftOnLink(plan.last_end_at, plan.left_s, busy_until_at) if plan else LeftOnLink(busy_until_at=busy_until_at)
+def _left(plan: LinkPlan | None, busy_until_at: datetime | None, openings: Openings | None) -> LeftOnLink:
+    if plan is None:
+        return LeftOnLink(busy_until_at=busy_until_at)
+    return LeftOnLink(plan.last_end_at, plan.left_s, plan.runs, busy_until_at, openings)
 
 
 def _lets_go_at(row: RunRow) -> datetime:

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
+from downlink.domain.permission import Verb
 
 Scope = Literal["read", "write", "admin"]
 Password = Annotated[
@@ -46,6 +47,11 @@ class Session(Shape):
     role: Literal["viewer", "operator", "admin"] = Field(description="Of the account, as GET /accounts has it")
     scopes: list[Scope]
     expires_at: Moment | None
+    account_id: UUID | None = Field(
+        description="Whose things are the caller's own; null for a token of the command line"
+    )
+    may_any: list[Verb] = Field(description="What the caller may do to whatever there is")
+    may_own: list[Verb] = Field(description="What the caller may do to its own things alone")
 
 
 class OpenSession(Shape):

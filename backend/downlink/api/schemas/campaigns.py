@@ -224,6 +224,7 @@ class Campaign(Shape):
     quick_link: str | None = Field(
         description="The link whose quick tests it keeps; null for one with a file of its own"
     )
+    owner_id: UUID | None = Field(description="The account whose own it is; null where nobody owns it")
     is_recorded: bool = Field(description="Loaded from an archive, not measured here: its origin is `recorded`")
     links: list[str]
     conditions: list[str]

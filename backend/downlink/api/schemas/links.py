@@ -70,6 +70,7 @@ class Link(Shape):
     is_emulated: bool
     profile: str | None
     time_zone: str | None
+    owner_id: UUID | None = Field(description="The account whose own it is; null where nobody owns it")
     run_id: UUID | None = Field(description="The run that holds the link now")
     created_at: Moment
 
