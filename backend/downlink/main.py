@@ -237,6 +237,43 @@ def move_traces() -> None:
     note(f"{chunks} chunks are moved.")
 
 
+Tools = Annotated[
+    Path | None, typer.Option(help="Folder of pg_dump and pg_restore; else the embedded ones or the path's")
+]
+
+
+def _tools(named: Path | None) -> Path | None:
+    """Those of the embedded server, where it is installed, are never older than a server that the launcher runs."""
+    from downlink.stack.servers import embedded_tools
+
+    return named or embedded_tools()
+
+
+@app.command(rich_help_panel="Server")
+def backup(into: Annotated[Path, typer.Argument(help="A folder to be made")], tools: Tools = None) -> None:
+    """Copy everything into a new folder: the database, and the traces of an S3 store. The server goes on meanwhile."""
+    from downlink.actions.backup import back_up
+
+    with _units() as units:
+        made = back_up(units, _settings_here().database, into, datetime.now(UTC), _tools(tools))
+    note(f"{into}: the database ({made.database_bytes} bytes) and {made.objects} objects of the trace store.")
+    if made.lost:
+        note(f"{len(made.lost)} objects are missing in the store; {into}/manifest.json names them.")
+
+
+@app.command(rich_help_panel="Server")
+def restore(folder: Annotated[Path, typer.Argument(help="What `downlink backup` made")], tools: Tools = None) -> None:
+    """Put a backup into the empty database that DOWNLINK_DATABASE_URL names, and bring it to this version's tables."""
+    from downlink.actions.backup import restore_backup
+    from downlink.storage.migrate import upgrade
+
+    settings = _settings_here()
+    with _units() as units:
+        found = restore_backup(units, settings.database, folder, _tools(tools))
+    upgrade(settings)
+    note(f"The state of {found.made_at} is restored, with {found.objects} objects. Start api, conductor and worker.")
+
+
 @app.command("setup-link", rich_help_panel="Server")
 def setup_link() -> None:
     """Print the link under which the admin is made, once; prints nothing when an admin exists."""

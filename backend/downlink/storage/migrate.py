@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from downlink.settings import Settings
 
@@ -21,6 +22,12 @@ def alembic_config(database_url: str) -> Config:
 def upgrade(settings: Settings) -> None:
     """Run every migration that is missing; safe to repeat and to run twice at once."""
     command.upgrade(alembic_config(settings.database), "head")
+
+
+def knows(revision: str) -> bool:
+    """Whether this version can bring tables of this revision to its own."""
+    script = ScriptDirectory.from_config(alembic_config(""))
+    return any(each.revision == revision for each in script.walk_revisions())
 
 
 def _folder() -> Path:

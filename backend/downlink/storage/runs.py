@@ -31,10 +31,11 @@ FINAL_NAMES = sorted(FINAL)
 class RunSurroundings:
     """Where a run lies in its campaign: the runs before and after it are those of the plan's order.
 
-    later_attempt_id: of the latest one at its place, None where it is that itself.
+    later_attempt_id: of the latest one at its place, None where it is that itself. owner_id: whose the campaign is.
     """
 
     campaign_name: str
+    owner_id: UUID | None
     runs_in_cycle: int
     previous_run_id: UUID | None
     next_run_id: UUID | None
@@ -107,15 +108,17 @@ def _surroundings(unit: Unit, run: Run) -> RunSurroundings:
     own = plan.where(Run.campaign_id == run.campaign_id).subquery()
     _, before, after = unit.session.execute(select(own).where(own.c.id == run.id)).one()
     cycle = (Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle)
-    columns = select(Campaign.name, Campaign.origin, Campaign.state).where(Campaign.id == run.campaign_id)
-    name, origin, state = unit.session.execute(columns).one()
+    columns = select(Campaign.name, Campaign.owner_id, Campaign.origin, Campaign.state).where(
+        Campaign.id == run.campaign_id
+    )
+    name, owner_id, origin, state = unit.session.execute(columns).one()
     positions = unit.session.scalar(select(func.count(func.distinct(Run.position))).where(*cycle)) or 0
     later = select(Run.id).where(*cycle, Run.position == run.position, Run.attempt > run.attempt)
     latest = unit.session.scalar(later.order_by(Run.attempt.desc()).limit(1))
     complete = select(Run.id).where(*cycle, Run.position == run.position, Run.state == RunState.COMPLETE).limit(1)
     is_open = origin == "measured" and state in OPEN_TO_RERUNS and unit.session.scalar(complete) is None
     return RunSurroundings(
-        name, positions, before, after, latest, is_open and latest is None and run.state in REPEATABLE
+        name, owner_id, positions, before, after, latest, is_open and latest is None and run.state in REPEATABLE
     )
 
 

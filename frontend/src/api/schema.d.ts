@@ -2123,6 +2123,11 @@ export interface components {
              */
             quick_link: string | null;
             /**
+             * Owner Id
+             * @description The account whose own it is; null where nobody owns it
+             */
+            owner_id: string | null;
+            /**
              * Is Recorded
              * @description Loaded from an archive, not measured here: its origin is `recorded`
              */
@@ -2708,6 +2713,11 @@ export interface components {
              * @description The link whose quick tests it keeps; null for one with a file of its own
              */
             quick_link: string | null;
+            /**
+             * Owner Id
+             * @description The account whose own it is; null where nobody owns it
+             */
+            owner_id: string | null;
             /**
              * Is Recorded
              * @description Loaded from an archive, not measured here: its origin is `recorded`
@@ -4444,6 +4454,11 @@ export interface components {
             /** Time Zone */
             time_zone: string | null;
             /**
+             * Owner Id
+             * @description The account whose own it is; null where nobody owns it
+             */
+            owner_id: string | null;
+            /**
              * Run Id
              * @description The run that holds the link now
              */
@@ -5761,6 +5776,11 @@ export interface components {
             /** Campaign Name */
             campaign_name: string;
             /**
+             * Owner Id
+             * @description The account whose campaign it is; null where nobody owns it
+             */
+            owner_id: string | null;
+            /**
              * Runs In Cycle
              * @description Positions in its cycle on its link, further attempts not counted
              */
@@ -6288,6 +6308,21 @@ export interface components {
             scopes: ("read" | "write" | "admin")[];
             /** Expires At */
             expires_at: string | null;
+            /**
+             * Account Id
+             * @description Whose things are the caller's own; null for a token of the command line
+             */
+            account_id: string | null;
+            /**
+             * May Any
+             * @description What the caller may do to whatever there is
+             */
+            may_any: components["schemas"]["Verb"][];
+            /**
+             * May Own
+             * @description What the caller may do to its own things alone
+             */
+            may_own: components["schemas"]["Verb"][];
         };
         /** SessionList */
         SessionList: {
@@ -6896,6 +6931,18 @@ export interface components {
              */
             not_within: boolean[];
         };
+        /**
+         * Verb
+         * @description READ: all that is planned, measured and computed, previews and exports included. READ_CAMPAIGN: the results of one campaign, which
+         *     is a visitor's own when the link was made for it. SHARE_CAMPAIGN: make such links, list and revoke them.
+         *     RUN: launch, pause, resume, cancel, run again.
+         *
+         *     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
+         *     CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_AGENTS: join and
+         *     revoke them. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
+         * @enum {string}
+         */
+        Verb: "read" | "read_campaign" | "share_campaign" | "create_campaign" | "change_campaign" | "describe_campaign" | "run_campaign" | "delete_campaign" | "derive" | "import" | "create_link" | "change_link" | "annotate" | "change_account" | "manage_tokens" | "manage_agents" | "manage_access";
         /**
          * Verdict
          * @description What one detector says about one flow.

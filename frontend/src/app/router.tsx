@@ -9,12 +9,12 @@ import {
   type RouterHistory,
   redirect,
 } from '@tanstack/react-router'
+import { sessionQuery } from '@/api/session'
 import { parseCalendarSearch } from '@/features/calendar/search'
 import { campaignQuery } from '@/features/campaigns/queries'
 import { parseCampaignsSearch } from '@/features/campaigns/search'
 import { VIEWS, type View } from '@/features/drafts/views'
 import { reportQuery } from '@/features/results/queries'
-import { sessionQuery } from '@/features/session/queries'
 import { oneOf, text } from '@/lib/search'
 import { loadPage } from './lostFiles'
 import { BarePageError, NotFound, PageError } from './PageError'

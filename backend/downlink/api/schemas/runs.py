@@ -220,6 +220,7 @@ class FlowMetrics(Shape):
 
 class Run(RunSummary):
     campaign_name: str
+    owner_id: UUID | None = Field(description="The account whose campaign it is; null where nobody owns it")
     runs_in_cycle: int = Field(description="Positions in its cycle on its link, further attempts not counted")
     previous_run_id: UUID | None = Field(description="In the order of the plan; further attempts after the first")
     next_run_id: UUID | None

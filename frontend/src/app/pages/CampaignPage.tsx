@@ -9,12 +9,13 @@ import { Provisional } from '@/features/campaigns/Provisional'
 import { useCampaign } from '@/features/campaigns/queries'
 import { startOf } from '@/features/compare/sides'
 import { DraftConflicts } from '@/features/plan/Conflicts'
-import { stopText } from '@/features/plan/wording'
+import { clockTexts, stopText } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { NowRunning } from '@/features/runs/NowRunning'
 import { ShareButton } from '@/features/shares/ShareButton'
 import { plural } from '@/lib/format'
 import { campaignState } from '@/lib/states'
+import { Allowed } from '@/ui/Allowed'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -71,7 +72,9 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
               Report
             </Button>
             {campaign.counts.complete > 0 ? <CompareWith campaign={campaign} /> : null}
-            <ShareButton campaignId={campaign.id} />
+            <Allowed verb="share_campaign" owner={campaign.owner_id}>
+              <ShareButton campaignId={campaign.id} />
+            </Allowed>
             <CampaignActions campaign={campaign} />
           </>
         }
@@ -114,6 +117,7 @@ function Subtitle({ campaign }: { campaign: CampaignDetail }) {
     plural(spec.conditions.length, 'condition'),
     spec.timetable.cycles ? plural(spec.timetable.cycles, 'cycle') : `${spec.timetable.duration_h} h`,
     stopText(spec),
+    ...clockTexts(spec),
   ]
   return (
     <>

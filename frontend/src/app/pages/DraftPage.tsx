@@ -13,6 +13,7 @@ import { PreviewPanel } from '@/features/plan/PreviewPanel'
 import classes from '@/features/plan/plan.module.css'
 import { usePreview } from '@/features/plan/queries'
 import { formatRelative } from '@/lib/time'
+import { Allowed } from '@/ui/Allowed'
 import { PageHeader } from '@/ui/PageHeader'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useNow } from '@/ui/useNow'
@@ -101,7 +102,15 @@ interface SaveButtonsProps {
   onSaved: () => void
 }
 
-function SaveButtons({ text, preview, save, onSaved }: SaveButtonsProps) {
+function SaveButtons(props: SaveButtonsProps) {
+  return (
+    <Allowed verb="create_campaign" instead="Your role reads: it cannot save campaigns">
+      <Saving {...props} />
+    </Allowed>
+  )
+}
+
+function Saving({ text, preview, save, onSaved }: SaveButtonsProps) {
   const router = useRouter()
   const launch = useLaunch()
   const blocking = preview?.conflicts.filter((conflict) => conflict.is_blocking) ?? []

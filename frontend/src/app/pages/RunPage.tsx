@@ -12,6 +12,7 @@ import { SourcePanel } from '@/features/runs/SourcePanel'
 import { TimesPanel } from '@/features/runs/TimesPanel'
 import { formatBytes } from '@/lib/format'
 import { runStateText, toneOf } from '@/lib/states'
+import { Allowed } from '@/ui/Allowed'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -68,8 +69,10 @@ function Content({ run }: { run: Run }) {
         }
         actions={
           <>
-            {isStoppable(run.state) && !run.import_source ? <CancelRun run={run}>Cancel run</CancelRun> : null}
-            {run.is_repeatable ? <RerunAndOpen run={run} /> : null}
+            <Allowed verb="run_campaign" owner={run.owner_id}>
+              {isStoppable(run.state) && !run.import_source ? <CancelRun run={run}>Cancel run</CancelRun> : null}
+              {run.is_repeatable ? <RerunAndOpen run={run} /> : null}
+            </Allowed>
             <Neighbours run={run} search={search} />
           </>
         }

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import type { Enrolment } from '@/api/types'
 import { formatMoment } from '@/lib/time'
+import { Allowed } from '@/ui/Allowed'
 import { CopyCommand } from '@/ui/CopyCommand'
 import { Dialog } from '@/ui/Dialog'
 import { ProblemAlert } from '@/ui/ProblemAlert'
@@ -23,7 +24,9 @@ export function AddAgent() {
   }
   return (
     <>
-      <Button onClick={start}>Add agent</Button>
+      <Allowed verb="manage_agents" instead="Admins add agents">
+        <Button onClick={start}>Add agent</Button>
+      </Allowed>
       <Dialog opened={isOpen} onClose={close} title="Add an agent" size="xl">
         {enrol.data ? <Steps enrolment={enrol.data} /> : <NameForm enrol={enrol} />}
       </Dialog>

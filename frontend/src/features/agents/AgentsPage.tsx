@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Agent } from '@/api/types'
 import { formatBytes } from '@/lib/format'
 import { formatMoment, formatRelative } from '@/lib/time'
+import { Allowed } from '@/ui/Allowed'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { Empty } from '@/ui/Empty'
 import { Facts } from '@/ui/Facts'
@@ -97,7 +98,11 @@ function AgentCard({ agent }: { agent: Agent }) {
           ) : null}
           {agent.spool.length > 0 ? ` ${agent.spool.reduce((sum, one) => sum + one.chunks, 0)} chunks wait for upload` : null}
         </Text>
-        {agent.revoked_at ? null : <Revoke agent={agent} />}
+        {agent.revoked_at ? null : (
+          <Allowed verb="manage_agents">
+            <Revoke agent={agent} />
+          </Allowed>
+        )}
       </Group>
     </Panel>
   )

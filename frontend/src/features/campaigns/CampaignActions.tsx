@@ -2,14 +2,30 @@ import { Button } from '@mantine/core'
 import { Link, useRouter } from '@tanstack/react-router'
 import { problemOf } from '@/api/problem'
 import type { Campaign, CampaignPreview } from '@/api/types'
+import { Allowed } from '@/ui/Allowed'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useCancel, useDeleteCampaign, useDuplicate, useLaunch, usePause, useResume } from './queries'
 
 type Conflict = CampaignPreview['conflicts'][number]
 
-/** The verbs that fit the campaign's state. */
+/** The verbs that fit the campaign's state and the account. */
 export function CampaignActions({ campaign }: { campaign: Campaign }) {
+  return (
+    <>
+      <Allowed verb="run_campaign" owner={campaign.owner_id} instead="Only its owner and admins change this campaign">
+        <OwnersActions campaign={campaign} />
+      </Allowed>
+      {campaign.origin === 'imported' ? null : (
+        <Allowed verb="create_campaign">
+          <Duplicate campaign={campaign} />
+        </Allowed>
+      )}
+    </>
+  )
+}
+
+function OwnersActions({ campaign }: { campaign: Campaign }) {
   const launch = useLaunch()
   const pause = usePause()
   const resume = useResume()
@@ -31,7 +47,6 @@ export function CampaignActions({ campaign }: { campaign: Campaign }) {
           Edit
         </Button>
       ) : null}
-      {campaign.origin === 'imported' ? null : <Duplicate campaign={campaign} />}
       {campaign.state === 'running' ? (
         <Button variant="default" loading={pause.isPending} onClick={() => pause.mutate(at)}>
           Pause

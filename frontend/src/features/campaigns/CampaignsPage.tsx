@@ -5,6 +5,7 @@ import type { Campaign } from '@/api/types'
 import { plural } from '@/lib/format'
 import { campaignState } from '@/lib/states'
 import { formatMoment } from '@/lib/time'
+import { Allowed } from '@/ui/Allowed'
 import { Empty } from '@/ui/Empty'
 import { PageHeader } from '@/ui/PageHeader'
 import { Panel } from '@/ui/Panel'
@@ -45,12 +46,16 @@ export function CampaignsPage({ quickTest }: { quickTest: ReactNode }) {
         actions={
           <>
             {quickTest}
-            <Button component={Link} to="/campaigns/import" variant="default">
-              Import files
-            </Button>
-            <Button component={Link} to="/campaigns/new">
-              New campaign
-            </Button>
+            <Allowed verb="import">
+              <Button component={Link} to="/campaigns/import" variant="default">
+                Import files
+              </Button>
+            </Allowed>
+            <Allowed verb="create_campaign" instead="Your role reads; operators measure">
+              <Button component={Link} to="/campaigns/new">
+                New campaign
+              </Button>
+            </Allowed>
           </>
         }
       />

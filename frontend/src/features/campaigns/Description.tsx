@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { CampaignDetail } from '@/api/types'
+import { Allowed } from '@/ui/Allowed'
 import { LateDialog } from '@/ui/LateDialog'
 import { LazyPart } from '@/ui/LazyPart'
 import { Tag } from '@/ui/Tag'
@@ -18,9 +19,11 @@ export function Description({ campaign }: { campaign: CampaignDetail }) {
         {campaign.tags.map((tag) => (
           <Tag key={tag}>{tag}</Tag>
         ))}
-        <Button variant="subtle" size="compact-xs" onClick={open}>
-          {campaign.notes || campaign.tags.length > 0 ? 'Edit notes and tags' : 'Add notes or tags'}
-        </Button>
+        <Allowed verb="describe_campaign" owner={campaign.owner_id}>
+          <Button variant="subtle" size="compact-xs" onClick={open}>
+            {campaign.notes || campaign.tags.length > 0 ? 'Edit notes and tags' : 'Add notes or tags'}
+          </Button>
+        </Allowed>
       </Group>
       <LateDialog opened={isOpen} onClose={close} title="Notes and tags">
         {isOpen ? <LazyPart load={loadForm} props={{ campaign, onDone: close }} /> : null}

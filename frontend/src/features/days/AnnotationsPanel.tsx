@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { API, api } from '@/api/client'
 import type { Annotation, AnnotationBody, CampaignDay, CampaignDetail } from '@/api/types'
 import { momentText, secondsOf } from '@/charts/clock'
+import { Allowed } from '@/ui/Allowed'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { Dialog } from '@/ui/Dialog'
 import { Empty } from '@/ui/Empty'
@@ -27,9 +28,11 @@ function useRefreshing() {
 export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign: CampaignDetail }) {
   const [isOpen, { open, close }] = useDisclosure(false)
   const add = (
-    <Button size="compact-sm" variant="default" onClick={open}>
-      Add annotation
-    </Button>
+    <Allowed verb="annotate">
+      <Button size="compact-sm" variant="default" onClick={open}>
+        Add annotation
+      </Button>
+    </Allowed>
   )
   return (
     <Panel
@@ -76,19 +79,21 @@ function Row({ annotation, number }: { annotation: Annotation; number: number })
       </Table.Td>
       <Table.Td>{link ?? 'campaign'}</Table.Td>
       <Table.Td>
-        <ConfirmButton
-          size="compact-sm"
-          variant="subtle"
-          color="gray"
-          aria-label={`Delete annotation ${number}`}
-          question={`Delete annotation ${number}?`}
-          consequence={annotation.campaign_id ? 'It is taken out of this campaign.' : `It is taken out of every campaign over ${link}.`}
-          isPending={remove.isPending}
-          error={remove.error}
-          onConfirm={(done) => remove.mutate({ params: { path: { annotation_id: id } } }, { onSuccess: done })}
-        >
-          Delete
-        </ConfirmButton>
+        <Allowed verb="annotate">
+          <ConfirmButton
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            aria-label={`Delete annotation ${number}`}
+            question={`Delete annotation ${number}?`}
+            consequence={annotation.campaign_id ? 'It is taken out of this campaign.' : `It is taken out of every campaign over ${link}.`}
+            isPending={remove.isPending}
+            error={remove.error}
+            onConfirm={(done) => remove.mutate({ params: { path: { annotation_id: id } } }, { onSuccess: done })}
+          >
+            Delete
+          </ConfirmButton>
+        </Allowed>
       </Table.Td>
     </Table.Tr>
   )

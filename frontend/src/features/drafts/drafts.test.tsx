@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { HttpResponse, http } from 'msw'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -178,6 +178,36 @@ describe('a new campaign', () => {
     await waitFor(() => expect(container.querySelector('.cm-lintRange-error')?.textContent).toBe('stpo: 3'))
     const numbers = [...container.querySelectorAll('.cm-lineNumbers .cm-gutterElement')].map((one) => one.textContent)
     expect(numbers).toContain('6')
+  })
+})
+
+describe('the clock of a timetable', () => {
+  it('start, repetition and opening hours are fields that write the file, and take it back', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    await userEvent.click(await screen.findByRole('switch', { name: /Start at a set time/ }))
+    const fill = (label: RegExp | string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
+    fill(/Start date/, '2026-12-01')
+    fill(/Start time/, '19:30')
+    await userEvent.click(screen.getByRole('combobox', { name: 'Repeat' }))
+    await userEvent.click(await screen.findByRole('option', { name: 'each week' }))
+    fill(/Until/, '2026-12-15')
+    await userEvent.click(screen.getByRole('button', { name: 'Add hours' }))
+    fill('From', '20:00')
+    const timetable = () => (data('hystart')?.timetable ?? {}) as Record<string, unknown>
+    await waitFor(() =>
+      expect(timetable()).toMatchObject({
+        start_at: expect.stringMatching(/^2026-12-01 19:30 \S+$/),
+        repeat: { every: 'week', until: '2026-12-15' },
+        opening_hours: ['weekdays 20:00-06:00'],
+      }),
+    )
+    expect(screen.getByText('of the next day')).toBeTruthy()
+    await userEvent.click(screen.getByRole('button', { name: 'Remove hours 1' }))
+    await userEvent.click(screen.getByRole('combobox', { name: 'Repeat' }))
+    await userEvent.click(await screen.findByRole('option', { name: 'not at all' }))
+    await userEvent.click(screen.getByRole('switch', { name: /Start at a set time/ }))
+    await waitFor(() => expect(Object.keys(timetable()).filter((key) => /start_at|repeat|opening_hours/.test(key))).toEqual([]))
   })
 })
 

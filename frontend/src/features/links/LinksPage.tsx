@@ -4,6 +4,7 @@ import type { SortingState } from '@tanstack/react-table'
 import { useMemo, useState } from 'react'
 import type { Link } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
+import { Allowed } from '@/ui/Allowed'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { type Column, DataTable } from '@/ui/DataTable'
 import { Dialog } from '@/ui/Dialog'
@@ -27,7 +28,11 @@ export function LinksPage() {
       <PageHeader
         title="Links"
         description="The paths under test: a terminal with its receiver, and the servers that send through it."
-        actions={<Button onClick={() => setOpen('new')}>Add link</Button>}
+        actions={
+          <Allowed verb="create_link" instead="Your role reads; operators add links">
+            <Button onClick={() => setOpen('new')}>Add link</Button>
+          </Allowed>
+        }
       />
       <Panel isFlush>
         <QueryPanel
@@ -37,9 +42,11 @@ export function LinksPage() {
               <Empty
                 title="No links yet"
                 action={
-                  <Button variant="light" onClick={() => setOpen('new')}>
-                    Add link
-                  </Button>
+                  <Allowed verb="create_link">
+                    <Button variant="light" onClick={() => setOpen('new')}>
+                      Add link
+                    </Button>
+                  </Allowed>
                 }
               >
                 A link needs an agent behind the terminal and at least one that sends. Add <PageLink to="/agents">agents</PageLink> first.
@@ -93,10 +100,12 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
       cell: ({ row }) => (
         <Group gap={6} wrap="nowrap">
           <QuickTest links={[row.original]} size="compact-sm" variant="light" aria-label={`Quick test on ${row.original.name}`} />
-          <Button size="compact-sm" variant="default" onClick={() => onEdit(row.original)} aria-label={`Change ${row.original.name}`}>
-            Change
-          </Button>
-          <Delete link={row.original} />
+          <Allowed verb="change_link" owner={row.original.owner_id}>
+            <Button size="compact-sm" variant="default" onClick={() => onEdit(row.original)} aria-label={`Change ${row.original.name}`}>
+              Change
+            </Button>
+            <Delete link={row.original} />
+          </Allowed>
         </Group>
       ),
       ...noValue,

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { problemOf } from '@/api/problem'
 import type { Link } from '@/api/types'
 import { formatBytes } from '@/lib/format'
+import { Allowed } from '@/ui/Allowed'
 import { Dialog } from '@/ui/Dialog'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useLinks, useQuickTest } from './queries'
@@ -26,14 +27,14 @@ interface QuickTestProps extends ButtonProps {
 export function QuickTest({ links, ...button }: QuickTestProps) {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
-    <>
+    <Allowed verb="create_campaign">
       <Button {...button} onClick={open}>
         Quick test
       </Button>
       <Dialog opened={isOpen} onClose={close} title="Quick test">
         {isOpen ? <QuickForm links={links} onClose={close} /> : null}
       </Dialog>
-    </>
+    </Allowed>
   )
 }
 

@@ -15,12 +15,13 @@ const link: Link = {
   is_emulated: true,
   profile: 'geo-viasat',
   time_zone: 'Europe/Madrid',
+  owner_id: null,
   run_id: null,
   created_at: '2026-01-02T03:04:05Z',
 }
 
 it('a link survives the way through the form, units and all', () => {
-  const { id: _id, run_id: _run, created_at: _at, ...body } = link
+  const { id: _id, run_id: _run, owner_id: _owner, created_at: _at, ...body } = link
   expect(bodyOf(valuesOf(link))).toEqual(body)
 })
 

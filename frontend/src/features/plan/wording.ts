@@ -11,17 +11,20 @@ export function stopText(spec: CampaignSpec): string {
 
 /** "3 cycles, interleaved" or "24 h, one run every 6 min 45 s, shuffled with seed 7". */
 export function timetableText({ timetable }: Pick<CampaignSpec, 'timetable'>): string {
-  const { cycles, duration_h, every_s, pause_s, order, seed, start_at, opening_hours, repeat } = timetable
+  const { cycles, duration_h, every_s, pause_s, order, seed } = timetable
   const extent = cycles
     ? `${cycles} ${cycles === 1 ? 'cycle' : 'cycles'}${pause_s > 0 ? `, ${formatDuration(pause_s)} between them` : ''}`
     : `${duration_h} h, one run every ${formatDuration(every_s)}`
+  return [extent, order === 'shuffled' ? `shuffled with seed ${seed}` : 'interleaved', ...clockTexts({ timetable })].join(', ')
+}
+
+/** What of its timetable follows a clock: nothing for a campaign that begins with its launch. */
+export function clockTexts({ timetable: { start_at, opening_hours, repeat } }: Pick<CampaignSpec, 'timetable'>): string[] {
   return [
-    extent,
-    order === 'shuffled' ? `shuffled with seed ${seed}` : 'interleaved',
-    ...(start_at ? [`from ${start_at} on`] : []),
+    ...(start_at ? [`starts at ${start_at}`] : []),
     ...(repeat ? [`again each ${repeat.every} until ${repeat.until}`] : []),
     ...(opening_hours?.length ? [`open ${opening_hours.join(' and ')} by each link’s clock`] : []),
-  ].join(', ')
+  ]
 }
 
 export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {

@@ -7,6 +7,7 @@ import { sortOf, sortText } from '@/lib/search'
 import { RUN_STATES, runStateText } from '@/lib/states'
 import { formatDayAndClock, formatDuration, formatMoment, secondsBetween } from '@/lib/time'
 import { MBPS_PER_BPS } from '@/lib/units'
+import { Allowed } from '@/ui/Allowed'
 import { type Column, DataTable } from '@/ui/DataTable'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
@@ -116,7 +117,11 @@ function Filters({ campaign, search, onSearch }: RunsTabProps) {
   const unwanted = isOpenToReruns(campaign) ? countUnwanted(runs.data?.items ?? []) : 0
   return (
     <Group gap="xs">
-      {unwanted > 0 ? <RerunFailed campaign={campaign} count={unwanted} /> : null}
+      {unwanted > 0 ? (
+        <Allowed verb="run_campaign" owner={campaign.owner_id}>
+          <RerunFailed campaign={campaign} count={unwanted} />
+        </Allowed>
+      ) : null}
       <Select
         size="xs"
         w={170}
@@ -149,13 +154,19 @@ function verbsColumn(campaign: CampaignDetail, items: readonly RunSummary[]): Co
     id: 'verbs',
     header: '',
     cell: ({ row: { original: run } }) => {
-      if (isOpen && isStoppable(run.state))
-        return (
-          <CancelRun run={run} size="compact-xs">
-            Cancel
-          </CancelRun>
-        )
-      return isOpen && isRepeatable(run.state) && last.has(run.id) ? <RerunInPlace run={run} /> : null
+      const isStopped = isOpen && isStoppable(run.state)
+      if (!isStopped && !(isOpen && isRepeatable(run.state) && last.has(run.id))) return null
+      return (
+        <Allowed verb="run_campaign" owner={campaign.owner_id}>
+          {isStopped ? (
+            <CancelRun run={run} size="compact-xs">
+              Cancel
+            </CancelRun>
+          ) : (
+            <RerunInPlace run={run} />
+          )}
+        </Allowed>
+      )
     },
   }
 }

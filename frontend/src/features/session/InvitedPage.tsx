@@ -3,11 +3,12 @@ import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { sessionQuery } from '@/api/session'
 import type { OpenedInvitation } from '@/api/types'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
 import { checkLength, PASSWORD_HINT } from './password'
-import { sessionQuery, useAcceptInvitation, useOpenInvitation } from './queries'
+import { useAcceptInvitation, useOpenInvitation } from './queries'
 import { useFragment } from './useFragment'
 
 /** What an invitation's link opens: a new account, or a new password for one. */

@@ -2,10 +2,11 @@ import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { sessionQuery } from '@/api/session'
 import { CopyCommand } from '@/ui/CopyCommand'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
-import { sessionQuery, useLogin, useSetupState } from './queries'
+import { useLogin, useSetupState } from './queries'
 
 const route = getRouteApi('/login')
 const COMMANDS = [

@@ -2,10 +2,11 @@ import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
+import { sessionQuery } from '@/api/session'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
 import { checkLength, PASSWORD_HINT } from './password'
-import { sessionQuery, useSetup, useSetupState } from './queries'
+import { useSetup, useSetupState } from './queries'
 import { useFragment } from './useFragment'
 
 export function SetupPage() {

@@ -1,19 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { API, api, client } from '@/api/client'
-import type { Session } from '@/api/types'
-
-/** Who is signed in; null for nobody, so that a sign-in page is no error. */
-export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  staleTime: 60_000,
-  queryFn: async (): Promise<Session | null> => {
-    const { data, error, response } = await client.GET(`${API}/session`)
-    if (response.status === 401) return null
-    if (error) throw error
-    return data ?? null
-  },
-})
+import { API, api } from '@/api/client'
 
 export const useSetupState = () => api.useQuery('get', `${API}/setup`)
 

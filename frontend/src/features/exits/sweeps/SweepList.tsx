@@ -2,6 +2,7 @@ import { Button, Group, Table, Text } from '@mantine/core'
 import type { Sweep } from '@/api/types'
 import { plural } from '@/lib/format'
 import { formatMoment } from '@/lib/time'
+import { Allowed } from '@/ui/Allowed'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { ProgressBar } from '@/ui/ProgressBar'
 import { ScrollTable } from '@/ui/ScrollTable'
@@ -59,7 +60,9 @@ function Row({ sweep, isShown, onShow }: { sweep: Sweep; isShown: boolean; onSho
           <Button size="compact-xs" variant="default" aria-pressed={isShown} onClick={() => onShow(sweep)}>
             {isShown ? 'Shown' : 'Show'}
           </Button>
-          <Delete sweep={sweep} name={name} />
+          <Allowed verb="derive">
+            <Delete sweep={sweep} name={name} />
+          </Allowed>
         </Group>
       </Table.Td>
     </Table.Tr>

@@ -1,6 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { CampaignDetail, Sweep } from '@/api/types'
+import { Allowed } from '@/ui/Allowed'
 import { Dialog } from '@/ui/Dialog'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
@@ -30,9 +31,11 @@ export function SweepsPanel({ campaign, search, onSearch }: SweepsPanelProps) {
         description="How success, early and late exits and headroom change with a detector's parameters, over all traces of this campaign."
         isFlush
         actions={
-          <Button size="xs" onClick={form.open}>
-            New sweep
-          </Button>
+          <Allowed verb="derive">
+            <Button size="xs" onClick={form.open}>
+              New sweep
+            </Button>
+          </Allowed>
         }
       >
         <QueryPanel

@@ -1,0 +1,124 @@
+"""A server with runs is copied, and gives the same answers from the copy: PostgreSQL, its programs and the store are real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import create_engine, make_url, text
+
+from downlink.actions.backup import back_up, restore_backup
+from downlink.domain.errors import ConflictError, InvalidError
+from downlink.settings import Settings
+from downlink.stack.servers import embedded_tools
+from downlink.storage.migrate import upgrade
+from downlink.storage.unit import UnitFactory, open_units
+from downlink.tracestore import TraceStore
+from tests.actions.test_archive import everything
+from tests.fixtures.lab import Lab
+from tests.fixtures.s3_server import S3Server
+
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
+TOOLS = embedded_tools()
+
+
+@pytest.fixture
+def empty_url(server_url: str, worker_id: str) -> Iterator[str]:
+    """A database without tables, on the same server."""
+    name = f"downlink_empty_{worker_id}"
+    engine = create_engine(server_url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
+        connection.execute(text(f'CREATE DATABASE "{name}"'))
+    yield make_url(server_url).set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+    engine.dispose()
+
+
+def measured(lab: Lab) -> dict[str, Any]:
+    """A campaign with complete runs, as the API shows it; its id is under `id`."""
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+    campaign = lab.launch()
+    runs = lab.drive(campaign, agents)
+    assert {run["state"] for run in runs} == {"complete"}
+    return {"id": campaign, **answers(lab, campaign)}
+
+
+def answers(lab: Lab, campaign: str) -> dict[str, Any]:
+    return {
+        **everything(lab, campaign),
+        **{path: lab.call("GET", path) for path in ("/links", "/tokens", "/audit")},
+    }
+
+
+def of_copy(settings: Settings, units: UnitFactory, token: str) -> Lab:
+    """A server on the copied database; the original's token works with it."""
+    lab = Lab(settings, units)
+    lab.token = token
+    with units() as unit:
+        unit.session.execute(text("DELETE FROM api_tokens WHERE created_at = (SELECT max(created_at) FROM api_tokens)"))
+        unit.session.execute(text("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)"))
+    return lab
+
+
+@pytest.mark.parametrize("place", ["database", "store"])
+def test_a_copy_gives_the_same_answers(
+    place: str,
+    settings: Settings,
+    units: UnitFactory,
+    database_url: str,
+    empty_url: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    s3: S3Server | None = request.getfixturevalue("s3") if place == "store" else None
+    here = s3.settings(settings) if s3 else settings
+    with Lab(here, units) as lab:
+        before = measured(lab)
+        made = back_up(lab.app.state.units, database_url, tmp_path / "copy", NOW, TOOLS)
+    assert (made.objects > 0, made.lost) == (place == "store", ())
+    moved = {"trace_store": "s3://traces/moved"} if s3 else {}
+    there = here.model_copy(update={"database_url": SecretStr(empty_url), **moved})
+    copied = open_units(empty_url, 4, store=TraceStore.of(there))
+    restore_backup(copied, empty_url, tmp_path / "copy", TOOLS)
+    upgrade(there)
+    if s3:  # the original's objects are not needed
+        with units() as unit:
+            for (url,) in unit.session.execute(text("SELECT url FROM trace_folders")).all():
+                TraceStore.of(here).delete_folder(url)
+    with of_copy(there, copied, lab.token) as copy:
+        after = answers(copy, before["id"])
+    copied.close()
+    assert after == {key: value for key, value in before.items() if key != "id"}
+
+
+def test_what_is_no_whole_backup_is_refused_and_changes_nothing(
+    lab: Lab, units: UnitFactory, database_url: str, empty_url: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    back_up(units, database_url, folder, NOW, TOOLS)
+    with pytest.raises(ConflictError, match="exists already"):
+        back_up(units, database_url, folder, NOW, TOOLS)
+    with pytest.raises(ConflictError, match="has tables already"):
+        restore_backup(units, database_url, folder, TOOLS)
+    empty = open_units(empty_url, 1)
+    whole = (folder / "database.dump").read_bytes()
+    (folder / "database.dump").write_bytes(whole[:-1])
+    with pytest.raises(InvalidError, match=r"database\.dump is not as it was written"):
+        restore_backup(empty, empty_url, folder, TOOLS)
+    manifest = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(manifest.replace('"migration": "', '"migration": "later'))
+    with pytest.raises(InvalidError, match="later version"):
+        restore_backup(empty, empty_url, folder, TOOLS)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(InvalidError, match="no whole backup"):
+        restore_backup(empty, empty_url, folder, TOOLS)
+    with empty() as unit:
+        assert unit.session.scalar(text("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")) == 0
+    empty.close()
