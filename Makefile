@@ -55,8 +55,9 @@ $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: reproduction
-reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives
+reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives; and the table of docs/controls/bbr-beside-cubic.md
 	$(BIN)/downlink reproduction
+	$(BIN)/downlink pair-table docs/controls/bbr-beside-cubic.md
 
 .PHONY: up
 up: install ## The stack alone: servers, api with dashboard, conductor, worker

@@ -71,16 +71,33 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
+Studies = Annotated[Path, typer.Option(help="Folder of campaign files")]
+Archives = Annotated[Path, typer.Option(help="Folder of <campaign file>-tables.zip and <campaign file>.json")]
+STUDIES, ARCHIVES = Path("docs/examples/studies"), Path("docs/reproduction/archives")
+
+
 def reproduction_command(
-    studies: Annotated[Path, typer.Option(help="Folder of campaign files that name published figures")] = Path(
-        "docs/examples/studies"
-    ),
-    archives: Annotated[
-        Path, typer.Option(help="Folder of <campaign file>-tables.zip and <campaign file>.json")
-    ] = Path("docs/reproduction/archives"),
+    studies: Studies = STUDIES,
+    archives: Archives = ARCHIVES,
     into: Annotated[Path, typer.Option(help="Folder for the pages and their pictures")] = Path("docs/reproduction"),
 ) -> None:
     """Write a page for each paper: published values beside those of the studies' archives. Works without a server."""
     from downlink.cli.reproduction_pages import write_pages
 
     write_pages(studies, archives, into)
+
+
+def pair_table_command(
+    page: Annotated[Path, typer.Argument(help="Page with two lines that say where the table goes")] = Path(
+        "docs/controls/bbr-beside-cubic.md"
+    ),
+    first: Annotated[str, typer.Option(help="Control of the first flow")] = "cubic",
+    second: Annotated[str, typer.Option(help="Control of the second flow")] = "bbr",
+    studies: Studies = STUDIES,
+    archives: Archives = ARCHIVES,
+    files: Annotated[str, typer.Option(help="Which campaign files of the folder")] = "001-*.yaml",
+) -> None:
+    """Write into a page how two controls share a link, in every condition of the studies that has these two. Works without a server."""
+    from downlink.cli.pair_table import write_table
+
+    write_table(page, (first, second), studies, archives, files)
