@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any, cast
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
@@ -18,6 +22,7 @@ from downlink.storage.tables import Chunk, TraceFolder
 from downlink.storage.unit import Unit, UnitFactory
 
 FORMAT = ("--format=custom", "--no-owner", "--no-privileges")
+TIMEOUT = b"SET transaction_timeout = 0;\n"  # unknown to servers before PostgreSQL 17
 
 
 @contextmanager
@@ -28,15 +33,59 @@ def one_moment(units: UnitFactory) -> Iterator[tuple[Unit, str]]:
         yield unit, str(unit.session.scalar(select(func.pg_export_snapshot())))
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One of PostgreSQL's programs under way. said: a file with its messages, so that it never waits for a reader."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    said: IO[bytes]
+
+    def check(self) -> None:
+        """Wait for its end. UnavailableError, with what it said, unless that is a success."""
+        if self.process.wait() != 0:
+            self.said.seek(0)
+            said = self.said.read(1000).decode(errors="replace").strip()
+            raise UnavailableError("dump_failed", f"{self.name} failed: {said}")
+
+
 def dump(url: str, snapshot: str, into: Path, tools: Path | None) -> None:
     """Write the database of this SQLAlchemy URL into a file of pg_dump's custom format. tools: folder of its programs."""
-    _run("pg_dump", url, [*FORMAT, f"--snapshot={snapshot}", f"--file={into}"], [], tools)
+    address, env = _address(url)
+    options = [*FORMAT, f"--snapshot={snapshot}", f"--file={into}", f"--dbname={address}"]
+    with _started("pg_dump", options, tools, env=env) as dumping:
+        dumping.check()
 
 
 def load(url: str, file: Path, tools: Path | None) -> None:
-    """All of a dump in one transaction, or nothing."""
-    options = ["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error"]
-    _run("pg_restore", url, options, [str(file)], tools)
+    """All of a dump in one transaction, or nothing.
+
+    By a script and psql: pg_restore cannot leave out the setting that servers before its version refuse.
+    """
+    address, env = _address(url)
+    script = ["--no-owner", "--no-privileges", "--file=-", str(file)]
+    psql = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", f"--dbname={address}"]
+    with (
+        _started("pg_restore", script, tools, stdout=subprocess.PIPE) as restoring,
+        _started("psql", psql, tools, env=env, stdin=subprocess.PIPE) as loading,
+    ):
+        with suppress(BrokenPipeError):  # psql ended with an error, which is read below
+            _feed(restoring, loading)
+        loading.check()
+
+
+def _feed(restoring: Program, loading: Program) -> None:
+    """The script, to be committed only when it is whole: psql rolls back what ends without COMMIT."""
+    with cast("IO[bytes]", restoring.process.stdout) as script, cast("IO[bytes]", loading.process.stdin) as into:
+        into.write(b"BEGIN;\n")
+        for line in script:
+            if line != TIMEOUT:
+                into.write(line)
+            if line.startswith(b"CREATE"):  # the settings are above it
+                break
+        shutil.copyfileobj(script, into, 1 << 20)
+        restoring.check()
+        into.write(b"COMMIT;\n")
 
 
 def migration(unit: Unit) -> str:
@@ -67,18 +116,30 @@ def move_folders(unit: Unit, root: str) -> None:
     unit.session.execute(update(TraceFolder).values(url=func.concat(root, "/", TraceFolder.id)))
 
 
-def _run(program: str, url: str, options: Sequence[str], rest: Sequence[str], tools: Path | None) -> None:
-    """The password goes by the environment: a command line is seen by others."""
+def _address(url: str) -> tuple[str, dict[str, str]]:
+    """The database's address for PostgreSQL's programs, and their environment.
+
+    The password goes by the environment: a command line is seen by others.
+    """
     parts = urlsplit(url.replace("postgresql+psycopg://", "postgresql://", 1))
     user, has_place, place_of = parts.netloc.rpartition("@")
     name, _, password = user.partition(":")
     address = parts._replace(netloc=f"{name}@{place_of}" if has_place else place_of).geturl()
-    env = os.environ | ({"PGPASSWORD": unquote(password)} if password else {})
-    command = [str(tools / program) if tools else program, *options, f"--dbname={address}", *rest]
-    try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        message = f"{command[0]} is not installed: install PostgreSQL's client programs, of the server's version."
-        raise UnavailableError("not_installed", message) from error
-    if done.returncode != 0:
-        raise UnavailableError("dump_failed", f"{program} failed: {done.stderr.strip()[:1000]}")
+    return address, os.environ | ({"PGPASSWORD": unquote(password)} if password else {})
+
+
+@contextmanager
+def _started(name: str, options: Sequence[str], tools: Path | None, **kwargs: Any) -> Iterator[Program]:
+    """It ends with the block, at the latest."""
+    command = [str(tools / name) if tools else name, *options]
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(command, stderr=said, **kwargs)
+        except FileNotFoundError as error:
+            message = f"{command[0]} is not installed: install PostgreSQL's client programs, of the server's version."
+            raise UnavailableError("not_installed", message) from error
+        try:
+            yield Program(name, process, said)
+        finally:
+            process.kill()
+            process.wait()

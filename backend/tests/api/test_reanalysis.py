@@ -137,5 +137,8 @@ def test_the_command_follows_it_to_the_report(
     monkeypatch.setattr("downlink.cli.reanalysis.sleep", work)
     monkeypatch.setattr("downlink.cli.campaign_results.connect", lambda: client)
     reanalyse(str(campaign))
-    assert capsys.readouterr().out == f"6 runs are analysed by version {ANALYSIS_VERSION}.\n"
+    printed = (
+        capsys.readouterr().out.splitlines()
+    )  # before it, where the machine is slow, the server's log of slow answers
+    assert printed[-1] == f"6 runs are analysed by version {ANALYSIS_VERSION}."
     assert lab.call("GET", path(campaign))["outdated"] == 0
