@@ -12,9 +12,10 @@ from pydantic import SecretStr
 from sqlalchemy import create_engine, make_url, text
 
 from downlink.actions.backup import back_up, restore_backup
-from downlink.domain.errors import ConflictError, InvalidError
+from downlink.domain.errors import ConflictError, InvalidError, UnavailableError
 from downlink.settings import Settings
 from downlink.stack.servers import embedded_tools
+from downlink.storage import dump
 from downlink.storage.migrate import upgrade
 from downlink.storage.unit import UnitFactory, open_units
 from downlink.tracestore import TraceStore
@@ -121,4 +122,19 @@ def test_what_is_no_whole_backup_is_refused_and_changes_nothing(
         restore_backup(empty, empty_url, folder, TOOLS)
     with empty() as unit:
         assert unit.session.scalar(text("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")) == 0
+    empty.close()
+
+
+def test_a_dump_that_breaks_off_leaves_the_database_empty(
+    units: UnitFactory, database_url: str, empty_url: str, tmp_path: Path
+) -> None:
+    """Also where the file's index is whole, so that the restore has begun."""
+    back_up(units, database_url, tmp_path / "copy", NOW, TOOLS)
+    whole = (tmp_path / "copy" / "database.dump").read_bytes()
+    (tmp_path / "broken.dump").write_bytes(whole[:-20])
+    with pytest.raises(UnavailableError, match="pg_restore failed"):
+        dump.load(empty_url, tmp_path / "broken.dump", TOOLS)
+    empty = open_units(empty_url, 1)
+    with empty() as unit:
+        assert dump.is_empty(unit)
     empty.close()
