@@ -12,6 +12,7 @@ import (
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/host"
+	"downlink/agents/internal/pause"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/uplink"
@@ -49,6 +50,7 @@ func (d doctorCmd) Run(ctx context.Context) error {
 	}
 	findings := []finding{
 		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(c.StateDir, keeper), checkDisk(facts), checkSpool(d.place),
+		checkRest(c, time.Now()),
 	}
 	findings = append(findings, checkServer(ctx, c)...)
 	return printFindings(findings)
@@ -120,6 +122,16 @@ func checkJournal(stateDir string, keeper interface{ Pending() bool }) finding {
 		return bad("A run has left settings changed; run `downlink-agent restore`, or start the agent.")
 	}
 	return good("No run has left settings changed.")
+}
+
+func checkRest(c config.Config, now time.Time) finding {
+	if p := pause.Read(c.StateDir, now); p != nil {
+		return bad("This agent is %s.", p.Sentence())
+	}
+	if hours := c.Policy.QuietHours; len(hours) > 0 {
+		return good("No run is taken in the quiet hours %v, by this host's clock (now %s).", hours, now.Local().Format("Mon 15:04 MST"))
+	}
+	return good("The owner has not paused this agent, and it has no quiet hours.")
 }
 
 func checkDisk(facts protocol.Host) finding {

@@ -19,6 +19,8 @@ type cli struct {
 	Join     joinCmd     `cmd:"" help:"Enrol this host with a server and write its configuration."`
 	Run      runCmd      `cmd:"" help:"Serve the server's orders until stopped."`
 	Restore  restoreCmd  `cmd:"" help:"Put back the host settings that an interrupted run left changed."`
+	Pause    pauseCmd    `cmd:"" help:"Take no run for a while, whatever the server orders."`
+	Resume   resumeCmd   `cmd:"" help:"End a pause."`
 	Doctor   doctorCmd   `cmd:"" help:"Check whether this host can do what its configuration says."`
 	Spool    spoolCmd    `cmd:"" help:"List, return or drop samples that the server does not ask for."`
 	Link     linkCmd     `cmd:"" help:"Build, remove, list and show emulated links."`

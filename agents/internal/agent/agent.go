@@ -44,6 +44,8 @@ type Agent struct {
 	// end was delivered must not begin them again.
 	ended  map[protocol.RunRef]struct{}
 	stalls []stall
+	// restsUntil, in Unix seconds, is the end of quiet hours into which a declined run would have lasted.
+	restsUntil atomic.Int64
 	// sendsSingly: the server takes one chunk a request.
 	sendsSingly atomic.Bool
 	// backoff paces the tries of a chunk.
@@ -114,6 +116,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.outbox.Deliver(groupCtx, a.postEvent, a.lose) })
 	group.Go(func() error { return a.pollAll(groupCtx) })
+	group.Go(func() error { return a.watchRest(groupCtx) })
 	err := group.Wait()
 	a.endTask(trial.ErrStopping)
 	a.gate.Open()

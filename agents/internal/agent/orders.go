@@ -56,6 +56,10 @@ func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
 		a.log.Error("an order was not taken: this host's settings are not restored", "run_id", order.RunID)
 		return
 	}
+	if why := a.restFor(time.Now(), order.DeadlineS); why != "" {
+		a.decline(order.RunRef, why)
+		return
+	}
 	if err := a.marker.set(order.RunRef, phaseBegun); err != nil {
 		a.log.Error("an order was not taken", "run_id", order.RunID, "error", err)
 		return

@@ -92,7 +92,7 @@ func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 	defer a.mu.Unlock()
 	a.state.describe(&request, now)
 	if request.Status == protocol.StatusIdle {
-		a.qualifyIdle(&request)
+		a.qualifyIdle(&request, now)
 	}
 	if _, known := a.client.Clock.Estimate(now); !known {
 		request.WaitS = 0 // a held answer says little about the server's clock
@@ -101,7 +101,7 @@ func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 }
 
 // qualifyIdle says what keeps an agent without a task from taking one.
-func (a *Agent) qualifyIdle(request *protocol.PollRequest) {
+func (a *Agent) qualifyIdle(request *protocol.PollRequest, now time.Time) {
 	if a.keeper.Pending() {
 		request.Status = protocol.StatusBlocked
 		request.Detail = new("this host's settings are not as before the last run; run `downlink-agent restore` on it")
@@ -111,6 +111,10 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest) {
 	if ref, some := a.outbox.Waiting(); some {
 		request.Status, request.RunID, request.Attempt = protocol.StatusRestoring, &ref.RunID, &ref.Attempt
 		request.Detail = new("events of this run wait for their delivery")
+		return
+	}
+	if why := a.rest(now); why != "" {
+		request.Status, request.Detail = protocol.StatusBlocked, &why
 		return
 	}
 	if len(a.stalls) > 0 {

@@ -43,6 +43,16 @@ func measureSearch(profile emulate.Profile, flows []tcpmodel.Flow, values Values
 	values.set("search_success_percent", 100*float64(successes)/float64(len(flows)))
 }
 
+// SearchTimes are a flow's moments of Table I from its first data byte on, emulate.Never for what did not come: capacity
+// point, exit and first loss.
+func SearchTimes(flow tcpmodel.Flow) (choke, exit, loss time.Duration) {
+	choke, _, exit = searchPoints(flow)
+	if loss = flow.FirstLossAt; loss != emulate.Never {
+		loss -= flow.FirstByteAt
+	}
+	return choke, exit, loss
+}
+
 // fullAt is when rate times least RTT is in flight, before the first loss.
 func fullAt(profile emulate.Profile, flow tcpmodel.Flow) time.Duration {
 	need := int64(fullRatio * profile.Facts.NominalRateBps / 8 * profile.Facts.BaseRttMs / 1000)

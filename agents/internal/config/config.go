@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"downlink/agents/internal/diskfile"
+	"downlink/agents/internal/pause"
 )
 
 // Config is a valid configuration with every default applied.
@@ -40,6 +41,8 @@ type Policy struct {
 	MaxRateBps int64   `yaml:"max_rate_bps"`
 	// Settings that may be changed; AnySetting stands for all that an agent knows.
 	Settings []string `yaml:"settings"`
+	// QuietHours are when no run is taken, and none that would last into them.
+	QuietHours []pause.Hours `yaml:"quiet_hours,omitempty"`
 }
 
 // AnySetting in a policy allows every setting of the agent protocol.

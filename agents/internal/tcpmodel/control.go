@@ -21,8 +21,9 @@ const (
 	firstGrowth       = 0.05 // at least, before the first loss
 )
 
-// control is CUBIC: slow start with HyStart, and the growth after it.
+// control is CUBIC: slow start with HyStart, and the growth after it. With hybla, that decides instead how the window moves.
 type control struct {
+	hybla      *hybla
 	hasHyStart bool
 	cwnd       int64
 	threshold  int64         // slow start below it
@@ -44,8 +45,12 @@ type control struct {
 	credit     float64
 }
 
-func newControl(hasHyStart bool) *control {
-	return &control{hasHyStart: hasHyStart, cwnd: initialWindow, threshold: math.MaxInt64, exitAt: emulate.Never, delayMin: emulate.Never}
+func newControl(options Options) *control {
+	c := &control{hasHyStart: options.HasHyStart && !options.IsHybla, cwnd: initialWindow, threshold: math.MaxInt64, exitAt: emulate.Never, delayMin: emulate.Never}
+	if options.IsHybla {
+		c.hybla = &hybla{}
+	}
+	return c
 }
 
 func (c *control) inStart() bool { return c.cwnd < c.threshold }
@@ -53,6 +58,9 @@ func (c *control) inStart() bool { return c.cwnd < c.threshold }
 // hear takes the RTT of an acknowledgement. acked, sent: segments in all.
 func (c *control) hear(now, rtt time.Duration, acked, sent int64) {
 	c.delayMin = min(c.delayMin, rtt)
+	if c.hybla != nil {
+		c.hybla.hear(rtt)
+	}
 	if c.inStart() && c.hasHyStart && c.cwnd >= hystartLowWindow {
 		c.watch(now, rtt, acked, sent)
 	}
@@ -60,6 +68,10 @@ func (c *control) hear(now, rtt time.Duration, acked, sent int64) {
 
 // grow widens the window for newly acknowledged segments, outside of recovery.
 func (c *control) grow(now time.Duration, newly, acked, sent int64) {
+	if c.hybla != nil {
+		c.cwnd = c.hybla.grown(c.cwnd, c.threshold)
+		return
+	}
 	if !c.inStart() {
 		c.avoid(now, newly)
 		return
@@ -113,7 +125,11 @@ func (c *control) lose(now time.Duration) {
 	} else {
 		c.lastMax = window
 	}
-	c.cwnd = max(int64(window*cubicBeta), 2)
+	share := cubicBeta
+	if c.hybla != nil {
+		share = renoBeta
+	}
+	c.cwnd = max(int64(window*share), 2)
 	c.leave(now, Loss)
 }
 

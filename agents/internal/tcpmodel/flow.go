@@ -23,6 +23,7 @@ type Options struct {
 	Bytes       int64 // of the object; the flow ends with it
 	WindowBytes int64 // that the receiver lets be in flight
 	HasHyStart  bool
+	IsHybla     bool          // TCP Hybla instead of CUBIC
 	EndsAtLoss  bool          // the first loss ends it …
 	LeastBytes  int64         // … as soon as so many bytes have arrived
 	StartAt     time.Duration // on the link's clock

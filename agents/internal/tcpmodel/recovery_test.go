@@ -90,7 +90,7 @@ func TestAFlowThatStartsLaterCountsFromItsOwnStart(t *testing.T) {
 }
 
 func TestBeforeTheFirstLossTheWindowGrowsByATwentiethEachRoundTrip(t *testing.T) {
-	c := newControl(true)
+	c := newControl(Options{HasHyStart: true})
 	c.cwnd, c.delayMin = 1000, 500*time.Millisecond
 	c.leave(0, Delay)
 	c.grow(0, 1000, 1000, 2000)

@@ -42,7 +42,7 @@ type sending struct {
 func newRunner(w *world, options Options) *runner {
 	segments := (options.Bytes + mssBytes - 1) / mssBytes
 	return &runner{
-		world: w, options: options, control: newControl(options.HasHyStart), segments: segments, nextSent: 1, next: 1, unacked: 1,
+		world: w, options: options, control: newControl(options), segments: segments, nextSent: 1, next: 1, unacked: 1,
 		arrived: make([]bool, segments+2), flow: Flow{FirstLossAt: emulate.Never, ExitAt: emulate.Never},
 		receiver: receiver{has: make([]bool, segments+2), next: 1, ackDue: emulate.Never}, heardAt: emulate.Never,
 	}

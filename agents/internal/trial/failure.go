@@ -29,6 +29,8 @@ func (a *Aborted) Error() string { return fmt.Sprintf("the server aborted the ru
 var (
 	// ErrStopping ends a run because the agent is told to stop.
 	ErrStopping = errors.New("the agent was stopped during the run")
+	// ErrPaused ends a run because the host's owner wants it to.
+	ErrPaused = errors.New("this host's owner paused it during the run")
 	// ErrLost ends a run that the server has taken away; nothing is reported.
 	ErrLost = errors.New("the server has taken the run from this agent")
 )
@@ -43,6 +45,7 @@ func asFailure(err error) *Failure {
 		reason protocol.Reason
 	}{
 		{ErrStopping, protocol.ReasonAgentRestarted},
+		{ErrPaused, protocol.ReasonHostBusy},
 		{settings.ErrBusy, protocol.ReasonHostBusy},
 		{settings.ErrPending, protocol.ReasonNotRestored},
 		{settings.ErrFailed, protocol.ReasonSettingFailed},

@@ -1,0 +1,75 @@
+// Command causes prints variants of links, windows and senders in virtual time beside published values, one question after the
+// other: why a value is not ours. docs/reproduction/causes-modelled.md is its answer.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"downlink/agents/internal/causes"
+)
+
+type options struct {
+	Section string `help:"Only this one: buffers, defaults, objects, downloads, cubic-pairs, hystart-pairs, hybla-pairs or leo."`
+	Runs    int    `default:"0" help:"Of each variant; 0: as many as the page has."`
+	Variant string `help:"Only variants whose name has this."`
+	Into    string `help:"File to write instead of printing."`
+}
+
+const introduction = `# Causes, modelled
+
+Why a published value is not ours: one thing of the link, the window or the sender is changed at a time, in virtual time. The table says what would
+have been measured. Written by ` + "`make causes`" + `; do not edit. The same seeds give the same table: the runs of a variant meet the link's courses 0, 1, 2, … of the profile's
+seed, whatever the variant, and where a line says so those of the study's own cycles. No profile is changed by it: a variant that meets one published value often misses others.
+
+The senders are those of [the model](../link-profiles.md#statistics-and-targets): CUBIC with and without HyStart, and Hybla, without pacing. How the model differs from real kernels
+can be read off the first line of each table and the pages of the papers. What is read from the archives of the studies is in [causes.md](causes.md).
+`
+
+func main() {
+	var o options
+	parser := kong.Must(&o, kong.Name("causes"))
+	_, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
+	parser.FatalIfErrorf(o.run())
+}
+
+func (o options) run() error {
+	if o.Into == "" {
+		return o.write(os.Stdout)
+	}
+	var page bytes.Buffer
+	if err := o.write(&page); err != nil {
+		return err
+	}
+	if err := os.WriteFile(o.Into, page.Bytes(), 0o644); err != nil { //nolint:gosec // a page for everybody
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// write prints the page, or one section of it.
+func (o options) write(out io.Writer) error {
+	if o.Section == "" {
+		if _, err := io.WriteString(out, introduction); err != nil {
+			return fmt.Errorf("print the page: %w", err)
+		}
+	}
+	isOne := false
+	for _, section := range causes.Sections() {
+		if o.Section == "" || o.Section == section.Name {
+			isOne = true
+			if err := section.Only(o.Variant).Write(out, o.Runs); err != nil {
+				return err
+			}
+		}
+	}
+	if !isOne {
+		return fmt.Errorf("there is no section %q", o.Section)
+	}
+	return nil
+}

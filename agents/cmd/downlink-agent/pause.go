@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"downlink/agents/internal/pause"
+)
+
+// pauseCmd is for the host's owner: no server can lift it.
+type pauseCmd struct {
+	place
+	For time.Duration `arg:"" optional:"" help:"How long, such as 3h or 90m; without it until downlink-agent resume."`
+	Why string        `help:"What people on the server read."`
+	Now bool          `help:"Break off the run that is under way; without it that run ends as planned."`
+}
+
+func (p pauseCmd) Run() error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	if p.For < 0 {
+		return fmt.Errorf("%s is in the past", p.For)
+	}
+	said := pause.Pause{Why: p.Why, EndsRun: p.Now}
+	if p.For > 0 {
+		said.Until = time.Now().Add(p.For).Truncate(time.Second)
+	}
+	if err := pause.Set(c.StateDir, said); err != nil {
+		return err
+	}
+	fmt.Printf("%s is %s.\n", c.Name, said.Sentence())
+	return nil
+}
+
+type resumeCmd struct{ place }
+
+func (r resumeCmd) Run() error {
+	c, err := r.load()
+	if err != nil {
+		return err
+	}
+	was, err := pause.Clear(c.StateDir)
+	if err != nil {
+		return err
+	}
+	if !was {
+		fmt.Printf("%s was not paused.\n", c.Name)
+		return nil
+	}
+	fmt.Printf("%s takes runs again.\n", c.Name)
+	return nil
+}
