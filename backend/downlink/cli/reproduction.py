@@ -101,3 +101,13 @@ def pair_table_command(
     from downlink.cli.pair_table import write_table
 
     write_table(page, (first, second), studies, archives, files)
+
+
+def causes_command(
+    page: Annotated[Path, typer.Argument(help="Page to write")] = Path("docs/reproduction/causes.md"),
+    archives: Archives = ARCHIVES,
+) -> None:
+    """Write what the studies' archives say about published values that were missed. Works without a server."""
+    from downlink.cli.causes import write_causes
+
+    write_causes(archives, page)

@@ -118,9 +118,17 @@ def _line(row: Row) -> str:
         f"{published_text(row)}{tolerance}{source}",
         ours_text(row),
         READINGS[row["reading"]],
-        why_text(row),
+        _DOCUMENT.sub(_link, why_text(row)),
     )
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |\n"
+
+
+_DOCUMENT = re.compile(r"(?<![\w/])(docs/)?([\w/-]+\.md)\b")
+
+
+def _link(named: re.Match[str]) -> str:
+    """A page that a cause names: one of docs, or one beside this page."""
+    return f"[{named[2]}]({'../' if named[1] else ''}{named[2]})"
 
 
 def _origin(study: Study) -> str:

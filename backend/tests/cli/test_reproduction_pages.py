@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -80,9 +81,30 @@ def test_a_page_has_published_and_own_values_with_interval_and_n_and_how_they_we
 def test_a_cause_is_shown_where_ours_is_off_as_the_file_has_it_now(lab: Lab, folders: tuple[Path, Path, Path]) -> None:
     keep_tables(lab, folders[1])
     file = folders[0] / "000-demo.yaml"
-    file.write_text(file.read_text().replace("published: 6, ", "published: 6, why: The return channel has no frames, "))
+    cause = "The return channel has no frames (causes.md; docs/controls/dl_hybla.md)"
+    file.write_text(file.read_text().replace("published: 6, ", f"published: 6, why: {cause}, "))
     write(folders)
-    assert "| outside | The return channel has no frames |" in (folders[2] / "peters-2021.md").read_text()
+    linked = (
+        "The return channel has no frames ([causes.md](causes.md); [controls/dl_hybla.md](../controls/dl_hybla.md))"
+    )
+    assert f"| outside | {linked} |" in (folders[2] / "peters-2021.md").read_text()
+
+
+def test_the_committed_pages_are_what_the_archives_and_campaign_files_say(tmp_path: Path) -> None:
+    docs = EXAMPLES.parent
+    options = ("--studies", docs / "examples/studies", "--archives", docs / "reproduction/archives", "--into", tmp_path)
+    assert CliRunner().invoke(app, ["reproduction", *map(str, options)]).exit_code == 0
+    for made in tmp_path.rglob("*.*"):
+        assert made.read_text() == (docs / "reproduction" / made.relative_to(tmp_path)).read_text(), made.name
+
+
+def test_every_value_that_is_missed_has_a_cause_and_the_pages_that_it_names_are_there() -> None:
+    folder = EXAMPLES.parent / "reproduction"
+    pages = [page.read_text() for page in folder.glob("*.md")]
+    assert any("| outside | " in page for page in pages)
+    assert not any("| outside |  |" in page for page in pages)
+    for name in {name for page in pages for name in re.findall(r"\]\(([^)#:]+\.md)\)", page)}:
+        assert (folder / name).is_file(), name
 
 
 def test_a_folder_that_names_nothing_and_a_broken_archive_are_said(folders: tuple[Path, Path, Path]) -> None:

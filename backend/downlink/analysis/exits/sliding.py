@@ -85,8 +85,12 @@ class ExitTimes:
         return self.cg_us <= self.ex_us and (self.dp_us is None or self.ex_us < self.dp_us)
 
 
-def sliding_curves(trace: AckTrace, parameters: Search10 | None = None) -> SlidingCurves:
-    """All curves over the whole trace. The trace must know what was sent and be fine enough (see `too_coarse`)."""
+def sliding_curves(trace: AckTrace, parameters: Search10 | None = None, *, whole_bins: bool = False) -> SlidingCurves:
+    """All curves over the whole trace. The trace must know what was sent and be fine enough (see `too_coarse`).
+
+    whole_bins: what was sent a round trip ago is summed to the nearest bin's edge, as in the pseudocode of Kachooei 2023; else a bin's
+    part counts too, as in the later versions.
+    """
     asked = parameters or Search10()
     if trace.snd_nxt_bytes is None:
         raise ValueError("the sliding window needs the bytes sent")
@@ -99,9 +103,10 @@ def sliding_curves(trace: AckTrace, parameters: Search10 | None = None) -> Slidi
     bins, rtt_us = indices[closing], np.maximum(trace.rtt_us[hooked[closing]], 1)
     ends_us = time_us[0] + bins * bin_us
     sent, acked = trace.snd_nxt_bytes[hooked], trace.acked_bytes[hooked]
+    ago_us = (2 * rtt_us + bin_us) // (2 * bin_us) * bin_us if whole_bins else rtt_us
     window = _Window(time_us, bin_us, asked.bins)
 
-    sent_window = window.binned(sent, bins, rtt_us)
+    sent_window = window.binned(sent, bins, ago_us)
     delivered_window = window.growth(acked, ends_us)
     best_sent = window.growth(sent, ends_us - rtt_us)
     return SlidingCurves(
