@@ -18,10 +18,14 @@ const BASE = {
       'src/(api|lib)/',
       'src/ui/(?!Choice|CopyCommand|DataTable|Dialog|OpenedMenu)',
       'src/charts/(Swatch|palette|plot|cursor|CursorSlider|layerShapes)\\.',
-      '/(wording|progress|Conflicts|OriginTag|campaigns\\.module)\\.',
+      '/(wording|progress|Conflicts|OriginTag|shell\\.module|campaigns\\.module)\\.',
       '@mantine/core/esm/core/',
       '@mantine/hooks/esm/(?!use-(click-outside|focus-return|focus-trap|long-press|previous|window-event)/)',
       '@mantine/core/esm/components/(SegmentedControl|NativeSelect)/',
+      'node_modules/(react|react-dom|scheduler|clsx|cookie-es|seroval|openapi-fetch|openapi-react-query|@tanstack/(?!react-table|table-core)[^/]+|use-sync-external-store)/',
+      'src/features/(results/(queries|campaign/search)|compare/sides)\\.',
+      'src/charts/heat\\.',
+      '@mantine/core/esm/components/Anchor/',
     ].join('|'),
   ),
   priority: 2,
@@ -31,6 +35,13 @@ const BASE = {
 const ABOVE = {
   name: 'above',
   test: /@mantine\/core\/esm\/components\/(Combobox|Menu|Modal|ModalBase|Popover|Select)\/|@floating-ui\/|react-remove-scroll/,
+  priority: 1,
+}
+
+/** What a campaign's first chart is made of, in one file as well: each further dozen of small ones waits for two more answers. */
+const CHART = {
+  name: 'chart',
+  test: /src\/(features\/results\/campaign\/ResultsTab|features\/runs\/LiveFlows|features\/compare\/sides|app\/pages\/PageTabs)\./,
   priority: 1,
 }
 
@@ -49,7 +60,7 @@ export default defineConfig(({ mode }) => ({
     target: 'es2022',
     chunkSizeWarningLimit: 700,
     cssCodeSplit: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [BASE, ABOVE] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [BASE, CHART, ABOVE] } } },
   },
   test: {
     restoreMocks: true,

@@ -12,6 +12,10 @@ export const LOOKS = /** @type {const} */ ([
 ])
 const HEIGHT = { 1280: 800, 390: 844 }
 
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** Those of axe's rules with these tags that read colours. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+
 /**
  * A fresh page that collects what goes wrong in it: script errors, console errors, refusals by the security policy.
  * @param {Browser} browser
@@ -51,13 +55,11 @@ export async function visit(page, url) {
  * WCAG 2.2 A and AA by axe, as readable lines. The legacy mode leaves out frames, of which we have none, and with them
  * a blank page per call; selectors are made of violations only. Together that halves the time.
  * @param {Page} page
+ * @param {boolean} [isRecoloured] true: by the rules about colours alone
  */
-export async function accessibilityFaults(page) {
-  const { violations } = await new AxeBuilder({ page })
-    .options({ resultTypes: ['violations'] })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .setLegacyMode()
-    .analyze()
+export async function accessibilityFaults(page, isRecoloured = false) {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode()
+  const { violations } = await (isRecoloured ? axe.withRules(COLOUR_RULES) : axe.withTags(TAGS)).analyze()
   return violations.flatMap((rule) => rule.nodes.map((node) => `axe ${rule.id}: ${node.target.join(' ')} (${rule.help})`))
 }
 
@@ -71,6 +73,50 @@ export async function overflowFaults(page) {
     clientWidth: document.documentElement.clientWidth,
   }))
   return scrollWidth > clientWidth ? [`overflow: the page is ${scrollWidth} px wide in a window of ${clientWidth} px`] : []
+}
+
+/**
+ * On a phone each table shows the column that matters without a scroll: the one that its place names in data-matters, else
+ * the first beside the row's head. It must end within the table's place, and not lie below the head, which stays while the rest scrolls.
+ * @param {Page} page
+ */
+export async function columnFaults(page) {
+  return (await page.evaluate(hiddenColumns)).map((fault) => `column: ${fault}`)
+}
+
+/** In the page: each table whose column that matters is not in sight, with how far it is off. */
+function hiddenColumns() {
+  /** @param {Element} cell */
+  const textBox = (cell) => {
+    const range = document.createRange()
+    range.selectNodeContents(cell)
+    return range.getBoundingClientRect()
+  }
+  /** @param {Element} element what it scrolls in, or else the window */
+  const placeOf = (element) => {
+    for (let own = element.parentElement; own && own !== document.body; own = own.parentElement)
+      if (/auto|scroll|hidden|clip/.test(getComputedStyle(own).overflowX)) return own.getBoundingClientRect()
+    return document.documentElement.getBoundingClientRect()
+  }
+  /** @param {HTMLTableElement} table */
+  const faultOf = (table) => {
+    const heads = [...(table.querySelector('thead tr')?.children ?? [])].map((cell) => cell.textContent?.trim() ?? '')
+    const wanted = table.closest('[data-matters]')?.getAttribute('data-matters')
+    const name = table.closest('[aria-label]')?.getAttribute('aria-label') ?? table.caption?.textContent ?? heads.join(', ')
+    const column = wanted ? heads.indexOf(wanted) : 1
+    if (column < 0) return [`${name}: no column is called ${wanted}`]
+    const place = placeOf(table)
+    for (const row of table.querySelectorAll('tbody tr')) {
+      const [head, cell] = [row.children[0], row.children[column]]
+      if (!head || !cell?.textContent?.trim() || cell.getBoundingClientRect().width === 0) continue
+      const [own, fixed] = [textBox(cell), head.getBoundingClientRect()]
+      const isBeside = getComputedStyle(head).position === 'sticky' && own.top < fixed.bottom && fixed.top < own.bottom
+      const over = Math.round(Math.max(own.right - place.right, place.left - own.left, isBeside ? fixed.right - own.left : 0))
+      if (over > 1) return [`${name}: “${heads[column] ?? column + 1}” is ${over} px out of sight`]
+    }
+    return []
+  }
+  return [...document.querySelectorAll('table')].filter((table) => table.checkVisibility()).flatMap(faultOf)
 }
 
 /**
@@ -107,9 +153,9 @@ export async function takeShot(page, path) {
  * All checks of what is found at a URL; returns what is wrong, nothing when it is well. The same open page serves for
  * one URL after the other: a browser process of its own for each would take twice as long.
  * @param {Awaited<ReturnType<typeof openPage>>} opened
- * @param {{url: string, shot?: string, prepare?: (page: Page) => Promise<void>}} options
+ * @param {{url: string, shot?: string, prepare?: (page: Page) => Promise<void>, isRecoloured?: boolean}} options
  */
-export async function checkPage({ page, faults }, { url, shot, prepare }) {
+export async function checkPage({ page, faults }, { url, shot, prepare, isRecoloured }) {
   try {
     await visit(page, url)
     await prepare?.(page)
@@ -117,5 +163,7 @@ export async function checkPage({ page, faults }, { url, shot, prepare }) {
     faults.push(`never ready: ${error instanceof Error ? error.message : error}`)
   }
   if (shot) await takeShot(page, shot)
-  return [...(await overflowFaults(page)), ...(await accessibilityFaults(page)), ...faults.splice(0)]
+  const isNarrow = page.viewportSize()?.width === 390
+  const columns = isNarrow ? await columnFaults(page) : []
+  return [...(await overflowFaults(page)), ...columns, ...(await accessibilityFaults(page, isRecoloured)), ...faults.splice(0)]
 }

@@ -25,6 +25,7 @@ try {
   console.log(await page.getByLabel('The join command').textContent())
   const link = await page.getByRole('dialog').getByRole('link', { name: 'Linux x86-64', exact: true }).getAttribute('href')
   const program = await page.request.get(new URL(String(link), baseUrl).href)
+  assert.equal(program.status(), 200, (await program.body()).subarray(0, 300).toString())
   assert.equal((await program.body()).subarray(1, 4).toString(), 'ELF')
   assert.deepEqual(faults, [])
 } finally {

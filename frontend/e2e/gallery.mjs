@@ -21,8 +21,8 @@ const LOOKS = /** @type {const} */ ([
   { width: 390, scheme: 'dark' },
 ])
 /** A picture ends there: what is below repeats what is above. */
-const MOST_HEIGHT_PX = { 1280: 1300, 390: 1900 }
-const QUALITY = 45
+const MOST_HEIGHT_PX = { 1280: 1100, 390: 1500 }
+const QUALITY = 42
 
 const text = /** @type {const} */ ({ type: 'string' })
 const { values } = parseArgs({

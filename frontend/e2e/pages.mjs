@@ -73,6 +73,7 @@ const FIXED = [
     },
   },
   { name: 'tokens', path: '/tokens' },
+  { name: 'notifications', path: '/notifications' },
   { name: 'api-docs', path: '/api/v1/docs', prepare: (page) => page.getByText('GET /api/v1/campaigns', { exact: true }).click() },
   { name: 'nowhere', path: '/no/such/page' },
 ]

@@ -1160,6 +1160,96 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Channels
+         * @description By name, never with their secrets: an admin sees all, others those of the own account.
+         */
+        get: operations["list_channels"];
+        put?: never;
+        /**
+         * Create Channel
+         * @description A channel that is told what happens from now on. The answer has a webhook's secret, which is shown this once.
+         *
+         *     409 `channels_full` beyond 20 of an account, `mail_not_set_up` where the server sends no mail.
+         */
+        post: operations["create_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{channel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Channel
+         * @description Remove it with its record; what is on its way is not sent.
+         */
+        delete: operations["remove_channel"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Channel
+         * @description Change it, or switch it off or on. Switched on, it is told what happens from then on.
+         */
+        patch: operations["change_channel"];
+        trace?: never;
+    };
+    "/api/v1/channels/{channel_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Channel
+         * @description Send a test now, which takes up to 10 s, and say what came of it. 409 `test_too_soon` within five seconds of the last one.
+         */
+        post: operations["test_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{channel_id}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Notifications
+         * @description What was sent, is on its way or was given up, the newest first; kept for 90 days.
+         */
+        get: operations["list_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/reanalysis": {
         parameters: {
             query?: never;
@@ -3023,6 +3113,170 @@ export interface components {
             /** Flows */
             flows: number;
         };
+        /** Channel */
+        Channel: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "webhook" | "chat" | "email";
+            /**
+             * Target
+             * @description Of a URL its host alone: the rest is often a secret
+             */
+            target: string;
+            /** Topics */
+            topics: components["schemas"]["Topic"][];
+            /** Is Own Only */
+            is_own_only: boolean;
+            /** Failures In Row */
+            failures_in_row: number;
+            /** Gone After Min */
+            gone_after_min: number;
+            /** Is Enabled */
+            is_enabled: boolean;
+            /**
+             * Owner
+             * @description The account whose it is; null for one that an API token of nobody made
+             */
+            owner: string | null;
+            /** Created By */
+            created_by: string;
+            /** Created At */
+            created_at: string;
+            last: components["schemas"]["LastTry"] | null;
+        };
+        /** ChannelBody */
+        ChannelBody: {
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "webhook" | "chat" | "email";
+            /**
+             * Target
+             * @description Of `webhook` and `chat` a URL, of `email` one address
+             */
+            target: string;
+            /**
+             * Topics
+             * @description What is sent to it
+             * @default [
+             *       "campaign_ended",
+             *       "failures",
+             *       "agent_gone",
+             *       "volume"
+             *     ]
+             */
+            topics: components["schemas"]["Topic"][];
+            /**
+             * Is Own Only
+             * @description Campaigns and links of the own account alone; agents are all of them
+             * @default false
+             */
+            is_own_only: boolean;
+            /**
+             * Failures In Row
+             * @description `failures`: from how many failed or missed runs in a row on
+             * @default 3
+             */
+            failures_in_row: number;
+            /**
+             * Gone After Min
+             * @description `agent_gone`: after how many minutes of silence
+             * @default 5
+             */
+            gone_after_min: number;
+        };
+        /**
+         * ChannelChange
+         * @description Only the keys given are changed. A webhook's secret stays.
+         */
+        ChannelChange: {
+            /** Name */
+            name?: string | null;
+            /** Target */
+            target?: string | null;
+            /** Topics */
+            topics?: components["schemas"]["Topic"][] | null;
+            /** Is Own Only */
+            is_own_only?: boolean | null;
+            /** Failures In Row */
+            failures_in_row?: number | null;
+            /** Gone After Min */
+            gone_after_min?: number | null;
+            /**
+             * Is Enabled
+             * @description False: what is on its way is given up
+             */
+            is_enabled?: boolean | null;
+        };
+        /** ChannelCreated */
+        ChannelCreated: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "webhook" | "chat" | "email";
+            /**
+             * Target
+             * @description Of a URL its host alone: the rest is often a secret
+             */
+            target: string;
+            /** Topics */
+            topics: components["schemas"]["Topic"][];
+            /** Is Own Only */
+            is_own_only: boolean;
+            /** Failures In Row */
+            failures_in_row: number;
+            /** Gone After Min */
+            gone_after_min: number;
+            /** Is Enabled */
+            is_enabled: boolean;
+            /**
+             * Owner
+             * @description The account whose it is; null for one that an API token of nobody made
+             */
+            owner: string | null;
+            /** Created By */
+            created_by: string;
+            /** Created At */
+            created_at: string;
+            last: components["schemas"]["LastTry"] | null;
+            /**
+             * Secret
+             * @description What posts of a webhook are signed with, shown this once; null for other kinds
+             */
+            secret: string | null;
+        };
+        /** ChannelList */
+        ChannelList: {
+            /** Items */
+            items: components["schemas"]["Channel"][];
+            /** Total */
+            total: number;
+            /**
+             * Has Mail
+             * @description Whether this server sends mail
+             */
+            has_mail: boolean;
+        };
         /**
          * Check
          * @description What is asked of a host, in the order in which it is shown.
@@ -4340,6 +4594,23 @@ export interface components {
             /** Server Now */
             server_now: string;
         };
+        /**
+         * LastTry
+         * @description Of the notification that was tried last.
+         */
+        LastTry: {
+            /** Title */
+            title: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "retrying" | "sent" | "gave_up";
+            /** Tried At */
+            tried_at: string;
+            /** Detail */
+            detail: string | null;
+        };
         /** LaunchBody */
         LaunchBody: {
             /**
@@ -5082,6 +5353,48 @@ export interface components {
             from_at: string;
             /** To At */
             to_at: string;
+        };
+        /** Notification */
+        Notification: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Topic */
+            topic: components["schemas"]["Topic"] | "test";
+            /** Type */
+            type: string;
+            /** Title */
+            title: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "retrying" | "sent" | "gave_up";
+            /** Created At */
+            created_at: string;
+            /** Tries */
+            tries: number;
+            /** Tried At */
+            tried_at: string | null;
+            /**
+             * Due At
+             * @description When it is tried next; null when it is not
+             */
+            due_at: string | null;
+            /**
+             * Detail
+             * @description What came of the last try
+             */
+            detail: string | null;
+        };
+        /** NotificationList */
+        NotificationList: {
+            /** Items */
+            items: components["schemas"]["Notification"][];
+            /** Total */
+            total: number;
         };
         /** ObjectTimes */
         ObjectTimes: {
@@ -6643,6 +6956,16 @@ export interface components {
             /** Pacing Rate Bps */
             pacing_rate_bps: number | null;
         };
+        /** Tested */
+        Tested: {
+            /** Is Sent */
+            is_sent: boolean;
+            /**
+             * Detail
+             * @description What the other side answered, or why there is no answer
+             */
+            detail: string;
+        };
         /**
          * Timetable
          * @description Either cycles with a pause between them, or duration_h with a run on each link every every_s.
@@ -6783,6 +7106,12 @@ export interface components {
             /** Omitted S */
             omitted_s: number | null;
         };
+        /**
+         * Topic
+         * @description What a channel may ask for.
+         * @enum {string}
+         */
+        Topic: "campaign_ended" | "failures" | "agent_gone" | "volume";
         /** TraceFacts */
         TraceFacts: {
             /**
@@ -6938,11 +7267,12 @@ export interface components {
          *     RUN: launch, pause, resume, cancel, run again.
          *
          *     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
-         *     CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_AGENTS: join and
+         *     CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_CHANNELS: where
+         *     notifications go. MANAGE_AGENTS: join and
          *     revoke them. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
          * @enum {string}
          */
-        Verb: "read" | "read_campaign" | "share_campaign" | "create_campaign" | "change_campaign" | "describe_campaign" | "run_campaign" | "delete_campaign" | "derive" | "import" | "create_link" | "change_link" | "annotate" | "change_account" | "manage_tokens" | "manage_agents" | "manage_access";
+        Verb: "read" | "read_campaign" | "share_campaign" | "create_campaign" | "change_campaign" | "describe_campaign" | "run_campaign" | "delete_campaign" | "derive" | "import" | "create_link" | "change_link" | "annotate" | "change_account" | "manage_tokens" | "manage_channels" | "manage_agents" | "manage_access";
         /**
          * Verdict
          * @description What one detector says about one flow.
@@ -12263,6 +12593,487 @@ export interface operations {
             };
             /** @description Too many tries */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "On call",
+                 *       "kind": "webhook",
+                 *       "target": "https://hooks.example/downlink",
+                 *       "topics": [
+                 *         "campaign_ended",
+                 *         "failures",
+                 *         "agent_gone"
+                 *       ],
+                 *       "failures_in_row": 3
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelCreated"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "is_enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tested"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_notifications: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: number;
+                /** @description How many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,6 +19,11 @@ export function AccountMenu({ session, target }: { session: Session | undefined;
         <Menu.Item component={Link} to="/tokens">
           Access
         </Menu.Item>
+        {session?.role === 'admin' || session?.role === 'operator' ? (
+          <Menu.Item component={Link} to="/notifications">
+            Notifications
+          </Menu.Item>
+        ) : null}
         {session?.role === 'admin' ? (
           <Menu.Item component={Link} to="/people">
             People

@@ -186,6 +186,12 @@ const people = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('@/features/people/PeoplePage')), 'PeoplePage'),
 })
 
+const notifications = createRoute({
+  getParentRoute: () => shell,
+  path: '/notifications',
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/notifications/NotificationsPage')), 'NotificationsPage'),
+})
+
 const tree = root.addChildren([
   setup,
   login,
@@ -208,6 +214,7 @@ const tree = root.addChildren([
     links,
     tokens,
     people,
+    notifications,
   ]),
 ])
 

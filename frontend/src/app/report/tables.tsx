@@ -1,4 +1,3 @@
-import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { CampaignDay, CampaignDetail, DayRun, LinkFacts, Report } from '@/api/types'
 import { eventTimesText } from '@/features/results/campaign/eventTimes'
@@ -9,7 +8,8 @@ import { formatEstimate, formatNumber, formatRate, NO_VALUE, plural } from '@/li
 import { MEASURES } from '@/lib/quantities'
 import { formatDayAndClock } from '@/lib/time'
 import { MBPS_PER_BPS } from '@/lib/units'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { Estimate } from '@/ui/Estimate'
+import { StackedTable } from '@/ui/StackedTable'
 import { lostOf } from './limits'
 import classes from './report.module.css'
 import type { ConditionRow } from './settings'
@@ -20,18 +20,21 @@ const GOOD: readonly string[] = ['complete', 'planned', 'leased', 'preparing', '
 
 export function LinksTable({ links }: { links: readonly LinkFacts[] }) {
   return (
-    <ScrollTable label="Links" heads={['Link', 'Kind', 'Nominal rate', 'Base RTT, ms', 'Operator', 'Time zone']} data-wraps>
-      {links.map((one) => (
-        <Table.Tr key={`${one.name} ${one.nominal_rate_bps} ${one.base_rtt_ms}`}>
-          <Table.Th scope="row">{one.name}</Table.Th>
-          <Table.Td>{kindText(one)}</Table.Td>
-          <Table.Td>{formatRate(one.nominal_rate_bps)}</Table.Td>
-          <Table.Td>{formatNumber(one.base_rtt_ms)}</Table.Td>
-          <Table.Td>{one.operator || NO_VALUE}</Table.Td>
-          <Table.Td>{one.time_zone ?? NO_VALUE}</Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label="Links"
+      heads={['Link', 'Kind', 'Nominal rate', 'Base RTT, ms', 'Operator', 'Time zone']}
+      rows={links.map((one) => ({
+        key: `${one.name} ${one.nominal_rate_bps} ${one.base_rtt_ms}`,
+        cells: [
+          one.name,
+          kindText(one),
+          formatRate(one.nominal_rate_bps),
+          formatNumber(one.base_rtt_ms),
+          one.operator || NO_VALUE,
+          one.time_zone ?? NO_VALUE,
+        ],
+      }))}
+    />
   )
 }
 
@@ -42,28 +45,30 @@ function kindText({ orbit, is_emulated, profile }: LinkFacts): string {
 }
 
 export function ConditionsTable({ rows }: { rows: readonly ConditionRow[] }) {
-  const has = (key: 'sender' | 'receiver') => rows.some((row) => row[key] !== '')
-  const heads = [
-    'Condition',
-    'Flows',
-    'Stops after',
-    ...(has('sender') ? ['Set at senders'] : []),
-    ...(has('receiver') ? ['Set at the receiver'] : []),
-  ]
+  const sides = (['sender', 'receiver'] as const).filter((side) => rows.some((row) => row[side] !== ''))
   return (
-    <ScrollTable label="Conditions" heads={heads} data-wraps>
-      {rows.map((row) => (
-        <Table.Tr key={row.name}>
-          <Table.Th scope="row">{row.name}</Table.Th>
-          <Table.Td>{row.flows}</Table.Td>
-          <Table.Td>{row.stop}</Table.Td>
-          {has('sender') ? <Table.Td className={classes.settings}>{row.sender || NO_VALUE}</Table.Td> : null}
-          {has('receiver') ? <Table.Td className={classes.settings}>{row.receiver || NO_VALUE}</Table.Td> : null}
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label="Conditions"
+      heads={['Condition', 'Flows', 'Stops after', ...sides.map((side) => SET_AT[side])]}
+      whole={Object.values(SET_AT)}
+      rows={rows.map((row) => ({
+        key: row.name,
+        cells: [
+          row.name,
+          row.flows,
+          row.stop,
+          ...sides.map((side) => (
+            <span key={side} className={classes.settings}>
+              {row[side] || NO_VALUE}
+            </span>
+          )),
+        ],
+      }))}
+    />
   )
 }
+
+const SET_AT = { sender: 'Set at senders', receiver: 'Set at the receiver' } as const
 
 /** "the first 5,000 of 6,000 runs", where the day has not all of the campaign; null where it has. */
 export const firstText = ({ runs, total }: CampaignDay): string | null =>
@@ -79,24 +84,19 @@ export function RunsTable({ day, conditions }: { day: CampaignDay; conditions: r
   return (
     <>
       {first ? <p>Counted are {first}; the file runs.csv has them all.</p> : null}
-      <ScrollTable label="Runs" heads={['Link', 'Condition', ...shown.map(titled), ...(open ? ['Not ended'] : [])]}>
-        {links.flatMap((link) =>
-          conditions.map((condition) => {
+      <StackedTable
+        label="Runs"
+        heads={['Condition', 'Link', ...shown.map(titled), ...(open ? ['Not ended'] : [])]}
+        rows={links.flatMap((link) =>
+          conditions.flatMap((condition) => {
             const own = day.runs.filter((run) => run.link === link && run.condition === condition)
             const count = (state: string) => own.filter((run) => run.state === state).length
-            return own.length === 0 ? null : (
-              <Table.Tr key={`${link} ${condition}`}>
-                <Table.Th scope="row">{link}</Table.Th>
-                <Table.Td>{condition}</Table.Td>
-                {shown.map((state) => (
-                  <Table.Td key={state}>{count(state)}</Table.Td>
-                ))}
-                {open ? <Table.Td>{own.length - ends.reduce((sum, state) => sum + count(state), 0)}</Table.Td> : null}
-              </Table.Tr>
-            )
+            const ended = ends.reduce((sum, state) => sum + count(state), 0)
+            const counts = [...shown.map(count), ...(open ? [own.length - ended] : [])]
+            return own.length === 0 ? [] : [{ key: `${link} ${condition}`, cells: [condition, link, ...counts] }]
           }),
         )}
-      </ScrollTable>
+      />
     </>
   )
 }
@@ -116,19 +116,22 @@ const KEY_HEADS = [
 /** The numbers that a reader looks for first, of one link. */
 export function KeyTable({ report, link }: { report: Report; link: string }) {
   return (
-    <ScrollTable label={`Key figures, ${link}`} heads={KEY_HEADS} data-wraps>
-      {labelGroups(report.groups, link).map(({ label, group }) => (
-        <Table.Tr key={label}>
-          <Table.Th scope="row">{label}</Table.Th>
-          <Table.Td>{group.runs}</Table.Td>
-          <Table.Td>{eventTimesText(group.time_to_steady_s)}</Table.Td>
-          <Table.Td>{formatEstimate(group.metrics.startup.throughput_bps, MBPS_PER_BPS)}</Table.Td>
-          <Table.Td>{formatEstimate(group.metrics.steady.throughput_bps, MBPS_PER_BPS)}</Table.Td>
-          <Table.Td>{formatEstimate(group.metrics.steady.rtt_ms)}</Table.Td>
-          <Table.Td>{formatEstimate(group.metrics.overall.retransmission_percent)}</Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label={`Key figures, ${link}`}
+      heads={KEY_HEADS}
+      rows={labelGroups(report.groups, link).map(({ label, group }) => ({
+        key: label,
+        cells: [
+          label,
+          group.runs,
+          eventTimesText(group.time_to_steady_s),
+          <Estimate key="startup throughput_bps" text={formatEstimate(group.metrics.startup.throughput_bps, MBPS_PER_BPS)} />,
+          <Estimate key="steady throughput_bps" text={formatEstimate(group.metrics.steady.throughput_bps, MBPS_PER_BPS)} />,
+          <Estimate key="steady rtt_ms" text={formatEstimate(group.metrics.steady.rtt_ms)} />,
+          <Estimate key="overall retransmission_percent" text={formatEstimate(group.metrics.overall.retransmission_percent)} />,
+        ],
+      }))}
+    />
   )
 }
 
@@ -137,25 +140,26 @@ export function DifferencesTable({ report, link }: { report: Report; link: strin
   const own = report.comparisons.filter((one) => one.is_primary && one.link === link)
   const flows = new Set(own.map(({ flow }) => flow)).size
   return (
-    <ScrollTable label={`Differences, ${link}`} heads={['Metric', 'Compared', 'Difference, ratio', 'Cycles', 'p', 'Reading']} data-wraps>
-      {own.map((one) => {
+    <StackedTable
+      label={`Differences, ${link}`}
+      heads={['Metric', 'Compared', 'Difference, ratio', 'Cycles', 'p', 'Reading']}
+      whole={['Difference, ratio', 'Reading']}
+      rows={own.map((one) => {
         const name = one.metric.startsWith('time_to_') ? one.metric : `${one.phase}.${one.metric}`
         const measure = MEASURES.find((each) => each.name === one.metric)
-        return (
-          <Table.Tr key={`${name} ${one.condition} ${one.flow}`}>
-            <Table.Th scope="row">{primaryTitle(name)}</Table.Th>
-            <Table.Td>
-              {pairName(one)}
-              {flows > 1 ? `, flow ${one.flow}` : ''}
-            </Table.Td>
-            <Table.Td>{measure ? effectText(one, measure) : NO_VALUE}</Table.Td>
-            <Table.Td>{one.difference.n}</Table.Td>
-            <Table.Td>{formatP(one.level_p)}</Table.Td>
-            <Table.Td>{readingText(one)}</Table.Td>
-          </Table.Tr>
-        )
+        return {
+          key: `${name} ${one.condition} ${one.flow}`,
+          cells: [
+            primaryTitle(name),
+            `${pairName(one)}${flows > 1 ? `, flow ${one.flow}` : ''}`,
+            measure ? effectText(one, measure) : NO_VALUE,
+            one.difference.n,
+            formatP(one.level_p),
+            readingText(one),
+          ],
+        }
       })}
-    </ScrollTable>
+    />
   )
 }
 
@@ -179,20 +183,24 @@ export function Failures({ day, counts }: { day: CampaignDay; counts: CampaignDe
 
 function FailuresTable({ failures }: { failures: readonly DayRun[] }) {
   return (
-    <ScrollTable label="Failures" heads={['Time (UTC)', 'Link', 'Condition', 'Cycle', 'Attempt', 'State', 'Reason']} data-wraps>
-      {failures.map((run) => (
-        <Table.Tr key={run.id}>
-          <Table.Th scope="row">{formatDayAndClock(run.at)}</Table.Th>
-          <Table.Td>{run.link}</Table.Td>
-          <Table.Td>{run.condition}</Table.Td>
-          <Table.Td>{run.cycle}</Table.Td>
-          <Table.Td>{run.attempt}</Table.Td>
-          <Table.Td>{run.state}</Table.Td>
-          <Table.Td style={{ whiteSpace: 'normal', minWidth: 180 }}>
+    <StackedTable
+      label="Failures"
+      heads={['Time (UTC)', 'Link', 'Condition', 'Cycle', 'Attempt', 'State', 'Reason']}
+      whole={['Reason']}
+      rows={failures.map((run) => ({
+        key: run.id,
+        cells: [
+          formatDayAndClock(run.at),
+          run.link,
+          run.condition,
+          run.cycle,
+          run.attempt,
+          run.state,
+          <span key="reason" style={{ whiteSpace: 'normal' }}>
             {[run.reason, run.detail].filter(Boolean).join(': ') || NO_VALUE}
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+          </span>,
+        ],
+      }))}
+    />
   )
 }

@@ -1,4 +1,4 @@
-import { Group, Select, Stack, Table, Text } from '@mantine/core'
+import { Group, Select, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { API, api } from '@/api/client'
@@ -10,7 +10,7 @@ import { LINKED, phaseChoices } from '@/lib/quantities'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { StateBadge } from '@/ui/StateBadge'
 import { AnnotationsPanel } from './AnnotationsPanel'
 import { DayStrip } from './DayStrip'
@@ -122,24 +122,24 @@ function EndedBadly({ runs, campaignId, hasLinks }: { runs: readonly DayRun[]; c
   if (runs.length === 0) return null
   return (
     <Panel title="Runs that did not complete" isFlush>
-      <ScrollTable label="Runs that did not complete" heads={['Run', 'Why', 'State', 'UTC', ...(hasLinks ? ['Link'] : [])]}>
-        {runs.slice(0, REASONS_SHOWN).map((run) => (
-          <Table.Tr key={run.id}>
-            <Table.Th scope="row" fw={500}>
-              <Link to="/runs/$runId" params={{ runId: run.id }}>
-                {run.condition}, cycle {run.cycle}
-                {run.attempt > 1 ? `, attempt ${run.attempt}` : ''}
-              </Link>
-            </Table.Th>
-            <Table.Td>{run.detail ?? run.reason}</Table.Td>
-            <Table.Td>
-              <StateBadge state={run.state} />
-            </Table.Td>
-            <Table.Td>{momentText(secondsOf(run.at))}</Table.Td>
-            {hasLinks ? <Table.Td>{run.link}</Table.Td> : null}
-          </Table.Tr>
-        ))}
-      </ScrollTable>
+      <StackedTable
+        label="Runs that did not complete"
+        heads={['Run', 'Why', 'State', 'UTC', ...(hasLinks ? ['Link'] : [])]}
+        whole={['Why']}
+        rows={runs.slice(0, REASONS_SHOWN).map((run) => ({
+          key: run.id,
+          cells: [
+            <Link key="run" to="/runs/$runId" params={{ runId: run.id }}>
+              {run.condition}, cycle {run.cycle}
+              {run.attempt > 1 ? `, attempt ${run.attempt}` : ''}
+            </Link>,
+            run.detail ?? run.reason,
+            <StateBadge key="state" state={run.state} />,
+            momentText(secondsOf(run.at)),
+            ...(hasLinks ? [run.link] : []),
+          ],
+        }))}
+      />
       {runs.length > REASONS_SHOWN ? (
         <Text size="sm" p="md">
           {plural(runs.length - REASONS_SHOWN, 'more run')} did not complete:{' '}

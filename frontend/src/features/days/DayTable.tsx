@@ -10,7 +10,7 @@ export function DayTable({ strip, metric }: { strip: Strip; metric: DayMetric })
   const caption = `${metric.title} of every run, ${metric.unit}`
   return (
     <ScrollBox label={caption}>
-      <Table stickyHeader withRowBorders={false} striped verticalSpacing={2} fz="xs">
+      <Table data-matters={metric.title} stickyHeader withRowBorders={false} striped verticalSpacing={2} fz="xs">
         <Table.Caption>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>

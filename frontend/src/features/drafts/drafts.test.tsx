@@ -84,7 +84,7 @@ describe('a new campaign', () => {
     expect(screen.getAllByText('The first 25 of 600 runs.').length).toBeGreaterThan(0)
     await userEvent.click(screen.getByRole('button', { name: 'Page 3' }))
     expect(within(table).getAllByRole('row')).toHaveLength(6)
-    expect(within(table).getAllByRole('cell')[0]?.textContent).toMatch(/^\w+ \d+ \w+, \d\d:\d\d:\d\d Europe\/Madrid$/)
+    expect(within(table).getAllByRole('rowheader')[0]?.textContent).toMatch(/^\w+ \d+ \w+, \d\d:\d\d:\d\d Europe\/Madrid$/)
   })
 
   it('a field of the form changes its own place of the text', async () => {

@@ -1,11 +1,11 @@
-import { Button, Stack, Table, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import type { CampaignDetail, Condition } from '@/api/types'
 import { formatBytes } from '@/lib/format'
 import { stopOf } from '@/lib/stop'
 import { formatDuration, formatMoment } from '@/lib/time'
 import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import classes from './plan.module.css'
 import { carried, samplingText, timetableText } from './wording'
 
@@ -64,28 +64,27 @@ function DownloadFile({ campaign: { name, source } }: { campaign: CampaignDetail
 
 export function ConditionsTable({ conditions }: { conditions: Condition[] }) {
   return (
-    <ScrollTable label="Conditions" heads={['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings']}>
-      {conditions.map((condition) => (
-        <Table.Tr key={condition.name} style={{ verticalAlign: 'top' }}>
-          <Table.Th scope="row">{condition.name}</Table.Th>
-          <Table.Td>
-            {condition.flows.map((flow) => (
-              <div key={`${carried(flow)} ${flow.sender} ${flow.start_s}`} style={{ whiteSpace: 'nowrap' }}>
-                {carried(flow)} from sender {flow.sender}
-                {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
-              </div>
-            ))}
-          </Table.Td>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>{stopOf(condition.stop)}</Table.Td>
-          <Table.Td>
-            <Settings settings={condition.sender} />
-          </Table.Td>
-          <Table.Td>
-            <Settings settings={condition.receiver} />
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label="Conditions"
+      heads={['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings']}
+      style={{ verticalAlign: 'top' }}
+      whole={['Sender settings', 'Receiver settings']}
+      rows={conditions.map(({ name, flows, stop, sender, receiver }) => ({
+        key: name,
+        cells: [
+          name,
+          flows.map((flow) => (
+            <div key={`${carried(flow)} ${flow.sender} ${flow.start_s}`}>
+              {carried(flow)} from sender {flow.sender}
+              {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
+            </div>
+          )),
+          stopOf(stop),
+          <Settings key="sender" settings={sender} />,
+          <Settings key="receiver" settings={receiver} />,
+        ],
+      }))}
+    />
   )
 }
 
@@ -99,7 +98,7 @@ function Settings({ settings }: { settings: Record<string, string> }) {
     )
   }
   return entries.map(([name, value]) => (
-    <div key={name} style={{ whiteSpace: 'nowrap' }}>
+    <div key={name}>
       <code>
         {name} = {value}
       </code>

@@ -1,9 +1,9 @@
-import { Group, Pagination, Table, Text } from '@mantine/core'
+import { Group, Pagination, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { CampaignPreview } from '@/api/types'
 import { formatDuration, formatLocal } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 
 const PER_PAGE = 10
 
@@ -15,18 +15,21 @@ export function PlannedRuns({ preview: { estimate, runs, time_zones } }: { previ
   const total = estimate.runs.toLocaleString('en-GB')
   return (
     <Panel title="Planned runs" description="As if launched now. Times are by the clock of the link’s time zone." isFlush>
-      <ScrollTable label="Planned runs" heads={['Starts', 'After', 'Condition', 'Link', 'Cycle', 'Holds the link']}>
-        {runs.slice((page - 1) * PER_PAGE, page * PER_PAGE).map((run) => (
-          <Table.Tr key={`${run.link} ${run.cycle} ${run.position} ${run.due_s}`}>
-            <Table.Td>{formatLocal(run.due_at, time_zones[run.link])}</Table.Td>
-            <Table.Td>{formatDuration(run.due_s)}</Table.Td>
-            <Table.Td>{run.condition}</Table.Td>
-            <Table.Td>{run.link}</Table.Td>
-            <Table.Td>{run.cycle}</Table.Td>
-            <Table.Td>{formatDuration(run.duration_s)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </ScrollTable>
+      <StackedTable
+        label="Planned runs"
+        heads={['Starts', 'After', 'Condition', 'Link', 'Cycle', 'Holds the link']}
+        rows={runs.slice((page - 1) * PER_PAGE, page * PER_PAGE).map((run) => ({
+          key: `${run.link} ${run.cycle} ${run.position} ${run.due_s}`,
+          cells: [
+            formatLocal(run.due_at, time_zones[run.link]),
+            formatDuration(run.due_s),
+            run.condition,
+            run.link,
+            run.cycle,
+            formatDuration(run.duration_s),
+          ],
+        }))}
+      />
       {pages > 1 ? (
         <Group justify="space-between" p="md" gap="xs">
           <Text size="sm" c="dimmed">

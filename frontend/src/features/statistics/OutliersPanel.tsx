@@ -1,10 +1,10 @@
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Outlier } from '@/api/types'
 import { formatNumber } from '@/lib/format'
 import { MEASURES, phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { type StackedRow, StackedTable } from '@/ui/StackedTable'
 import { farthestFirst, offText } from './measures'
 
 const LISTED = 50
@@ -35,28 +35,25 @@ export function OutliersPanel({ outliers }: { outliers: readonly Outlier[] }) {
 }
 
 function Listed({ outliers }: { outliers: readonly Outlier[] }) {
-  return (
-    <ScrollTable label="Outliers" heads={HEADS}>
-      {outliers.map((one) => {
-        const metric = MEASURES.find(({ name }) => name === one.metric)
-        const shown = (value: number) => `${formatNumber(value * (metric?.factor ?? 1))} ${metric?.unit ?? ''}`
-        return (
-          <Table.Tr key={`${one.run_id} ${one.flow} ${one.phase} ${one.metric}`}>
-            <Table.Th scope="row" fw={500}>
-              <Link to="/runs/$runId" params={{ runId: one.run_id }}>
-                {one.condition}, cycle {one.cycle}
-              </Link>
-            </Table.Th>
-            <Table.Td>{one.link}</Table.Td>
-            <Table.Td>{one.flow}</Table.Td>
-            <Table.Td>{phaseTitle(one.phase)}</Table.Td>
-            <Table.Td>{metric?.title ?? one.metric}</Table.Td>
-            <Table.Td>{shown(one.value)}</Table.Td>
-            <Table.Td>{shown(one.median)}</Table.Td>
-            <Table.Td>{offText(one)}</Table.Td>
-          </Table.Tr>
-        )
-      })}
-    </ScrollTable>
-  )
+  return <StackedTable label="Outliers" heads={HEADS} rows={outliers.map(rowOf)} />
+}
+
+function rowOf(one: Outlier): StackedRow {
+  const metric = MEASURES.find(({ name }) => name === one.metric)
+  const shown = (value: number) => `${formatNumber(value * (metric?.factor ?? 1))} ${metric?.unit ?? ''}`
+  return {
+    key: `${one.run_id} ${one.flow} ${one.phase} ${one.metric}`,
+    cells: [
+      <Link key="run" to="/runs/$runId" params={{ runId: one.run_id }}>
+        {one.condition}, cycle {one.cycle}
+      </Link>,
+      one.link,
+      one.flow,
+      phaseTitle(one.phase),
+      metric?.title ?? one.metric,
+      shown(one.value),
+      shown(one.median),
+      offText(one),
+    ],
+  }
 }

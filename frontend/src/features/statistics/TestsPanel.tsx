@@ -1,9 +1,9 @@
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { Comparison } from '@/api/types'
 import { isShown, readingText } from '@/lib/comparisons'
 import { formatNumber } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { formatP, pairName, primaryTitle, shapeText, THE_LINK } from './measures'
 
 const HEADS = ['Metric', 'Compared', 'Cycles', 'Level, p', 'Reading', 'KS distance', 'Shape, p', 'Shape']
@@ -47,21 +47,22 @@ export function TestsPanel({ comparisons, primary, link, flow, isChosen }: Tests
 
 function Tests({ tested }: { tested: readonly Comparison[] }) {
   return (
-    <ScrollTable label="Tests of the primary metrics" heads={HEADS}>
-      {tested.map((one) => (
-        <Table.Tr key={`${one.condition} ${nameOf(one)}`}>
-          <Table.Th scope="row" fw={500}>
-            {primaryTitle(nameOf(one))}
-          </Table.Th>
-          <Table.Td>{pairName(one)}</Table.Td>
-          <Table.Td>{one.difference.n}</Table.Td>
-          <Table.Td>{one.level_p === null ? 'too few cycles' : formatP(one.level_p)}</Table.Td>
-          <Table.Td fw={isShown(one) ? 600 : undefined}>{readingText(one)}</Table.Td>
-          <Table.Td>{formatNumber(one.ks_distance, 2)}</Table.Td>
-          <Table.Td>{formatP(one.shape_p)}</Table.Td>
-          <Table.Td>{shapeText(one)}</Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label="Tests of the primary metrics"
+      heads={HEADS}
+      rows={tested.map((one) => ({
+        key: `${one.condition} ${nameOf(one)}`,
+        cells: [
+          primaryTitle(nameOf(one)),
+          pairName(one),
+          one.difference.n,
+          one.level_p === null ? 'too few cycles' : formatP(one.level_p),
+          isShown(one) ? <strong key="reading">{readingText(one)}</strong> : readingText(one),
+          formatNumber(one.ks_distance, 2),
+          formatP(one.shape_p),
+          shapeText(one),
+        ],
+      }))}
+    />
   )
 }

@@ -10,11 +10,11 @@ import classes from './exits.module.css'
 
 const HEADS = [
   ['Detector', 'start'],
-  ['Version', 'start'],
   ['Exit, s', 'right'],
   ['cwnd, segments', 'right'],
   ['Timing', 'start'],
   ['Why', 'start'],
+  ['Version', 'start'],
 ] as const
 
 /** Every detector in words: when, with which window, early or late, and why. */
@@ -66,7 +66,6 @@ function Row({ look, verdict }: Judged) {
           {look.code}
         </Text>
       </Table.Th>
-      <Table.Td>{verdict.version}</Table.Td>
       <Table.Td ta="right">{verdict.exit_us === null ? NO_VALUE : formatNumber(seconds(verdict.exit_us), 3)}</Table.Td>
       <Table.Td ta="right">
         {formatNumber(verdict.cwnd_segments, 0)}
@@ -85,6 +84,7 @@ function Row({ look, verdict }: Judged) {
           </Text>
         ) : null}
       </Table.Td>
+      <Table.Td>{verdict.version}</Table.Td>
     </Table.Tr>
   )
 }

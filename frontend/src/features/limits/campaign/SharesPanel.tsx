@@ -1,4 +1,4 @@
-import { Group, Table, Text } from '@mantine/core'
+import { Group } from '@mantine/core'
 import type { LimitGroup } from '@/api/types'
 import { LayerSwatch } from '@/charts/layers'
 import { SaveMenu } from '@/charts/SaveMenu'
@@ -6,7 +6,7 @@ import { ShareBar } from '@/charts/ShareBar'
 import { formatEstimate } from '@/lib/format'
 import { LIMITS } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { limitsFigure } from '../figures'
 
 /** Shares of time per condition: bars with their numbers. */
@@ -27,46 +27,20 @@ export function SharesPanel({ groups, campaign }: { groups: readonly LimitGroup[
           </span>
         ))}
       </Group>
-      <ScrollTable label="What limited the flows">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Condition</Table.Th>
-            <Table.Td />
-            {LIMITS.map(({ name, title }) => (
-              <Table.Th key={name} scope="col" ta="right">
-                {title}
-              </Table.Th>
-            ))}
-            <Table.Th scope="col" ta="right">
-              Runs
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {groups.map((group) => (
-            <Table.Tr key={`${group.condition} ${group.flow}`}>
-              <Table.Th scope="row" fw={500}>
-                {group.condition}
-                {isShared(group.condition) ? (
-                  <Text span size="sm" c="dimmed">
-                    {' '}
-                    {group.cc} (flow {group.flow})
-                  </Text>
-                ) : null}
-              </Table.Th>
-              <Table.Td>
-                <ShareBar shares={LIMITS.map(({ name }) => group.shares[name].mean)} />
-              </Table.Td>
-              {LIMITS.map(({ name }) => (
-                <Table.Td key={name} ta="right">
-                  {formatEstimate(group.shares[name], 100, 1)}
-                </Table.Td>
-              ))}
-              <Table.Td ta="right">{group.runs}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </ScrollTable>
+      <StackedTable
+        label="What limited the flows"
+        heads={['Condition', 'Shares', ...LIMITS.map(({ title }) => title), 'Runs']}
+        whole={['Shares']}
+        rows={groups.map(({ condition, flow, cc, shares, runs }) => ({
+          key: `${condition} ${flow}`,
+          cells: [
+            isShared(condition) ? `${condition} ${cc} (flow ${flow})` : condition,
+            <ShareBar key="bar" shares={LIMITS.map(({ name }) => shares[name].mean)} />,
+            ...LIMITS.map(({ name }) => formatEstimate(shares[name], 100, 1)),
+            runs,
+          ],
+        }))}
+      />
     </Panel>
   )
 }

@@ -16,6 +16,7 @@ import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { useRunLink } from '../queries'
 import { eventRows, linkedText, lossRows, type Way, type WayName } from './course'
 import { type LinkPlot, linkFigure } from './figures'
@@ -67,7 +68,7 @@ function Phases({ course }: { course: LinkCourse }) {
   }
   return (
     <Panel title="By phase" description="On the way to the receiver. Congestion: a full queue, and its random drop." isFlush>
-      <ScrollTable label="The link by phase" heads={['Quantity', ...phases.map(phaseTitle)]}>
+      <ScrollTable label="The link by phase" heads={['Quantity', ...phases.map(phaseTitle)]} data-wraps>
         {LINKED.map((quantity) => (
           <Table.Tr key={quantity.name}>
             <Table.Th scope="row">
@@ -207,16 +208,19 @@ function Losses({ log }: { log: LinkLog }) {
   const rows = lossRows(log.lost)
   if (rows.length === 0) return <Empty title="No packet was lost" />
   return (
-    <ScrollTable label="Lost packets" heads={['Flow', 'Way', 'By congestion', 'Otherwise', 'Causes']}>
-      {rows.map(({ flow, way, congestion, other, causes }) => (
-        <Table.Tr key={`${flow} ${way}`}>
-          <Table.Th scope="row">{flow ?? 'none'}</Table.Th>
-          <Table.Td>{way === 'down' ? 'to the receiver' : 'back'}</Table.Td>
-          <Table.Td>{congestion.toLocaleString('en-GB')}</Table.Td>
-          <Table.Td>{other.toLocaleString('en-GB')}</Table.Td>
-          <Table.Td>{causes}</Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label="Lost packets"
+      heads={['Flow', 'Way', 'By congestion', 'Otherwise', 'Causes']}
+      rows={rows.map(({ flow, way, congestion, other, causes }) => ({
+        key: `${flow} ${way}`,
+        cells: [
+          flow ?? 'none',
+          way === 'down' ? 'to the receiver' : 'back',
+          congestion.toLocaleString('en-GB'),
+          other.toLocaleString('en-GB'),
+          causes,
+        ],
+      }))}
+    />
   )
 }
