@@ -1,0 +1,78 @@
+"""Counts for those who watch the server. Each reads an index or a small table, however many runs there are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import BigInteger, cast, func, select
+
+from downlink.storage.tables import Agent, Campaign, Run
+from downlink.storage.unit import Unit
+
+
+class EndedRuns(NamedTuple):
+    """reason: empty for complete runs."""
+
+    state: str
+    reason: str
+    runs: int
+
+
+class DueJobs(NamedTuple):
+    """tries: the most that one of them has taken."""
+
+    job: str
+    runs: int
+    tries: int
+
+
+class WatchedAgent(NamedTuple):
+    """spool: what is on its disk and not uploaded. spool_free_bytes: None where it did not say."""
+
+    name: str
+    status: str
+    protocol: int
+    run_id: UUID | None
+    last_seen_at: datetime | None
+    spool: list[dict[str, Any]]
+    spool_free_bytes: int | None
+
+
+def unfinished_runs(unit: Unit) -> dict[str, int]:
+    """How many runs are planned or under way, by state."""
+    query = select(Run.state, func.count()).where(Run.ended_at.is_(None)).group_by(Run.state)
+    return {row[0]: row[1] for row in unit.session.execute(query)}
+
+
+def ended_runs(unit: Unit, since: datetime) -> list[EndedRuns]:
+    reason = func.coalesce(Run.reason, "")
+    query = select(Run.state, reason, func.count()).where(Run.ended_at >= since).group_by(Run.state, reason)
+    return [EndedRuns(*row) for row in unit.session.execute(query)]
+
+
+def due_jobs(unit: Unit) -> list[DueJobs]:
+    query = (
+        select(func.coalesce(Run.needs, ""), func.count(), func.max(Run.tries))
+        .where(Run.needs.is_not(None))
+        .group_by(Run.needs)
+    )
+    return [DueJobs(*row) for row in unit.session.execute(query)]
+
+
+def campaigns_by_state(unit: Unit) -> dict[str, int]:
+    query = select(Campaign.state, func.count()).group_by(Campaign.state)
+    return {row[0]: row[1] for row in unit.session.execute(query)}
+
+
+def watched_agents(unit: Unit) -> list[WatchedAgent]:
+    """Every agent that is not revoked, by name."""
+    free = cast(Agent.host["spool_free_bytes"].astext, BigInteger)
+    said = (Agent.name, Agent.status, Agent.protocol, Agent.run_id, Agent.last_seen_at, Agent.spool, free)
+    query = select(*said).where(Agent.revoked_at.is_(None)).order_by(Agent.name)
+    return [WatchedAgent(*row) for row in unit.session.execute(query)]
+
+
+def database_bytes(unit: Unit) -> int:
+    return unit.session.scalar(select(func.pg_database_size(func.current_database()))) or 0
