@@ -55,9 +55,14 @@ $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: reproduction
-reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives; and the table of docs/controls/bbr-beside-cubic.md
+reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives; what the archives say of missed values; and the table of docs/controls/bbr-beside-cubic.md
 	$(BIN)/downlink reproduction
+	$(BIN)/downlink causes
 	$(BIN)/downlink pair-table docs/controls/bbr-beside-cubic.md
+
+.PHONY: causes
+causes: ## Half an hour: docs/reproduction/causes-modelled.md, variants of links, windows and senders in virtual time beside published values (SECTION=leo: print one)
+	cd agents && go run ./cmd/causes $(if $(SECTION),--section $(SECTION),--into ../docs/reproduction/causes-modelled.md)
 
 .PHONY: up
 up: install ## The stack alone: servers, api with dashboard, conductor, worker
@@ -175,7 +180,7 @@ bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (B
 	../$(BIN)/python -m bench.all
 
 # Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
-PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql
+PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus pdftotext:poppler-utils
 
 .PHONY: packages
 packages:

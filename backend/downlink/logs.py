@@ -9,7 +9,8 @@ import structlog
 
 from downlink.settings import Settings
 
-QUIET = ("uvicorn.access", "celery.worker.strategy", "celery.app.trace", "alembic")
+# httpx names every address that it calls, and the path of an incoming webhook is a secret.
+QUIET = ("uvicorn.access", "celery.worker.strategy", "celery.app.trace", "alembic", "httpx", "httpcore")
 
 
 def configure_logs(settings: Settings) -> None:

@@ -17,14 +17,14 @@ from uuid import UUID
 
 import typer
 
-from downlink.cli import agents, annotating, campaigns, links, paths, runs, users
+from downlink.cli import agents, annotating, campaigns, links, notify, paths, runs, users
 from downlink.cli.client import read_stack_file
 from downlink.cli.compare import compare_command
 from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.cli.quick import quick_command
-from downlink.cli.reproduction import pair_table_command, reproduction_command
+from downlink.cli.reproduction import causes_command, pair_table_command, reproduction_command
 from downlink.domain.errors import (
     ConflictError,
     DeniedError,
@@ -59,6 +59,7 @@ app.add_typer(agents.app, name="agents", rich_help_panel="Client")
 app.add_typer(links.app, name="links", rich_help_panel="Client")
 app.add_typer(annotating.app, name="annotations", rich_help_panel="Client")
 app.add_typer(users.app, name="users", rich_help_panel="Client")
+app.add_typer(notify.app, name="notify", rich_help_panel="Client")
 app.add_typer(paths.app, name="paths", rich_help_panel="Paths")
 app.command("quick", rich_help_panel="Client")(quick_command)
 app.command("compare", rich_help_panel="Client")(compare_command)
@@ -66,6 +67,7 @@ app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)
 app.command("reproduction", rich_help_panel="Traces")(reproduction_command)
 app.command("pair-table", rich_help_panel="Traces")(pair_table_command)
+app.command("causes", rich_help_panel="Traces")(causes_command)
 app.add_typer(stack_commands.app, name="stack", rich_help_panel="Server")
 tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_help=True)
 app.add_typer(tokens, name="token", rich_help_panel="Server")

@@ -10,6 +10,8 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, SecretStr, computed_field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from downlink.domain.delivery import Networks, networks_of
+
 SECRETS = Path("/run/secrets")  # where containers find theirs
 TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
 
@@ -69,6 +71,16 @@ class Settings(BaseSettings):
     s3_secret_key: SecretStr | None = Field(
         default=None, description="Both keys stay set as long as the store holds traces, wherever new ones are kept"
     )
+    notify_allow: str = Field(
+        default="",
+        description="Networks beside the public internet that notifications may be posted to, comma separated",
+    )
+    smtp_host: str | None = Field(default=None, description="The server that sends notifications by mail; none without")
+    smtp_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    smtp_security: Literal["starttls", "tls", "none"] = "starttls"
+    smtp_user: str | None = None
+    smtp_password: SecretStr | None = None
+    mail_from: str | None = Field(default=None, description="The address that mails come from")
     session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -84,6 +96,20 @@ class Settings(BaseSettings):
         if self.s3_endpoint and not re.match(r"https?://[^/]+", self.s3_endpoint):
             raise ValueError("DOWNLINK_S3_ENDPOINT must be https://host[:port]")
         return self
+
+    @model_validator(mode="after")
+    def _check_notifications(self) -> Self:
+        try:
+            networks_of(self.notify_allow)
+        except ValueError:
+            raise ValueError("DOWNLINK_NOTIFY_ALLOW must be networks like 10.0.0.0/8, comma separated") from None
+        if self.smtp_host and not self.mail_from:
+            raise ValueError("DOWNLINK_SMTP_HOST is set: set DOWNLINK_MAIL_FROM too")
+        return self
+
+    @property
+    def notify_networks(self) -> Networks:
+        return networks_of(self.notify_allow)
 
     @property
     def trace_store_root(self) -> str | None:

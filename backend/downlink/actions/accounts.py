@@ -10,7 +10,7 @@ from downlink.actions.secrets import INVITATION, hash_secret, make_secret
 from downlink.domain.access import Actor
 from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 from downlink.domain.permission import Role
-from downlink.storage import access
+from downlink.storage import access, channels
 from downlink.storage import accounts as rows
 from downlink.storage.tables import Invitation, User
 from downlink.storage.unit import Unit, UnitFactory, lock
@@ -109,6 +109,8 @@ def change_role(unit: Unit, user_id: UUID, role: Role, now: datetime, *, actor: 
     if user.role == role:
         return user
     _keep_an_admin(unit, user)
+    if user.role not in channels.HAVING:
+        channels.begin_anew(unit, user.id)
     user.role = role
     access.audit(unit, now, actor, "change_role", f"{user.username} to {role}", user.id)
     return user

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -32,7 +32,7 @@ from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
 from downlink.domain.weather import link_window
 from downlink.storage import campaigns as rows
-from downlink.storage import links, tables
+from downlink.storage import leases, links, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
@@ -252,15 +252,16 @@ def plan_now(
     agents = agents_by_name(unit, wanted)
     boots = {name: agent.boot_id for name, agent in agents.items()}
     controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
-    absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), now))}
+    measuring = leases.holding_runs(unit)
+    absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), measuring, now))}
     hosts = {name: Host(agents[name].host if name in agents else {}, absent.get(name)) for name in wanted}
     plan = plan_campaign(campaign, known, bookings, boots, controls, absent, now)
     refused = find_refused(campaign, usable_links(campaign, known), hosts)
     return replace(plan, conflicts=(*plan.conflicts, *refused)), hosts
 
 
-def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict | None:
-    """Why the agent can take no run now."""
+def _absence(name: str, agent: tables.Agent | None, measuring: Container[UUID], now: datetime) -> Conflict | None:
+    """Why the agent can take no run now. measuring: the runs that hold leases."""
     if agent is None:
         return Conflict(
             "agent_missing",
@@ -273,7 +274,7 @@ def _absence(name: str, agent: tables.Agent | None, now: datetime) -> Conflict |
         return Conflict("agent_too_old", message, True, is_waivable=True, place="links")
     if agent.status == AgentStatus.BLOCKED:
         return Conflict("agent_blocked", f"{name} takes no run: {agent.detail}", True, is_waivable=True, place="links")
-    if not is_present(AgentStatus(agent.status), agent.last_seen_at, agent.run_id, now):
+    if not is_present(AgentStatus(agent.status), agent.last_seen_at, agent.run_id in measuring, now):
         heard = f"last heard {moment_text(agent.last_seen_at)}" if agent.last_seen_at else "never heard"
         message = f"{name} is offline ({heard}); start `downlink-agent run` on its host."
         return Conflict("agent_offline", message, True, is_waivable=True, place="links")

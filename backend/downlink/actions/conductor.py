@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import folders, runs, sweep_parts
+from downlink.actions import folders, notices, runs, sweep_parts
 from downlink.actions.campaign_states import complete_campaign
 from downlink.domain.errors import UnavailableError
 from downlink.domain.next_step import Wait, decide
@@ -40,7 +40,8 @@ def tick(units: UnitFactory, now: datetime) -> None:
         ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
-    for step in (lease_due, resend_lost, sweep_parts.send_due, folders.send_due, retention.prune):
+    notifying = (notices.collect, notices.watch_agents, notices.send_due)
+    for step in (lease_due, resend_lost, sweep_parts.send_due, folders.send_due, *notifying, retention.prune):
         _guarded(units, partial(step, now=now))
 
 

@@ -18,6 +18,7 @@ from downlink.api.agent_orders import order_message
 from downlink.api.body import read_bounded
 from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
 from downlink.api.known import Known
+from downlink.api.observe import Figures
 from downlink.api.problems import status_of
 from downlink.api.resting import Heard, Resting
 from downlink.api.waiting import Waiting, agent_subject
@@ -152,6 +153,7 @@ async def put_chunk(
     (answer,) = await run_in_threadpool(_store, units, secret, run_id, x_attempt, [chunk], clock())
     if isinstance(answer, DownlinkError):
         raise answer
+    _figures(request).note_chunks([len(body)] if answer else [])
     return ChunkStored(stored=answer)
 
 
@@ -162,7 +164,16 @@ async def post_chunks(
     """Store several chunks in one transaction; the answer says of each what its PUT would have said."""
     await _admit(request, units, secret)
     body = await read_bounded(request, MAX_BUNDLE_BYTES)
-    return await run_in_threadpool(_store_bundle, units, secret, run_id, x_attempt, body, clock())
+    bundle = await run_in_threadpool(split_bundle, body)
+    answers = await run_in_threadpool(_store, units, secret, run_id, x_attempt, bundle, clock())
+    pairs = list(zip(bundle, answers, strict=True))
+    _figures(request).note_chunks([len(chunk.content) for chunk, answer in pairs if answer is True])
+    return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in pairs])
+
+
+def _figures(request: Request) -> Figures:
+    figures: Figures = request.app.state.figures
+    return figures
 
 
 async def _admit(request: Request, units: UnitFactory, secret: str) -> None:
@@ -194,14 +205,6 @@ def _check(run_id: UUID, attempt: int, chunk: Bundled) -> Checked | DownlinkErro
         return chunks.check_chunk(chunk.content, chunk.sha256, place)
     except InvalidError as error:
         return error
-
-
-def _store_bundle(
-    units: UnitFactory, secret: str, run_id: UUID, attempt: int, body: bytes, now: datetime
-) -> ChunksAnswer:
-    bundle = split_bundle(body)
-    answers = _store(units, secret, run_id, attempt, bundle, now)
-    return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in zip(bundle, answers, strict=True)])
 
 
 def _chunk_answer(chunk: Bundled, answer: bool | DownlinkError) -> ChunkAnswer:

@@ -15,6 +15,7 @@ from downlink.domain.access import Caller
 from downlink.domain.enrolment import install_commands, join_command, service_commands
 from downlink.domain.permission import Verb
 from downlink.storage import agents as rows
+from downlink.storage import leases
 
 router = APIRouter(tags=["agents"])
 
@@ -22,8 +23,10 @@ router = APIRouter(tags=["agents"])
 @router.get("/agents", responses=problems(401))
 def list_agents(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> AgentList:
     found, total = rows.list_agents(unit, limit, offset)
-    stands_at = rows.links_by_agent(unit)
-    return AgentList(items=[present.agent(row, stands_at.get(row.name, []), now) for row in found], total=total)
+    links_of = rows.links_by_agent(unit)
+    measuring = leases.holding_runs(unit)
+    items = [present.agent(row, links_of.get(row.name, []), measuring, now) for row in found]
+    return AgentList(items=items, total=total)
 
 
 @router.post("/agents/enrolments", status_code=201, responses=problems(401, 403, 409))

@@ -23,6 +23,7 @@ from downlink.api import (
     archives,
     calendars,
     campaigns,
+    channels,
     comparing,
     days,
     docs_page,
@@ -42,6 +43,7 @@ from downlink.api import (
 from downlink.api.contract import complete
 from downlink.api.dashboard import mount_dashboard
 from downlink.api.deps import read_clock
+from downlink.api.figures import ServerCollector, watch_process
 from downlink.api.gate import Gate
 from downlink.api.headers import SecurityHeaders
 from downlink.api.intake import Intake
@@ -70,6 +72,7 @@ PARTS = (
     calendars,
     annotating,
     shares,
+    channels,
     reanalysis,
     reports,
     exits,
@@ -155,6 +158,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.waiting = Waiting()
     app.state.resting = Resting(app.state.waiting)
     app.state.known = Known(app.state.waiting)
+    watch_process(app.state.figures.registry, app.state.streams, app.state.waiting)
+    queue = settings.redis_url.get_secret_value()
+    app.state.figures.registry.register(ServerCollector(app.state, queue))
     app.state.newest = live.Newest(app.state.waiting)
     # Most requests are polls, and routers are asked in turn whose a request is: half of a poll's time, were it the last one's.
     app.include_router(agent_channel.router, prefix=PREFIX, include_in_schema=False)

@@ -174,6 +174,14 @@ class OwnLinkPermission(OwnedPermission):
         return self.judge(caller, units, owners.of_link, link_id)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnChannelPermission(OwnedPermission):
+    def __call__(
+        self, channel_id: UUID, caller: Annotated[Caller, Depends(find_caller, scope="function")], units: Units
+    ) -> Caller:
+        return self.judge(caller, units, owners.of_channel, channel_id)
+
+
 def may_with_campaign(verb: Verb) -> Any:
     """Like `may`, for what is done to the campaign that the path names."""
     return Depends(OwnCampaignPermission(verb))
@@ -187,6 +195,11 @@ def may_with_run(verb: Verb) -> Any:
 def may_with_link(verb: Verb) -> Any:
     """Like `may`, for what is done to the link that the path names."""
     return Depends(OwnLinkPermission(verb))
+
+
+def may_with_channel(verb: Verb) -> Any:
+    """Like `may`, for what is done to the channel that the path names."""
+    return Depends(OwnChannelPermission(verb))
 
 
 def address_of(request: Request) -> str:

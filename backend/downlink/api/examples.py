@@ -43,6 +43,11 @@ EXAMPLES: Mapping[str, Any] = {
         "secret": "dli_from-behind-the-link's-number-sign", "username": "ada", "password": "a long sentence of words",
     },
     "open_share": {"secret": "dlv_from-behind-the-link's-number-sign"},
+    "create_channel": {
+        "name": "On call", "kind": "webhook", "target": "https://hooks.example/downlink",
+        "topics": ["campaign_ended", "failures", "agent_gone"], "failures_in_row": 3,
+    },
+    "change_channel": {"is_enabled": False},
     "create_enrolment": {"name": "viasat-client", "expires_in_minutes": 60},
     "create_link": {
         "name": "geo", "orbit": "GEO", "operator": "Viasat", "nominal_rate_bps": 144_000_000, "base_rtt_ms": 600,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -14,7 +15,7 @@ log = structlog.get_logger()
 
 
 class Figures:
-    """The request figures of one application."""
+    """What one api process counts itself: requests and chunks. What the database knows: figures.py."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -24,6 +25,15 @@ class Figures:
         self.seconds = Histogram(
             "downlink_request_seconds", "Time to answer, long polls left out", ["route"], registry=self.registry
         )
+        self.chunks = Counter("downlink_chunks_stored", "New chunks of samples taken", registry=self.registry)
+        self.chunk_bytes = Counter(
+            "downlink_chunk_bytes_stored", "Their bytes as they were uploaded", registry=self.registry
+        )
+
+    def note_chunks(self, sizes: Sequence[int]) -> None:
+        """sizes: of each new chunk, in bytes."""
+        self.chunks.inc(len(sizes))
+        self.chunk_bytes.inc(sum(sizes))
 
 
 class Observe:

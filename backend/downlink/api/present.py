@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,9 +26,11 @@ PREVIEW_RUNS = 500
 """As many as a page of a list; the estimate has their number."""
 
 
-def agent(row: Agent, links: list[str], now: datetime) -> agent_shapes.Agent:
+def agent(row: Agent, links: list[str], measuring: Container[UUID], now: datetime) -> agent_shapes.Agent:
     facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
-    online = row.revoked_at is None and is_present(AgentStatus(row.status), row.last_seen_at, row.run_id, now)
+    """measuring: the runs that hold leases."""
+    is_in_run = row.run_id in measuring
+    online = row.revoked_at is None and is_present(AgentStatus(row.status), row.last_seen_at, is_in_run, now)
     return agent_shapes.Agent.model_validate(
         {**facts, "links": links, "is_online": online, "is_too_old": row.protocol < PROTOCOL}
     )

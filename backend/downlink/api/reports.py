@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from downlink.api.deps import (
@@ -18,7 +18,7 @@ from downlink.api.deps import (
     Units,
     problems,
 )
-from downlink.api.encoded import download, json_response
+from downlink.api.encoded import download, json_response, packed_response
 from downlink.api.schemas.circumstances import CampaignLinks, Circumstances
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
@@ -60,9 +60,9 @@ def _file(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
     responses=problems(401, 403, 404, 429),
     dependencies=[CampaignTurn],
 )
-def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
+def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, request: Request) -> Response:
     """404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional."""
-    return json_response(reports.stored_report(unit, campaign_id))
+    return packed_response(request, reports.stored_report(unit, campaign_id))
 
 
 @router.get(

@@ -25,9 +25,14 @@ class Slots:
         return self._open[caller] < self._per_caller and self._open.total() < self._in_all
 
     @property
+    def total(self) -> int:
+        """How many places are held."""
+        return self._open.total()
+
+    @property
     def is_free(self) -> bool:
         """Whether nobody holds a place."""
-        return self._open.total() == 0
+        return self.total == 0
 
     @contextmanager
     def take(self, caller: str) -> Iterator[None]:

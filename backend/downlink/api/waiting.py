@@ -38,6 +38,11 @@ class Waiting:
         self._all_woken = 0
         self._waiters: dict[Subject, set[asyncio.Future[None]]] = defaultdict(set)
 
+    @property
+    def agents(self) -> int:
+        """How many agents' polls are held."""
+        return len(self._waiters) - (LOG in self._waiters)
+
     def mark(self) -> int:
         return self._wakes
 

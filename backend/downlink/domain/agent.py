@@ -181,9 +181,12 @@ def is_online(last_seen_at: datetime | None, now: datetime) -> bool:
     return last_seen_at is not None and now - last_seen_at < timedelta(seconds=ONLINE_S)
 
 
-def is_present(status: AgentStatus, last_seen_at: datetime | None, run_id: UUID | None, now: datetime) -> bool:
-    """Heard lately, or measuring and silent by design."""
-    return is_online(last_seen_at, now) or (status in SILENT and run_id is not None)
+def is_present(status: AgentStatus, last_seen_at: datetime | None, is_in_run: bool, now: datetime) -> bool:
+    """Heard lately, or measuring and silent by design.
+
+    is_in_run: the run that the agent named last holds its lease. One that has ended explains no silence.
+    """
+    return is_online(last_seen_at, now) or (status in SILENT and is_in_run)
 
 
 def is_free(status: AgentStatus, last_seen_at: datetime | None, now: datetime) -> bool:

@@ -35,7 +35,8 @@ class Verb(StrEnum):
     RUN: launch, pause, resume, cancel, run again.
 
     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
-    CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_AGENTS: join and
+    CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_CHANNELS: where
+    notifications go. MANAGE_AGENTS: join and
     revoke them. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
     """
 
@@ -54,6 +55,7 @@ class Verb(StrEnum):
     ANNOTATE = "annotate"
     CHANGE_ACCOUNT = "change_account"
     MANAGE_TOKENS = "manage_tokens"
+    MANAGE_CHANNELS = "manage_channels"
     MANAGE_AGENTS = "manage_agents"
     MANAGE_ACCESS = "manage_access"
 
@@ -87,6 +89,7 @@ TABLE: Mapping[Verb, Rule] = {
     Verb.ANNOTATE:         Rule("write", _NONE, _NONE, _ANY, _ANY),
     Verb.CHANGE_ACCOUNT:  Rule("write", _NONE, _OWN, _OWN, _OWN),
     Verb.MANAGE_TOKENS:    Rule("admin", _NONE, _OWN, _OWN, _ANY),
+    Verb.MANAGE_CHANNELS:  Rule("admin", _NONE, _NONE, _OWN, _ANY),
     Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
     Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
 }  # fmt: skip

@@ -11,7 +11,8 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, folders, reanalysis, reports, runs, seal, sweep_parts, sweeps
+from downlink.actions import analyse, delivering, folders, notices, reanalysis, reports, runs, seal, sweep_parts, sweeps
+from downlink.courier.sending import Courier
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.jobs.app import PREFIX
 from downlink.storage.reanalysis import JOB as REANALYSE
@@ -20,6 +21,7 @@ from downlink.storage.unit import Unit, UnitFactory
 TRIES, RETRY_S = 3, 2.0  # anything longer is the tick's to find
 Clock = Callable[[], datetime]
 Action = Callable[[Unit, UUID, datetime], None]
+Carry = Callable[[UnitFactory, str, UUID, Clock], None]
 ACTIONS: dict[str, Action] = {
     "seal": seal.seal,
     "analyse": analyse.analyse_run,
@@ -32,19 +34,24 @@ RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})
 log = structlog.get_logger()
 
 
-def register_tasks(app: Celery, units: Callable[[], UnitFactory]) -> None:
+def register_tasks(app: Celery, units: Callable[[], UnitFactory], courier: Courier) -> None:
     """Give every task its body."""
+
+    def notify(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
+        delivering.deliver(opened, subject, clock, courier)
+
     for name in ACTIONS:
-        app.task(name=PREFIX + name, bind=True)(_body(name, units))
+        app.task(name=PREFIX + name, bind=True)(_body(name, units, carry_out))
+    app.task(name=PREFIX + notices.JOB, bind=True)(_body(notices.JOB, units, notify))
 
 
-def _body(name: str, units: Callable[[], UnitFactory]) -> Callable[[Task, str], None]:
+def _body(name: str, units: Callable[[], UnitFactory], carry: Carry) -> Callable[[Task, str], None]:
     def run(task: Task, subject: str) -> None:
         """The action, with the subject in every log line."""
         started = time.monotonic()
         with bound_contextvars(task=name, subject=subject, task_id=task.request.id):
             try:
-                carry_out(units(), name, UUID(subject), lambda: datetime.now(UTC))
+                carry(units(), name, UUID(subject), lambda: datetime.now(UTC))
             except UnavailableError as error:
                 log.warning("task_postponed", code=error.code)
             except NotFoundError as error:

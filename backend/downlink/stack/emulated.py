@@ -33,24 +33,23 @@ def build_links(stack: Stack, client: Client, needs: Sequence[LinkNeed]) -> None
         _name_link(client, need, rig.facts(), hosts)
 
 
-def hosts_of(number: int, senders: int) -> list[Host]:
-    """The hosts of the demo's link of this number, from 1, the receiver first.
+def hosts_of(link: str, senders: int) -> list[Host]:
+    """The hosts of an emulated link, the receiver first.
 
-    Agents are named by the link's number: the next demo on the same data moves them to its own links.
+    Agents are named by their link, so that a link keeps its agents whichever links the next start on the same data has.
     """
-    name = "demo" if number == 1 else f"demo-{number}"
-    return [Host("receiver", f"{name}-receiver", "receiver"), *(_sender(name, each) for each in range(1, senders + 1))]
+    return [Host("receiver", f"{link}-receiver", "receiver"), *(_sender(link, each) for each in range(1, senders + 1))]
 
 
-def _sender(name: str, number: int) -> Host:
-    return Host(f"sender-{number}", f"{name}-sender" if number == 1 else f"{name}-sender-{number}", "sender")
+def _sender(link: str, number: int) -> Host:
+    return Host(f"sender-{number}", f"{link}-sender" if number == 1 else f"{link}-sender-{number}", "sender")
 
 
 def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[Rig, list[Host]]:
     port = httpx.URL(stack.address).port  # two demos may share a host
     rig = Rig(stack.supervisor, AGENT.resolve(), f"demo-{port}" if number == 1 else f"demo-{port}-{number}")
     rig.link_up(need.profile, need.senders, _control(stack))
-    hosts = hosts_of(number, need.senders)
+    hosts = hosts_of(need.name, need.senders)
     for host in hosts:
         _enrol(rig, client, host)
         rig.start_agent(host)

@@ -23,6 +23,16 @@ from downlink.storage.unit import Unit, UnitFactory
 
 FORMAT = ("--format=custom", "--no-owner", "--no-privileges")
 TIMEOUT = b"SET transaction_timeout = 0;\n"  # unknown to servers before PostgreSQL 17
+RENUMBER = b"""
+UPDATE public.events SET xact = '3';
+DO $$ BEGIN
+    IF to_regclass('public.channels') IS NOT NULL THEN
+        UPDATE public.channels SET seen_xact = pg_snapshot_xmin(pg_current_snapshot())::text::bigint, seen_id = 0;
+    END IF;
+END $$;
+"""
+"""Transaction numbers are those of the server that was copied; this one counts from lower ones or higher ones. So the log gets the
+lowest number there is, its ids keep the order, and channels begin at its end. A backup of an earlier version has no channels."""
 
 
 @contextmanager
@@ -58,7 +68,7 @@ def dump(url: str, snapshot: str, into: Path, tools: Path | None) -> None:
 
 
 def load(url: str, file: Path, tools: Path | None) -> None:
-    """All of a dump in one transaction, or nothing.
+    """All of a dump in one transaction, or nothing, with a log of events that readers here can go on from.
 
     By a script and psql: pg_restore cannot leave out the setting that servers before its version refuse.
     """
@@ -85,6 +95,7 @@ def _feed(restoring: Program, loading: Program) -> None:
                 break
         shutil.copyfileobj(script, into, 1 << 20)
         restoring.check()
+        into.write(RENUMBER)
         into.write(b"COMMIT;\n")
 
 

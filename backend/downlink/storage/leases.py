@@ -56,6 +56,11 @@ def is_held(unit: Unit, resource: str) -> bool:
     return unit.session.scalar(select(Lease.run_id).where(Lease.resource == resource).limit(1)) is not None
 
 
+def holding_runs(unit: Unit) -> set[UUID]:
+    """The runs that hold anything."""
+    return set(unit.session.scalars(select(Lease.run_id).distinct()))
+
+
 def held_resources(unit: Unit) -> dict[str, bool]:
     """Everything that some run holds, and whether it holds it for itself alone."""
     is_alone = func.upper_inf(Lease.slots)

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, select
 
 from downlink.domain.errors import NotFoundError
-from downlink.storage.tables import Campaign, Link, Run
+from downlink.storage.tables import Campaign, Channel, Link, Run
 from downlink.storage.unit import Unit
 
 
@@ -24,6 +24,10 @@ def of_run(unit: Unit, run_id: UUID) -> UUID | None:
 
 def of_link(unit: Unit, link_id: UUID) -> UUID | None:
     return _owner(unit, select(Link.owner_id).where(Link.id == link_id), "link", link_id)
+
+
+def of_channel(unit: Unit, channel_id: UUID) -> UUID | None:
+    return _owner(unit, select(Channel.owner_id).where(Channel.id == channel_id), "channel", channel_id)
 
 
 def _owner(unit: Unit, query: Select[UUID | None], kind: str, thing: UUID) -> UUID | None:

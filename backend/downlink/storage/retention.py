@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, or_
 
 from downlink.domain.event import FLEETING
+from downlink.storage import notifications
 from downlink.storage.heartbeats import is_due
 from downlink.storage.tables import Audit, Enrolment, Event, LoginFailure, Session
 from downlink.storage.unit import Unit
@@ -16,6 +17,7 @@ KEEP_FLEETING = timedelta(hours=1)
 KEEP_ENROLMENTS = timedelta(days=30)
 KEEP_HOST_EVENTS = timedelta(days=90)
 KEEP_AUDIT = timedelta(days=730)
+KEEP_NOTIFICATIONS = timedelta(days=90)
 KEEP_FAILURES = timedelta(days=1)
 
 
@@ -33,3 +35,4 @@ def prune(unit: Unit, now: datetime) -> None:
         delete(Session).where(Session.expires_at < now),
     ):
         unit.session.execute(old)
+    notifications.forget(unit, now - KEEP_NOTIFICATIONS)

@@ -1,4 +1,4 @@
-"""Bodies that a process has made anew for stored reports of an older analysis: the next reader need not wait for them again."""
+"""Bodies that a process has made and may send again: the next reader need not wait for them."""
 
 from __future__ import annotations
 

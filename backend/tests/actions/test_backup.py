@@ -15,11 +15,13 @@ from downlink.actions.backup import back_up, restore_backup
 from downlink.domain.errors import ConflictError, InvalidError, UnavailableError
 from downlink.settings import Settings
 from downlink.stack.servers import embedded_tools
-from downlink.storage import dump
+from downlink.storage import dump, events
 from downlink.storage.migrate import upgrade
 from downlink.storage.unit import UnitFactory, open_units
 from downlink.tracestore import TraceStore
 from tests.actions.test_archive import everything
+from tests.actions.test_notifications import cancelled, stored
+from tests.actions.test_notifications import make as make_channel
 from tests.fixtures.lab import Lab
 from tests.fixtures.s3_server import S3Server
 
@@ -138,3 +140,31 @@ def test_a_dump_that_breaks_off_leaves_the_database_empty(
     with empty() as unit:
         assert dump.is_empty(unit)
     empty.close()
+
+
+def test_a_restored_server_sends_what_is_new_and_nothing_old(
+    lab: Lab, settings: Settings, units: UnitFactory, database_url: str, empty_url: str, tmp_path: Path
+) -> None:
+    """The original's transaction numbers were far higher than the copy's are."""
+    make_channel(lab, "https://hooks.example/before")
+    cancelled(lab)
+    with units() as unit:
+        unit.session.execute(text("UPDATE events SET xact = '1000000000000000'"))
+        unit.session.execute(text("UPDATE channels SET seen_xact = 1000000000000001"))
+    back_up(units, database_url, tmp_path / "copy", NOW, TOOLS)
+    there = settings.model_copy(update={"database_url": SecretStr(empty_url)})
+    copied = open_units(empty_url, 4)
+    restore_backup(copied, empty_url, tmp_path / "copy", TOOLS)
+    upgrade(there)
+    with of_copy(there, copied, lab.token) as copy:
+        make_channel(copy, "https://hooks.example/after")
+        new = cancelled(copy)
+        copy.tick()
+        heard = [row.body["data"]["campaign_id"] for row in stored(copy)]
+        with copied() as unit:
+            _, is_whole = events.newest(unit)
+            xacts = unit.session.scalars(text("SELECT xact < pg_current_xact_id() FROM events")).all()
+    copied.close()
+    assert heard == [new, new]
+    assert is_whole, "nothing keeps event streams from the log's end"
+    assert all(xacts), "no old event is passed when the numbers have grown"

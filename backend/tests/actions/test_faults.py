@@ -133,7 +133,11 @@ def test_a_sender_that_never_comes_back_is_named_and_its_hosts_are_let_go(lab: L
     client, server = pair(lab)
     campaign = lab.launch(**ONE, limits={"attempts": 1})
     until(lab, campaign, [client, server], "running")
-    lab.wait(600)
+    server.poll()
+    assert server_seen(lab) == ("ready", True)
+    lab.wait(90)
+    assert server_seen(lab) == ("ready", True), "silent by design"
+    lab.wait(510)
     lab.tick()
     client.act()
     lab.wait(600)
@@ -142,6 +146,13 @@ def test_a_sender_that_never_comes_back_is_named_and_its_hosts_are_let_go(lab: L
     assert (run["state"], run["reason"]) == ("failed", "agent_lost")
     assert "server" in run["detail"]
     assert lab.call("GET", "/links")["items"][0]["run_id"] is None
+    assert server_seen(lab) == ("ready", False), "a run that has ended explains no silence"
+
+
+def server_seen(lab: Lab) -> tuple[str, bool]:
+    """What the server's agent said last, and whether it counts as online."""
+    (found,) = [agent for agent in lab.call("GET", "/agents")["items"] if agent["name"] == "server"]
+    return found["status"], found["is_online"]
 
 
 def test_a_long_transfer_without_a_word_is_no_failure(lab: Lab) -> None:

@@ -137,8 +137,7 @@ def test_the_command_follows_it_to_the_report(
     monkeypatch.setattr("downlink.cli.reanalysis.sleep", work)
     monkeypatch.setattr("downlink.cli.campaign_results.connect", lambda: client)
     reanalyse(str(campaign))
-    printed = (
-        capsys.readouterr().out.splitlines()
-    )  # before it, where the machine is slow, the server's log of slow answers
+    # Where the machine is slow, the server's log of slow answers comes before it.
+    printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == f"6 runs are analysed by version {ANALYSIS_VERSION}."
     assert lab.call("GET", path(campaign))["outdated"] == 0

@@ -44,6 +44,7 @@ BODIES: dict[str, Any] = {
     "shares": {"name": "a"},
     "{account_id}": {"role": "viewer"},
     "invitations": {"name": "a"},
+    "channels": {"name": "a", "kind": "webhook", "target": "https://a.example/"},
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
 PROBLEM = {"code", "message", "details"}
@@ -72,6 +73,7 @@ def fill(path: str) -> str:
         "share_id",
         "account_id",
         "invitation_id",
+        "channel_id",
         *values,
     ):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))
@@ -130,9 +132,11 @@ def test_every_route_asks_for_a_permission_by_its_verb() -> None:
         assert {permission for permission in permissions_asked if permission.is_own} <= {
             AccountPermission(Verb.CHANGE_ACCOUNT, is_own=True),
             AccountPermission(Verb.MANAGE_TOKENS, is_own=True),
+            AccountPermission(Verb.MANAGE_CHANNELS, is_own=True),
         }
         if place[0] == "GET":
             reading = {Verb.READ, Verb.READ_CAMPAIGN, Verb.MANAGE_ACCESS, Verb.MANAGE_TOKENS, Verb.SHARE_CAMPAIGN}
+            reading |= {Verb.MANAGE_CHANNELS}
             assert verbs <= reading, place
     assert {permission.verb for all_asked in found.values() for permission in all_asked} == set(Verb)
 

@@ -151,9 +151,9 @@ def test_an_agent_is_online_for_a_minute_after_it_was_heard() -> None:
     assert is_online(ZERO, after(60) - TICK)
     assert not is_online(ZERO, after(60))
     assert not is_online(None, ZERO)
-    assert is_present(AgentStatus.RUNNING, ZERO, RUN, after(600))
-    assert not is_present(AgentStatus.RUNNING, ZERO, None, after(600))
-    assert not is_present(AgentStatus.IDLE, ZERO, RUN, after(600))
+    assert is_present(AgentStatus.RUNNING, ZERO, True, after(600))
+    assert not is_present(AgentStatus.RUNNING, ZERO, False, after(600))
+    assert not is_present(AgentStatus.IDLE, ZERO, True, after(600))
     assert [is_free(status, ZERO, ZERO) for status in (AgentStatus.IDLE, AgentStatus.READY)] == [True, False]
     assert not is_free(AgentStatus.IDLE, ZERO, after(60))
 

@@ -81,8 +81,8 @@ def test_a_profile_that_no_link_uses_is_refused() -> None:
         link_needs(make_campaign("terrestrial"), ["mine.yaml"], KNOWN, NOWHERE)
 
 
-def test_agents_of_the_first_link_keep_their_names() -> None:
-    """A demo on the data of an earlier one moves that one's agents, and with them what they have not uploaded yet."""
-    assert [host.agent for host in hosts_of(1, 2)] == ["demo-receiver", "demo-sender", "demo-sender-2"]
-    assert [host.agent for host in hosts_of(2, 1)] == ["demo-2-receiver", "demo-2-sender"]
-    assert [host.place for host in hosts_of(1, 2)] == ["receiver", "sender-1", "sender-2"]
+def test_a_link_keeps_its_agents_whatever_other_links_there_are() -> None:
+    """What they have not uploaded yet goes on under the same name, and no record names an agent of another link."""
+    assert [host.agent for host in hosts_of("geo", 2)] == ["geo-receiver", "geo-sender", "geo-sender-2"]
+    assert [host.agent for host in hosts_of("geo.2", 1)] == ["geo.2-receiver", "geo.2-sender"]
+    assert [host.place for host in hosts_of("geo", 2)] == ["receiver", "sender-1", "sender-2"]

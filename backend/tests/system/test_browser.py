@@ -10,7 +10,8 @@ import pytest
 from downlink.stack.launcher import command
 from tests.fixtures.browser import ACCOUNT, run_script
 from tests.fixtures.foreign_files import iperf3_file
-from tests.system.conftest import System
+from tests.system.conftest import SENDER, System
+from tests.system.test_faults import kill
 from tests.system.test_join import take_joined, type_on_new_host
 
 CAMPAIGN = """
@@ -22,6 +23,17 @@ timetable: {cycles: 2}
 conditions:
   - {name: Small buffer, receiver: {net.ipv4.tcp_rmem: 4096 131072 400000}}
   - {name: Large buffer, receiver: {net.ipv4.tcp_rmem: 4096 131072 6000000}}
+"""
+
+FAILING = """
+name: With a run that fails
+links: [terrestrial]
+stop: {seconds: 4}
+phases: {startup_s: 1, steady_s: 1}
+timetable: {cycles: 1}
+limits: {attempts: 1}
+conditions:
+  - {name: Once more}
 """
 
 
@@ -51,6 +63,26 @@ def test_the_line_of_the_page_lets_a_host_join(system: System, downloaded: Path)
     account = ("--base-url", system.stack.address, *ACCOUNT)
     type_on_new_host(run_script("enrol.mjs", *account, "--name", "by-page", timeout_s=100))
     assert take_joined(system, "by-page")["host"]["kernel"]
+
+
+@pytest.mark.timeout(360)
+@pytest.mark.usefixtures("downloaded")
+def test_why_a_run_failed_is_found_and_it_is_run_again(system: System) -> None:
+    """The sender's agent dies during the run, comes back, and the researcher needs nothing but the page."""
+    campaign = system.launch(FAILING)
+    system.wait_for_run(campaign, "running")
+    kill(system, SENDER.agent)
+    system.rig.start_agent(SENDER)
+    failed = system.wait_for_run(campaign, "failed", timeout_s=60)
+    assert failed["reason"] == "agent_restarted"
+    system.wait_complete(campaign)
+    account = ("--base-url", system.stack.address, *ACCOUNT)
+    said = run_script("rerun.mjs", *account, "--campaign", "With a run that fails", timeout_s=300).splitlines()
+    assert [line.partition(":")[0] for line in said] == ["the list", "its page", "the new attempt"]
+    assert all(failed["detail"] in line for line in said[:2]), said
+    assert "complete" in said[2]
+    states = [(run["attempt"], run["state"]) for run in system.runs_in_time(campaign)]
+    assert sorted(states) == [(1, "failed"), (2, "complete")]
 
 
 @pytest.mark.timeout(600)

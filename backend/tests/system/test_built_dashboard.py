@@ -20,15 +20,19 @@ from sqlalchemy import text
 from downlink.actions.archive import load_archive
 from downlink.stack.process import Supervisor
 from downlink.storage.events import add_event
-from downlink.storage.unit import open_units
+from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import ApiProcess, running_api
 from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script
 from tests.fixtures.numbered_postgres import start_postgres_at
+from tests.fixtures.printed import FORMATS, page_mm, read_printed
 from tests.system.watching import family, processor_s
 
 pytestmark = pytest.mark.timeout(180)
 NAME = "Demo: HyStart on and off"
 RECORDED = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
+# A study of which a run failed.
+WITH_FAILURES = FRONTEND.parent / "docs" / "reproduction" / "archives" / "000-d-pairs.zip"
+PAPER_MM = {"A4": (210, 297), "Letter": (216, 279)}
 # `make idle` looks for five minutes.
 IDLE_S = float(os.environ.get("DOWNLINK_IDLE_S", "30"))
 IDLE_SHARE = 0.01
@@ -46,6 +50,7 @@ class Site:
     served: Path
     campaign: str
     database_pid: int
+    units: UnitFactory
 
     def run(self, script: str, *options: str) -> list[str]:
         return run_script(script, "--base-url", self.api.address, *ACCOUNT, *options).splitlines()
@@ -80,7 +85,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             add_account(unit)
             campaign, _ = load_archive(unit, RECORDED.read_bytes())
         with running_api(home, units, dashboard_dir=home / "served") as api:
-            yield Site(api, home / "served", str(campaign), supervisor.pid("postgres"))
+            yield Site(api, home / "served", str(campaign), supervisor.pid("postgres"), units)
         units.close()
 
 
@@ -141,6 +146,24 @@ def test_a_part_whose_script_does_not_come_is_tried_again_and_then_says_so_in_it
         "1 heading above what is missing",
         "there when it is tried again",
     ]
+
+
+def test_a_printed_report_has_all_that_the_page_says_and_nothing_that_only_a_screen_needs(
+    site: Site, tmp_path: Path
+) -> None:
+    with site.units() as unit:
+        campaign, _ = load_archive(unit, WITH_FAILURES.read_bytes())
+    (said,) = site.run("printing.mjs", "--campaign", str(campaign), "--into", str(tmp_path))
+    for paper in FORMATS:
+        printed = read_printed(said, tmp_path, paper)
+        assert page_mm(tmp_path, paper) == PAPER_MM[paper]
+        assert len(printed.said["conditions"]) == 2
+        assert len(printed.said["figures"]) >= 8
+        assert all(figure["caption"].startswith("Figure ") for figure in printed.said["figures"])
+        assert [row[1] for row in printed.said["keys"]] == ["5"] * 4, "n of each flow"
+        assert [row[-1].split(":")[0] for row in printed.said["failures"]] == ["clock_unsure"]
+        assert "Print or save as PDF" in printed.said["screenOnly"]
+        assert (printed.missing(), printed.strays(), printed.torn()) == ([], [], []), paper
 
 
 @pytest.fixture

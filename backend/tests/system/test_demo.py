@@ -141,12 +141,15 @@ def test_a_campaign_of_two_senders_works_by_itself(home: Path) -> None:
     with running(home, None) as stack:
         client = Client(Access(stack.address, stack.token))
         link = next(link for link in client.items("/links") if link["name"] == "geo-viasat")
-        assert (link["receiver"], link["senders"]) == ("demo-receiver", ["demo-sender", "demo-sender-2"])
+        assert (link["receiver"], link["senders"]) == (
+            "geo-viasat-receiver",
+            ["geo-viasat-sender", "geo-viasat-sender-2"],
+        )
         campaign = next(each for each in client.items("/campaigns") if each["name"] == "Five pairs over GEO")
         runs = [client.get(f"/runs/{run['id']}") for run in client.items(f"/campaigns/{campaign['id']}/runs")]
         flows = [flow for run in runs for flow in run["flows"]]
     assert all(flow["throughput_bps"] for flow in flows)
-    assert sorted(flow["sender"] for flow in flows) == ["demo-sender"] * 5 + ["demo-sender-2"] * 5
+    assert sorted(flow["sender"] for flow in flows) == ["geo-viasat-sender"] * 5 + ["geo-viasat-sender-2"] * 5
 
 
 TWO_LINKS = """

@@ -103,7 +103,7 @@ def test_a_campaign_outlives_killed_workers_and_conductor(system: System) -> Non
 
 
 def test_a_campaign_outlives_a_restarted_database(system: System) -> None:
-    """While it is away everybody is told to come again, and nobody that something is wrong with the request."""
+    """While it is away every answer asks to try again later, and none says that something is wrong with the request."""
     supervisor = system.stack.supervisor
     campaign = system.launch(campaign_file("Database restarted", seconds=3, cycles=2))
     system.wait_for_run(campaign, "running")

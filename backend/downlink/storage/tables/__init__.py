@@ -5,6 +5,7 @@ from downlink.storage.tables.annotations import Annotation
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
+from downlink.storage.tables.notifications import Channel, Notification
 from downlink.storage.tables.results import (
     Exit,
     FlowLimit,
@@ -27,6 +28,7 @@ __all__ = [
     "ApiToken",
     "Audit",
     "Campaign",
+    "Channel",
     "Chunk",
     "Enrolment",
     "Event",
@@ -41,6 +43,7 @@ __all__ = [
     "LinkPhase",
     "LoginFailure",
     "Metric",
+    "Notification",
     "Report",
     "ReportAnswer",
     "Run",

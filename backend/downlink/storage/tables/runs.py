@@ -109,7 +109,9 @@ class Run(Table):
             postgresql_where=text("state = 'planned'"),
         ),
         Index("ix_runs_clock", text("coalesce(start_at, due_at)")),
+        Index("ix_runs_ended_at", "ended_at"),
         Index("ix_runs_link_ended", "link", text("coalesce(released_at, ended_at)")),
+        Index("ix_runs_series", "campaign_id", "link", text("coalesce(released_at, ended_at)"), "id"),
     )  # fmt: skip
 
 

@@ -1,0 +1,131 @@
+"""Channels of notifications: made, changed, tried and removed."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from downlink.actions.delivering import SWITCHED_OFF, envelope_of, note_outcome
+from downlink.courier.sending import Courier
+from downlink.domain.access import Actor
+from downlink.domain.delivery import Outcome, check_mail_address, check_url, shown_target
+from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
+from downlink.domain.notification import MOST_CHANNELS, ChannelKind, Topic, notice_of_test
+from downlink.storage import access, events, notifications
+from downlink.storage import channels as rows
+from downlink.storage.tables import Channel
+from downlink.storage.unit import Unit, UnitFactory, lock
+
+TEST_EVERY = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody asks for."""
+
+    name: str
+    kind: ChannelKind
+    target: str
+    topics: tuple[Topic, ...]
+    is_own_only: bool
+    failures_in_row: int
+    gone_after_min: int
+
+
+def make_channel(
+    unit: Unit, wanted: Wanted, now: datetime, *, actor: Actor, owner_id: UUID | None, has_mail: bool
+) -> Channel:
+    """A channel that is told what happens from now on; of a webhook with the secret that its posts are signed with."""
+    check_target(wanted.kind, wanted.target)
+    if wanted.kind == "email" and not has_mail:
+        raise ConflictError("mail_not_set_up", "This server sends no mail; an admin sets DOWNLINK_SMTP_HOST.")
+    if wanted.is_own_only and owner_id is None:
+        raise InvalidError("nothing_owned", "This token belongs to no account, and so owns no campaigns or links.")
+    lock(unit, "channels")
+    if rows.count_channels(unit, owner_id) >= MOST_CHANNELS:
+        raise ConflictError("channels_full", f"The account has {MOST_CHANNELS} channels already; remove one first.")
+    seen = events.horizon(unit)
+    channel = Channel(
+        owner_id=owner_id, name=wanted.name, kind=wanted.kind, target=wanted.target, topics=sorted(wanted.topics),
+        secret=make_signing_secret() if wanted.kind == "webhook" else None, is_own_only=wanted.is_own_only,
+        failures_in_row=wanted.failures_in_row, gone_after_min=wanted.gone_after_min, is_enabled=True,
+        created_by=f"{actor.kind} {actor.name}", created_at=now, seen_xact=seen.xact, seen_id=seen.id,
+    )  # fmt: skip
+    unit.session.add(channel)
+    unit.session.flush()
+    access.audit(unit, now, actor, "create_channel", _subject(channel), channel.id)
+    return channel
+
+
+def make_signing_secret() -> str:
+    """As the Standard Webhooks specification writes it."""
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def check_target(kind: str, target: str) -> None:
+    """InvalidError where nothing could be sent to it."""
+    check_mail_address(target) if kind == "email" else check_url(target)
+
+
+def change_channel(unit: Unit, channel_id: UUID, changes: Mapping[str, Any], now: datetime, *, actor: Actor) -> Channel:
+    """Change what is named. Switched off, it forgets what was on its way; switched on, it begins anew."""
+    channel = get_channel(unit, channel_id, is_locked=True)
+    if "target" in changes:
+        check_target(channel.kind, changes["target"])
+    if changes.get("is_own_only") and channel.owner_id is None:
+        raise InvalidError("nothing_owned", "This channel belongs to no account, which so owns no campaigns or links.")
+    was_enabled = channel.is_enabled
+    for key, value in changes.items():
+        setattr(channel, key, sorted(value) if key == "topics" else value)
+    if was_enabled and not channel.is_enabled:
+        notifications.give_up_open(unit, channel.id, now, SWITCHED_OFF)
+    if channel.is_enabled and not was_enabled:
+        seen = events.horizon(unit)
+        channel.seen_xact, channel.seen_id = seen.xact, seen.id
+    access.audit(unit, now, actor, "change_channel", _subject(channel), channel.id)
+    return channel
+
+
+def remove_channel(unit: Unit, channel_id: UUID, now: datetime, *, actor: Actor) -> None:
+    """Remove it with all that was sent or is on its way."""
+    channel = get_channel(unit, channel_id, is_locked=True)
+    access.audit(unit, now, actor, "remove_channel", _subject(channel), channel.id)
+    unit.session.delete(channel)
+
+
+def get_channel(unit: Unit, channel_id: UUID, *, is_locked: bool = False) -> Channel:
+    channel = rows.find_channel(unit, channel_id, is_locked=is_locked)
+    if channel is None:
+        raise NotFoundError("channel_not_found", f"There is no channel {channel_id}.")
+    return channel
+
+
+def try_channel(units: UnitFactory, channel_id: UUID, now: datetime, courier: Courier) -> Outcome:
+    """Send a test now, and wait for what comes of it. It is not tried again. ConflictError `test_too_soon` within five seconds."""
+    with units() as unit:
+        channel = get_channel(unit, channel_id, is_locked=True)
+        last = rows.last_test_at(unit, channel_id)
+        if last and now - last < TEST_EVERY:
+            raise ConflictError("test_too_soon", "A test was sent a moment ago; wait five seconds.")
+        notification_id = notifications.add(unit, channel_id, notice_of_test(channel.name, str(uuid4()), now), now)
+        row = notifications.find(unit, notification_id) if notification_id else None
+        if row is None:
+            raise NotFoundError("channel_not_found", f"There is no channel {channel_id}.")
+        # Given up on until it is sent: the tick leaves it alone.
+        row.tries, row.tried_at, row.gave_up_at = 1, now, now
+        envelope = envelope_of(channel, row, courier.base_url)
+    outcome = courier.send(envelope.kind, envelope.target, envelope.secret, envelope.message, now)
+    with units() as unit:
+        if row := notifications.find(unit, row.id, is_locked=True):
+            note_outcome(row, outcome, now)
+            row.gave_up_at = None if outcome.is_sent else now
+    return outcome
+
+
+def _subject(channel: Channel) -> str:
+    return f"{channel.name}: {channel.kind} to {shown_target(channel.kind, channel.target)}"

@@ -1,0 +1,125 @@
+"""Channels of notifications: where the server tells people what happens."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from downlink.actions import channels
+from downlink.api.deps import (
+    Config,
+    Limit,
+    Now,
+    Offset,
+    ReadUnit,
+    UnitOfWork,
+    Units,
+    may,
+    may_with_channel,
+    problems,
+)
+from downlink.api.schemas.channels import (
+    Channel,
+    ChannelBody,
+    ChannelChange,
+    ChannelCreated,
+    ChannelList,
+    LastTry,
+    Notification,
+    NotificationList,
+    State,
+    Tested,
+)
+from downlink.courier.sending import Courier
+from downlink.domain.access import Caller
+from downlink.domain.delivery import shown_target
+from downlink.domain.permission import Verb
+from downlink.storage import channels as rows
+from downlink.storage.tables import Channel as ChannelRow
+from downlink.storage.tables import Notification as NotificationRow
+from downlink.storage.unit import Unit
+
+router = APIRouter(tags=["channels"])
+Manager = Annotated[Caller, may(Verb.MANAGE_CHANNELS, is_own=True)]
+ChannelManager = Annotated[Caller, may_with_channel(Verb.MANAGE_CHANNELS)]
+
+
+@router.get("/channels", responses=problems(401, 403))
+def list_channels(caller: Manager, unit: ReadUnit, settings: Config) -> ChannelList:
+    """By name, never with their secrets: an admin sees all, others those of the own account."""
+    found = rows.list_channels(unit, caller.confined_to(Verb.MANAGE_CHANNELS))
+    last = rows.last_tried(unit, [channel.id for channel, _ in found])
+    items = [_channel(channel, owner, last.get(channel.id)) for channel, owner in found]
+    return ChannelList(items=items, total=len(items), has_mail=settings.smtp_host is not None)
+
+
+@router.post("/channels", status_code=201, responses=problems(401, 403, 409))
+def create_channel(body: ChannelBody, caller: Manager, unit: UnitOfWork, settings: Config, now: Now) -> ChannelCreated:
+    """A channel that is told what happens from now on. The answer has a webhook's secret, which is shown this once.
+
+    409 `channels_full` beyond 20 of an account, `mail_not_set_up` where the server sends no mail.
+    """
+    wanted = channels.Wanted(**{**body.model_dump(), "topics": tuple(sorted(set(body.topics)))})
+    has_mail = settings.smtp_host is not None
+    row = channels.make_channel(unit, wanted, now, actor=caller.actor, owner_id=caller.account_id, has_mail=has_mail)
+    return ChannelCreated(**_channel(row, rows.owner_name(unit, row), None).model_dump(), secret=row.secret)
+
+
+@router.patch("/channels/{channel_id}", responses=problems(401, 403, 404))
+def change_channel(
+    channel_id: UUID, body: ChannelChange, caller: ChannelManager, unit: UnitOfWork, now: Now
+) -> Channel:
+    """Change it, or switch it off or on. Switched on, it is told what happens from then on."""
+    changes = {key: value for key, value in body.model_dump(exclude_unset=True).items() if value is not None}
+    if "topics" in changes:
+        changes["topics"] = sorted(set(changes["topics"]))
+    row = channels.change_channel(unit, channel_id, changes, now, actor=caller.actor)
+    return _shown(unit, row)
+
+
+@router.delete("/channels/{channel_id}", status_code=204, responses=problems(401, 403, 404))
+def remove_channel(channel_id: UUID, caller: ChannelManager, unit: UnitOfWork, now: Now) -> None:
+    """Remove it with its record; what is on its way is not sent."""
+    channels.remove_channel(unit, channel_id, now, actor=caller.actor)
+
+
+@router.post("/channels/{channel_id}/test", responses=problems(401, 403, 404, 409))
+def test_channel(channel_id: UUID, caller: ChannelManager, units: Units, settings: Config, now: Now) -> Tested:
+    """Send a test now, which takes up to 10 s, and say what came of it. 409 `test_too_soon` within five seconds of the last one."""
+    return Tested.model_validate(channels.try_channel(units, channel_id, now, Courier.of(settings)))
+
+
+@router.get("/channels/{channel_id}/notifications", responses=problems(401, 403, 404))
+def list_notifications(
+    channel_id: UUID, caller: ChannelManager, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0
+) -> NotificationList:
+    """What was sent, is on its way or was given up, the newest first; kept for 90 days."""
+    channels.get_channel(unit, channel_id)
+    found, total = rows.list_notifications(unit, channel_id, limit, offset)
+    return NotificationList(items=[_notification(row) for row in found], total=total)
+
+
+def _shown(unit: Unit, row: ChannelRow) -> Channel:
+    return _channel(row, rows.owner_name(unit, row), rows.last_tried(unit, [row.id]).get(row.id))
+
+
+def _channel(row: ChannelRow, owner: str | None, last: NotificationRow | None) -> Channel:
+    kept = {name: getattr(row, name) for name in Channel.model_fields if name not in ("target", "owner", "last")}
+    tried = LastTry.model_validate(_notification(last)) if last else None
+    return Channel(**kept, target=shown_target(row.kind, row.target), owner=owner, last=tried)
+
+
+def _notification(row: NotificationRow) -> Notification:
+    kept = {name: getattr(row, name) for name in Notification.model_fields if name not in ("state", "due_at")}
+    state = _state(row)
+    return Notification(**kept, state=state, due_at=row.due_at if state in ("waiting", "retrying") else None)
+
+
+def _state(row: NotificationRow) -> State:
+    if row.sent_at:
+        return "sent"
+    if row.gave_up_at:
+        return "gave_up"
+    return "retrying" if row.tries else "waiting"

@@ -1,0 +1,24 @@
+"""An end to waiting for what cannot be interrupted, such as the resolver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def within(longest_s: float, do: Callable[[], T]) -> T:
+    """What it gives or raises; TimeoutError where it takes longer. It then goes on, unheard, in a thread that keeps no process alive."""
+    found: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(do())
+        except BaseException as error:
+            found.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return found.result(longest_s)
