@@ -26,6 +26,15 @@ def object_times_s(elapsed_us: Ints, acked_bytes: Ints, first_byte_us: int) -> F
     return times_s
 
 
+def shown_sizes_mb(most: int) -> Ints:
+    """The sizes that a condition's curve has a point for, up to `most`: every MB to 100, every 10 to 1,000, then every 100.
+
+    A long download has thousands of sizes: with all of them they were nine tenths of a report.
+    """
+    sizes = np.arange(1, most + 1)
+    return sizes[sizes % np.select([sizes <= 100, sizes <= 1000], [1, 10], 100) == 0]
+
+
 def received_times_s(elapsed_us: Ints, received_bytes: Ints, request_us: int) -> Floats:
     """When the receiver first had 1, 2, ... MB in order, in seconds from its connection request: set-up and request included.
 

@@ -18,6 +18,7 @@ from downlink.analysis.comparison import Comparison, places
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
 from downlink.analysis.linkgroups import LinkGroup, LinkRecord, link_groups
+from downlink.analysis.objects import shown_sizes_mb
 from downlink.analysis.phases import stack_values
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.survival import EventTimes, event_times, restricted
@@ -58,13 +59,25 @@ class FlowRecord:
 
 
 @dataclass(frozen=True)
+class ObjectTimes:
+    """How long objects take: sizes_mb (sizes,), times_s one value for each."""
+
+    sizes_mb: NDArray[np.int64]
+    times_s: Intervals
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.times_s.to_dict()
+        own = {f"{name}_s": found[name] for name in ("mean", "low", "high")}
+        return {"object_mb": self.sizes_mb.tolist(), **own, "n": found["n"]}
+
+
+@dataclass(frozen=True)
 class Group:
     """One flow of one condition on one link, over its runs.
 
     series: (quantities, bins). stacked: the same of each run (runs, quantities, bins). metrics: (phases, metrics).
     time_to_steady_s: to the flow's own steady state. time_to_level_s: to level_bps, the same for all runs, which is the
-    link's ("nominal") or the median of the runs' steady states ("median"). object_times: each (N,), up to what all runs
-    reached. values: of each run, by cycle (runs, places). not_within: which runs did
+    link's ("nominal") or the median of the runs' steady states ("median"). object_times: up to what all runs reached. values: of each run, by cycle (runs, places). not_within: which runs did
     not come to the two times while they were watched (runs, times). too_short: runs without a single bin.
     """
 
@@ -81,7 +94,7 @@ class Group:
     time_to_level_s: EventTimes
     level_bps: float
     level_basis: str
-    object_times: Mapping[str, Intervals]
+    object_times: Mapping[str, ObjectTimes]
     per_run: Floats
     values: Floats
     not_within: NDArray[np.bool_]
@@ -118,19 +131,13 @@ class Group:
             "time_to_level_s": self.time_to_level_s.to_dict(),
             "level_bps": plain(self.level_bps),
             "level_basis": self.level_basis,
-            **{name: _objects(self.object_times[name]) for name in OBJECT_TIMES},
+            **{name: self.object_times[name].to_dict() for name in OBJECT_TIMES},
         }
 
     def _band(self, quantity: int) -> dict[str, Any]:
         statistics = self.series[quantity].to_dict()
         runs = plain(self.stacked[:, quantity]) if len(self.runs) <= MAX_SHOWN_RUNS else []
         return {**{name: statistics[name] for name in ("mean", "low", "high", "n")}, "runs": runs}
-
-
-def _objects(times: Intervals) -> dict[str, Any]:
-    found = times.to_dict()
-    own = {f"{name}_s": found[name] for name in ("mean", "low", "high")}
-    return {"object_mb": list(range(1, len(found["n"]) + 1)), **own, "n": found["n"]}
 
 
 @dataclass(frozen=True)
@@ -266,7 +273,7 @@ def _group(members: list[FlowRecord], phases: tuple[str, ...], nominal_rate_bps:
         time_to_level_s=event_times(common_s, watched_s),
         level_bps=level_bps,
         level_basis="nominal" if is_nominal else "median",
-        object_times={name: mean_intervals(_common_objects(members, name), least=LEAST) for name in OBJECT_TIMES},
+        object_times={name: _common_objects(members, name) for name in OBJECT_TIMES},
         per_run=per_run,
         values=np.column_stack([per_run.reshape(len(members), -1), *times]),
         not_within=np.isnan(np.column_stack([own_s, common_s])) & ~np.isnan(watched_s)[:, None],
@@ -280,11 +287,12 @@ def _median(values: Floats) -> float:
     return float(np.median(present)) if len(present) else np.nan
 
 
-def _common_objects(members: Sequence[FlowRecord], name: str) -> Floats:
-    """Object times (runs, N) up to the largest object that all runs with known times reached."""
+def _common_objects(members: Sequence[FlowRecord], name: str) -> ObjectTimes:
+    """Up to the largest object that all runs with known times reached."""
     known = [each.object_times[name] for each in members if name in each.object_times]
-    common = min(map(len, known), default=0)
-    return np.array([times[:common] for times in known]).reshape(len(known), common)
+    sizes_mb = shown_sizes_mb(min(map(len, known), default=0))
+    times_s = np.array([times[sizes_mb - 1] for times in known]).reshape(len(known), len(sizes_mb))
+    return ObjectTimes(sizes_mb, mean_intervals(times_s, least=LEAST))
 
 
 def _jsonable(value: Any) -> Any:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.analysis.fairness import jain_index
-from downlink.analysis.objects import object_times_s, received_times_s
+from downlink.analysis.objects import object_times_s, received_times_s, shown_sizes_mb
 from downlink.analysis.steady import time_to_steady_s
 
 RATES = st.floats(0, 1e9)
@@ -107,3 +107,11 @@ def test_jain_index_lies_between_one_nth_and_one_and_knows_no_unit(rates: list[f
     index = float(jain_index(rates))
     assert 1 / len(rates) - 1e-9 <= index <= 1 + 1e-9
     assert float(jain_index(np.array(rates) * factor)) == pytest.approx(index)
+
+
+def test_curves_of_large_objects_have_wider_steps() -> None:
+    assert shown_sizes_mb(0).tolist() == []
+    assert shown_sizes_mb(105).tolist() == list(range(1, 101))
+    sizes = shown_sizes_mb(1_250).tolist()
+    assert sizes[98:102] == [99, 100, 110, 120]
+    assert sizes[-4:] == [990, 1_000, 1_100, 1_200]

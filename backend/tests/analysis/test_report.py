@@ -252,6 +252,13 @@ def test_objects_go_as_far_as_all_runs_got() -> None:
     assert (objects["object_mb"], objects["mean_s"], objects["n"]) == ([1, 2], [2.0, 3.0], [2, 2])
 
 
+def test_large_objects_have_the_times_of_their_own_size() -> None:
+    records = [make_record("on", 1, [1.0], object_times={"object_times": np.arange(1.0, 1_151.0)})]
+    objects = report(records).to_dict()["groups"][0]["object_times"]
+    assert objects["mean_s"] == objects["object_mb"]
+    assert objects["object_mb"][-2:] == [1_000, 1_100]
+
+
 def test_the_same_flows_in_any_order_make_the_same_report() -> None:
     assert report(RECORDS[::-1]).to_dict() == report(RECORDS).to_dict()
 
