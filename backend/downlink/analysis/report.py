@@ -77,8 +77,9 @@ class Group:
 
     series: (quantities, bins). stacked: the same of each run (runs, quantities, bins). metrics: (phases, metrics).
     time_to_steady_s: to the flow's own steady state. time_to_level_s: to level_bps, the same for all runs, which is the
-    link's ("nominal") or the median of the runs' steady states ("median"). object_times: up to what all runs reached. values: of each run, by cycle (runs, places). not_within: which runs did
-    not come to the two times while they were watched (runs, times). too_short: runs without a single bin.
+    link's ("nominal") or the median of the runs' steady states ("median"). object_times: up to what all
+    runs reached. values: of each run, by cycle (runs, places). not_within: which runs did not come to the two times while they
+    were watched (runs, times). too_short: runs without a single bin.
     """
 
     link: str
