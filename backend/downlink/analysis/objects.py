@@ -32,7 +32,8 @@ def shown_sizes_mb(most: int) -> Ints:
     A long download has thousands of sizes: with all of them they were nine tenths of a report.
     """
     sizes = np.arange(1, most + 1)
-    return sizes[sizes % np.select([sizes <= 100, sizes <= 1000], [1, 10], 100) == 0]
+    shown: Ints = sizes[sizes % np.select([sizes <= 100, sizes <= 1000], [1, 10], 100) == 0]
+    return shown
 
 
 def received_times_s(elapsed_us: Ints, received_bytes: Ints, request_us: int) -> Floats:
