@@ -31,7 +31,9 @@ SUFFIX = ".dlpath"
 DAY_H = 24.0
 
 app = typer.Typer(help="Paths through satellite constellations over time (docs/paths.md).", no_args_is_help=True)
-Elements = Annotated[Path | None, typer.Option("--elements", help="File of element sets (TLE)")]
+Elements = Annotated[
+    Path | None, typer.Option("--elements", help="File of element sets (TLE, or OMM as CSV, XML or JSON)")
+]
 
 
 @app.command("make")

@@ -1,4 +1,4 @@
-"""Files of element sets: two lines (TLE) each, with or without a line of the satellite's name before."""
+"""Files of element sets: two lines (TLE) each, with or without a line of the satellite's name before; or messages (OMM)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from sgp4.api import WGS72, Satrec
 
+from downlink.constellation.messages import is_messages, read_messages
 from downlink.constellation.orbits import DAY_S, J2000, J2000_JD, Grid, Orbits
 from downlink.domain.pathtrace import MAX_SATELLITES, wrong
 
@@ -22,13 +23,19 @@ def read_elements(text: str) -> Orbits:
 
     Raises InvalidError `path_invalid` with the line that is wrong.
     """
+    if is_messages(text):
+        return _orbits(read_messages(text), None)
     lines = [(number, line.rstrip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     counts = lines[0][1].split() if lines else []
     has_planes = len(counts) == 2 and all(each.isdecimal() for each in counts)
-    satellites = tuple(_satellite(*pair) for pair in _pairs(lines[has_planes:]))
+    counted = (int(counts[0]), int(counts[1])) if has_planes else None
+    return _orbits(tuple(_satellite(*pair) for pair in _pairs(lines[has_planes:])), counted)
+
+
+def _orbits(satellites: tuple[Satrec, ...], counts: tuple[int, int] | None) -> Orbits:
     if not 1 <= len(satellites) <= MAX_SATELLITES:
         raise wrong("element file", f"it has {len(satellites)} satellites", f"Take a file with 1 to {MAX_SATELLITES}.")
-    grid = _grid(int(counts[0]), int(counts[1]), len(satellites)) if has_planes else None
+    grid = _grid(*counts, len(satellites)) if counts else None
     days = [each.jdsatepoch - J2000_JD + each.jdsatepochF for each in satellites]
     epoch = J2000 + timedelta(days=sum(days) / len(days))
     return Orbits(satellites, epoch, grid, (max(days) - min(days)) * DAY_S)

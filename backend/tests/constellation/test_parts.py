@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sgp4.exporter import export_tle
+from sgp4.exporter import export_omm, export_tle
 
 from downlink.constellation.asking import code_orbits, ready_path, station, with_numbers
 from downlink.constellation.code import parse_code
 from downlink.constellation.elements import read_elements, warnings
 from downlink.constellation.graph import grid_hops
 from downlink.constellation.knots import fine_times, knots
-from downlink.constellation.orbits import Grid, near_positions, positions
+from downlink.constellation.messages import LABELS
+from downlink.constellation.orbits import Floats, Grid, Orbits, Whole, near_positions, positions
 from downlink.constellation.radio import loss_ppb, rate_bps, snr_db
 from downlink.constellation.seeing import check_seen, unseen
 from downlink.constellation.sky import Sky
@@ -90,17 +94,80 @@ def lines(numbers: range, name: bool = False) -> list[str]:
     return found
 
 
+def first_four(orbits: Orbits, at_us: Whole) -> Floats:
+    return positions(Sky(orbits, [], EPOCH, 0, None, "none").satellites, EPOCH, at_us)[:4]
+
+
 def test_element_files_are_read_with_names_and_planes() -> None:
     read = read_elements("\n".join(lines(range(4), name=True)))
     assert (len(read.satellites), read.grid, read.spread_s) == (4, None, 0)
     assert read.epoch == EPOCH
     at_us = np.array([0, 60_000_000])
-    made = code_orbits(SMALL)
-    off_km = [
-        positions(Sky(each, [], EPOCH, 0, None, "none").satellites, EPOCH, at_us)[:4] for each in (read, made)
-    ]  # fmt: skip
-    assert np.max(np.abs(off_km[0] - off_km[1])) < 0.05  # a TLE's last digits
+    off_km = first_four(read, at_us) - first_four(code_orbits(SMALL), at_us)
+    assert np.max(np.abs(off_km)) < 0.05  # a TLE's last digits
     assert read_elements("\n".join(["2 2", *lines(range(4))])).grid == Grid(2, 2, 0)
+
+
+def messages(numbers: range) -> list[dict[str, str]]:
+    """As a catalogue offers them: numbers of nine digits, which no two lines can hold."""
+    satellites = code_orbits(SMALL).satellites
+    found = []
+    for number in numbers:
+        satellites[number].classification, satellites[number].intldesg = "U", "00001A"
+        fields = export_omm(satellites[number], f"SAT {number}")
+        found.append({name: str(value) for name, value in {**fields, "NORAD_CAT_ID": 799_500_000 + number}.items()})
+    return found
+
+
+def as_csv(found: list[dict[str, str]]) -> str:
+    return "\r\n".join([",".join(found[0]), *(",".join(each.values()) for each in found)])
+
+
+MEAN = {"EPOCH", "MEAN_MOTION", "ECCENTRICITY", "INCLINATION", "RA_OF_ASC_NODE", "ARG_OF_PERICENTER", "MEAN_ANOMALY"}
+METADATA = {"OBJECT_NAME", "OBJECT_ID", "CENTER_NAME", "REF_FRAME", "TIME_SYSTEM", "MEAN_ELEMENT_THEORY"}
+
+
+def as_xml(found: list[dict[str, str]]) -> str:
+    def part(tag: str, names: set[str], each: dict[str, str]) -> str:
+        return f"<{tag}>" + "".join(f"<{name}>{each[name]}</{name}>" for name in sorted(names)) + f"</{tag}>"
+
+    written = []
+    for each in found:
+        data = part("meanElements", MEAN, each) + part("tleParameters", set(each) - MEAN - METADATA, each)
+        written.append(
+            f"<omm><body><segment>{part('metadata', METADATA, each)}<data>{data}</data></segment></body></omm>"
+        )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<ndm>{"".join(written)}</ndm>'
+
+
+@pytest.mark.parametrize("form", [as_csv, as_xml, json.dumps])
+def test_messages_have_the_orbits_that_they_were_made_of(form: Callable[[list[dict[str, str]]], str]) -> None:
+    read = read_elements(form(messages(range(4))))
+    assert (len(read.satellites), read.grid, read.spread_s, read.epoch) == (4, None, 0, EPOCH)
+    at_us = np.array([0, 60_000_000])
+    assert np.max(np.abs(first_four(read, at_us) - first_four(code_orbits(SMALL), at_us))) < 0.05
+
+
+def test_messages_need_no_labels_and_take_numbers() -> None:
+    labels = {*LABELS, *METADATA, "NORAD_CAT_ID", "EPOCH"}
+    numbers = {name: float(value) for name, value in messages(range(1))[0].items() if name not in labels}
+    assert read_elements(json.dumps({**numbers, "EPOCH": "2000-01-01T00:00:00Z"})).epoch == EPOCH
+
+
+def test_messages_say_what_is_wrong_with_them() -> None:
+    good = messages(range(2))
+    cases = {
+        "it has 0 satellites": "[]",
+        "element set 2: MEAN_MOTION is missing": json.dumps([good[0], {**good[1], "MEAN_MOTION": ""}]),
+        "element set 1: it cannot be read": json.dumps([{**good[0], "BSTAR": "much"}]),
+        "element set 1: its elements are of DSST": json.dumps([{**good[0], "MEAN_ELEMENT_THEORY": "DSST"}]),
+        "element set 1: its elements make no orbit": json.dumps([{**good[0], "ECCENTRICITY": "1.5"}]),
+        "element file: it cannot be read": as_xml(good)[:-9],
+        "element file: it cannot be read ": "[1, 2]",
+    }
+    for said, text in cases.items():
+        with pytest.raises(InvalidError, match=said):
+            read_elements(text)
 
 
 def test_element_files_say_what_is_wrong_with_them() -> None:
