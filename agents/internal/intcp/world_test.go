@@ -27,6 +27,8 @@ type world struct {
 	ways  []*way
 	out   Outbox
 	steps int
+	// sharing are the ways of nodes that have none of their own.
+	sharing map[ends]*way
 	// meddle, if there, sees each datagram before it enters a way, and gives what enters.
 	meddle func(from, to int, datagram []byte) [][]byte
 }
@@ -46,7 +48,11 @@ type way struct {
 	isCut    bool
 	sizes    [7]uint64 // bytes by kind
 	packets  uint64
+	// shared: which packets are not between from and to, but of others that share the way.
+	shared map[*emulate.Packet]ends
 }
+
+type ends struct{ from, to int }
 
 func addressOf(node int) (a Address) {
 	binary.BigEndian.PutUint32(a[:], uint32(node))
@@ -63,7 +69,7 @@ func newNode(number int, policy Policy) *worldNode {
 }
 
 func newWorld(t testing.TB, nodes int) *world {
-	w := &world{t: t}
+	w := &world{t: t, sharing: map[ends]*way{}}
 	for i := range nodes {
 		w.nodes = append(w.nodes, newNode(i, DefaultPolicy()))
 	}
@@ -73,8 +79,8 @@ func newWorld(t testing.TB, nodes int) *world {
 // join puts a link between a downstream and an upstream node: down carries data.
 func (w *world) join(downNode, upNode int, profile emulate.Profile, seed uint64) (data, interests *way) {
 	network := emulate.New(profile, seed)
-	data = &way{from: upNode, to: downNode, line: network.Line(emulate.Gateway, emulate.Receiver), wake: never}
-	interests = &way{from: downNode, to: upNode, line: network.Line(emulate.Receiver, emulate.Gateway), wake: never}
+	data = &way{from: upNode, to: downNode, line: network.Line(emulate.Gateway, emulate.Receiver), wake: never, shared: map[*emulate.Packet]ends{}}
+	interests = &way{from: downNode, to: upNode, line: network.Line(emulate.Receiver, emulate.Gateway), wake: never, shared: map[*emulate.Packet]ends{}}
 	w.ways = append(w.ways, data, interests)
 	return data, interests
 }
@@ -99,7 +105,15 @@ func (w *world) begin(run uint64, options Options) {
 
 func (w *world) touch(node int) { w.nodes[node].wake = w.now }
 
+// share has two more nodes use the link of others.
+func (w *world) share(downNode, upNode int, data, interests *way) {
+	w.sharing[ends{upNode, downNode}], w.sharing[ends{downNode, upNode}] = data, interests
+}
+
 func (w *world) way(from, to int) *way {
+	if way := w.sharing[ends{from, to}]; way != nil {
+		return way
+	}
 	for _, way := range w.ways {
 		if way.from == from && way.to == to && !way.isCut {
 			return way
@@ -157,6 +171,9 @@ func (w *world) send(from, to int, datagram []byte) {
 		way.sizes[d[1]%7] += uint64(len(d) + headerBytes)
 		way.packets++
 		packet := &emulate.Packet{Data: append([]byte(nil), d...), SizeBytes: len(d) + headerBytes}
+		if way.from != from || way.to != to {
+			way.shared[packet] = ends{from, to}
+		}
 		way.step(w.now, packet)
 	}
 }
@@ -203,8 +220,13 @@ func (w *world) carry(v *way) {
 	out := v.out
 	v.out = nil
 	for _, p := range out {
+		of, isShared := v.shared[p]
+		if !isShared {
+			of = ends{v.from, v.to}
+		}
+		delete(v.shared, p)
 		if p.Lost == emulate.NotLost {
-			w.step(v.to, addressOf(v.from), p.Data)
+			w.step(of.to, addressOf(of.from), p.Data)
 		}
 	}
 	v.out = out[:0]
