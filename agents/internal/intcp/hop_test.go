@@ -133,7 +133,7 @@ func TestOutagesEndQuickly(t *testing.T) {
 }
 
 func TestAShallowQueueLosesLittle(t *testing.T) {
-	for _, bps := range []float64{5e6, 20e6} {
+	for _, bps := range []float64{5e6, 20e6, 100e6} {
 		profile := link(bps, 50*ms, 0)
 		profile.Down.Queue.LimitBytes = 20 * 1500
 		c := newChain(t, 1, DefaultOptions(), 1<<40, profile)

@@ -48,6 +48,8 @@ type law struct {
 	groupLost int
 	group     int
 	loss      float64       // share, smoothed
+	held      minimum       // the longest queueing delay of the last second, negative
+	depth     minimum       // of a queue that ran over in the last seconds: the longest delay before
 	isShallow bool          // more is lost than at times of the last seconds: a queue that holds few packets runs over
 	heldUntil time.Duration // a shallow queue was found: no growth until then
 }
@@ -70,7 +72,7 @@ type reading struct {
 }
 
 func newLaw() law {
-	return law{isStart: true, least: minimum{span: memory}, losses: minimum{span: memory}, peak: minimum{span: 2 * memory}, rtt: newRoundTrip()}
+	return law{isStart: true, least: minimum{span: memory}, losses: minimum{span: memory}, peak: minimum{span: 2 * memory}, depth: minimum{span: memory}, held: minimum{span: time.Second}, rtt: newRoundTrip()}
 }
 
 // begin sets the first rate from the round trip of the handshake.
@@ -161,6 +163,10 @@ func target(carried float64) time.Duration {
 // step looks at an epoch. A new rate shows after a turn: a round trip, what waits already, and an epoch.
 func (l *law) step(r reading, epoch time.Duration, limited bool) {
 	goal := target(r.carried)
+	l.held.add(r.at, -r.delay)
+	if l.depth.any && r.at-l.depth.since < memory { // some way below what runs over
+		goal = min(goal, l.depth.value()*6/10)
+	}
 	turn := l.rtt.least() + min(max(r.delay, 0), goal) + epoch
 	due := r.at >= l.changed+turn
 	r.isOver = r.delay > goal+goal/2
@@ -179,6 +185,7 @@ func (l *law) step(r reading, epoch time.Duration, limited bool) {
 	case l.isShallow:
 		l.heldUntil, l.grown, l.isStart = r.at+8*turn, 0, false
 		l.isShallow = false
+		l.depth.add(r.at, max(-l.held.value(), time.Millisecond))
 		l.set(r, 0.95*r.carried)
 	case r.at < l.heldUntil:
 	case r.carried < unseenShare*l.rate && r.at < l.changed+4*turn: // the newest rate has not come through yet

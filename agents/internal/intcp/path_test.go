@@ -163,9 +163,9 @@ func TestAPathThatEndsIsALostLink(t *testing.T) {
 	t.Log(at)
 }
 
-// TestRandomPaths runs a hundred paths by seeds that it prints, or INTCP_PATHS of them.
+// TestRandomPaths runs a thousand paths by seeds that it prints, or INTCP_PATHS of them.
 func TestRandomPaths(t *testing.T) {
-	n := 100
+	n := 1000
 	if wanted, err := strconv.Atoi(os.Getenv("INTCP_PATHS")); err == nil {
 		n = wanted
 	}
