@@ -22,6 +22,9 @@ const (
 // The first step only makes twice the wanted queue, if the hop was full after all.
 var growth = [...]float64{1.1, 1.5, 2}
 
+// risen is by how much more than before arrives where a hop's capacity has grown, not by chance.
+const risen = 1.25
+
 // mostGrowth is how far a step goes towards a rate that the hop carried within the last seconds.
 const mostGrowth = 4
 
@@ -178,7 +181,7 @@ func (l *law) step(r reading, epoch time.Duration, limited bool) {
 	switch {
 	case r.isOver:
 		fell := r.delay > 3*goal && r.carried < 0.8*l.rate && (!l.before.isOver || r.carried < 0.8*l.before.carried)
-		if due || fell || r.carried > 1.25*l.before.carried {
+		if due || fell || r.carried > risen*l.before.carried {
 			l.reduce(r, goal, turn)
 		}
 	case limited || !due && !surges:
@@ -223,8 +226,11 @@ func (l *law) reduce(r reading, goal, turn time.Duration) {
 		return
 	}
 	over := 0.7 * float64(r.delay-goal) / float64(turn)
+	if b.isOver && r.carried > risen*b.carried && l.rate < r.carried { // what is on its way drains the queue meanwhile
+		over -= 0.7 * (1 - l.rate/r.carried)
+	}
 	l.isStart, l.grown = false, 0
-	l.set(r, r.carried*max(0.25, 1-over))
+	l.set(r, r.carried*min(1, max(0.25, 1-over)))
 }
 
 func (l *law) set(r reading, rate float64) {
