@@ -6,6 +6,7 @@ import { plural } from '@/lib/format'
 import { phaseChoices } from '@/lib/quantities'
 import { formatMoment } from '@/lib/time'
 import { Empty } from '@/ui/Empty'
+import { Later } from '@/ui/Later'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useLinkFacts, useReport } from '../queries'
@@ -83,26 +84,28 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
       {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} isVisited={isVisited} /> : null}
       <SummaryPanel groups={groups} />
       <StackPanel groups={groups} link={link} source={source} windows={windows} search={search} onSearch={onSearch} />
-      <MetricsPanel
-        groups={groups}
-        report={report}
-        phase={phase}
-        onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
-      />
-      <BaselinePanel {...{ campaign, report, groups, phase, search, onSearch }} link={name} />
-      <LinkPanel links={report.links.filter((one) => one.link === name)} phase={phase} />
-      <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
-      <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} source={source} />
-      <ObjectTimesPanel
-        {...{ groups, source }}
-        hasBands={search.band !== 'off'}
-        basis={search.objects ?? 'sender'}
-        onBasis={(objects) => onSearch({ objects: objects === 'sender' ? undefined : objects })}
-      />
-      <Text size="xs" c="dimmed">
-        Computed {formatMoment(report.computed_at)} by analysis version {report.analysis_version}
-        {currency(report)}
-      </Text>
+      <Later>
+        <MetricsPanel
+          groups={groups}
+          report={report}
+          phase={phase}
+          onPhase={(next) => onSearch({ phase: next === 'startup' ? undefined : next })}
+        />
+        <BaselinePanel {...{ campaign, report, groups, phase, search, onSearch }} link={name} />
+        <LinkPanel links={report.links.filter((one) => one.link === name)} phase={phase} />
+        <FairnessPanel fairness={report.fairness.filter((one) => one.link === name)} />
+        <SharesPanel fairness={report.fairness.filter((one) => one.link === name)} source={source} />
+        <ObjectTimesPanel
+          {...{ groups, source }}
+          hasBands={search.band !== 'off'}
+          basis={search.objects ?? 'sender'}
+          onBasis={(objects) => onSearch({ objects: objects === 'sender' ? undefined : objects })}
+        />
+        <Text size="xs" c="dimmed">
+          Computed {formatMoment(report.computed_at)} by analysis version {report.analysis_version}
+          {currency(report)}
+        </Text>
+      </Later>
     </Stack>
   )
 }
