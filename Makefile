@@ -17,9 +17,9 @@ S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # Two processes, each with servers and a database of its own; a file stays whole.
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
-# What needs a server, without two that say the same statements for minutes; the others ran with `make test`.
-SERVED_TESTS := $(addprefix backend/tests/,actions api cli jobs storage) \
-  $(addprefix --ignore=backend/tests/actions/,test_fleet.py test_turns.py)
+# SERVERS=debian: the backend's tests use Debian's postgresql and redis-server instead of the embedded ones.
+SERVERS := embedded
+ON_SERVERS := $(if $(filter debian,$(SERVERS)),$(BIN)/python backend/tests/debian_servers.py)
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
 
@@ -113,12 +113,12 @@ $(AGENT): $(GO_SOURCES)
 ## ---- prove
 
 .PHONY: test
-test: ## Every test; installs what it needs. A part that fails does not hide the others
+test: ## Every test; installs what it needs. A part that fails does not hide the others (SERVERS=debian: the backend's on Debian's servers)
 	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
-test-backend: $(STAMPS)/python $(S3_SERVER)
-	$(PYTEST_TWICE) backend/tests --ignore backend/tests/system
+test-backend: $(STAMPS)/python $(S3_SERVER) $(if $(ON_SERVERS),packages)
+	$(ON_SERVERS) $(PYTEST_TWICE) backend/tests --ignore backend/tests/system
 
 .PHONY: test-agents
 test-agents: packages
@@ -131,10 +131,6 @@ test-frontend: frontend/node_modules/.package-lock.json
 .PHONY: test-system
 test-system: install packages $(S3_SERVER)
 	$(PYTEST) --durations 12 backend/tests/system
-
-.PHONY: test-servers
-test-servers: install packages $(S3_SERVER) ## Integration tests against Debian's postgresql and redis-server, started privately
-	$(BIN)/python backend/tests/debian_servers.py $(PYTEST_TWICE) $(SERVED_TESTS)
 
 .PHONY: chaos
 chaos: install packages $(S3_SERVER) ## As root, 25 minutes: the whole server away for three minutes, in the states of a run; two of each process killed in turn
