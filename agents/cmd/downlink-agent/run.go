@@ -21,6 +21,15 @@ type place struct {
 }
 
 func (p place) load() (config.Config, error) {
+	c, err := p.loadAlone()
+	if err != nil {
+		return c, err
+	}
+	return c, c.Heed(config.PolicyFile)
+}
+
+// loadAlone leaves out the policy of the host's owner: an error in it must not keep the host from being restored.
+func (p place) loadAlone() (config.Config, error) {
 	if p.Config != "" {
 		return config.Load(p.Config)
 	}
@@ -61,7 +70,7 @@ func (r runCmd) Run(ctx context.Context, log *slog.Logger) error {
 type restoreCmd struct{ place }
 
 func (r restoreCmd) Run() error {
-	c, err := r.load()
+	c, err := r.loadAlone()
 	if err != nil {
 		return err
 	}

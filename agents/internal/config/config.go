@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -43,6 +44,29 @@ type Policy struct {
 	Settings []string `yaml:"settings"`
 	// QuietHours are when no run is taken, and none that would last into them.
 	QuietHours []pause.Hours `yaml:"quiet_hours,omitempty"`
+}
+
+// PolicyFile is where the owner of a host says what holds for every agent on it. The Debian package brings one that says nothing.
+const PolicyFile = "/etc/downlink-agent/policy.yaml"
+
+// Heed replaces what the policy says by what a file of the host's owner says of the same keys; a file that is not there says nothing.
+func (c *Config) Heed(path string) error {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the owner's policy: %w", err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&c.Policy); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the owner's policy %s: %w", path, err)
+	}
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("the owner's policy %s: %w", path, err)
+	}
+	return nil
 }
 
 // AnySetting in a policy allows every setting of the agent protocol.

@@ -90,3 +90,44 @@ func TestASavedConfigurationLoadsAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
+
+func TestTheOwnersPolicyReplacesTheKeysThatItNames(t *testing.T) {
+	c := config.Default()
+	c.Server, c.Name, c.DataHost = "https://downlink.example.org", "viasat-client", "203.0.113.7"
+	c.Policy.MaxBytes = 5
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, c.Heed(path), "no file says nothing")
+
+	require.NoError(t, os.WriteFile(path, []byte("max_seconds: 60\nsettings: [net.ipv4.tcp_no_metrics_save]\n"), 0o600))
+	require.NoError(t, c.Heed(path))
+	require.Equal(t, config.Policy{MaxSeconds: 60, MaxBytes: 5, Settings: []string{"net.ipv4.tcp_no_metrics_save"}}, c.Policy)
+
+	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative"} {
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		heeded := c
+		require.ErrorContains(t, heeded.Heed(path), why)
+	}
+}
+
+func TestThePackagesPolicySaysNothingUntilALineIsFreed(t *testing.T) {
+	const shipped = "../../packaging/policy.yaml"
+	c := config.Default()
+	c.Server, c.Name, c.DataHost = "https://downlink.example.org", "viasat-client", "203.0.113.7"
+	before := c
+	require.NoError(t, c.Heed(shipped))
+	require.Equal(t, before, c)
+
+	content, err := os.ReadFile(shipped)
+	require.NoError(t, err)
+	keys := map[string]any{}
+	for line := range strings.Lines(string(content)) {
+		if key, isKey := strings.CutPrefix(line, "#"); isKey && !strings.HasPrefix(key, " ") {
+			require.NoError(t, yaml.Unmarshal([]byte(key), &keys))
+		}
+	}
+	policy := reflect.TypeFor[config.Policy]()
+	for i := range policy.NumField() {
+		require.Contains(t, keys, strings.Split(policy.Field(i).Tag.Get("yaml"), ",")[0])
+	}
+	require.Len(t, keys, policy.NumField())
+}
