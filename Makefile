@@ -14,6 +14,9 @@ AGENT := agents/bin/downlink-agent
 # The S3 server of tests and benchmarks, from source: two minutes the first time.
 S3_VERSION := v1.8.0
 S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
+# Makes the agent's Debian packages. v2.43.0 is the last one that `go install` builds.
+NFPM_VERSION := v2.43.0
+NFPM := $(STAMPS)/nfpm-$(NFPM_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # Two processes, each with servers and a database of its own; a file stays whole.
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
@@ -110,6 +113,15 @@ frontend/dist/index.html: frontend/node_modules/.package-lock.json $(WEB_SOURCES
 $(AGENT): $(GO_SOURCES)
 	$(MAKE) -C agents build VERSION=$(VERSION)
 
+.PHONY: agent-packages
+agent-packages: $(AGENT) $(NFPM) ## Debian packages and tarballs of the agent, for amd64 and arm64, with checksums, into agents/bin/packages
+	@$(MAKE) -C agents packages VERSION=$(VERSION)
+
+$(NFPM):
+	@mkdir -p $(STAMPS)
+	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	touch $@
+
 ## ---- prove
 
 .PHONY: test
@@ -129,7 +141,7 @@ test-frontend: frontend/node_modules/.package-lock.json
 	cd frontend && npm test --silent
 
 .PHONY: test-system
-test-system: install packages $(S3_SERVER)
+test-system: install packages $(S3_SERVER) $(NFPM)
 	$(PYTEST) --durations 12 backend/tests/system
 
 .PHONY: chaos
@@ -176,7 +188,7 @@ bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (B
 	../$(BIN)/python -m bench.all
 
 # Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
-PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus pdftotext:poppler-utils
+PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus pdftotext:poppler-utils systemd-analyze:systemd
 
 .PHONY: packages
 packages:
