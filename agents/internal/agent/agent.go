@@ -20,6 +20,7 @@ import (
 	"downlink/agents/internal/spool"
 	"downlink/agents/internal/trial"
 	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/volume"
 )
 
 // Agent carries out the orders of one server, one run at a time.
@@ -32,6 +33,7 @@ type Agent struct {
 	gate     *uplink.Gate
 	keeper   *settings.Keeper
 	spool    *spool.Spool
+	volume   *volume.Ledger
 	controls trial.Controls
 	bootID   string
 	marker   marker
@@ -81,7 +83,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 	}
 	return &Agent{
 		config: c, version: parts.Version, log: parts.Log, client: client, outbox: outbox, gate: uplink.NewGate(),
-		keeper: keeper, spool: chunks, controls: parts.Controls, bootID: bootID,
+		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls, bootID: bootID,
 		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
 		state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
 		backoff: uplink.DefaultBackoff,

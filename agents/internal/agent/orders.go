@@ -80,7 +80,7 @@ func (a *Agent) hasEnded(ref protocol.RunRef) bool {
 
 func (a *Agent) trialEnv() trial.Env {
 	return trial.Env{
-		Config: a.config, Version: a.version, BootID: a.bootID, Keeper: a.keeper, Spool: a.spool, Controls: a.controls,
+		Config: a.config, Version: a.version, BootID: a.bootID, Keeper: a.keeper, Spool: a.spool, Volume: a.volume, Controls: a.controls,
 		Clock: a.client.Clock, FreeBytes: a.freeBytes, Report: a.report,
 	}
 }

@@ -26,6 +26,12 @@ func (a *Agent) rest(now time.Time) string {
 			return fmt.Sprintf("its owner's quiet hours are %s, by this host's clock", hours)
 		}
 	}
+	// What a run under way will have moved is on the disk before it is moved; only its end says how much it was.
+	if !a.isInTrial() {
+		if why := a.volume.UsedUp(now.Local()); why != "" {
+			return why
+		}
+	}
 	if until := time.Unix(a.restsUntil.Load(), 0).UTC(); now.Before(until) {
 		return "its owner's quiet hours are near; it takes runs again at " + until.Format("2006-01-02 15:04 MST")
 	}

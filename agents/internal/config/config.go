@@ -40,6 +40,9 @@ type Policy struct {
 	MaxSeconds float64 `yaml:"max_seconds"`
 	MaxBytes   int64   `yaml:"max_bytes"`
 	MaxRateBps int64   `yaml:"max_rate_bps"`
+	// MonthlyBytes is what all runs of a month may move; a month begins on ResetDay, by this host's clock.
+	MonthlyBytes int64 `yaml:"monthly_bytes"`
+	ResetDay     int   `yaml:"reset_day"`
 	// Settings that may be changed; AnySetting stands for all that an agent knows.
 	Settings []string `yaml:"settings"`
 	// QuietHours are when no run is taken, and none that would last into them.
@@ -81,7 +84,7 @@ func (p Policy) AllowsSetting(name string) bool {
 func Default() Config {
 	return Config{
 		StateDir: "/var/lib/downlink-agent", LockDir: "/run/downlink", Roles: []string{"sender", "receiver"},
-		SpoolMaxBytes: 4e9, Policy: Policy{MaxSeconds: 3600, Settings: []string{AnySetting}},
+		SpoolMaxBytes: 4e9, Policy: Policy{MaxSeconds: 3600, ResetDay: 1, Settings: []string{AnySetting}},
 	}
 }
 
@@ -131,8 +134,10 @@ func (c Config) Validate() error {
 		return errors.New("data_host: name the address at which other agents reach this host")
 	case c.DataPort < 0 || c.DataPort > 65535:
 		return fmt.Errorf("data_port: %d is not a port; use 0 for one that the kernel picks", c.DataPort)
-	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0:
+	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0:
 		return errors.New("limits must not be negative; use 0 for no limit")
+	case c.Policy.ResetDay < 1 || c.Policy.ResetDay > 28:
+		return fmt.Errorf("policy: reset_day: %d is not from 1 to 28, the days that every month has", c.Policy.ResetDay)
 	}
 	return c.validateRoles()
 }

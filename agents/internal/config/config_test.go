@@ -52,6 +52,9 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{"server: http://x\nname: a\nroles: [sender]\n", "data_host"},
 		{minimal + "data_port: 70000\n", "data_port"},
 		{minimal + "policy: {max_bytes: -1}\n", "limits"},
+		{minimal + "policy: {monthly_bytes: -1}\n", "limits"},
+		{minimal + "policy: {reset_day: 0}\n", "reset_day"},
+		{minimal + "policy: {reset_day: 29}\n", "reset_day"},
 	} {
 		_, err := config.Parse([]byte(example.content))
 		require.ErrorContains(t, err, example.want)

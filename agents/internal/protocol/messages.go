@@ -48,6 +48,7 @@ const (
 	ReasonSettingRefused Reason = "setting_refused"
 	ReasonSettingFailed  Reason = "setting_failed"
 	ReasonPolicyRefused  Reason = "policy_refused"
+	ReasonOverBudget     Reason = "over_budget"
 	ReasonPortFailed     Reason = "port_failed"
 	ReasonConnectFailed  Reason = "connect_failed"
 	ReasonLinkLost       Reason = "link_lost"
@@ -75,6 +76,7 @@ const (
 	EndedLinkLost   Ended = "link_lost"
 	EndedAborted    Ended = "aborted"
 	EndedDeadline   Ended = "deadline"
+	EndedOverBudget Ended = "over_budget"
 )
 
 // RunRef names one attempt at one run.

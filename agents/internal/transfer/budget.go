@@ -9,6 +9,7 @@ import (
 // Budget is what one run may move: payload bytes of all its flows, sent and received, added up.
 type Budget struct {
 	most int64
+	why  string
 	used atomic.Int64
 }
 
@@ -17,8 +18,16 @@ func NewBudget(most int64) *Budget {
 	if most == 0 {
 		most = math.MaxInt64
 	}
-	return &Budget{most: most}
+	return &Budget{most: most, why: fmt.Sprintf("this host's policy (max_bytes) allows %d bytes per run", most)}
 }
+
+// NewMonthBudget returns a budget of what a month has left, which may be nothing. limit says what the month allows.
+func NewMonthBudget(left int64, limit string) *Budget {
+	return &Budget{most: left, why: fmt.Sprintf("%s, and %d bytes were left for this run", limit, left)}
+}
+
+// Used is what the run has moved so far.
+func (b *Budget) Used() int64 { return b.used.Load() }
 
 // take returns how many of the wanted bytes may be sent. What is not sent after all must be given back.
 func (b *Budget) take(wanted int) (granted int) {
@@ -51,5 +60,5 @@ func (b *Budget) spend(n int) bool { return b.used.Add(int64(n)) <= b.most }
 
 // exceeded says why a flow was broken off.
 func (b *Budget) exceeded() string {
-	return fmt.Sprintf("this host's policy (max_bytes) allows %d bytes per run", b.most)
+	return b.why
 }

@@ -10,6 +10,7 @@ import (
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
 	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/volume"
 )
 
 // Controls is what a run needs of congestion control.
@@ -37,6 +38,7 @@ type Env struct {
 	BootID   string
 	Keeper   *settings.Keeper
 	Spool    *spool.Spool
+	Volume   *volume.Ledger
 	Controls Controls
 	Clock    ServerClock
 	// FreeBytes is the room on the disk of the spool.

@@ -101,6 +101,8 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 	}
 	result, err := transfer.Carry(ctx, f.carrier(port, peer))
 	switch {
+	case errors.Is(context.Cause(ctx), errMonthOver):
+		return f.overBudget(result), nil
 	case ctx.Err() != nil:
 		return protocol.Outcome{}, context.Cause(ctx)
 	case errors.Is(err, transfer.ErrNoConnection):
@@ -108,7 +110,11 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 	case err != nil:
 		return protocol.Outcome{}, err
 	case result.Ended == transfer.EndedAborted:
-		// The context has not ended, so it was the budget. With this reason nobody tries the run again.
+		// The context has not ended, so it was the budget. With either ending nobody tries the run again.
+		if f.trial.isOfMonth {
+			f.breakOff(errMonthOver)
+			return f.overBudget(result), nil
+		}
 		return protocol.Outcome{}, refuse("%s: %s", describe(f.flow), result.Detail)
 	}
 	switch {

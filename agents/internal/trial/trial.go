@@ -28,8 +28,10 @@ type Trial struct {
 	// status is told of every change of what the trial is doing.
 	status func(protocol.Status)
 	start  chan *protocol.Go
-	// budget is that of all flows together.
-	budget *transfer.Budget
+	// budget is that of all flows together; the month's where that has less left than a run may move.
+	budget      *transfer.Budget
+	isOfMonth   bool
+	volumeError error
 
 	mu   sync.Mutex
 	zero time.Time
@@ -41,9 +43,9 @@ type Trial struct {
 // New returns a trial that has not begun.
 func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial {
 	t := &Trial{
-		env: env, order: order, status: status, start: make(chan *protocol.Go, 1),
-		budget: transfer.NewBudget(env.Config.Policy.MaxBytes), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{},
+		env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{},
 	}
+	t.setBudget(time.Now())
 	for _, flow := range order.Flows {
 		if flow.Role == protocol.RoleSender {
 			t.sent[flow.Flow] = new(atomic.Int64)
@@ -178,8 +180,12 @@ func (t *Trial) carryOut(ctx context.Context) error {
 		return err
 	}
 	t.status(protocol.StatusRunning)
-	outcomes, err := t.runFlows(ctx, port, peers)
+	settle, err := t.env.Volume.Meter(time.Now(), t.budget.Used)
 	if err != nil {
+		return fail(protocol.ReasonOverBudget, "what this host moves cannot be counted: %v", err)
+	}
+	outcomes, err := t.runFlows(ctx, port, peers)
+	if err := errors.Join(err, settle()); err != nil {
 		return err
 	}
 	weather, err := link.end(outcomes)
@@ -191,6 +197,9 @@ func (t *Trial) carryOut(ctx context.Context) error {
 
 func (t *Trial) check() error {
 	if err := checkOrder(t.order, t.env.Config); err != nil {
+		return err
+	}
+	if err := t.checkMonth(); err != nil {
 		return err
 	}
 	free, err := t.env.FreeBytes()

@@ -17,6 +17,7 @@ import (
 	"downlink/agents/internal/spool"
 	"downlink/agents/internal/trial"
 	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/volume"
 )
 
 const (
@@ -65,7 +66,7 @@ func newRigAt(dir string) (*rig, error) {
 	c := config.Default()
 	c.DataHost = "127.0.0.1"
 	b.env = trial.Env{
-		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Controls: controls.Kernel{}, Clock: clock,
+		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Volume: volume.Open(dir, 0, 1), Controls: controls.Kernel{}, Clock: clock,
 		FreeBytes: func() (int64, error) { return b.free, nil }, Report: b.report,
 	}
 	return b, nil

@@ -22,6 +22,8 @@ _BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
     ("receiver", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
     ("sender", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
     ("receiver", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
+    ("sender", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
+    ("receiver", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
 }
 
 

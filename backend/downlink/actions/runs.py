@@ -28,7 +28,7 @@ TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept w
 NOT_NEEDED = "The samples of attempt {} arrived after all."
 # What one end sees as a lost link, or cannot reach at all, the other may explain.
 _SYMPTOMS = frozenset({Reason.LINK_LOST, Reason.CONNECT_FAILED})
-_CAUSES = frozenset({Reason.AGENT_RESTARTED, Reason.AGENT_LOST, Reason.DISK_FULL})
+_CAUSES = frozenset({Reason.AGENT_RESTARTED, Reason.AGENT_LOST, Reason.DISK_FULL, Reason.OVER_BUDGET})
 log = structlog.get_logger()
 
 

@@ -60,6 +60,7 @@ class Reason(StrEnum):
     SETTING_REFUSED = "setting_refused"
     SETTING_FAILED = "setting_failed"
     POLICY_REFUSED = "policy_refused"
+    OVER_BUDGET = "over_budget"
     PORT_FAILED = "port_failed"
     CONNECT_FAILED = "connect_failed"
     LINK_LOST = "link_lost"
@@ -83,7 +84,7 @@ class Reason(StrEnum):
 
 
 # Another try on the same hosts would end the same way.
-_LASTING = frozenset({Reason.CC_UNAVAILABLE, Reason.SETTING_REFUSED, Reason.POLICY_REFUSED})
+_LASTING = frozenset({Reason.CC_UNAVAILABLE, Reason.SETTING_REFUSED, Reason.POLICY_REFUSED, Reason.OVER_BUDGET})
 
 
 # How a run ends whose agents were given up on; they may come back with all of their samples.

@@ -333,7 +333,7 @@ class FlowOutcome(Message):
     achieved_rate_hz: Measure
     lateness_mean_us: Measure
     lateness_max_us: Measure
-    ended: Literal["stop_rule", "peer_closed", "link_lost", "aborted", "deadline"]
+    ended: Literal["stop_rule", "peer_closed", "link_lost", "aborted", "deadline", "over_budget"]
     detail: Sentence | None
 
 

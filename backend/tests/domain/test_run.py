@@ -187,7 +187,7 @@ def test_a_failed_run_keeps_the_samples_it_has() -> None:
     assert decide(replace(run, ending=CANCELLED), ZERO) == Finish(CANCELLED)
 
 
-@pytest.mark.parametrize("reason", ["cc_unavailable", "setting_refused", "policy_refused"])
+@pytest.mark.parametrize("reason", ["cc_unavailable", "setting_refused", "policy_refused", "over_budget"])
 def test_what_would_fail_again_is_not_tried_again(reason: str) -> None:
     assert not is_retried(RunState.FAILED, reason, 1, 3)
 

@@ -4112,7 +4112,7 @@ export interface components {
              * Ended
              * @enum {string}
              */
-            ended: "stop_rule" | "peer_closed" | "link_lost" | "aborted" | "deadline";
+            ended: "stop_rule" | "peer_closed" | "link_lost" | "aborted" | "deadline" | "over_budget";
             /** Detail */
             detail: string | null;
         };
@@ -5827,7 +5827,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
