@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import folders, notices, runs, sweep_parts
+from downlink.actions import folders, notices, paths, runs, sweep_parts
 from downlink.actions.campaign_states import complete_campaign
 from downlink.domain.errors import UnavailableError
 from downlink.domain.next_step import Wait, decide
@@ -41,7 +41,15 @@ def tick(units: UnitFactory, now: datetime) -> None:
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
     notifying = (notices.collect, notices.watch_agents, notices.send_due)
-    for step in (lease_due, resend_lost, sweep_parts.send_due, folders.send_due, *notifying, retention.prune):
+    for step in (
+        lease_due,
+        resend_lost,
+        sweep_parts.send_due,
+        paths.send_due,
+        folders.send_due,
+        *notifying,
+        retention.prune,
+    ):
         _guarded(units, partial(step, now=now))
 
 

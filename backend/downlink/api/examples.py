@@ -54,6 +54,7 @@ EXAMPLES: Mapping[str, Any] = {
         "receiver": "viasat-client", "senders": ["server-1"], "allowance_bytes": 100_000_000_000,
     },
     "change_link": {"allowance_bytes": None, "senders": ["server-1", "server-2"]},
+    "create_path": {"ready": "beijing-new-york", "hours": 24},
     "start_quick_test": {"sender": 1},
     "preview_campaign": {"source": _TEXT},
     "create_campaign": {"campaign": _CAMPAIGN},

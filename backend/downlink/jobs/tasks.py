@@ -11,7 +11,20 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import analyse, delivering, folders, notices, reanalysis, reports, runs, seal, sweep_parts, sweeps
+from downlink.actions import (
+    analyse,
+    delivering,
+    folders,
+    notices,
+    path_making,
+    paths,
+    reanalysis,
+    reports,
+    runs,
+    seal,
+    sweep_parts,
+    sweeps,
+)
 from downlink.courier.sending import Courier
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.jobs.app import PREFIX
@@ -42,6 +55,11 @@ def register_tasks(app: Celery, units: Callable[[], UnitFactory], courier: Couri
 
     for name in ACTIONS:
         app.task(name=PREFIX + name, bind=True)(_body(name, units, carry_out))
+
+    def make_path(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
+        path_making.make(opened, subject, clock)
+
+    app.task(name=PREFIX + paths.JOB, bind=True)(_body(paths.JOB, units, make_path))
     app.task(name=PREFIX + notices.JOB, bind=True)(_body(notices.JOB, units, notify))
 
 

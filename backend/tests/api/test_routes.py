@@ -45,6 +45,7 @@ BODIES: dict[str, Any] = {
     "{account_id}": {"role": "viewer"},
     "invitations": {"name": "a"},
     "channels": {"name": "a", "kind": "webhook", "target": "https://a.example/"},
+    "paths": {"ready": "bent-pipe", "hours": 0.02},
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
 PROBLEM = {"code", "message", "details"}
@@ -74,6 +75,7 @@ def fill(path: str) -> str:
         "account_id",
         "invitation_id",
         "channel_id",
+        "path_id",
         *values,
     ):
         path = path.replace("{" + name + "}", values.get(name, NOWHERE))

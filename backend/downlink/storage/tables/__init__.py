@@ -6,6 +6,7 @@ from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
 from downlink.storage.tables.notifications import Channel, Notification
+from downlink.storage.tables.paths import SatellitePath
 from downlink.storage.tables.results import (
     Exit,
     FlowLimit,
@@ -49,6 +50,7 @@ __all__ = [
     "Run",
     "RunFlow",
     "RunHost",
+    "SatellitePath",
     "Session",
     "SetupToken",
     "Share",

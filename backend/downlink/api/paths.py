@@ -1,0 +1,61 @@
+"""Paths over satellites: made by workers, kept as files."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+
+from downlink.actions import paths
+from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.encoded import download
+from downlink.api.schemas.paths import PathBody, ReadyPath, SatellitePath, SatellitePathList
+from downlink.domain.permission import Verb
+from downlink.domain.readypaths import READY
+from downlink.storage import paths as rows
+
+router = APIRouter(tags=["paths"])
+
+
+@router.get("/paths/ready", responses=problems(401))
+def list_ready_paths(caller: Reader) -> list[ReadyPath]:
+    """What can be made by its name alone."""
+    return [
+        ReadyPath(
+            name=name, what=each.what, constellation=each.code, stations=list(each.stations),
+            least_elevation_deg=each.least_elevation_deg,
+        )
+        for name, each in READY.items()
+    ]  # fmt: skip
+
+
+@router.get("/paths", responses=problems(401))
+def list_paths(caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> SatellitePathList:
+    """Those that were asked for on this server, newest first."""
+    found, total = rows.list_paths(unit, limit, offset)
+    return SatellitePathList(items=[SatellitePath.model_validate(row) for row in found], total=total)
+
+
+@router.post("/paths", status_code=202, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 409))
+def create_path(body: PathBody, unit: UnitOfWork, now: Now) -> SatellitePath:
+    """Have a ready-made path made by a worker. 24 hours take a minute or two; `done_us` says how far it is."""
+    return SatellitePath.model_validate(paths.order_path(unit, body.ready, body.hours, now))
+
+
+@router.get("/paths/{path_id}", responses=problems(401, 404))
+def get_path(path_id: UUID, caller: Reader, unit: ReadUnit) -> SatellitePath:
+    """How far it is; once ready, what it was made with and what it is like."""
+    return SatellitePath.model_validate(rows.get_path(unit, path_id))
+
+
+@router.get("/paths/{path_id}/file", response_class=Response, responses=problems(401, 404, 409))
+def get_path_file(path_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+    """The file (`dl-path/1`, docs/paths.md section 2). 409 `path_not_ready` until it is made."""
+    name = f"{rows.get_path(unit, path_id).ready}.dlpath"
+    return download([rows.content_of(unit, path_id)], name, "application/octet-stream")
+
+
+@router.delete("/paths/{path_id}", status_code=204, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 404))
+def delete_path(path_id: UUID, unit: UnitOfWork) -> None:
+    """Delete it with its file, also while it is being made."""
+    rows.delete_path(unit, path_id)

@@ -1,0 +1,88 @@
+"""Paths over satellites from a request to a file: the tick sends, a worker makes, a reader checks."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from downlink.actions import path_making
+from downlink.actions.paths import MOST_PATHS, RESEND
+from downlink.codec.path import decode_path, header_document
+from downlink.constellation.summary import summarise
+from downlink.domain.errors import NotFoundError
+from downlink.storage.tables import SatellitePath
+from tests.fixtures.lab import API, Lab
+
+
+def order(lab: Lab, *, expect: int = 202, **changes: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = lab.call("POST", "/paths", {"ready": "bent-pipe", "hours": 0.05, **changes}, expect=expect)
+    return answer
+
+
+def shown(lab: Lab, path: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = lab.call("GET", f"/paths/{path['id']}")
+    return answer
+
+
+def test_a_ready_made_path_becomes_a_file_that_a_reader_accepts(lab: Lab) -> None:
+    made = order(lab)
+    assert (made["state"], made["done_us"], made["header"], made["summary"]) == ("queued", 0, None, None)
+    assert lab.call("GET", f"/paths/{made['id']}/file", expect=409)["code"] == "path_not_ready"
+    lab.tick()
+    assert shown(lab, made)["state"] == "making"
+    assert lab.work() == ["path"]
+    ready = shown(lab, made)
+    assert (ready["state"], ready["done_us"], ready["reason"]) == ("ready", 180_000_000, None)
+    answer = lab.client.get(f"{API}/paths/{made['id']}/file", headers={"Authorization": f"Bearer {lab.token}"})
+    assert answer.headers["content-disposition"] == 'attachment; filename="bent-pipe.dlpath"'
+    assert len(answer.content) == ready["size_bytes"]
+    header, columns = decode_path(answer.content)
+    assert ready["header"] == header_document(header)
+    assert header.asked == {"name": "bent-pipe", "hours": 0.05}
+    found = summarise(header, columns)
+    assert found.delay_ms is not None
+    assert ready["summary"]["delay_ms"]["median"] == found.delay_ms.median
+    assert ready["summary"]["unreachable_s"] == found.unreachable_s
+    assert lab.call("GET", "/paths") == {"items": [ready], "total": 1}
+
+
+def test_what_cannot_be_is_refused_before_the_work(lab: Lab) -> None:
+    assert order(lab, ready="moon", expect=422)["code"] == "path_invalid"
+    for hours in (0, 25):
+        order(lab, hours=hours, expect=422)
+    for _ in range(MOST_PATHS):
+        order(lab)
+    assert order(lab, expect=409)["code"] == "paths_full"
+    assert len(lab.call("GET", "/paths/ready")) == 6
+
+
+def test_one_path_at_a_time_is_made_and_a_lost_one_is_sent_again_then_given_up(lab: Lab) -> None:
+    first, second = order(lab), order(lab)
+    for _ in range(2):
+        lab.tick()
+        assert lab.work(lost="path") == []
+        lab.wait(RESEND.total_seconds() + 1)
+    lab.tick()
+    assert (shown(lab, first)["state"], shown(lab, second)["state"]) == ("failed", "making")
+    assert "2 tries" in shown(lab, first)["reason"]
+    assert lab.work() == ["path"]
+    assert shown(lab, second)["state"] == "ready"
+
+
+def test_a_deleted_path_is_not_finished(lab: Lab) -> None:
+    made = order(lab)
+    lab.tick()
+    moments = iter(range(1, 10_000))
+
+    def clock() -> Any:
+        if next(moments) == 2:
+            lab.call("DELETE", f"/paths/{made['id']}", expect=204)
+        lab.wait(1)
+        return lab.now()
+
+    with pytest.raises(NotFoundError):
+        path_making.make(lab.units, UUID(made["id"]), clock)
+    with lab.units() as unit:
+        assert unit.session.query(SatellitePath).count() == 0
