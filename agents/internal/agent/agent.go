@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sync/errgroup"
 
 	"downlink/agents/internal/config"
@@ -37,6 +38,7 @@ type Agent struct {
 	controls trial.Controls
 	bootID   string
 	marker   marker
+	pulse    pulse
 
 	mu    sync.Mutex
 	state state
@@ -85,7 +87,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 		config: c, version: parts.Version, log: parts.Log, client: client, outbox: outbox, gate: uplink.NewGate(),
 		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls, bootID: bootID,
 		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
-		state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
+		pulse: pulse{patience: stuckAfter}, state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
 		backoff: uplink.DefaultBackoff,
 	}, nil
 }
@@ -115,11 +117,15 @@ func (a *Agent) Run(ctx context.Context) error {
 	if err := a.recover(); err != nil {
 		a.log.Error("this host's settings are not as they were; no run is taken until they are", "error", err)
 	}
+	a.pulse.beat(time.Now(), 0)
+	a.tellSystemd(daemon.SdNotifyReady)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.outbox.Deliver(groupCtx, a.postEvent, a.lose) })
 	group.Go(func() error { return a.pollAll(groupCtx) })
 	group.Go(func() error { return a.watchRest(groupCtx) })
+	group.Go(func() error { return a.watch(groupCtx) })
 	err := group.Wait()
+	a.tellSystemd(daemon.SdNotifyStopping)
 	a.endTask(trial.ErrStopping)
 	a.gate.Open()
 	if errors.Is(err, uplink.ErrRevoked) {

@@ -10,3 +10,27 @@ import (
 func (a *Agent) Hurry() {
 	a.backoff = func() *uplink.Backoff { return &uplink.Backoff{First: time.Millisecond, Max: time.Millisecond} }
 }
+
+// HurryWatch makes the watchdog take a loop for stuck after this time.
+func (a *Agent) HurryWatch(patience time.Duration) { a.pulse.patience = patience }
+
+// Freeze leaves a lock held that the loop of polls needs, as a fault in the program would.
+func (a *Agent) Freeze() { a.mu.Lock() }
+
+// Thaw ends that.
+func (a *Agent) Thaw() { a.mu.Unlock() }
+
+// Pulse is what the watchdog looks at.
+type Pulse = pulse
+
+// NewPulse returns one that has just beaten.
+func NewPulse(now time.Time, patience time.Duration) *Pulse {
+	p := &pulse{patience: patience}
+	p.Beat(now, 0)
+	return p
+}
+
+func (p *Pulse) Beat(now time.Time, wait time.Duration) { p.beat(now, wait) }
+func (p *Pulse) Hush(now time.Time, span time.Duration) { p.hush(now, span) }
+func (p *Pulse) Wake(now time.Time)                     { p.wake(now) }
+func (p *Pulse) IsStuck(now time.Time) bool             { return p.isStuck(now) }

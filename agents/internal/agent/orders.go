@@ -102,6 +102,7 @@ func (a *Agent) report(ref protocol.RunRef, event protocol.Event) error {
 
 func (a *Agent) runTrial(ctx context.Context, t *trial.Trial) protocol.Status {
 	err := t.Run(ctx)
+	a.pulse.wake(time.Now())
 	a.gate.Open()
 	if err != nil {
 		a.log.Error("the run's end is not clean", "run_id", t.Ref().RunID, "error", err)
@@ -126,6 +127,7 @@ func (a *Agent) start(order *protocol.Go) {
 		return
 	}
 	if t.Receives() && !a.config.SeparateUplink {
+		a.pulse.hush(time.Now(), t.Deadline()+startMargin)
 		a.gate.Shut()
 		a.client.Hush()
 	}

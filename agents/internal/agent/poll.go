@@ -30,6 +30,7 @@ func (a *Agent) pollAll(ctx context.Context) error {
 	backoff := uplink.DefaultBackoff()
 	facts := &factsKeeper{read: a.hostFacts}
 	for {
+		a.pulse.beat(time.Now(), 0)
 		news := a.news()
 		response, err := a.pollOnce(ctx, facts, news)
 		var pause time.Duration
@@ -48,6 +49,7 @@ func (a *Agent) pollAll(ctx context.Context) error {
 			backoff.Reset()
 			pause = a.follow(ctx, response.Order)
 		}
+		a.pulse.beat(time.Now(), pause)
 		if err := pauseUnless(ctx, pause, news); err != nil {
 			return err
 		}

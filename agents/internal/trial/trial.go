@@ -57,6 +57,11 @@ func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial 
 // Ref names the attempt.
 func (t *Trial) Ref() protocol.RunRef { return t.order.RunRef }
 
+// Deadline is how long after its zero the run may last.
+func (t *Trial) Deadline() time.Duration {
+	return time.Duration(t.order.DeadlineS * float64(time.Second))
+}
+
 // Receives tells whether this agent is at a receiving end of the run.
 func (t *Trial) Receives() bool { return slices.Contains(t.order.Roles, protocol.RoleReceiver) }
 
