@@ -129,8 +129,8 @@ func TestThePackagesPolicySaysNothingUntilALineIsFreed(t *testing.T) {
 		}
 	}
 	policy := reflect.TypeFor[config.Policy]()
-	for i := range policy.NumField() {
-		require.Contains(t, keys, strings.Split(policy.Field(i).Tag.Get("yaml"), ",")[0])
+	for field := range policy.Fields() {
+		require.Contains(t, keys, strings.Split(field.Tag.Get("yaml"), ",")[0])
 	}
 	require.Len(t, keys, policy.NumField())
 }
