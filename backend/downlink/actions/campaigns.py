@@ -255,7 +255,9 @@ def plan_now(
     measuring = leases.holding_runs(unit)
     absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), measuring, now))}
     hosts = {name: Host(agents[name].host if name in agents else {}, absent.get(name)) for name in wanted}
-    plan = plan_campaign(campaign, known, bookings, boots, controls, absent, now)
+    plan = plan_campaign(
+        campaign, known, bookings, boots, controls, absent, now, links.allowances(unit, set(known), now)
+    )
     refused = find_refused(campaign, usable_links(campaign, known), hosts)
     return replace(plan, conflicts=(*plan.conflicts, *refused)), hosts
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -11,9 +13,12 @@ import structlog
 
 from downlink.actions import folders, notices, paths, runs, sweep_parts
 from downlink.actions.campaign_states import complete_campaign
+from downlink.domain.campaign import Campaign
 from downlink.domain.errors import UnavailableError
+from downlink.domain.link import Link
 from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Reason, RunState
+from downlink.domain.run_size import run_bytes
 from downlink.domain.turn import Claim, Lease, LinkState, Miss, Turn, decide_turn
 from downlink.domain.watch import CONDUCTOR
 from downlink.storage import campaigns, heartbeats, leases, links, planned, retention
@@ -114,7 +119,13 @@ def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datet
     cycle_ends = planned.earlier_cycle_ends(
         unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
-    used = rows.used_bytes(unit, [id_ for id_, spec in specs.items() if spec.limits.bytes is not None])
+    limited = [id_ for id_, spec in specs.items() if spec.limits.bytes is not None]
+    used, under_way = rows.used_bytes(unit, limited), planned.sizes_under_way(unit, limited)
+    known = links.domain_links(unit, {head.turn.link for head in heads} | {link for _, link, _ in under_way})
+    allowances = links.allowances(unit, {head.turn.link for head in heads}, now)
+    opened: dict[UUID, int] = defaultdict(int)
+    for campaign_id, link, condition in under_way:
+        opened[campaign_id] += _most_bytes(specs[campaign_id], known.get(link), condition)
     zones = links.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
     since = heartbeats.find_watched_since(unit, now)
     turns: list[tuple[Head, Turn]] = []
@@ -128,13 +139,23 @@ def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datet
             last_end_at=last_ends.get(link),
             earlier_cycles_end_at=cycle_ends.get(head.id),
             used_bytes=used.get(campaign_id, 0),
+            open_bytes=opened[campaign_id],
+            allowance=allowances.get(link),
             openings=specs[campaign_id].timetable.openings(zones.get(link)),
         )
-        turn = decide_turn(head.turn, specs[campaign_id], state, now)
+        most = _most_bytes(specs[campaign_id], known.get(link), head.condition)
+        turn = decide_turn(replace(head.turn, most_bytes=most), specs[campaign_id], state, now)
         if isinstance(turn, Lease):
+            opened[campaign_id] += most
             held |= {claim.resource: claim.is_exclusive for claim in turn.claims}
         turns.append((head, turn))
     return turns
+
+
+def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
+    """What a run may carry at most, as far as that is known before it."""
+    found = next((each for each in campaign.conditions if each.name == condition), None)
+    return run_bytes(found, link) if found and link else 0
 
 
 def _start(unit: Unit, claims: Mapping[UUID, tuple[Claim, ...]], now: datetime) -> None:

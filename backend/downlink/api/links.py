@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -14,27 +15,36 @@ from downlink.api.schemas.links import Link, LinkBody, LinkChange, LinkList, Qui
 from downlink.domain.access import Caller
 from downlink.domain.permission import Verb
 from downlink.storage import links as rows
+from downlink.storage import tables
+from downlink.storage.unit import Unit
 
 router = APIRouter(tags=["links"])
 
 
 @router.get("/links", responses=problems(401))
-def list_links(caller: Reader, unit: ReadUnit, limit: Limit = 100, offset: Offset = 0) -> LinkList:
+def list_links(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> LinkList:
     found, total = rows.list_links(unit, limit, offset)
     held = rows.runs_on_links(unit)
-    return LinkList(items=[present.link(row, held.get(row.name)) for row in found], total=total)
+    months = rows.allowances(unit, [row.name for row in found], now)
+    items = [present.link(row, held.get(row.name), months.get(row.name)) for row in found]
+    return LinkList(items=items, total=total)
 
 
 @router.post("/links", status_code=201, responses=problems(401, 403, 404, 409))
 def create_link(body: LinkBody, caller: Annotated[Caller, may(Verb.CREATE_LINK)], unit: UnitOfWork, now: Now) -> Link:
-    return present.link(links.create_link(unit, body.model_dump(), now, owner_id=caller.account_id), None)
+    return _shown(unit, links.create_link(unit, body.model_dump(), now, owner_id=caller.account_id), now)
 
 
 @router.patch(
     "/links/{link_id}", dependencies=[may_with_link(Verb.CHANGE_LINK)], responses=problems(401, 403, 404, 409)
 )
-def change_link(link_id: UUID, body: LinkChange, unit: UnitOfWork) -> Link:
-    return present.link(links.change_link(unit, link_id, body.model_dump(exclude_unset=True)), None)
+def change_link(link_id: UUID, body: LinkChange, unit: UnitOfWork, now: Now) -> Link:
+    return _shown(unit, links.change_link(unit, link_id, body.model_dump(exclude_unset=True)), now)
+
+
+def _shown(unit: Unit, row: tables.Link, now: datetime) -> Link:
+    """A link that no run holds."""
+    return present.link(row, None, rows.allowances(unit, [row.name], now).get(row.name))
 
 
 @router.delete(

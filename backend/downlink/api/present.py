@@ -14,6 +14,7 @@ from downlink.api.schemas import campaigns as campaign_shapes
 from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
+from downlink.domain.allowance import Allowance
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.placing import PlannedRun
 from downlink.domain.point import ENDS, NO_FLOW, Point
@@ -36,8 +37,9 @@ def agent(row: Agent, links: list[str], measuring: Container[UUID], now: datetim
     )
 
 
-def link(row: Link, run_id: UUID | None) -> link_shapes.Link:
-    return link_shapes.Link.model_validate({**_columns(row), "run_id": run_id})
+def link(row: Link, run_id: UUID | None, month: Allowance | None) -> link_shapes.Link:
+    shown = month and {"used_bytes": month.used_bytes, "left_bytes": month.left_bytes, "resets_at": month.resets_at}
+    return link_shapes.Link.model_validate({**_columns(row), "run_id": run_id, "month": shown})
 
 
 def campaign(overview: Overview) -> campaign_shapes.Campaign:

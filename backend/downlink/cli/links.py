@@ -24,6 +24,10 @@ COLUMNS: list[Column] = [
     ("receiver", lambda k: k["receiver"]),
     ("senders", lambda k: ", ".join(k["senders"])),
     ("allowance", lambda k: megabytes(k["allowance_bytes"])),
+    (
+        "left this month",
+        lambda k: f"{megabytes(k['month']['left_bytes'])}, until {k['month']['resets_at'][:10]}" if k["month"] else "",
+    ),
     ("time zone", lambda k: k["time_zone"] or ""),
     ("kind", lambda k: f"emulated, {k['profile']}" if k["is_emulated"] else k["operator"]),
 ]
@@ -49,7 +53,8 @@ def create(
     receiver: Annotated[str, typer.Option(help="The agent behind the terminal")],
     sender: Annotated[list[str], typer.Option(help="A sending agent; repeat for several, in order")],
     operator: str = "",
-    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume")] = None,
+    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month")] = None,
+    reset_day: Annotated[int, typer.Option(min=1, max=28, help="When its month begins")] = 1,
     profile: Annotated[str | None, typer.Option(help="An emulated link's profile; leave out for a real link")] = None,
     time_zone: Annotated[
         str | None, typer.Option(help="Where the terminal is, such as Europe/Madrid: shades nights")
@@ -66,6 +71,7 @@ def create(
         "receiver": receiver,
         "senders": sender,
         "allowance_bytes": allowance_bytes,
+        "reset_day": reset_day,
         "is_emulated": profile is not None,
         "profile": profile,
         "time_zone": time_zone,
@@ -82,10 +88,11 @@ def change(
     name: str,
     time_zone: Annotated[str | None, typer.Option(help="Such as Europe/Madrid; '' takes it away")] = None,
     operator: Annotated[str | None, typer.Option(help="Who runs the link")] = None,
-    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume; 0 for none")] = None,
+    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month; 0 for none")] = None,
+    reset_day: Annotated[int | None, typer.Option(min=1, max=28, help="When its month begins")] = None,
 ) -> None:
     """Change what is known of a link; not while a run holds it."""
-    asked = {"time_zone": time_zone, "operator": operator, "allowance_bytes": allowance_bytes}
+    asked = {"time_zone": time_zone, "operator": operator, "allowance_bytes": allowance_bytes, "reset_day": reset_day}
     # The API's word for none is null; an operator may be empty.
     body = {key: value if value or key == "operator" else None for key, value in asked.items() if value is not None}
     if not body:

@@ -21,7 +21,8 @@ class Orbit(StrEnum):
 class Link:
     """One receiver behind a terminal and the senders that reach it. Agents are named, `senders` in the order campaigns count them from 1.
 
-    allowance_bytes: the plan's data volume, None for unlimited. profile: the name of an emulated link's profile.
+    allowance_bytes: the plan's data volume a month, None for unlimited. reset_day: on which the month begins, by the link's clock.
+    profile: the name of an emulated link's profile.
     time_zone: the IANA name of the one in which its terminal is, None where nobody has said it.
     """
 
@@ -36,6 +37,7 @@ class Link:
     is_emulated: bool = False
     profile: str | None = None
     time_zone: str | None = None
+    reset_day: int = 1
 
     def __post_init__(self) -> None:
         check_link(self)
@@ -61,3 +63,5 @@ def check_link(link: Link) -> None:
         )
     if link.allowance_bytes is not None and link.allowance_bytes <= 0:
         raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")
+    if not 1 <= link.reset_day <= 28:
+        raise InvalidError("link_invalid", f"Link {link.name}: reset_day must be from 1 to 28.")

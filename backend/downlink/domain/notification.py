@@ -109,7 +109,10 @@ class AgentSight:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """What was carried of what is allowed. month: 2026-11, of a link's allowance; None for a campaign's limit."""
+    """What was carried of what is allowed.
+
+    month: until when, of a link's allowance, such as 2026-12-01 in UTC; None for a campaign's limit.
+    """
 
     kind: Literal["campaign", "link"]
     id: UUID
@@ -212,7 +215,7 @@ def volume_used(volume: Volume, now: datetime) -> Notice | None:
         return None
     percent = 100 * volume.used_bytes // volume.limit_bytes
     used = f"{volume.used_bytes / 1e6:,.0f} of {volume.limit_bytes / 1e6:,.0f} MB"
-    of = f"its allowance in {volume.month} (UTC)" if volume.month else "its limit"
+    of = f"its allowance until {volume.month}" if volume.month else "its limit"
     return Notice(
         volume.key,
         Topic.VOLUME,

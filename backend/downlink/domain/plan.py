@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from downlink.domain.allowance import Allowance, Month, month_of
 from downlink.domain.campaign import Campaign, Condition, Phases
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
 from downlink.domain.control import ControlFault, HostControls
@@ -50,6 +51,7 @@ def plan_campaign(
     controls: Mapping[str, HostControls] | None = None,
     absent: Mapping[str, Conflict] | None = None,
     launched_at: datetime | None = None,
+    allowances: Mapping[str, Allowance] | None = None,
 ) -> Plan:
     """The runs of a campaign, what they will take, and what speaks against them.
 
@@ -57,7 +59,8 @@ def plan_campaign(
     bookings: what others have planned, in seconds from this launch. hosts: agent to host (boot id); an agent that is
     not named there is a host of its own. controls: of agents that say what theirs take; others are not judged.
     absent: agents that can take no run now, with the reason; it counts where a condition uses the agent.
-    launched_at: the moment of the launch, which a timetable that follows a clock needs.
+    launched_at: the moment of the launch, which a timetable that follows a clock needs. allowances: what is left of them
+    in the month of the launch; without them a whole plan is held against one month.
     """
     usable = usable_links(campaign, links)
     conditions = {condition.name: condition for condition in campaign.conditions}
@@ -73,7 +76,8 @@ def plan_campaign(
         *find_contested(campaign, usable, hosts or {}),
         *untimely,
         *_too_long(campaign, usable),
-        *_too_much(campaign, links, volumes),
+        *_left(runs, links, conditions, launched_at, allowances or {}),
+        *_too_much(campaign, links, volumes, is_by_month=allowances is not None),
         *find_overlaps(own, bookings, hosts or {}),
     )
     end_s = max((run.due_s + run.duration_s for run in runs), default=0.0)
@@ -186,8 +190,39 @@ def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:
             )
 
 
-def _too_much(campaign: Campaign, links: Mapping[str, Link], volumes: Mapping[str, int]) -> Iterator[Conflict]:
-    for name, volume in volumes.items():
+def _left(
+    runs: Sequence[PlannedRun],
+    links: Mapping[str, Link],
+    conditions: Mapping[str, Condition],
+    launched_at: datetime | None,
+    allowances: Mapping[str, Allowance],
+) -> Iterator[Conflict]:
+    """Of links with an allowance: the first month in which more would be carried than is left."""
+    months: dict[tuple[str, Month], int] = {}
+    for run in runs:
+        link = links[run.link]
+        if launched_at and link.name in allowances:
+            month = month_of(launched_at + timedelta(seconds=run.due_s), link.reset_day, link.time_zone)
+            key = (link.name, month)
+            months[key] = months.get(key, 0) + run_bytes(conditions[run.condition], link)
+    told: set[str] = set()
+    for (name, month), volume in sorted(months.items(), key=lambda each: (each[0][0], each[0][1].from_at)):
+        allowance = allowances[name]
+        left = allowance.left_bytes if month.to_at <= allowance.resets_at else allowance.limit_bytes
+        if volume > left and name not in told:
+            told.add(name)
+            yield Conflict(
+                "allowance_exceeded",
+                f"Up to {_megabytes(volume)} would go over {name} until its allowance is reset at "
+                f"{month.to_at:%Y-%m-%d %H:%M} UTC, and {_megabytes(left)} are left. Runs that do not fit are missed.",
+                place="links",
+            )
+
+
+def _too_much(
+    campaign: Campaign, links: Mapping[str, Link], volumes: Mapping[str, int], *, is_by_month: bool
+) -> Iterator[Conflict]:
+    for name, volume in volumes.items() if not is_by_month else ():
         allowance = links[name].allowance_bytes
         if allowance is not None and volume > allowance:
             yield Conflict(

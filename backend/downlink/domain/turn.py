@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from downlink.domain.agent import AgentStatus, is_free, is_online
+from downlink.domain.allowance import Allowance
 from downlink.domain.campaign import Campaign
 from downlink.domain.next_step import Wait
 from downlink.domain.opening import Openings
@@ -34,7 +35,7 @@ class Claim:
 class PlannedTurn:
     """A planned run as far as its start goes. is_host_wide: it changes what other runs on its hosts would feel.
 
-    expected_s: how long it should hold its link.
+    expected_s: how long it should hold its link. most_bytes: what it may carry at most, as far as that is known before.
     """
 
     link: str
@@ -42,6 +43,7 @@ class PlannedTurn:
     agents: tuple[str, ...]
     is_host_wide: bool
     expected_s: float
+    most_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class LinkState:
 
     agents: those that exist and are not revoked. last_end_at: when a run last gave the link back; earlier_cycles_end_at: the
     last one of this campaign's earlier cycles, needed where the campaign pauses between cycles. used_bytes: what the campaign
-    has carried, needed where it is limited. watched_since: domain/watch.py. openings: when the campaign may run on this link,
+    has carried, needed where it is limited; open_bytes: what its runs under way may add. allowance: the
+    link's, where it has one. watched_since: domain/watch.py. openings: when the campaign may run on this link,
     None for always.
     """
 
@@ -71,6 +74,8 @@ class LinkState:
     last_end_at: datetime | None = None
     earlier_cycles_end_at: datetime | None = None
     used_bytes: int = 0
+    open_bytes: int = 0
+    allowance: Allowance | None = None
     openings: Openings | None = None
 
 
@@ -106,18 +111,37 @@ def decide_turn(run: PlannedTurn, campaign: Campaign, link: LinkState, now: date
     if now < starts_at:
         return Wait(starts_at)
     claims = _claims(run, link.agents)
-    if _is_startable(run, claims, link, now):
+    if not _waits_for_others(run, campaign, link) and _is_startable(run, claims, link, now):
         return Lease(claims)
     return Wait(min(now + LOOK_AGAIN, latest))
 
 
 def _too_late(run: PlannedTurn, campaign: Campaign, link: LinkState, latest: datetime, now: datetime) -> Miss | None:
-    limit = campaign.limits.bytes
-    if limit is not None and link.used_bytes >= limit:
-        return Miss(Reason.POLICY_REFUSED, f"The campaign's data volume of {limit} bytes is used up.")
+    if detail := _over_budget(run, campaign, link):
+        return Miss(Reason.OVER_BUDGET, detail)
     if now <= latest:
         return None
     return Miss(Reason.INTERNAL, SERVER_AWAY) if link.watched_since > latest else _obstacle(run, link, now)
+
+
+def _over_budget(run: PlannedTurn, campaign: Campaign, link: LinkState) -> str | None:
+    """Which budget the run might break, in a sentence."""
+    limit, allowance = campaign.limits.bytes, link.allowance
+    if limit is not None and (link.used_bytes >= limit or link.used_bytes + run.most_bytes > limit):
+        left = max(0, limit - link.used_bytes)
+        return f"The campaign may carry {limit} bytes; {left} are left, and this run may take {run.most_bytes}."
+    if allowance is not None and (allowance.left_bytes == 0 or run.most_bytes > allowance.left_bytes):
+        return (
+            f"{run.link} may carry {allowance.limit_bytes} bytes a month; {allowance.left_bytes} are left until "
+            f"{allowance.resets_at:%Y-%m-%d %H:%M} UTC, and this run may take {run.most_bytes}."
+        )
+    return None
+
+
+def _waits_for_others(run: PlannedTurn, campaign: Campaign, link: LinkState) -> bool:
+    """Whether it fits only if the campaign's runs under way take less than they may."""
+    limit = campaign.limits.bytes
+    return limit is not None and link.used_bytes + link.open_bytes + run.most_bytes > limit
 
 
 def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:

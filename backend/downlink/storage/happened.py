@@ -14,10 +14,10 @@ from downlink.domain.campaign_state import CampaignState
 from downlink.domain.notification import FAILED, NOT_COUNTED, AgentSight, CampaignEnd, RunEnd, Volume
 from downlink.domain.run import RunState
 from downlink.storage.campaigns import campaign_of
-from downlink.storage.days import CLOCK
 from downlink.storage.events import Cursor
-from downlink.storage.runs import carried_bytes, used_bytes
-from downlink.storage.tables import Agent, Campaign, Lease, Link, Run, RunFlow
+from downlink.storage.links import allowances
+from downlink.storage.runs import used_bytes
+from downlink.storage.tables import Agent, Campaign, Lease, Link, Run
 from downlink.storage.unit import Unit
 
 _LOGGED = text("""
@@ -100,16 +100,13 @@ def campaign_volumes(unit: Unit, campaign_ids: Collection[UUID]) -> list[Volume]
 
 
 def link_volumes(unit: Unit, names: Collection[str], now: datetime) -> list[Volume]:
-    """Of those links that have an allowance: what all runs of this calendar month, in UTC, have carried over them."""
+    """Of those links that have an allowance: what all runs of this month of the link have carried over it."""
     rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None))).all()
-    begin = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    query = select(Run.link, carried_bytes()).join(RunFlow, RunFlow.run_id == Run.id).group_by(Run.link)
-    is_here = and_(Run.link.in_([row.name for row in rows]), begin <= CLOCK)
-    used = {link: int(carried) for link, carried in unit.session.execute(query.where(is_here))} if rows else {}
-    month = f"{now:%Y-%m}"
+    found = allowances(unit, [row.name for row in rows], now)
     return [
-        Volume("link", row.id, row.name, row.owner_id, used.get(row.name, 0), row.allowance_bytes or 0, month)
+        Volume("link", row.id, row.name, row.owner_id, each.used_bytes, each.limit_bytes, f"{each.resets_at:%Y-%m-%d}")
         for row in rows
+        if (each := found.get(row.name))
     ]
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
 
+from downlink.domain.allowance import Allowance, month_of
 from downlink.domain.campaign import Campaign as DomainCampaign
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.link import Link as DomainLink
 from downlink.domain.link import Orbit
 from downlink.domain.turn import LINK
 from downlink.storage.campaigns import campaign_of
-from downlink.storage.tables import Campaign, Lease, Link
+from downlink.storage.days import CLOCK
+from downlink.storage.runs import carried_bytes
+from downlink.storage.tables import Campaign, Lease, Link, Run, RunFlow
 from downlink.storage.unit import Unit
 
 
@@ -63,6 +67,19 @@ def zones(unit: Unit, names: Collection[str]) -> dict[str, str]:
     return {name: zone for name, zone in unit.session.execute(query) if zone is not None}
 
 
+def allowances(unit: Unit, names: Collection[str], now: datetime) -> dict[str, Allowance]:
+    """Of those of the links that have one: what all runs of any campaign have carried in this month of the link."""
+    rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None)))
+    return {row.name: _allowance(unit, row, now) for row in rows}
+
+
+def _allowance(unit: Unit, row: Link, now: datetime) -> Allowance:
+    month = month_of(now, row.reset_day, row.time_zone)
+    query = select(carried_bytes()).join(Run, Run.id == RunFlow.run_id)
+    used = unit.session.scalar(query.where(Run.link == row.name, month.from_at <= CLOCK, month.to_at > CLOCK))
+    return Allowance(row.allowance_bytes or 0, int(used or 0), month.to_at)
+
+
 def to_domain(row: Link) -> DomainLink:
     return DomainLink(
         name=row.name,
@@ -76,4 +93,5 @@ def to_domain(row: Link) -> DomainLink:
         is_emulated=row.is_emulated,
         profile=row.profile,
         time_zone=row.time_zone,
+        reset_day=row.reset_day,
     )

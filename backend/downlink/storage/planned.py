@@ -16,7 +16,7 @@ from uuid import UUID
 from sqlalchemy import func, insert, select, text, update
 
 from downlink.domain.agent import AgentStatus
-from downlink.domain.run import RunState
+from downlink.domain.run import ACTIVE, RunState
 from downlink.domain.turn import AgentView, PlannedTurn
 from downlink.storage.tables import Agent, Campaign, Run, RunHost, Wake
 from downlink.storage.unit import Unit
@@ -33,6 +33,7 @@ class Head:
     queue: Queue
     cycle: int
     turn: PlannedTurn
+    condition: str
 
 
 def wake_links(unit: Unit, links: Iterable[str]) -> None:
@@ -100,7 +101,17 @@ def take_heads(unit: Unit, queues: Collection[Queue]) -> list[Head]:
     values = {"campaigns": [campaign for campaign, _ in pairs], "links": [link for _, link in pairs]}
     ids = list(unit.session.scalars(_FIRST, values)) if pairs else []
     agents = select(func.array_agg(RunHost.agent)).where(RunHost.run_id == Run.id).scalar_subquery()
-    columns = (Run.id, Run.campaign_id, Run.link, Run.due_at, Run.cycle, Run.is_host_wide, Run.expected_s, agents)
+    columns = (
+        Run.id,
+        Run.campaign_id,
+        Run.link,
+        Run.due_at,
+        Run.cycle,
+        Run.is_host_wide,
+        Run.expected_s,
+        agents,
+        Run.condition,
+    )
     query = select(*columns).where(Run.id.in_(ids), Run.state == RunState.PLANNED)
     query = query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
     found = [
@@ -109,14 +120,22 @@ def take_heads(unit: Unit, queues: Collection[Queue]) -> list[Head]:
             (campaign_id, link),
             cycle,
             PlannedTurn(link, due_at, tuple(sorted(names or ())), is_host_wide, length_s),
+            condition,
         )
-        for id_, campaign_id, link, due_at, cycle, is_host_wide, length_s, names in unit.session.execute(
+        for id_, campaign_id, link, due_at, cycle, is_host_wide, length_s, names, condition in unit.session.execute(
             query.with_for_update(of=Run, skip_locked=True)
         )
     ]
     if len(found) < len(ids):
         wake_links(unit, {link for _, link in pairs} - {head.turn.link for head in found})
     return found
+
+
+def sizes_under_way(unit: Unit, campaign_ids: Collection[UUID]) -> list[tuple[UUID, str, str]]:
+    """(campaign, link, condition) of each run of these campaigns that may still carry something."""
+    query = select(Run.campaign_id, Run.link, Run.condition)
+    held = (Run.campaign_id.in_(campaign_ids), Run.state.in_(sorted(ACTIVE)), Run.released_at.is_(None))
+    return [(campaign_id, link, name) for campaign_id, link, name in unit.session.execute(query.where(*held))]
 
 
 class PlannedDue(NamedTuple):

@@ -15,6 +15,8 @@ from downlink.storage.tables import Event
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+RUN_BYTES = 90_000_000
+"""What a run of the lab's campaign may take at most: 5 s at 144 Mb/s."""
 ONE = {"conditions": [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}]}
 
 
@@ -269,8 +271,22 @@ def test_a_run_whose_hour_has_gone_by_is_missed_and_says_who_was_away(lab: Lab) 
 
 def test_a_campaign_stops_when_its_data_volume_is_used_up(lab: Lab) -> None:
     client, server = pair(lab)
-    runs = lab.drive(lab.launch(limits={"bytes": 1_000_000}), [client, server])
-    assert [(run["state"], run["reason"]) for run in runs] == [("complete", None), ("missed", "policy_refused")]
+    runs = lab.drive(lab.launch(limits={"bytes": RUN_BYTES}), [client, server])
+    assert [(run["state"], run["reason"]) for run in runs] == [("complete", None), ("missed", "over_budget")]
+
+
+def test_a_link_carries_no_more_than_its_allowance_a_month(lab: Lab) -> None:
+    client, server = lab.join("client"), lab.join("server")
+    link = lab.link(allowance_bytes=RUN_BYTES, reset_day=7, time_zone="Europe/Madrid")
+    assert link["month"]["left_bytes"] == RUN_BYTES
+    runs = lab.drive(lab.launch(), [client, server])
+    assert [(run["state"], run["reason"]) for run in runs] == [("complete", None), ("missed", "over_budget")]
+    (shown,) = lab.call("GET", "/links")["items"]
+    carried = lab.call("GET", "/calendar")["links"][0]["carried_bytes"]
+    assert (shown["month"]["used_bytes"], shown["month"]["left_bytes"]) == (carried, RUN_BYTES - carried)
+    assert runs[1]["detail"].startswith(
+        f"geo may carry {RUN_BYTES} bytes a month; {RUN_BYTES - carried} are left until"
+    )
 
 
 def test_pause_holds_what_is_planned_and_resume_moves_it(lab: Lab) -> None:

@@ -145,7 +145,7 @@ def test_four_fifths_of_a_limit_and_of_an_allowance(lab: Lab) -> None:
         carried = lab.call("GET", "/calendar")["links"][0]["carried_bytes"]
         assert carried > 0
         (link,) = lab.call("GET", "/links")["items"]
-        lab.call("PATCH", f"/links/{link['id']}", {"allowance_bytes": int(carried * 2.2)})
+        lab.call("PATCH", f"/links/{link['id']}", {"allowance_bytes": int(carried * 2.2), "nominal_rate_bps": 1000})
         second = lab.launch(**limits)
         with lab.units() as unit:
             spec = text(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.agent import AgentStatus
+from downlink.domain.allowance import Allowance
 from downlink.domain.campaign import Limits
 from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Ending, HostPhase, HostView, Reason, RunState, RunView
@@ -89,8 +90,28 @@ def test_a_pause_counts_from_the_end_of_the_last_cycle() -> None:
 def test_a_used_up_volume_misses_the_run_and_one_byte_less_does_not() -> None:
     limited = replace(CYCLES, limits=Limits(bytes=1000))
     miss = decide_turn(RUN, limited, replace(FREE, used_bytes=1000), ZERO)
-    assert miss == Miss(Reason.POLICY_REFUSED, "The campaign's data volume of 1000 bytes is used up.")
+    assert miss == Miss(Reason.OVER_BUDGET, "The campaign may carry 1000 bytes; 0 are left, and this run may take 0.")
     assert isinstance(decide_turn(RUN, limited, replace(FREE, used_bytes=999), ZERO), Lease)
+
+
+def test_a_run_that_might_break_the_campaigns_volume_is_missed_and_waits_for_those_under_way() -> None:
+    limited, big = replace(CYCLES, limits=Limits(bytes=1000)), replace(RUN, most_bytes=400)
+    assert isinstance(decide_turn(big, limited, replace(FREE, used_bytes=600), ZERO), Lease)
+    miss = decide_turn(big, limited, replace(FREE, used_bytes=601), ZERO)
+    assert isinstance(miss, Miss)
+    assert miss.reason == Reason.OVER_BUDGET
+    assert isinstance(decide_turn(big, limited, replace(FREE, used_bytes=200, open_bytes=400), ZERO), Lease)
+    waits = decide_turn(big, limited, replace(FREE, used_bytes=200, open_bytes=401), ZERO)
+    assert waits == Wait(ZERO + LOOK_AGAIN)
+
+
+def test_a_run_that_might_break_its_links_month_is_missed_and_says_when_it_resets() -> None:
+    big = replace(RUN, most_bytes=400)
+    assert isinstance(decide_turn(big, CYCLES, replace(FREE, allowance=Allowance(1000, 600, after(60))), ZERO), Lease)
+    assert decide_turn(big, CYCLES, replace(FREE, allowance=Allowance(1000, 601, after(60))), ZERO) == Miss(
+        Reason.OVER_BUDGET,
+        "geo may carry 1000 bytes a month; 399 are left until 2026-01-01 00:01 UTC, and this run may take 400.",
+    )
 
 
 def test_a_run_in_cycles_has_an_hour_from_its_turn_on() -> None:

@@ -2257,7 +2257,7 @@ export interface components {
             nights: components["schemas"]["Night"][];
             /**
              * Allowance Bytes
-             * @description The link's; it has no period, and each campaign is held against it
+             * @description The link's, a month from its reset day on; what is left of it is in the list of links
              */
             allowance_bytes: number | null;
             /**
@@ -4804,8 +4804,15 @@ export interface components {
             receiver: string;
             /** Senders */
             senders: string[];
-            /** Allowance Bytes */
+            /**
+             * Allowance Bytes
+             * @description A month; a run that might take more than is left does not start
+             */
             allowance_bytes: number | null;
+            /** Reset Day */
+            reset_day: number;
+            /** @description Null without an allowance */
+            month: components["schemas"]["MonthUse"] | null;
             /** Is Emulated */
             is_emulated: boolean;
             /** Profile */
@@ -4890,8 +4897,17 @@ export interface components {
              * @description Agents by name, counted from 1 by campaigns
              */
             senders: string[];
-            /** Allowance Bytes */
+            /**
+             * Allowance Bytes
+             * @description A month, over all campaigns
+             */
             allowance_bytes?: number | null;
+            /**
+             * Reset Day
+             * @description When the month of the allowance begins, by the link's clock (else UTC)
+             * @default 1
+             */
+            reset_day: number;
             /**
              * Is Emulated
              * @default false
@@ -4943,6 +4959,8 @@ export interface components {
             senders?: string[] | null;
             /** Allowance Bytes */
             allowance_bytes?: number | null;
+            /** Reset Day */
+            reset_day?: number | null;
             /** Is Emulated */
             is_emulated?: boolean | null;
             /** Profile */
@@ -5434,6 +5452,18 @@ export interface components {
             username: string;
             /** Password */
             password: string;
+        };
+        /**
+         * MonthUse
+         * @description Of a link's allowance in this month, by what agents reported.
+         */
+        MonthUse: {
+            /** Used Bytes */
+            used_bytes: number;
+            /** Left Bytes */
+            left_bytes: number;
+            /** Resets At */
+            resets_at: string;
         };
         /** Night */
         Night: {

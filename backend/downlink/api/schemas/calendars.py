@@ -37,7 +37,7 @@ class CalendarLink(Shape):
     time_zone: str | None
     nights: list[Night] = Field(description="22:00 to 06:00 by its clock")
     allowance_bytes: int | None = Field(
-        description="The link's; it has no period, and each campaign is held against it"
+        description="The link's, a month from its reset day on; what is left of it is in the list of links"
     )
     carried_bytes: int = Field(description="By all runs over it in these days")
     lanes: list[CalendarLane] = Field(description="In the order of their first runs")

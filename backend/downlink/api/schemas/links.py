@@ -13,6 +13,9 @@ OrbitName = Literal["GEO", "MEO", "LEO", "terrestrial"]
 Rate = Annotated[int, Field(gt=0, le=10**13)]
 Rtt = Annotated[float, Field(gt=0, le=60_000)]
 Volume = Annotated[int, Field(gt=0, le=10**18)]
+ResetDay = Annotated[
+    int, Field(ge=1, le=28, description="When the month of the allowance begins, by the link's clock (else UTC)")
+]
 Operator = Annotated[str, Field(max_length=100), AfterValidator(refuse_controls)]
 Zone = Annotated[
     str,
@@ -35,7 +38,8 @@ class LinkBody(Body):
     base_rtt_ms: Rtt
     receiver: Name = Field(description="The agent behind the terminal, by name")
     senders: Senders
-    allowance_bytes: Volume | None = None
+    allowance_bytes: Volume | None = Field(default=None, description="A month, over all campaigns")
+    reset_day: ResetDay = 1
     is_emulated: bool = False
     profile: Name | None = None
     time_zone: Zone | None = None
@@ -52,9 +56,18 @@ class LinkChange(Body):
     receiver: Name | None = None
     senders: Senders | None = None
     allowance_bytes: Volume | None = None
+    reset_day: ResetDay | None = None
     is_emulated: bool | None = None
     profile: Name | None = None
     time_zone: Zone | None = None
+
+
+class MonthUse(Shape):
+    """Of a link's allowance in this month, by what agents reported."""
+
+    used_bytes: int
+    left_bytes: int
+    resets_at: Moment
 
 
 class Link(Shape):
@@ -66,7 +79,9 @@ class Link(Shape):
     base_rtt_ms: float
     receiver: str
     senders: list[str]
-    allowance_bytes: int | None
+    allowance_bytes: int | None = Field(description="A month; a run that might take more than is left does not start")
+    reset_day: int
+    month: MonthUse | None = Field(description="Null without an allowance")
     is_emulated: bool
     profile: str | None
     time_zone: str | None

@@ -44,7 +44,10 @@ class Agent(Table):
 
 
 class Link(Table):
-    """time_zone: the IANA name of the one in which the terminal is, for its nights. owner_id: who made it."""
+    """time_zone: the IANA name of the one in which the terminal is, for its nights.
+
+    reset_day: when the month of its allowance begins. owner_id: who made it.
+    """
 
     __tablename__ = "links"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -56,6 +59,7 @@ class Link(Table):
     receiver: Mapped[str]
     senders: Mapped[list[str]]
     allowance_bytes: Mapped[int | None]
+    reset_day: Mapped[int] = mapped_column(server_default="1", default=1)
     is_emulated: Mapped[bool]
     profile: Mapped[str | None]
     time_zone: Mapped[str | None]

@@ -78,7 +78,7 @@ export function carriedText({ carried_bytes, allowance_bytes }: Pick<CalendarLin
   const carried = `${formatBytes(carried_bytes)} carried in these days`
   if (allowance_bytes === null) return `${carried}. The link has no allowance.`
   const share = allowance_bytes > 0 ? `${formatNumber((100 * carried_bytes) / allowance_bytes, 0)} % of` : 'against'
-  return `${carried}, ${share} the allowance of ${formatBytes(allowance_bytes)}. An allowance has no period here: choose the days that yours is for.`
+  return `${carried}, ${share} the allowance of ${formatBytes(allowance_bytes)}. An allowance is for a month; the page Links has what is left of it.`
 }
 
 /** "7 runs: 4 complete, 1 failed · 1.40 GB", and of a campaign with a limit what all of it has used. */

@@ -43,7 +43,15 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             required
             {...form.getInputProps('base_rtt_ms')}
           />
-          <NumberInput label="Data allowance" suffix=" GB" min={0} placeholder="no limit" {...form.getInputProps('allowance_gb')} />
+          <NumberInput label="Data allowance a month" suffix=" GB" min={0} placeholder="no limit" {...form.getInputProps('allowance_gb')} />
+          <NumberInput
+            label="Its month begins on day"
+            description="1 to 28, at midnight by the link’s clock"
+            min={1}
+            max={28}
+            allowDecimal={false}
+            {...form.getInputProps('reset_day')}
+          />
           <Select
             label="Receiver"
             description="The agent behind the terminal"

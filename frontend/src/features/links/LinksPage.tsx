@@ -13,6 +13,7 @@ import { PageHeader } from '@/ui/PageHeader'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { Tag } from '@/ui/Tag'
+import { allowanceText } from './form'
 import { LinkForm } from './LinkForm'
 import { QuickTest } from './QuickTest'
 import { useDeleteLink, useLinks } from './queries'
@@ -91,7 +92,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
       id: 'allowance',
       accessorFn: ({ allowance_bytes }) => allowance_bytes ?? Number.MAX_SAFE_INTEGER,
       header: 'Allowance',
-      cell: ({ row }) => (row.original.allowance_bytes === null ? 'no limit' : formatBytes(row.original.allowance_bytes)),
+      cell: ({ row }) => allowanceText(row.original),
     },
     { id: 'now', accessorKey: 'run_id', header: 'Now', cell: ({ row }) => <Now link={row.original} />, ...noValue },
     {

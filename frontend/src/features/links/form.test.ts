@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Link } from '@/api/types'
-import { bodyOf, checkValues, valuesOf } from './form'
+import { allowanceText, bodyOf, checkValues, valuesOf } from './form'
 
 const link: Link = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -12,6 +12,8 @@ const link: Link = {
   receiver: 'client',
   senders: ['server-1', 'server-2'],
   allowance_bytes: 300_000_000_000,
+  reset_day: 15,
+  month: { used_bytes: 100_000_000_000, left_bytes: 200_000_000_000, resets_at: '2026-12-15T00:00:00Z' },
   is_emulated: true,
   profile: 'geo-viasat',
   time_zone: 'Europe/Madrid',
@@ -21,7 +23,7 @@ const link: Link = {
 }
 
 it('a link survives the way through the form, units and all', () => {
-  const { id: _id, run_id: _run, owner_id: _owner, created_at: _at, ...body } = link
+  const { id: _id, run_id: _run, month: _month, owner_id: _owner, created_at: _at, ...body } = link
   expect(bodyOf(valuesOf(link))).toEqual(body)
 })
 
@@ -35,4 +37,9 @@ it('one agent cannot stand at both ends', () => {
 
 it('no allowance is null, and a measured link has no profile', () => {
   expect(bodyOf({ ...valuesOf(link), allowance_gb: '', is_emulated: false })).toMatchObject({ allowance_bytes: null, profile: null })
+})
+
+it('an allowance says what is left of it', () => {
+  expect(allowanceText(link)).toContain('300 GB a month, 200 GB left until ')
+  expect(allowanceText({ allowance_bytes: null, month: null })).toBe('no limit')
 })

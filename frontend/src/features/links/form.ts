@@ -1,4 +1,6 @@
 import type { Link, LinkBody } from '@/api/types'
+import { formatBytes } from '@/lib/format'
+import { formatDayAndClock } from '@/lib/time'
 
 /** A link as a person types it: Mb/s, ms, GB. */
 export interface LinkValues {
@@ -10,6 +12,7 @@ export interface LinkValues {
   receiver: string
   senders: string[]
   allowance_gb: number | string
+  reset_day: number | string
   is_emulated: boolean
   profile: string
   time_zone: string
@@ -27,6 +30,7 @@ export function valuesOf(link: Link | null): LinkValues {
     receiver: link?.receiver ?? '',
     senders: link?.senders ?? [],
     allowance_gb: link?.allowance_bytes ? link.allowance_bytes / 1e9 : '',
+    reset_day: link?.reset_day ?? 1,
     is_emulated: link?.is_emulated ?? false,
     profile: link?.profile ?? '',
     time_zone: link?.time_zone ?? '',
@@ -43,6 +47,7 @@ export function bodyOf(values: LinkValues): LinkBody {
     receiver: values.receiver,
     senders: values.senders,
     allowance_bytes: values.allowance_gb === '' ? null : Math.round(Number(values.allowance_gb) * 1e9),
+    reset_day: Number(values.reset_day) || 1,
     is_emulated: values.is_emulated,
     profile: values.is_emulated && values.profile.trim() ? values.profile.trim() : null,
     time_zone: values.time_zone.trim() || null,
@@ -59,4 +64,11 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
   if (values.senders.length === 0) wrong.senders = 'Choose at least one agent that sends'
   if (values.senders.includes(values.receiver)) wrong.senders = 'An agent can be at one end only'
   return wrong
+}
+
+/** "3.00 GB a month, 1.20 GB left until …" */
+export function allowanceText({ allowance_bytes, month }: Pick<Link, 'allowance_bytes' | 'month'>): string {
+  if (allowance_bytes === null) return 'no limit'
+  const left = month ? `, ${formatBytes(month.left_bytes)} left until ${formatDayAndClock(month.resets_at)}` : ''
+  return `${formatBytes(allowance_bytes)} a month${left}`
 }
