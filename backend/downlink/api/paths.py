@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from downlink.actions import paths
-from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
-from downlink.api.encoded import download
-from downlink.api.schemas.paths import PathBody, ReadyPath, SatellitePath, SatellitePathList
+from downlink.api.deps import ComputingTurn, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
+from downlink.api.encoded import download, json_response
+from downlink.api.schemas.paths import PathBody, PathWindow, ReadyPath, SatellitePath, SatellitePathList
+from downlink.domain.pathtrace import MAX_DURATION_US
 from downlink.domain.permission import Verb
 from downlink.domain.readypaths import READY
 from downlink.storage import paths as rows
+from downlink.views.paths import path_window
 
+Microseconds = Annotated[int | None, Query(ge=0, le=MAX_DURATION_US, description="Since the trace's start")]
 router = APIRouter(tags=["paths"])
 
 
@@ -53,6 +57,25 @@ def get_path_file(path_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     """The file (`dl-path/1`, docs/paths.md section 2). 409 `path_not_ready` until it is made."""
     name = f"{rows.get_path(unit, path_id).ready}.dlpath"
     return download([rows.content_of(unit, path_id)], name, "application/octet-stream")
+
+
+@router.get(
+    "/paths/{path_id}/window",
+    response_model=PathWindow,
+    dependencies=[ComputingTurn],
+    responses=problems(401, 404, 409, 429),
+)
+def get_path_window(
+    path_id: UUID,
+    caller: Reader,
+    unit: ReadUnit,
+    from_us: Microseconds = 0,
+    to_us: Microseconds = None,
+    at_us: Microseconds = None,
+    points: Annotated[int, Query(ge=2, le=2000)] = 500,
+) -> Response:
+    """Delay and hops between two times, thinned for a drawing, and where the path's nodes are at one of them."""
+    return json_response(path_window(unit, path_id, from_us or 0, to_us, at_us, points))
 
 
 @router.delete("/paths/{path_id}", status_code=204, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 404))

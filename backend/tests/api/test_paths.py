@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ import pytest
 
 from downlink.actions import path_making
 from downlink.actions.paths import MOST_PATHS, RESEND
+from downlink.api.schemas.paths import PathWindow
 from downlink.codec.path import decode_path, header_document
 from downlink.constellation.summary import summarise
 from downlink.domain.errors import NotFoundError
@@ -46,6 +48,30 @@ def test_a_ready_made_path_becomes_a_file_that_a_reader_accepts(lab: Lab) -> Non
     assert ready["summary"]["delay_ms"]["median"] == found.delay_ms.median
     assert ready["summary"]["unreachable_s"] == found.unreachable_s
     assert lab.call("GET", "/paths") == {"items": [ready], "total": 1}
+
+
+def test_a_window_says_delay_changes_and_where_everything_is(lab: Lab) -> None:
+    made = order(lab, ready="london-new-york")
+    lab.tick()
+    lab.work()
+    summary = shown(lab, made)["summary"]
+    window = lab.call("GET", f"/paths/{made['id']}/window?from_us=60000000&to_us=180000000&at_us=90000000&points=121")
+    assert PathWindow.model_validate(window)
+    assert [point["at_us"] for point in window["points"]] == list(range(60_000_000, 180_000_001, 1_000_000))
+    for point in window["points"]:
+        assert summary["delay_ms"]["least"] - 0.1 < point["delay_ms"] < summary["delay_ms"]["most"] + 0.1
+    stays = window["stays"]
+    assert all(one["to_us"] == other["from_us"] for one, other in pairwise(stays))
+    assert stays[0]["from_us"] <= 60_000_000 < stays[0]["to_us"]
+    assert stays[-1]["to_us"] == 180_000_000
+    [held] = [each for each in stays if each["from_us"] <= 90_000_000 < each["to_us"]]
+    places = window["places"]
+    assert (places[0]["name"], places[-1]["name"], len(places)) == ("london", "new-york", held["hops"] + 1)
+    for each in places[1:-1]:
+        assert abs(each["height_km"] - 1150) < 30
+        assert -80 < each["longitude_deg"] < 10  # over the Atlantic
+        assert 35 < each["latitude_deg"] < 60
+    assert lab.call("GET", f"/paths/{made['id']}/window?from_us=200000000", expect=422)["code"] == "path_invalid"
 
 
 def test_what_cannot_be_is_refused_before_the_work(lab: Lab) -> None:

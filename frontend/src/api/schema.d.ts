@@ -648,6 +648,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/paths/{path_id}/window": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Path Window
+         * @description Delay and hops between two times, thinned for a drawing, and where the path's nodes are at one of them.
+         */
+        get: operations["get_path_window"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/preview": {
         parameters: {
             query?: never;
@@ -5664,6 +5684,40 @@ export interface components {
              */
             hours: number;
         };
+        /**
+         * PathPlace
+         * @description A station, or the point below a satellite by geocentric latitude.
+         */
+        PathPlace: {
+            /**
+             * Node
+             * @description Satellite from 0, station -1 and below
+             */
+            node: number;
+            /**
+             * Name
+             * @description Of a station
+             */
+            name: string | null;
+            /** Latitude Deg */
+            latitude_deg: number;
+            /** Longitude Deg */
+            longitude_deg: number;
+            /** Height Km */
+            height_km: number;
+        };
+        /** PathPoint */
+        PathPoint: {
+            /** At Us */
+            at_us: number;
+            /**
+             * Delay Ms
+             * @description One way; null where there is no path
+             */
+            delay_ms: number | null;
+            /** Hops */
+            hops: number;
+        };
         /** PathSpread */
         PathSpread: {
             /** Least */
@@ -5672,6 +5726,18 @@ export interface components {
             median: number;
             /** Most */
             most: number;
+        };
+        /**
+         * PathStay
+         * @description A path between two changes; hops is 0 where there is none.
+         */
+        PathStay: {
+            /** From Us */
+            from_us: number;
+            /** To Us */
+            to_us: number;
+            /** Hops */
+            hops: number;
         };
         /**
          * PathSummary
@@ -5690,6 +5756,24 @@ export interface components {
             ground_changes_per_minute: number;
             /** Unreachable S */
             unreachable_s: number;
+        };
+        /**
+         * PathWindow
+         * @description A stretch of a path, for a drawing: points are evenly spaced, places those of the path at `at_us` in its order.
+         */
+        PathWindow: {
+            /** From Us */
+            from_us: number;
+            /** To Us */
+            to_us: number;
+            /** At Us */
+            at_us: number;
+            /** Points */
+            points: components["schemas"]["PathPoint"][];
+            /** Stays */
+            stays: components["schemas"]["PathStay"][];
+            /** Places */
+            places: components["schemas"]["PathPlace"][];
         };
         /**
          * Peer
@@ -10449,6 +10533,99 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_path_window: {
+        parameters: {
+            query?: {
+                /** @description Since the trace's start */
+                from_us?: number | null;
+                /** @description Since the trace's start */
+                to_us?: number | null;
+                /** @description Since the trace's start */
+                at_us?: number | null;
+                points?: number;
+            };
+            header?: never;
+            path: {
+                path_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PathWindow"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

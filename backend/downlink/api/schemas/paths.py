@@ -67,3 +67,38 @@ class SatellitePath(Shape):
 class SatellitePathList(Shape):
     items: list[SatellitePath]
     total: int
+
+
+class PathPoint(Shape):
+    at_us: int
+    delay_ms: float | None = Field(description="One way; null where there is no path")
+    hops: int
+
+
+class PathStay(Shape):
+    """A path between two changes; hops is 0 where there is none."""
+
+    from_us: int
+    to_us: int
+    hops: int
+
+
+class PathPlace(Shape):
+    """A station, or the point below a satellite by geocentric latitude."""
+
+    node: int = Field(description="Satellite from 0, station -1 and below")
+    name: str | None = Field(description="Of a station")
+    latitude_deg: float
+    longitude_deg: float
+    height_km: float
+
+
+class PathWindow(Shape):
+    """A stretch of a path, for a drawing: points are evenly spaced, places those of the path at `at_us` in its order."""
+
+    from_us: int
+    to_us: int
+    at_us: int
+    points: list[PathPoint]
+    stays: list[PathStay]
+    places: list[PathPlace]

@@ -1,0 +1,20 @@
+"""What is shown of a path's file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from downlink.codec.path import decode_path
+from downlink.constellation.window import window_of
+from downlink.storage import paths
+from downlink.storage.unit import Unit
+
+
+def path_window(
+    unit: Unit, path_id: UUID, from_us: int, to_us: int | None, at_us: int | None, points: int
+) -> dict[str, Any]:
+    """A stretch of it, for a drawing. ConflictError where it is not ready."""
+    header, columns = decode_path(paths.content_of(unit, path_id))
+    return asdict(window_of(header, columns, from_us, to_us, at_us, points))
