@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "e2a90c57f1b8"
-down_revision = "d7b3e5091ac4"
+down_revision = "e2a86c41f70d"
 branch_labels = None
 depends_on = None
 
