@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("links", sa.Column("reset_day", sa.Integer(), server_default="1", nullable=False))
+    op.add_column("links", sa.Column("reset_day", sa.BigInteger(), server_default="1", nullable=False))
 
 
 def downgrade() -> None:
