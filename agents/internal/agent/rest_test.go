@@ -1,9 +1,6 @@
 package agent_test
 
 import (
-	"encoding/json"
-	"os"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -79,30 +76,4 @@ func TestNoRunLastsIntoQuietHours(t *testing.T) {
 	said := p.awaitStatus(t, protocol.StatusBlocked)
 	ends := begins.Add(time.Hour).Truncate(time.Minute).UTC().Format("2006-01-02 15:04 MST")
 	require.Equal(t, "its owner's quiet hours are near; it takes runs again at "+ends, *said.Detail)
-}
-
-func TestAMonthThatIsUsedUpHoldsAfterAKillInTheMiddleOfARun(t *testing.T) {
-	p := newPair(t)
-	p.sender.end(t, syscall.SIGTERM)
-	p.sender.config.Policy.MonthlyBytes = 1e9
-	_, err := p.sender.config.Save()
-	require.NoError(t, err)
-	p.sender.start(t)
-	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 60, "cubic"))
-	p.backend.await(t, "the month to be used up", patience, func() bool { return p.backend.has("sender", p.backend.run.ref, "finished") || bytesSent(p) > 500e6 })
-	p.sender.end(t, syscall.SIGKILL)
-	content, err := os.ReadFile(p.sender.config.StateDir + "/volume.json")
-	require.NoError(t, err)
-	var kept struct{ Bytes int64 }
-	require.NoError(t, json.Unmarshal(content, &kept))
-	require.Greater(t, kept.Bytes, int64(500e6))
-
-	p.sender.config.Policy.MonthlyBytes = 500e6
-	_, err = p.sender.config.Save()
-	require.NoError(t, err)
-	p.sender.start(t)
-	require.Eventually(t, func() bool {
-		said := p.backend.lastPoll("sender")
-		return said.Status == protocol.StatusBlocked && strings.HasPrefix(*said.Detail, "over_budget: this host's policy (monthly_bytes) allows 500000000 bytes")
-	}, patience, 20*time.Millisecond)
 }
