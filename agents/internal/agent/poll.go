@@ -115,7 +115,7 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest, now time.Time) {
 		request.Detail = new("events of this run wait for their delivery")
 		return
 	}
-	if why := a.rest(now); why != "" {
+	if why := a.restWhile(now, a.state.trial != nil); why != "" {
 		request.Status, request.Detail = protocol.StatusBlocked, &why
 		return
 	}

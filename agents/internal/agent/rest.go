@@ -17,7 +17,10 @@ const restInterval = time.Second
 const startMargin = 90 * time.Second
 
 // rest is why no run may begin now; empty when one may.
-func (a *Agent) rest(now time.Time) string {
+func (a *Agent) rest(now time.Time) string { return a.restWhile(now, a.isInTrial()) }
+
+// restWhile is rest for who holds the lock already.
+func (a *Agent) restWhile(now time.Time, isInTrial bool) string {
 	if p := pause.Read(a.config.StateDir, now); p != nil {
 		return p.Sentence()
 	}
@@ -27,7 +30,7 @@ func (a *Agent) rest(now time.Time) string {
 		}
 	}
 	// What a run under way will have moved is on the disk before it is moved; only its end says how much it was.
-	if !a.isInTrial() {
+	if !isInTrial {
 		if why := a.volume.UsedUp(now.Local()); why != "" {
 			return why
 		}

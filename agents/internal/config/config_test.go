@@ -103,7 +103,7 @@ func TestTheOwnersPolicyReplacesTheKeysThatItNames(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, []byte("max_seconds: 60\nsettings: [net.ipv4.tcp_no_metrics_save]\n"), 0o600))
 	require.NoError(t, c.Heed(path))
-	require.Equal(t, config.Policy{MaxSeconds: 60, MaxBytes: 5, Settings: []string{"net.ipv4.tcp_no_metrics_save"}}, c.Policy)
+	require.Equal(t, config.Policy{MaxSeconds: 60, MaxBytes: 5, ResetDay: 1, Settings: []string{"net.ipv4.tcp_no_metrics_save"}}, c.Policy)
 
 	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative"} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
