@@ -22,7 +22,6 @@ PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
 # SERVERS=debian: the backend's tests use Debian's postgresql and redis-server instead of the embedded ones.
 SERVERS := embedded
-ON_SERVERS := $(if $(filter debian,$(SERVERS)),$(BIN)/python backend/tests/debian_servers.py)
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
 
@@ -129,8 +128,8 @@ test: ## Every test; installs what it needs. A part that fails does not hide the
 	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
-test-backend: $(STAMPS)/python $(S3_SERVER) $(if $(ON_SERVERS),packages)
-	$(ON_SERVERS) $(PYTEST_TWICE) backend/tests --ignore backend/tests/system
+test-backend: $(STAMPS)/python $(S3_SERVER) $(if $(filter debian,$(SERVERS)),packages)
+	TEST_SERVERS=$(SERVERS) $(PYTEST_TWICE) backend/tests --ignore backend/tests/system
 
 .PHONY: test-agents
 test-agents: packages

@@ -1,6 +1,7 @@
 """Real PostgreSQL and Valkey for every test that asks: one server for a test process, a database made by the migrations.
 
-DOWNLINK_DATABASE_URL and DOWNLINK_REDIS_URL name other servers; databases are made beside the one that is named.
+TEST_SERVERS=debian has Debian's programs do it instead of the embedded ones. DOWNLINK_DATABASE_URL and DOWNLINK_REDIS_URL name
+servers that run; databases are made beside the one that is named.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from downlink.stack.servers import start_postgres, start_valkey
 from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
+from tests.fixtures.debian_servers import postgres_tools, redis_server
 from tests.fixtures.lab import Lab
 from tests.fixtures.s3_server import S3Server
 
@@ -32,12 +34,16 @@ def supervisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]
 
 @pytest.fixture(scope="session")
 def server_url(supervisor: Supervisor) -> str:
-    return os.environ.get("DOWNLINK_DATABASE_URL") or start_postgres(supervisor, supervisor.home / "postgres")
+    return os.environ.get("DOWNLINK_DATABASE_URL") or start_postgres(
+        supervisor, supervisor.home / "postgres", tools=postgres_tools()
+    )
 
 
 @pytest.fixture(scope="session")
 def redis_url(supervisor: Supervisor) -> str:
-    return os.environ.get("DOWNLINK_REDIS_URL") or start_valkey(supervisor, supervisor.home / "valkey")
+    return os.environ.get("DOWNLINK_REDIS_URL") or start_valkey(
+        supervisor, supervisor.home / "valkey", server=redis_server()
+    )
 
 
 @pytest.fixture(scope="session")
