@@ -17,6 +17,7 @@ const PLACES = [
   { to: '/reproduction', label: 'Reproduction' },
   { to: '/agents', label: 'Agents' },
   { to: '/links', label: 'Links' },
+  { to: '/paths', label: 'Paths' },
 ] as const
 
 /** The frame of every page behind the sign-in: where one is, where one can go, who one is. */

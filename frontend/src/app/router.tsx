@@ -14,6 +14,7 @@ import { parseCalendarSearch } from '@/features/calendar/search'
 import { campaignQuery } from '@/features/campaigns/queries'
 import { parseCampaignsSearch } from '@/features/campaigns/search'
 import { VIEWS, type View } from '@/features/drafts/views'
+import { parsePathSearch } from '@/features/paths/search'
 import { reportQuery } from '@/features/results/queries'
 import { oneOf, text } from '@/lib/search'
 import { loadPage } from './lostFiles'
@@ -174,6 +175,19 @@ const links = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('@/features/links/LinksPage')), 'LinksPage'),
 })
 
+const paths = createRoute({
+  getParentRoute: () => shell,
+  path: '/paths',
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/paths/PathsPage')), 'PathsPage'),
+})
+
+const path = createRoute({
+  getParentRoute: () => shell,
+  path: '/paths/$pathId',
+  validateSearch: parsePathSearch,
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/paths/PathPage')), 'PathPage'),
+})
+
 const tokens = createRoute({
   getParentRoute: () => shell,
   path: '/tokens',
@@ -212,6 +226,8 @@ const tree = root.addChildren([
     reproduction,
     agents,
     links,
+    paths,
+    path,
     tokens,
     people,
     notifications,

@@ -13,6 +13,8 @@ const TONES: Record<string, Tone> = {
   uploading: 'active',
   complete: 'good',
   incomplete: 'partial',
+  making: 'active',
+  ready: 'good',
   failed: 'bad',
   missed: 'bad',
   cancelled: 'ended',
