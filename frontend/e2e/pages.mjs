@@ -50,6 +50,16 @@ const FIXED = [
     },
   },
   { name: 'links', path: '/links' },
+  { name: 'paths', path: '/paths' },
+  {
+    name: 'paths-form',
+    path: '/paths',
+    isBrief: true,
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Make a path' }).first().click()
+      await page.getByRole('button', { name: 'Make path', exact: true }).waitFor()
+    },
+  },
   { name: 'calendar', path: '/calendar?days=28', prepare: (page) => page.getByRole('navigation', { name: 'Days' }).waitFor() },
   { name: 'reproduction', path: '/reproduction' },
   { name: 'compare-empty', path: '/compare', isBrief: true },
@@ -92,6 +102,18 @@ export async function findPages(browser, { baseUrl, storageState }) {
   const found = []
   /** @type {Map<string, string>} */
   const runs = new Map()
+  // One of each state; a path that is made is drawn on its map.
+  /** @type {Map<string, string>} */
+  const paths = new Map()
+  for (const path of await items('/paths')) if (!paths.has(path.state)) paths.set(path.state, path.id)
+  for (const [state, id] of paths)
+    found.push({
+      name: `path-${state}`,
+      path: `/paths/${id}`,
+      prepare: async (page) => {
+        if (state === 'ready') await page.getByRole('img', { name: /^Map/ }).waitFor()
+      },
+    })
   for (const [index, campaign] of (await items('/campaigns')).entries()) {
     const base = `/campaigns/${campaign.id}`
     found.push({ name: `campaign-${index + 1}-${campaign.state}`, path: base })

@@ -34,7 +34,7 @@ function setState(state: Campaign['state']): Respond {
 }
 
 /** A list of what the world has, of which one can be taken away. */
-function listed(path: string, key: 'tokens' | 'sessions' | 'sweeps'): Route[] {
+function listed(path: string, key: 'tokens' | 'sessions' | 'sweeps' | 'paths'): Route[] {
   const remove: Respond = (world, [id]) => {
     Object.assign(world, { [key]: (world[key] as { id: string }[]).filter((one) => one.id !== id) })
     return done
@@ -65,7 +65,7 @@ const changePassword: Respond = (world, _, body) => {
 
 /** The recorded answer to a creation, with what this one asked for. */
 const created =
-  (name: string, key: 'tokens' | 'links'): Respond =>
+  (name: string, key: 'tokens' | 'links' | 'paths'): Respond =>
   (world, _, body) => {
     const { status, body: made } = answerOf(name)
     const one = { ...(made as Body), ...body, id: crypto.randomUUID() }
@@ -82,6 +82,11 @@ const preview: Respond = (_world, _, body) => {
   const source = String(body.source)
   if (source.includes('stpo:')) return answerOf('preview-invalid')
   return answerOf(source === said<{ source: string }>('draft').source ? 'draft-preview' : 'preview')
+}
+
+const showPath: Respond = (world, [id]) => {
+  const path = world.paths.find((one) => one.id === id)
+  return path ? ok(path) : answerOf('path-unknown')
 }
 
 /** A draft as the server makes one, of this campaign's file. */
@@ -226,6 +231,10 @@ const ROUTES: Route[] = [
   ...listed('sessions', 'sessions'),
   ...listed('tokens', 'tokens'),
   ...listed('sweeps', 'sweeps'),
+  ['GET', /^\/paths\/ready$/, () => answerOf('paths-ready')],
+  ...listed('paths', 'paths'),
+  ['GET', /^\/paths\/([^/]+)$/, showPath],
+  ['POST', /^\/paths$/, created('path-ordered', 'paths')],
   ['POST', /^\/tokens$/, created('token-created', 'tokens')],
   ['GET', /^\/agents$/, (world) => list(world.agents)],
   ['POST', /^\/agents\/enrolments$/, () => answerOf('enrolment')],

@@ -1,4 +1,4 @@
-import type { Agent, CampaignDetail, Link, OpenSession, Report, RunSummary, Session, Sweep, Token } from '@/api/types'
+import type { Agent, CampaignDetail, Link, OpenSession, Report, RunSummary, SatellitePath, Session, Sweep, Token } from '@/api/types'
 import { answerOf, CAMPAIGNS, IDS, runsOf, said } from './recordings.ts'
 
 /** What tests change of the stand-in server; all else it says as it was recorded. */
@@ -18,6 +18,7 @@ export interface World {
   /** The condition that the last import named. */
   importedUnder: string | null
   sweeps: Sweep[]
+  paths: SatellitePath[]
   /** What was noted since. */
   annotations: object[]
   /** By path: what is said instead of the recording. */
@@ -41,6 +42,7 @@ export function makeWorld(): World {
     sessions: itemsOf('sessions'),
     refusedFiles: [],
     importedUnder: null,
+    paths: itemsOf('paths'),
     sweeps: withFailed(itemsOf<Sweep>('recorded-sweeps')),
     annotations: [],
     instead: {},
