@@ -4,6 +4,7 @@ const BUILT = 'node_modules/.cache/size'
 const FIRST = 'index.html'
 const EDITOR = 'src/features/drafts/YamlEditor.tsx'
 const SAMPLES = 'src/features/runs/raw/RawTab.tsx'
+const MAP = 'src/features/paths/WorldMap.tsx'
 const manifest = readManifest(BUILT)
 /** @param {string[]} parts */
 const scripts = (...parts) => scriptsOf(manifest, parts).map((file) => `${BUILT}/${file}`)
@@ -16,9 +17,10 @@ export default [
   { name: 'styles', path: `${BUILT}/assets/*.css`, limit: '50 kB' },
   { name: 'the editor of campaign files, loaded by who opens one', path: own(EDITOR), limit: '150 kB' },
   { name: 'the samples of a run, loaded by who opens them', path: own(SAMPLES), limit: '35 kB' },
+  { name: 'the map of the world, loaded by who opens a path', path: own(MAP), limit: '30 kB' },
   {
     name: 'everything else that a page may load',
-    path: [`${BUILT}/assets/*.js`, `!${own(EDITOR)}`, `!${own(SAMPLES)}`],
+    path: [`${BUILT}/assets/*.js`, `!${own(EDITOR)}`, `!${own(SAMPLES)}`, `!${own(MAP)}`],
     limit: '500 kB',
   },
 ]

@@ -1,8 +1,8 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link } from '@tanstack/react-router'
 import type { ReadyPath, SatellitePath } from '@/api/types'
-import { formatBytes, formatNumber } from '@/lib/format'
+import { formatNumber } from '@/lib/format'
 import { formatDuration, formatMoment } from '@/lib/time'
 import { Allowed } from '@/ui/Allowed'
 import { Empty } from '@/ui/Empty'
@@ -18,7 +18,7 @@ import { Making } from './Making'
 import { usePaths, useReadyPaths } from './queries'
 import { spreadText, whatOf } from './words'
 
-const HEADS = ['Path', 'Length', 'State', 'One-way delay', 'Hops', 'Changes a minute', 'Without a path', 'File', '']
+const HEADS = ['Path', 'Length', 'State', 'One-way delay', 'Hops', 'Changes a minute', 'Without a path', '']
 
 /** What was made of the ways through a constellation, to look at before an emulated link replays one. */
 export function PathsPage() {
@@ -79,10 +79,9 @@ function cellsOf(path: SatellitePath, ready: ReadyPath[] | undefined) {
     formatDuration(path.duration_us / 1e6),
     <State key="state" path={path} />,
     summary ? spreadText(summary.delay_ms, 'ms') : '',
-    summary ? spreadText(summary.hops, '') : '',
+    summary ? spreadText(summary.hops, '', 1, 0) : '',
     summary ? formatNumber(summary.changes_per_minute) : '',
     summary ? formatDuration(summary.unreachable_s) : '',
-    path.size_bytes === null ? '' : formatBytes(path.size_bytes),
     <Actions key="actions" path={path} />,
   ]
 }
@@ -117,9 +116,9 @@ function State({ path }: { path: SatellitePath }) {
 
 function Actions({ path }: { path: SatellitePath }) {
   return (
-    <>
+    <Group gap={4} wrap="nowrap">
       <DownloadPath path={path} isCompact />
       <DeletePath path={path} isCompact />
-    </>
+    </Group>
   )
 }

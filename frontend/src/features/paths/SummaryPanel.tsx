@@ -56,7 +56,7 @@ function madeWith(path: SatellitePath, header: PathHeader): [string, string][] {
     ['Between satellites', header.isl === 'none' ? 'no hops: each satellite sees both ends' : 'hops to the four neighbours'],
     ['Least elevation', `${formatNumber(header.least_elevation_deg, 0)}°`],
     ['Route rule', ruleText(route, header.step_ms)],
-    ['Radio', `${formatNumber(links.radio.frequency_ghz)} GHz, ${formatNumber(links.radio.bandwidth_mhz)} MHz wide`],
+    ['Radio', `${links.radio.frequency_ghz} GHz, ${links.radio.bandwidth_mhz} MHz wide`],
     ['Rate between satellites', `${formatNumber(links.isl_rate_bps * 1e-6, 0)} Mb/s`],
     ['Begins', formatMoment(header.start)],
     ['Length', formatDuration(path.duration_us / 1e6)],
@@ -70,7 +70,7 @@ const positionText = ({ latitude_deg, longitude_deg }: PathHeader['stations'][nu
 
 /** docs/paths.md section 1 has the rules. */
 function ruleText({ rule, stay_s, slot_s }: PathHeader['route'], step_ms: number): string {
-  const looked = `looked at each ${formatNumber(step_ms / 1e3)} s`
+  const looked = `looked at each ${step_ms / 1e3} s`
   if (rule === 'shortest') return `shortest, kept for ${formatNumber(stay_s, 0)} s at least, ${looked}`
   if (rule === 'slots') return `shortest, chosen each ${formatNumber(slot_s, 0)} s, ${looked}`
   return `held until a satellite sets, ${looked}`
