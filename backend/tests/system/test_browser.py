@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from downlink.stack.launcher import command
+from downlink.stack.process import wait_until
 from tests.fixtures.browser import ACCOUNT, run_script
 from tests.fixtures.foreign_files import iperf3_file
 from tests.system.conftest import SENDER, System
@@ -85,8 +86,18 @@ def test_why_a_run_failed_is_found_and_it_is_run_again(system: System) -> None:
     assert sorted(states) == [(1, "failed"), (2, "complete")]
 
 
+@pytest.fixture
+def path_made(system: System) -> str:
+    """A path over satellites that a worker has made."""
+    made = str(system.client.post("/paths", {"ready": "beijing-new-york", "hours": 0.2})["id"])
+    assert wait_until(lambda: system.client.get(f"/paths/{made}")["state"] == "ready", 120)
+    return made
+
+
 @pytest.mark.timeout(600)
-def test_every_page_is_accessible_and_fits_its_window(system: System, downloaded: Path) -> None:
+@pytest.mark.usefixtures("downloaded", "path_made")
+def test_every_page_is_accessible_and_fits_its_window(system: System) -> None:
     said = run_script("run.mjs", "--base-url", system.stack.address, *ACCOUNT, timeout_s=580)
     assert said.count("ok ") >= 40
     assert "FAULT" not in said
+    assert "ok    path-ready" in said
