@@ -48,7 +48,7 @@ export function Shell() {
             <ColorSchemeButton />
             <Account />
             <Burger
-              hiddenFrom="sm"
+              hiddenFrom="md"
               size="sm"
               opened={isOpen}
               onClick={toggle}

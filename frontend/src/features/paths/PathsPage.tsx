@@ -92,7 +92,7 @@ function Name({ path, what }: { path: SatellitePath; what: string | undefined })
       <Link to="/paths/$pathId" params={{ pathId: path.id }}>
         {path.ready}
       </Link>
-      <Text size="xs" c="dimmed">
+      <Text size="xs" c="dimmed" maw={250} style={{ whiteSpace: 'normal' }}>
         {what ? `${what} · ` : ''}
         {formatMoment(path.created_at)}
       </Text>

@@ -135,14 +135,12 @@ function nearProjection(stations: readonly MapStation[], width: number, height: 
     ])
 }
 
-/** The western end has its name to its left and the eastern one to its right, so that no hop crosses them; near an edge it is below. */
+/** A name is on the side away from the other end, so that no hop crosses it; of stations between, and near an edge, it is below. */
 function labelAt(stations: readonly MapStation[], index: number, x: number, y: number, width: number) {
-  const east = (one: MapStation | undefined) => one?.longitude_deg ?? 0
-  const others = stations.filter((_, other) => other !== index)
-  const own = east(stations[index])
   const below = { x, y: y + 19, textAnchor: 'middle' } as const
-  if (others.every((other) => own <= east(other))) return x < LABEL_PX ? below : ({ x: x - 9, y: y + 4, textAnchor: 'end' } as const)
-  if (others.every((other) => own >= east(other)))
-    return x > width - LABEL_PX ? below : ({ x: x + 9, y: y + 4, textAnchor: 'start' } as const)
-  return below
+  const [own, other] = [stations[index], index === 0 ? stations.at(-1) : stations[0]]
+  if (!own || !other || (index > 0 && index < stations.length - 1)) return below
+  const isEastward = (other.longitude_deg - own.longitude_deg + 720) % 360 < 180
+  if (isEastward) return x < LABEL_PX ? below : ({ x: x - 9, y: y + 4, textAnchor: 'end' } as const)
+  return x > width - LABEL_PX ? below : ({ x: x + 9, y: y + 4, textAnchor: 'start' } as const)
 }
