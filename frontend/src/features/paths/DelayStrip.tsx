@@ -17,6 +17,7 @@ import { delayText, timeAt } from './words'
 const ROWS = 60
 
 interface DelayStripProps {
+  name: string
   window: PathWindow
   span: Span
   start: string
@@ -26,16 +27,22 @@ interface DelayStripProps {
 }
 
 /** One-way delay over time with its changes of path. A click puts the moment there; by keyboard the slider above does. */
-export function DelayStrip({ window, span, start, at_us, step_us, onPick }: DelayStripProps) {
+export function DelayStrip({ name, window, span, start, at_us, step_us, onPick }: DelayStripProps) {
   const start_s = secondsOf(start)
   return (
-    <Frame title="One-way delay" unit="ms" height={STRIP_PX} table={() => <Numbers window={window} start={start} />}>
+    <Frame
+      title="One-way delay"
+      unit="ms"
+      height={STRIP_PX}
+      table={() => <Numbers window={window} start={start} />}
+      figure={async () => (await import('./figures')).stripFigure(name, start, window, span)}
+    >
       {(width) => <Strip {...{ window, span, start_s, width, at_us, step_us, onPick }} />}
     </Frame>
   )
 }
 
-type StripProps = Omit<DelayStripProps, 'start'> & { start_s: number; width: number }
+type StripProps = Omit<DelayStripProps, 'start' | 'name'> & { start_s: number; width: number }
 
 function Strip({ window, span, start_s, width, at_us, step_us, onPick }: StripProps) {
   const shapes = useMemo(() => stripShapes({ window, span, start_s, width }), [window, span, start_s, width])

@@ -127,7 +127,7 @@ function Shown({ path }: { path: SatellitePath }) {
         <QueryPanel query={strip} skeletonRows={8}>
           {(window) => (
             <>
-              <DelayStrip {...{ window, start, at_us }} span={window} step_us={stepOf(span)} onPick={put} />
+              <DelayStrip {...{ window, start, at_us }} name={path.ready} span={window} step_us={stepOf(span)} onPick={put} />
               <StripLegend {...{ window, start }} span={window} />
             </>
           )}

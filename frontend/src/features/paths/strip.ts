@@ -1,7 +1,7 @@
 import type { PathStay, PathWindow } from '@/api/types'
 import { axisShapes, valueToY } from '@/charts/chartShapes'
 import { clockTicks, tickText } from '@/charts/clock'
-import { type Plot, pixelOf, plotOf, SCREEN } from '@/charts/plot'
+import { type Look, type Plot, pixelOf, plotOf, SCREEN } from '@/charts/plot'
 import { line, polyline, rectangle, type Shape } from '@/charts/scene'
 import { fineTicks, type Scale } from '@/charts/ticks'
 import type { Span } from './span'
@@ -20,10 +20,11 @@ interface StripBox {
   /** Of the path's start, in seconds since 1970. */
   start_s: number
   width: number
+  look?: Look
 }
 
 /** Where delays lie in a strip this wide. */
-export const delayPlot = (width: number): Plot => plotOf(width, DELAY_PX, false)
+export const delayPlot = (width: number, look = SCREEN): Plot => plotOf(width, DELAY_PX, false, false, look)
 
 /** From a little below the least delay to a little above the greatest: a strip is there to see changes, which are small against zero. */
 export function delayScale(values: readonly (number | null)[]): Scale {
@@ -58,8 +59,8 @@ export function rowOfChanges(changes: readonly number[], span: Span, width: numb
 }
 
 /** One-way delay over time, changes of path below it, and stretches without a path shaded over both. */
-export function stripShapes({ window, span, start_s, width }: StripBox): Shape[] {
-  const plot = delayPlot(width)
+export function stripShapes({ window, span, start_s, width, look = SCREEN }: StripBox): Shape[] {
+  const plot = delayPlot(width, look)
   const scale = delayScale(window.points.map(({ delay_ms }) => delay_ms))
   const x = (at_us: number) => pixelOf(at_us, plot, span.from_us, span.to_us)
   const y = valueToY(plot, scale)
@@ -67,14 +68,14 @@ export function stripShapes({ window, span, start_s, width }: StripBox): Shape[]
   const foot = plot.top + plot.height
   return [
     ...unreachable(window.stays, span, plot, x),
-    ...axisShapes({ plot, look: SCREEN, from: span.from_us, to: span.to_us, ticks: [], scale, hasTimeAxis: false }),
+    ...axisShapes({ plot, look, from: span.from_us, to: span.to_us, ticks: [], scale, hasTimeAxis: false }),
     {
       is: 'clip',
       d: rectangle(plot.left, plot.top - 2, plot.width, plot.height + 4),
-      shapes: [{ is: 'path', d: polyline(points), stroke: 'series-1', width: 1.6, role: 'mean' }],
+      shapes: [{ is: 'path', d: polyline(points), stroke: 'series-1', width: look.mean, role: 'mean' }],
     },
     ...changeShapes(changesOf(window.stays, span), span, plot, foot),
-    ...clock(span, start_s, plot, foot + 18),
+    ...clock(span, start_s, plot, foot + 18, look),
   ]
 }
 
@@ -114,15 +115,15 @@ function changeShapes(changes: readonly number[], span: Span, plot: Plot, foot: 
   return [{ is: 'path', d: bars.join(''), fill: 'series-2' }]
 }
 
-function clock({ from_us, to_us }: Span, start_s: number, plot: Plot, y: number): Shape[] {
+function clock({ from_us, to_us }: Span, start_s: number, plot: Plot, y: number, { font }: Look): Shape[] {
   const [from, to] = [start_s + from_us / 1e6, start_s + to_us / 1e6]
   const ticks = clockTicks(from, to, Math.max(2, Math.floor(plot.width / 62)))
   return ticks.map((tick) => ({
     is: 'text',
     x: pixelOf(tick, plot, from, to),
-    y: y + SCREEN.font * 1.3,
+    y: y + font * 1.3,
     text: tickText(tick),
-    size: SCREEN.font,
+    size: font,
     fill: 'chart-text',
     anchor: 'middle',
   }))
