@@ -3,6 +3,7 @@ import { axisShapes, valueToY } from '@/charts/chartShapes'
 import { clockTicks, tickText } from '@/charts/clock'
 import { type Look, type Plot, pixelOf, plotOf, SCREEN } from '@/charts/plot'
 import { line, polyline, rectangle, type Shape } from '@/charts/scene'
+import { textWidth } from '@/charts/textWidth'
 import { fineTicks, type Scale } from '@/charts/ticks'
 import type { Span } from './span'
 
@@ -115,16 +116,13 @@ function changeShapes(changes: readonly number[], span: Span, plot: Plot, foot: 
   return [{ is: 'path', d: bars.join(''), fill: 'series-2' }]
 }
 
-function clock({ from_us, to_us }: Span, start_s: number, plot: Plot, y: number, { font }: Look): Shape[] {
+function clock({ from_us, to_us }: Span, start_s: number, plot: Plot, y: number, { font, margin }: Look): Shape[] {
   const [from, to] = [start_s + from_us / 1e6, start_s + to_us / 1e6]
+  const edge = plot.left + plot.width + margin.right
   const ticks = clockTicks(from, to, Math.max(2, Math.floor(plot.width / 62)))
-  return ticks.map((tick) => ({
-    is: 'text',
-    x: pixelOf(tick, plot, from, to),
-    y: y + font * 1.3,
-    text: tickText(tick),
-    size: font,
-    fill: 'chart-text',
-    anchor: 'middle',
-  }))
+  return ticks.map((tick) => {
+    const [text, x] = [tickText(tick), pixelOf(tick, plot, from, to)]
+    const half = textWidth(text, font) / 2
+    return { is: 'text', x: Math.min(x, edge - half), y: y + font * 1.3, text, size: font, fill: 'chart-text', anchor: 'middle' }
+  })
 }
