@@ -156,7 +156,7 @@ function MapPanel({ path, moment }: { path: SatellitePath; moment: PathWindow | 
   return (
     <Panel
       title="Map"
-      description="Satellites stand above where they are drawn; lines are great circles."
+      description="Satellites are above the places where they are drawn; lines are great circles."
       isFlush
       actions={
         <SegmentedControl
