@@ -124,7 +124,7 @@ def table(
 
 def reproduction(campaign: Which, as_json: AsJson = False) -> None:
     """Print the published values that the campaign's file names beside its own, with 95 % interval and n."""
-    from downlink.cli.reproduction import print_reproduction
+    from downlink.cli.published import print_reproduction
 
     client = connect()
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}/reproduction")

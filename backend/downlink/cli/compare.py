@@ -12,7 +12,7 @@ import typer
 from downlink.cli.client import Client
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, note, print_json, print_table, say
-from downlink.cli.reproduction import number
+from downlink.cli.published import number
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.metric import NAMED
 

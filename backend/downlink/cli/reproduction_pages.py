@@ -14,7 +14,7 @@ from typing import Any
 
 from downlink.cli.files import make_folder, write_text
 from downlink.cli.output import note, say
-from downlink.cli.reproduction import READINGS, ours_text, published_text, why_text
+from downlink.cli.published import READINGS, ours_text, published_text, why_text
 from downlink.cli.reproduction_picture import picture
 from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.campaign import Campaign

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from downlink.actions.archive import load_archive
-from downlink.cli.reproduction import number
+from downlink.cli.published import number
 from downlink.cli.reproduction_picture import LABEL, LINE, PLOT, TOP, picture, span_of
 from downlink.codec.campaign_file import parse_campaign
 from downlink.main import app

@@ -2,7 +2,8 @@ import { Group, Text, UnstyledButton } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type ReactNode, useId, useState } from 'react'
 import classes from './charts.module.css'
-import { SaveMenu, type SaveMenuProps } from './SaveMenu'
+import type { SaveMenuProps } from './SaveChoices'
+import { SaveMenu } from './SaveMenu'
 
 export interface FrameProps {
   title: string

@@ -3,8 +3,15 @@ import { useState } from 'react'
 import { isLostFile } from '@/ui/LazyPart'
 import type { MenuTarget } from '@/ui/MenuButton'
 import { OpenedMenu } from '@/ui/OpenedMenu'
-import type { SaveMenuProps } from './SaveMenu'
+import type { Figure } from './figure'
 import { type SaveChoice, saveFigure } from './save'
+
+export interface SaveMenuProps {
+  /** Of the chart: "Throughput". */
+  what: string
+  /** Made when it is taken; what makes it may come then. */
+  figure: () => Figure | Promise<Figure>
+}
 
 const CHOICES: { label: string; choice: SaveChoice }[] = [
   { label: 'SVG, single column (89 mm)', choice: { format: 'svg', width: 'single' } },

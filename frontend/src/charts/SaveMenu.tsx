@@ -1,14 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { MenuButton } from '@/ui/MenuButton'
 import classes from './charts.module.css'
-import type { Figure } from './figure'
-
-export interface SaveMenuProps {
-  /** Of the chart: "Throughput". */
-  what: string
-  /** Made when it is taken; what makes it may come then. */
-  figure: () => Figure | Promise<Figure>
-}
+import type { SaveMenuProps } from './SaveChoices'
 
 const loadChoices = () => import('./SaveChoices').then(({ SaveChoices }) => SaveChoices)
 

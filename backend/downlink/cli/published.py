@@ -1,0 +1,68 @@
+"""Published values beside a campaign's own, in words: a table for a terminal, and what the pages are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from downlink.cli.output import Column, note, print_table, say
+
+Row = Mapping[str, Any]
+READINGS = {
+    "not_run": "not run yet",
+    "too_few": "too few runs",
+    "inside": "inside",
+    "near": "within tolerance",
+    "outside": "outside",
+}
+NOTHING = "-"
+
+
+def published_text(value: Row) -> str:
+    """What was published: `8 s`, `0.8 to 1.2 s`, `at least 0.97`."""
+    least, most = value["least"], value["most"]
+    if least == most:
+        text = number(least)
+    elif least is None or most is None:
+        text = f"at most {number(most)}" if least is None else f"at least {number(least)}"
+    else:
+        text = f"{number(least)} to {number(most)}"
+    return f"{text} {value['unit']}".strip()
+
+
+def ours_text(value: Row) -> str:
+    """`7.52 (7.10 to 7.96), n = 10`; how many runs never got there where that is so."""
+    if value["n"] == 0:
+        return NOTHING
+    ends = tuple(NOTHING if value[key] is None else number(value[key]) for key in ("low", "high"))
+    interval = "" if ends == (NOTHING, NOTHING) else f" ({ends[0]} to {ends[1]})"
+    late = f", {value['not_within']} not reached" if value["not_within"] else ""
+    return f"{NOTHING if value['estimate'] is None else number(value['estimate'])}{interval}, n = {value['n']}{late}"
+
+
+def why_text(value: Row) -> str:
+    """The cause, where ours is off."""
+    return str(value["why"]) if value["reading"] in ("near", "outside") else ""
+
+
+COLUMNS: list[Column] = [
+    ("value", lambda v: v["name"]),
+    ("published", published_text),
+    ("ours", ours_text),
+    ("inside", lambda v: READINGS[v["reading"]]),
+    ("why", why_text),
+]
+
+
+def print_reproduction(found: Row) -> None:
+    """A table for each figure, or what to do where there is none."""
+    if not found["figures"]:
+        note("This campaign's file names no published figure: docs/campaign-file.md says how (reproduces).")
+    for figure in found["figures"]:
+        say(f"\n{figure['paper']}, {figure['figure']}")
+        print_table(figure["values"], COLUMNS)
+
+
+def number(value: float) -> str:
+    """Three significant digits."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
