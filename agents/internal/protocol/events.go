@@ -127,6 +127,24 @@ type Outcome struct {
 	LatenessMaxUs  float64 `json:"lateness_max_us"`
 	Ended          Ended   `json:"ended"`
 	Detail         *string `json:"detail"`
+	// WrongAt is with EndedContentWrong alone.
+	WrongAt *WrongAt `json:"wrong_at,omitempty"`
+	// Delivery is the flow's delivery table; nil: none was kept.
+	Delivery *Delivery `json:"delivery,omitempty"`
+}
+
+// WrongAt is the first byte that was not the content's, and the last hop whose tags held.
+type WrongAt struct {
+	Offset uint64 `json:"offset"`
+	Hop    int    `json:"hop"`
+}
+
+// Delivery says what chunks of PointSent or PointDelivered hold.
+type Delivery struct {
+	BlockBytes  int    `json:"block_bytes"`
+	Rows        int    `json:"rows"`
+	Chunks      int    `json:"chunks"`
+	DroppedRows uint64 `json:"dropped_rows"`
 }
 
 // Restored says how the host stands after the run; Differences are sentences.

@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // Version is the version of the protocol that is spoken here.
 const Version = 2
@@ -23,10 +26,11 @@ const (
 // Role says which side of a flow an agent takes.
 type Role string
 
-// The two roles of an agent.
+// The roles of an agent.
 const (
 	RoleSender   Role = "sender"
 	RoleReceiver Role = "receiver"
+	RoleRelay    Role = "relay"
 )
 
 // Point is where samples of a flow are taken: at its sender, its receiver, the link, or at hop-1, hop-2, … of its way.
@@ -35,7 +39,16 @@ type Point string
 // PointLink is where an emulated link's log is taken. It is of no flow: its chunks say flow 0.
 const PointLink Point = "link"
 
-// At is the point of an agent in this role.
+// PointSent and PointDelivered are the halves of a flow's delivery table, as its sender and its receiver have it.
+const (
+	PointSent      Point = "sent"
+	PointDelivered Point = "delivered"
+)
+
+// PointHop is where the relay at a place takes its samples, counted from 1 at the sender's side.
+func PointHop(place int) Point { return Point("hop-" + strconv.Itoa(place)) }
+
+// At is the point of an end in this role.
 func At(role Role) Point { return Point(role) }
 
 // Reason is a code of protocol section 7.
@@ -43,27 +56,30 @@ type Reason string
 
 // The reasons that an agent gives itself.
 const (
-	ReasonAgentRestarted Reason = "agent_restarted"
-	ReasonCCUnavailable  Reason = "cc_unavailable"
-	ReasonSettingRefused Reason = "setting_refused"
-	ReasonSettingFailed  Reason = "setting_failed"
-	ReasonPolicyRefused  Reason = "policy_refused"
-	ReasonOverBudget     Reason = "over_budget"
-	ReasonPortFailed     Reason = "port_failed"
-	ReasonConnectFailed  Reason = "connect_failed"
-	ReasonLinkLost       Reason = "link_lost"
-	ReasonNoSamples      Reason = "no_samples"
-	ReasonThinTrace      Reason = "thin_trace"
-	ReasonDiskFull       Reason = "disk_full"
-	ReasonClockUnsure    Reason = "clock_unsure"
-	ReasonDeadline       Reason = "deadline"
-	ReasonNotRestored    Reason = "not_restored"
-	ReasonLeaseExpired   Reason = "lease_expired"
-	ReasonHostBusy       Reason = "host_busy"
-	ReasonUploadRefused  Reason = "upload_refused"
-	ReasonLinkControl    Reason = "link_control_failed"
-	ReasonEmulatorLate   Reason = "emulator_late"
-	ReasonInternal       Reason = "internal"
+	ReasonAgentRestarted   Reason = "agent_restarted"
+	ReasonCCUnavailable    Reason = "cc_unavailable"
+	ReasonSettingRefused   Reason = "setting_refused"
+	ReasonSettingFailed    Reason = "setting_failed"
+	ReasonPolicyRefused    Reason = "policy_refused"
+	ReasonOverBudget       Reason = "over_budget"
+	ReasonPortFailed       Reason = "port_failed"
+	ReasonConnectFailed    Reason = "connect_failed"
+	ReasonLinkLost         Reason = "link_lost"
+	ReasonNoSamples        Reason = "no_samples"
+	ReasonThinTrace        Reason = "thin_trace"
+	ReasonDiskFull         Reason = "disk_full"
+	ReasonClockUnsure      Reason = "clock_unsure"
+	ReasonDeadline         Reason = "deadline"
+	ReasonNotRestored      Reason = "not_restored"
+	ReasonLeaseExpired     Reason = "lease_expired"
+	ReasonHostBusy         Reason = "host_busy"
+	ReasonUploadRefused    Reason = "upload_refused"
+	ReasonLinkControl      Reason = "link_control_failed"
+	ReasonEmulatorLate     Reason = "emulator_late"
+	ReasonRelayUnreachable Reason = "relay_unreachable"
+	ReasonRelayRefused     Reason = "relay_refused"
+	ReasonContentWrong     Reason = "content_wrong"
+	ReasonInternal         Reason = "internal"
 )
 
 // Ended says what ended a flow at one end.
@@ -71,12 +87,14 @@ type Ended string
 
 // The endings of protocol section 6.
 const (
-	EndedStopRule   Ended = "stop_rule"
-	EndedPeerClosed Ended = "peer_closed"
-	EndedLinkLost   Ended = "link_lost"
-	EndedAborted    Ended = "aborted"
-	EndedDeadline   Ended = "deadline"
-	EndedOverBudget Ended = "over_budget"
+	EndedStopRule     Ended = "stop_rule"
+	EndedPeerClosed   Ended = "peer_closed"
+	EndedLinkLost     Ended = "link_lost"
+	EndedAborted      Ended = "aborted"
+	EndedDeadline     Ended = "deadline"
+	EndedOverBudget   Ended = "over_budget"
+	EndedContentWrong Ended = "content_wrong"
+	EndedRefused      Ended = "refused"
 )
 
 // RunRef names one attempt at one run.
@@ -100,7 +118,13 @@ type Host struct {
 	// ControlOptions are what each control of the agent's own takes, by control and option.
 	ControlOptions map[string]map[string]ControlOption `json:"control_options"`
 	// Transports are the kinds of flow that the agent carries.
-	Transports       []TransportKind   `json:"transports"`
+	Transports []TransportKind `json:"transports"`
+	// TransportOptions are what the kinds take, by kind and option; nil: not said.
+	TransportOptions map[TransportKind]map[string]ControlOption `json:"transport_options,omitempty"`
+	// Offers bounds message_bytes and every_ms of an offer; nil: the agent sends as fast as it can alone.
+	Offers map[string]ControlOption `json:"offers,omitempty"`
+	// DataMTU is that of the interface of DataHost; 0: not known.
+	DataMTU          int               `json:"data_mtu,omitempty"`
 	Settings         map[string]string `json:"settings"`
 	SettingsWritable []string          `json:"settings_writable"`
 	TCPInfoBytes     int               `json:"tcp_info_bytes"`
@@ -203,6 +227,36 @@ type Flow struct {
 	Ticket    string    `json:"ticket"`
 	Sender    Peer      `json:"sender"`
 	Receivers []Peer    `json:"receivers"`
+	// Offer is what is written, and how often; nil: as fast as it goes.
+	Offer *Offer `json:"offer,omitempty"`
+	// Upstream and Downstream are the neighbours of this agent on a way over relays; nil without relays.
+	Upstream   *Neighbour  `json:"upstream,omitempty"`
+	Downstream []Neighbour `json:"downstream,omitempty"`
+	// Place is a relay's own, from 1 at the sender's side; 0 for ends.
+	Place int `json:"place,omitempty"`
+	// ContentSeed is what an INTCP flow's bytes are made of: 16 hexadecimal digits, for its ends alone.
+	ContentSeed string `json:"content_seed,omitempty"`
+}
+
+// Offer is a message of MessageBytes every EveryMs.
+type Offer struct {
+	MessageBytes int `json:"message_bytes"`
+	EveryMs      int `json:"every_ms"`
+}
+
+// Neighbour is the other end of a hop. Hop counts from 1 at the sender; Key is the hop's in this run, in hexadecimal.
+type Neighbour struct {
+	Peer
+	Hop int    `json:"hop"`
+	Key string `json:"key,omitempty"`
+}
+
+// Point is where this agent takes the flow's samples.
+func (f Flow) Point() Point {
+	if f.Role == RoleRelay {
+		return PointHop(f.Place)
+	}
+	return At(f.Role)
 }
 
 // Peers are the agents at the other side of a flow.
@@ -226,6 +280,8 @@ type TransportKind string
 const (
 	TransportTCP   TransportKind = "tcp"
 	TransportProbe TransportKind = "probe"
+	TransportSplit TransportKind = "split"
+	TransportINTCP TransportKind = "intcp"
 )
 
 // Transport is what carries a flow, with the options of its kind.
@@ -236,19 +292,30 @@ type Transport struct {
 	PacingRateBps *int64         `json:"pacing_rate_bps"`
 	// EveryMs is the interval of a probe flow.
 	EveryMs int `json:"every_ms"`
+	// RelayCC is the control of each relay's connection onwards, of a split flow.
+	RelayCC string `json:"relay_cc"`
 }
 
 // MarshalJSON writes what the kind takes.
 func (t Transport) MarshalJSON() ([]byte, error) {
-	if t.Kind == TransportProbe {
-		return json.Marshal(map[string]any{"kind": t.Kind, "every_ms": t.EveryMs})
+	carried := map[string]any{"kind": t.Kind}
+	switch t.Kind {
+	case TransportProbe:
+		carried["every_ms"] = t.EveryMs
+	case TransportINTCP:
+		carried["options"] = t.Options
+	case TransportSplit:
+		carried["relay_cc"] = t.RelayCC
+		fallthrough
+	default:
+		carried["cc"], carried["options"], carried["pacing_rate_bps"] = t.CC, t.Options, t.PacingRateBps
 	}
-	return json.Marshal(map[string]any{"kind": t.Kind, "cc": t.CC, "options": t.Options, "pacing_rate_bps": t.PacingRateBps})
+	return json.Marshal(carried)
 }
 
 // Name is what a flow's outcome and its reasons call the transport: the congestion control or, without one, the kind.
 func (t Transport) Name() string {
-	if t.Kind == TransportTCP {
+	if t.Kind == TransportTCP || t.Kind == TransportSplit {
 		return t.CC
 	}
 	return string(t.Kind)

@@ -26,7 +26,7 @@ func readFieldsCSV(t *testing.T) [][]string {
 func TestFieldsEqualTheDocumentedList(t *testing.T) {
 	rows := readFieldsCSV(t)
 	listed := slices.Concat(Fields, AckFields, BBRFields, ProbeFields)
-	require.Len(t, rows, len(listed)+1)
+	require.Greater(t, len(rows), len(listed)+1, "what other transports record follows")
 	require.Equal(t, "snd_nxt_bytes", rows[len(listed)][0], "imported traces alone have it")
 	for i, row := range rows[:len(listed)] {
 		end := ""

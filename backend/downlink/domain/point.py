@@ -5,24 +5,42 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Self
 
-POINT = r"sender|receiver|link|hop-[1-9][0-9]{0,2}"
+POINT = r"sender|receiver|link|sent|delivered|hop-[1-9][0-9]{0,2}"
 
 
 class Point(str):
-    """A point of measurement: the sender, the receiver, the link, or `hop-1`, `hop-2`, … of the way, from the sender on."""
+    """A point of measurement: the sender, the receiver, the link, or `hop-1`, `hop-2`, … of the way, from the sender on.
+
+    `sent` and `delivered` are the two halves of a flow's delivery table, as its sender and its receiver have it.
+    """
 
     __slots__ = ()
     SENDER: ClassVar[Point]
     RECEIVER: ClassVar[Point]
     LINK: ClassVar[Point]
+    SENT: ClassVar[Point]
+    DELIVERED: ClassVar[Point]
 
     def __new__(cls, text: str) -> Self:
         if not re.fullmatch(POINT, text):
-            raise ValueError(f"{text!r} is not a point of measurement: sender, receiver, link, hop-1, hop-2, …")
+            raise ValueError(
+                f"{text!r} is not a point of measurement: sender, receiver, link, sent, delivered, hop-1, hop-2, …"
+            )
         return super().__new__(cls, text)
+
+    @classmethod
+    def hop(cls, place: int) -> Self:
+        """Of the relay at this place, from 1."""
+        return cls(f"hop-{place}")
+
+    @property
+    def place(self) -> int | None:
+        """Of a relay, from 1 at the sender's side; None elsewhere."""
+        return int(self.removeprefix("hop-")) if self.startswith("hop-") else None
 
 
 Point.SENDER, Point.RECEIVER, Point.LINK = Point("sender"), Point("receiver"), Point("link")
+Point.SENT, Point.DELIVERED = Point("sent"), Point("delivered")
 ENDS = (Point.SENDER, Point.RECEIVER)
 """The points at which a flow over TCP is measured."""
 NO_FLOW = 0
@@ -31,4 +49,10 @@ NO_FLOW = 0
 
 def trace_name(flow: int, point: str) -> str:
     """In words."""
-    return "the link's log" if point == Point.LINK else f"flow {flow} at the {point}"
+    if point == Point.LINK:
+        return "the link's log"
+    if place := Point(point).place:
+        return f"flow {flow} at relay {place}"
+    if point in (Point.SENT, Point.DELIVERED):
+        return f"flow {flow}'s delivery table ({point})"
+    return f"flow {flow} at the {point}"

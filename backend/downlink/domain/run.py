@@ -80,6 +80,9 @@ class Reason(StrEnum):
     UPLOAD_REFUSED = "upload_refused"
     LINK_CONTROL_FAILED = "link_control_failed"
     EMULATOR_LATE = "emulator_late"
+    RELAY_UNREACHABLE = "relay_unreachable"
+    RELAY_REFUSED = "relay_refused"
+    CONTENT_WRONG = "content_wrong"
     INTERNAL = "internal"
 
 

@@ -56,7 +56,17 @@ def fields_of(point: Point) -> tuple[Field, ...]:
     """The fields that samples at this point may hold, in the order of the list."""
     if point == Point.LINK:
         return (fields()[TIME_FIELD], *link_fields().values())
-    return tuple(field for field in fields().values() if point in field.ends)
+    is_hop = point.place is not None  # a flow comes in there and goes out: fields of both its ends
+    return tuple(
+        field
+        for field in fields().values()
+        if field.kind is FieldKind.TIME or point in field.ends or (is_hop and field.ends & _AT_HOPS)
+    )
+
+
+HOP = Point.hop(1)
+"""Stands for every relay in the list of fields."""
+_AT_HOPS = frozenset({*ENDS, HOP})
 
 
 WAYS = ("down", "up")
@@ -81,13 +91,22 @@ def _field(row: Mapping[str, str]) -> Field:
         name=row["name"],
         unit=row["unit"],
         kind=FieldKind(row["kind"]),
-        ends=frozenset(ENDS) if row["ends"] == "both" else frozenset({Point(row["ends"])}),
+        ends=_ends(row["ends"]),
         min_kernel=_kernel(row["min_kernel"]),
         tcp_info_end=_whole(row["tcp_info_end"]),
         description=row["description"],
         least=_whole(row["least"]),
         most=_whole(row["most"]),
         most_per_s=_whole(row["most_per_s"]),
+    )
+
+
+def _ends(text: str) -> frozenset[Point]:
+    """`both` are a flow's two ends; others are points, joined by a plus; `hop` is any relay."""
+    return (
+        frozenset(ENDS)
+        if text == "both"
+        else frozenset(HOP if each == "hop" else Point(each) for each in text.split("+"))
     )
 
 

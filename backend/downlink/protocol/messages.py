@@ -84,7 +84,7 @@ LinkSeed = Annotated[int, Field(ge=0, lt=2**53)]
 Measure = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Status = Literal["idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked"]
 PointName = Annotated[str, Field(pattern=f"^({POINT})$", description="Where samples are taken")]
-Role = Literal["sender", "receiver"]
+Role = Literal["sender", "receiver", "relay"]
 
 
 class Message(BaseModel):
@@ -109,7 +109,7 @@ class Host(BaseModel):
     os: Sentence
     arch: Word
     cpus: Annotated[int, Field(ge=1, le=100_000)]
-    roles: Annotated[list[Role], Field(max_length=2)]
+    roles: Annotated[list[Role], Field(max_length=3)]
     congestion_controls: Annotated[list[Word], Field(max_length=MAX_LIST)]
     controls_unavailable: Annotated[dict[Word, Sentence], Field(max_length=64)] = Field(
         default={}, description="The agent's own controls that this host cannot run, each with the reason"
@@ -123,6 +123,19 @@ class Host(BaseModel):
     )
     transports: Annotated[list[Word], Field(max_length=64)] = Field(
         default=["tcp"], description="The kinds of flow that the agent carries"
+    )
+    transport_options: Annotated[
+        dict[Word, Annotated[dict[Word, ControlOption], Field(max_length=64)]] | None,
+        Field(max_length=64, exclude_if=lambda options: options is None),
+    ] = Field(default=None, description="What the kinds take, by kind and option, as control_options; null: not said")
+    offers: Annotated[
+        dict[Word, ControlOption] | None, Field(max_length=8, exclude_if=lambda offers: offers is None)
+    ] = Field(
+        default=None,
+        description="Bounds of message_bytes and every_ms where the agent sends messages at a fixed rate; null: it does not",
+    )
+    data_mtu: Annotated[int | None, Field(ge=0, le=2**31, exclude_if=lambda mtu: mtu is None)] = Field(
+        default=None, description="Largest IP packet of the interface of data_host, in bytes; null: not said"
     )
     settings: SettingValues
     settings_writable: Annotated[list[Word], Field(max_length=64)]
@@ -208,6 +221,24 @@ class ProbeTransport(Message):
     every_ms: int
 
 
+class SplitTransport(Message):
+    """TCP that ends at each relay. cc and options: of the sender; relay_cc: of each relay's own connection onwards."""
+
+    kind: Literal["split"] = "split"
+    cc: str
+    options: dict[str, Any]
+    pacing_rate_bps: int | None
+    relay_cc: str
+
+
+class IntcpTransport(Message):
+    kind: Literal["intcp"] = "intcp"
+    options: dict[str, Any]
+
+
+AnyTransport = Annotated[TcpTransport | ProbeTransport | SplitTransport | IntcpTransport, Discriminator("kind")]
+
+
 class Peer(Message):
     """An agent of a flow. host: its data host, where it is known."""
 
@@ -215,14 +246,35 @@ class Peer(Message):
     host: Annotated[str | None, Field(exclude_if=lambda host: host is None)] = None
 
 
+class Neighbour(Peer):
+    """The other end of a hop, which counts from 1 at the sender. key: of the hop in this run, where the transport has one."""
+
+    hop: Annotated[int, Field(ge=1, le=999)]
+    key: Annotated[str | None, Field(pattern=r"^[0-9a-f]{32}$", repr=False, exclude_if=lambda key: key is None)] = None
+
+
+class Offer(Message):
+    """A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can."""
+
+    message_bytes: int
+    every_ms: int
+
+
 class FlowOrder(Message):
     flow: int
     role: Role
-    transport: Annotated[TcpTransport | ProbeTransport, Discriminator("kind")]
+    transport: AnyTransport
     start_s: float
     ticket: Annotated[str, Field(pattern=r"^dlt_[A-Za-z0-9_-]{43}$")]
     sender: Peer
     receivers: Annotated[list[Peer], Field(min_length=1, max_length=64)]
+    offer: Annotated[Offer | None, Field(exclude_if=lambda offer: offer is None)] = None
+    upstream: Annotated[Neighbour | None, Field(exclude_if=lambda upstream: upstream is None)] = None
+    downstream: Annotated[list[Neighbour], Field(max_length=64, exclude_if=lambda downstream: not downstream)] = []
+    place: Annotated[int | None, Field(ge=1, le=999, exclude_if=lambda place: place is None)] = None
+    content_seed: Annotated[
+        str | None, Field(pattern=r"^[0-9a-f]{16}$", repr=False, exclude_if=lambda seed: seed is None)
+    ] = None
 
 
 class LinkWindow(Message):
@@ -253,7 +305,7 @@ class GoOrder(Message):
     run_id: UUID
     attempt: int
     start_at: Moment
-    peers: dict[str, str] = Field(description="Flow number to the sender's data address")
+    peers: dict[str, str] = Field(description="Flow number to the data address of the agent's neighbour upstream")
 
 
 class AbortOrder(Message):
@@ -312,6 +364,22 @@ class HystartExits(Message):
     delay: int
 
 
+class WrongAt(Message):
+    """The first byte that is not the content's, and the last hop whose packets were the neighbour's own."""
+
+    offset: Count
+    hop: Annotated[int, Field(ge=1, le=999)]
+
+
+class Delivery(Message):
+    """A flow's delivery table as one end has it: rows and chunks of the point `sent` or `delivered`."""
+
+    block_bytes: Annotated[int, Field(ge=1, le=2**31)]
+    rows: Count
+    chunks: Annotated[int, Field(ge=0, le=1_000_000)]
+    dropped_rows: Count
+
+
 class FlowOutcome(Message):
     flow: Annotated[int, Field(ge=1, le=1000)]
     point: Annotated[PointName, Field(validation_alias=AliasChoices("point", "end"))]  # the latter in version 1
@@ -333,8 +401,12 @@ class FlowOutcome(Message):
     achieved_rate_hz: Measure
     lateness_mean_us: Measure
     lateness_max_us: Measure
-    ended: Literal["stop_rule", "peer_closed", "link_lost", "aborted", "deadline", "over_budget"]
+    ended: Literal[
+        "stop_rule", "peer_closed", "link_lost", "aborted", "deadline", "over_budget", "content_wrong", "refused"
+    ]
     detail: Sentence | None
+    wrong_at: Annotated[WrongAt | None, Field(exclude_if=lambda wrong: wrong is None)] = None
+    delivery: Annotated[Delivery | None, Field(exclude_if=lambda delivery: delivery is None)] = None
 
 
 class LinkLoss(Message):

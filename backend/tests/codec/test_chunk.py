@@ -140,7 +140,7 @@ def test_a_frame_without_its_size_is_read() -> None:
         ({"flow": "1"}, "flow"),
         ({"point": "middle"}, "point"),
         ({"point": "hop-0"}, "point"),
-        ({"point": "hop-3"}, "no field of the hop-3"),
+        ({"point": "sent"}, "no field of the sent"),
         ({"format": "dl-chunk/1"}, "exactly attempt, end"),
         ({"end": "sender"}, "exactly"),
         ({"point": ["sender"]}, "point"),

@@ -7,7 +7,9 @@ import pytest
 from downlink.domain.point import ENDS, Point
 
 
-@pytest.mark.parametrize("text", ["sender", "receiver", "link", "hop-1", "hop-3", "hop-12", "hop-999"])
+@pytest.mark.parametrize(
+    "text", ["sender", "receiver", "link", "hop-1", "hop-3", "hop-12", "hop-999", "sent", "delivered"]
+)
 def test_a_point_is_its_own_text(text: str) -> None:
     point = Point(text)
     assert (point, f"{point}_outcome", {text: 1}[point]) == (text, f"{text}_outcome", 1)
@@ -23,3 +25,7 @@ def test_nothing_else_is_a_point(text: str) -> None:
 
 def test_tcp_is_measured_at_its_ends() -> None:
     assert ENDS == ("sender", "receiver")
+
+
+def test_a_relay_has_a_place_on_the_way() -> None:
+    assert (Point.hop(2), Point.hop(2).place, Point.SENDER.place) == ("hop-2", 2, None)

@@ -47,3 +47,11 @@ def test_each_end_has_its_own_fields_and_both_have_the_clock() -> None:
 def test_names_end_with_their_unit() -> None:
     suffixes = {"us", "bytes", "segments", "bps"}
     assert all(field.name.endswith(f"_{field.unit}") for field in fields().values() if field.unit in suffixes)
+
+
+def test_a_relay_may_record_what_either_end_does_and_a_delivery_table_its_moments() -> None:
+    names = {point: [field.name for field in fields_of(point)] for point in (*ENDS, Point.hop(7), Point.SENT)}
+    assert {*names[ENDS[0]], *names[ENDS[1]], "cache_hit_bytes"} <= set(names[Point.hop(7)])
+    assert names[Point.SENT] == ["elapsed_us", "block", "sent_at_us"]
+    assert [field.name for field in fields_of(Point.DELIVERED)][2:] == ["arrived_at_us", "delivered_at_us"]
+    assert "cache_hit_bytes" not in names[ENDS[1]]

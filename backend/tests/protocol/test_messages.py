@@ -77,3 +77,9 @@ def test_outcomes_hold_plain_bounded_numbers(value: Any) -> None:
 def test_a_newer_agent_may_say_more() -> None:
     message = {**golden("poll_request"), "mood": "good"}
     assert adapter("poll_request").validate_python(message)
+
+
+def test_no_key_of_a_hop_is_shown_where_an_order_is_logged() -> None:
+    order = adapter("order_prepare_relay").validate_python(golden("order_prepare_relay"))
+    other = adapter("order_prepare_intcp").validate_python(golden("order_prepare_intcp"))
+    assert not [key for key in ("00112233", "ffeeddcc", "01234567") if key in repr(order) + repr(other)]

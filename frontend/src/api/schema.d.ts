@@ -3752,6 +3752,20 @@ export interface components {
             value: number;
         };
         /**
+         * Delivery
+         * @description A flow's delivery table as one end has it: rows and chunks of the point `sent` or `delivered`.
+         */
+        Delivery: {
+            /** Block Bytes */
+            block_bytes: number;
+            /** Rows */
+            rows: number;
+            /** Chunks */
+            chunks: number;
+            /** Dropped Rows */
+            dropped_rows: number;
+        };
+        /**
          * DescribeBody
          * @description Only the keys given are changed.
          */
@@ -4154,9 +4168,9 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "sender" | "receiver";
+            role: "sender" | "receiver" | "relay";
             /** Transport */
-            transport: components["schemas"]["TcpTransport"] | components["schemas"]["ProbeTransport"];
+            transport: components["schemas"]["TcpTransport"] | components["schemas"]["ProbeTransport"] | components["schemas"]["SplitTransport"] | components["schemas"]["IntcpTransport"];
             /** Start S */
             start_s: number;
             /** Ticket */
@@ -4164,6 +4178,17 @@ export interface components {
             sender: components["schemas"]["Peer"];
             /** Receivers */
             receivers: components["schemas"]["Peer"][];
+            offer?: components["schemas"]["Offer"] | null;
+            upstream?: components["schemas"]["Neighbour"] | null;
+            /**
+             * Downstream
+             * @default []
+             */
+            downstream: components["schemas"]["Neighbour"][];
+            /** Place */
+            place?: number | null;
+            /** Content Seed */
+            content_seed?: string | null;
         };
         /** FlowOutcome */
         FlowOutcome: {
@@ -4220,9 +4245,11 @@ export interface components {
              * Ended
              * @enum {string}
              */
-            ended: "stop_rule" | "peer_closed" | "link_lost" | "aborted" | "deadline" | "over_budget";
+            ended: "stop_rule" | "peer_closed" | "link_lost" | "aborted" | "deadline" | "over_budget" | "content_wrong" | "refused";
             /** Detail */
             detail: string | null;
+            wrong_at?: components["schemas"]["WrongAt"] | null;
+            delivery?: components["schemas"]["Delivery"] | null;
         };
         /** FlowProgress */
         FlowProgress: {
@@ -4304,7 +4331,7 @@ export interface components {
             start_at: string;
             /**
              * Peers
-             * @description Flow number to the sender's data address
+             * @description Flow number to the data address of the agent's neighbour upstream
              */
             peers: {
                 [key: string]: string;
@@ -4395,7 +4422,7 @@ export interface components {
             /** Cpus */
             cpus: number;
             /** Roles */
-            roles: ("sender" | "receiver")[];
+            roles: ("sender" | "receiver" | "relay")[];
             /** Congestion Controls */
             congestion_controls: string[];
             /**
@@ -4423,6 +4450,27 @@ export interface components {
              *     ]
              */
             transports: string[];
+            /**
+             * Transport Options
+             * @description What the kinds take, by kind and option, as control_options; null: not said
+             */
+            transport_options?: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["ControlOption"];
+                };
+            } | null;
+            /**
+             * Offers
+             * @description Bounds of message_bytes and every_ms where the agent sends messages at a fixed rate; null: it does not
+             */
+            offers?: {
+                [key: string]: components["schemas"]["ControlOption"];
+            } | null;
+            /**
+             * Data Mtu
+             * @description Largest IP packet of the interface of data_host, in bytes; null: not said
+             */
+            data_mtu?: number | null;
             /** Settings */
             settings: {
                 [key: string]: string;
@@ -4571,6 +4619,18 @@ export interface components {
              * @description Why the test failed, as its file says; the run is a failed one
              */
             failure: string | null;
+        };
+        /** IntcpTransport */
+        IntcpTransport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "intcp";
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Interval
@@ -5485,6 +5545,20 @@ export interface components {
             /** Resets At */
             resets_at: string;
         };
+        /**
+         * Neighbour
+         * @description The other end of a hop, which counts from 1 at the sender. key: of the hop in this run, where the transport has one.
+         */
+        Neighbour: {
+            /** Agent */
+            agent: string;
+            /** Host */
+            host?: string | null;
+            /** Hop */
+            hop: number;
+            /** Key */
+            key?: string | null;
+        };
         /** Night */
         Night: {
             /** From At */
@@ -5546,6 +5620,16 @@ export interface components {
             high_s: (number | null)[];
             /** N */
             n: number[];
+        };
+        /**
+         * Offer
+         * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
+         */
+        Offer: {
+            /** Message Bytes */
+            message_bytes: number;
+            /** Every Ms */
+            every_ms: number;
         };
         /**
          * Offered
@@ -5912,7 +5996,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Roles */
-            roles: ("sender" | "receiver")[];
+            roles: ("sender" | "receiver" | "relay")[];
             /** Stop */
             stop: {
                 [key: string]: number;
@@ -6092,7 +6176,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "relay_unreachable" | "relay_refused" | "content_wrong" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
@@ -7070,6 +7154,27 @@ export interface components {
             /** Expires At */
             expires_at: string;
         };
+        /**
+         * SplitTransport
+         * @description TCP that ends at each relay. cc and options: of the sender; relay_cc: of each relay's own connection onwards.
+         */
+        SplitTransport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "split";
+            /** Cc */
+            cc: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Pacing Rate Bps */
+            pacing_rate_bps: number | null;
+            /** Relay Cc */
+            relay_cc: string;
+        };
         /** SpoolEntry */
         "SpoolEntry-Input": {
             /**
@@ -7655,6 +7760,16 @@ export interface components {
             from_s: number;
             /** To S */
             to_s: number;
+        };
+        /**
+         * WrongAt
+         * @description The first byte that is not the content's, and the last hop whose packets were the neighbour's own.
+         */
+        WrongAt: {
+            /** Offset */
+            offset: number;
+            /** Hop */
+            hop: number;
         };
         /** Estimate */
         downlink__api__schemas__campaigns__Estimate: {
