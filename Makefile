@@ -57,9 +57,10 @@ $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: reproduction
-reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives; what the archives say of missed values; and the table of docs/controls/bbr-beside-cubic.md
+reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives; what the archives say of missed values and where nothing is published; and the table of docs/controls/bbr-beside-cubic.md
 	$(BIN)/downlink reproduction
 	$(BIN)/downlink causes
+	$(BIN)/downlink checks
 	$(BIN)/downlink pair-table docs/controls/bbr-beside-cubic.md
 
 .PHONY: causes

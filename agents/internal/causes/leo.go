@@ -36,14 +36,19 @@ func leo() Section {
 				timesLoss(3)(p)
 			}},
 		},
-		runs: 131, measure: tableOne,
+		runs: 131, measure: tableOne("leo-starlink"),
 	}
 }
 
-func tableOne(v variant, runs int) []string {
+// tableOne measures beginnings of flows over a profile as Table I does.
+func tableOne(link string) func(v variant, runs int) []string {
+	return func(v variant, runs int) []string { return beginnings(link, v, runs) }
+}
+
+func beginnings(link string, v variant, runs int) []string {
 	columns, successes := make([][]float64, 4), 0
 	for i := range runs {
-		profile := v.load("leo-starlink")
+		profile := v.load(link)
 		flow := tcpmodel.Run(emulate.New(profile, profile.Seed+uint64(i)), tcpmodel.Options{
 			Bytes: gigabyte, WindowBytes: v.windowBytes(), EndsAtLoss: true, StartAt: startOf(i), Until: mostBeginning,
 		})
@@ -59,7 +64,10 @@ func tableOne(v variant, runs int) []string {
 	}
 	cells := make([]string, len(columns))
 	for j, values := range columns {
-		cells[j] = fmt.Sprintf("%.2f", mean(values))
+		cells[j] = "never"
+		if len(values) > 0 {
+			cells[j] = fmt.Sprintf("%.2f", mean(values))
+		}
 	}
 	return append(cells, fmt.Sprintf("%.0f", 100*float64(successes)/float64(runs)), fmt.Sprint(len(columns[0])))
 }

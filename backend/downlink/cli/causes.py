@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import zipfile
@@ -18,6 +16,7 @@ from downlink.analysis.fairness import jain_index
 from downlink.analysis.readings import bands_meet_s, curves_meet_s, first_reach_s, ratio_of_jain, repaired_s
 from downlink.cli.files import write_text
 from downlink.cli.output import say
+from downlink.cli.study_rows import read_rows, table
 from downlink.codec.parquet import trace_columns
 from downlink.domain.errors import InvalidError
 
@@ -50,7 +49,7 @@ def causes_page(archives: Path) -> str:
         _early_ratio(archives), _lead(archives), _steady(archives), _fairness(archives), _begins(archives),
         _buffers(archives), _gigabyte(archives), _approximation(archives),
     ):  # fmt: skip
-        parts.append(f"\n## {title}\n\n{text}\n\n{_table(head, lines)}")
+        parts.append(f"\n## {title}\n\n{text}\n\n{table(head, lines)}")
     return "".join(parts)
 
 
@@ -62,11 +61,6 @@ _INTRODUCTION = (
     "(`downlink causes`); do not edit. Where a link or a sender had to be changed to find out, the answer is in "
     "[causes-modelled.md](causes-modelled.md).\n"
 )
-
-
-def _table(head: Sequence[str], lines: Lines) -> str:
-    rows = [list(head), ["---"] + ["---:"] * (len(head) - 1), *map(list, lines)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _early_ratio(archives: Path) -> Section:
@@ -215,7 +209,7 @@ def _gigabyte(archives: Path) -> Section:
     retransmitted = read_series(archives, GIGABYTE, "retransmission_percent")["HyStart on", 1]
     lost = {
         int(row["cycle"]): row
-        for row in _rows(archives, GIGABYTE, "link.csv")
+        for row in read_rows(archives, GIGABYTE, "link.csv")
         if row["condition"] == "HyStart on"
         and row["state"] == "complete"
         and row["flow"] == "1"
@@ -277,15 +271,10 @@ def _seconds(value: float) -> str:
     return "never" if math.isnan(value) else f"{value:.0f} s"
 
 
-def _rows(archives: Path, study: str, name: str) -> list[dict[str, str]]:
-    with zipfile.ZipFile(archives / f"{study}-tables.zip") as tables:
-        return list(csv.DictReader(io.StringIO(tables.read(name).decode())))
-
-
 def read_series(archives: Path, study: str, quantity: str = "throughput_bps") -> Series:
     """A quantity of a study's complete runs, NaN where a run had ended."""
     runs: dict[tuple[str, int], dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    for row in _rows(archives, study, "series.csv"):
+    for row in read_rows(archives, study, "series.csv"):
         if row["state"] == "complete" and row["bin_s"]:
             value = float(row[quantity]) if row[quantity] else math.nan
             runs[row["condition"], int(row["flow"])][int(row["cycle"])][int(row["bin_s"])] = value

@@ -39,6 +39,16 @@ def pair_table_command(
     write_table(page, (first, second), studies, archives, files)
 
 
+def checks_command(
+    page: Annotated[Path, typer.Argument(help="Page to write")] = Path("docs/reproduction/checks.md"),
+    archives: Archives = ARCHIVES,
+) -> None:
+    """Write what the studies found where no number is published: both checks, detectors in the kernel. Works without a server."""
+    from downlink.cli.checks import write_checks
+
+    write_checks(archives, page)
+
+
 def causes_command(
     page: Annotated[Path, typer.Argument(help="Page to write")] = Path("docs/reproduction/causes.md"),
     archives: Archives = ARCHIVES,

@@ -7,15 +7,16 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from downlink.cli.files import make_folder, write_text
 from downlink.cli.output import note, say
-from downlink.cli.published import READINGS, ours_text, published_text, why_text
+from downlink.cli.published import NOTHING, READINGS, ours_text, published_text, why_text
 from downlink.cli.reproduction_picture import picture
+from downlink.cli.study_rows import commit_text, made_text, table
 from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
@@ -43,7 +44,8 @@ class Study:
     def command(self) -> str:
         """What runs it."""
         study = STUDY.match(self.file.name)
-        return f"make study-{study[1]}" if study else f"downlink stack demo --campaign {self.file}"
+        name = self.record.get("study") or (study[1] if study else None)
+        return f"make study-{name}" if name else f"downlink stack demo --campaign {self.file}"
 
 
 def write_pages(studies: Path, archives: Path, into: Path) -> None:
@@ -74,7 +76,7 @@ def read_study(file: Path, archives: Path) -> Study:
         raise InvalidError("study_unreadable", f"The study of {file} cannot be read: {error}.") from error
 
 
-def pages(studies: Iterable[Study]) -> Iterator[tuple[str, str]]:
+def pages(studies: Sequence[Study]) -> Iterator[tuple[str, str]]:
     """File names and contents: a page and pictures for each paper, and the list of them."""
     named = [(study, figure) for study in studies for figure in study.campaign.reproduces]
     papers = list(dict.fromkeys(figure.paper for _, figure in named))
@@ -88,7 +90,7 @@ def pages(studies: Iterable[Study]) -> Iterator[tuple[str, str]]:
                 text += f"\n## {figure.figure}\n\n{_origin(study)}\n\n![{figure.figure}]({image})\n\n{HEAD}"
                 text += "".join(map(_line, rows))
         yield f"{_slug(paper)}.md", text
-    yield "README.md", _index(papers, named)
+    yield "README.md", _index(papers, named, studies)
 
 
 _INTRODUCTION = (
@@ -136,14 +138,10 @@ def _origin(study: Study) -> str:
     head = f"Campaign “{study.campaign.name}” (`{study.file.name}`)."
     if not study.rows:
         return f"{head} **Not run yet**: `{study.command}`."
-    said = study.record
-    form = f" Short form: {said['n']} of {said['full_n']} cycles." if said.get("is_short") else ""
-    when = f" Run on {str(said['ended_at'])[:10]}" if said.get("ended_at") else " Run"
-    commit = f" at commit {str(said['commit'])[:12]}" if said.get("commit") else ""
-    return f"{head}{when}{commit}.{form} Again: `{study.command}`."
+    return f"{head} {made_text(study.record)} Again: `{study.command}`."
 
 
-def _index(papers: list[str], named: list[tuple[Study, PublishedFigure]]) -> str:
+def _index(papers: list[str], named: list[tuple[Study, PublishedFigure]], studies: Sequence[Study]) -> str:
     lines = []
     for paper in papers:
         rows = [
@@ -153,7 +151,30 @@ def _index(papers: list[str], named: list[tuple[Study, PublishedFigure]]) -> str
         cells = (f"[{paper}]({_slug(paper)}.md)", len(rows), *count.values())
         lines.append(f"| {' | '.join(map(str, cells))} |\n")
     head = f"| paper | values | {' | '.join(READINGS.values())} |\n|{'---|' * (2 + len(READINGS))}\n"
-    return f"# Reproduction\n\n{_INTRODUCTION}\n{head}{''.join(lines)}"
+    return f"# Reproduction\n\n{_INTRODUCTION}\n{head}{''.join(lines)}{_BESIDE}\n{table(_MADE, [_made(study) for study in studies])}"
+
+
+_BESIDE = (
+    "\n- Where no number is published, the negative control and the outside check among it: [checks](checks.md).\n"
+    "- Why values are missed: [out of the archives](causes.md), and [with one thing changed at a time](causes-modelled.md).\n"
+    "\n## How the numbers were made\n\n"
+    "A cycle runs each condition once. Runs that failed were repeated; the reasons are those of the failed attempts. "
+    "Late: the largest share of a run's moments in which the emulator was more than 2 ms late. Changes: files of the program, or campaign "
+    "files, were not as in the commit.\n"
+)
+_MADE = ("campaign", "cycles, of the paper's", "complete runs", "repeated", "late, %", "run on", "at", "again")
+
+
+def _made(study: Study) -> list[str]:
+    said = study.record
+    if not said:
+        return [study.file.name, *[NOTHING] * 4, "not run yet", NOTHING, f"`{study.command}`"]
+    again = ", ".join(f"{count} {reason}" for reason, count in said.get("not_complete_by_reason", {}).items())
+    late = f"{100 * said['late_share_max']:.1f}" if said.get("late_share_max") is not None else NOTHING
+    return [
+        study.file.name, f"{said['n']} of {said['full_n']}", str(said.get("runs", {}).get("complete", NOTHING)), again or "none", late,
+        str(said.get("ended_at", NOTHING))[:10], commit_text(said), f"`{study.command}`",
+    ]  # fmt: skip
 
 
 def _rows(content: bytes) -> dict[tuple[str, str, str], Row]:

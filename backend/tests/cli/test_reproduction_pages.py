@@ -56,6 +56,10 @@ def test_a_study_that_has_not_been_run_names_its_command_and_no_number(folders: 
     assert "**Not run yet**: `make study-000`" in page
     assert "| 1 MB, HyStart on | 9 s ± 1.8 (Text beside Figure 6) | - | not run yet |  |" in page
     assert "| [Peters 2021](peters-2021.md) | 7 | 7 | 0 | 0 | 0 | 0 |" in (folders[2] / "README.md").read_text()
+    assert (
+        "| 000-demo.yaml | - | - | - | - | not run yet | - | `make study-000` |"
+        in (folders[2] / "README.md").read_text()
+    )
 
 
 def test_a_page_has_published_and_own_values_with_interval_and_n_and_how_they_were_made(
@@ -65,6 +69,8 @@ def test_a_page_has_published_and_own_values_with_interval_and_n_and_how_they_we
     write(folders)
     page = (folders[2] / "peters-2021.md").read_text()
     assert "Run on 2026-11-21 at commit 0123456789ab. Short form: 3 of 10 cycles. Again: `make study-000`." in page
+    index = (folders[2] / "README.md").read_text()
+    assert "| 000-demo.yaml | 3 of 10 | - | none | - | 2026-11-21 | commit 0123456789ab | `make study-000` |" in index
     (value,) = (
         value
         for figure in lab.call("GET", f"/campaigns/{campaign}/reproduction")["figures"]
@@ -105,6 +111,20 @@ def test_every_value_that_is_missed_has_a_cause_and_the_pages_that_it_names_are_
     assert not any("| outside |  |" in page for page in pages)
     for name in {name for page in pages for name in re.findall(r"\]\(([^)#:]+\.md)\)", page)}:
         assert (folder / name).is_file(), name
+
+
+def test_every_archive_is_on_a_page_with_its_date_and_commit() -> None:
+    """A study whose result nobody can read is one that was not made."""
+    folder = EXAMPLES.parent / "reproduction"
+    index = (folder / "README.md").read_text()
+    pages = "".join(
+        page.read_text() for page in (*folder.glob("*.md"), EXAMPLES.parent / "controls/bbr-beside-cubic.md")
+    )
+    for record in folder.glob("archives/*.json"):
+        said = json.loads(record.read_text())
+        assert f"| {record.stem}.yaml | {said['n']} of {said['full_n']} |" in index
+        assert f"| {said['ended_at'][:10]} | commit {said['commit'][:12]}" in index
+        assert f"`{record.stem}.yaml`" in pages or f"| {record.stem} |" in pages, record.stem
 
 
 def test_a_folder_that_names_nothing_and_a_broken_archive_are_said(folders: tuple[Path, Path, Path]) -> None:

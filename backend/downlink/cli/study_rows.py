@@ -1,0 +1,58 @@
+"""The tables that a study's campaign keeps, as rows, and what its record says of how they were made."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = Mapping[str, str]
+
+
+def read_rows(archives: Path, study: str, name: str) -> list[dict[str, str]]:
+    """OSError, KeyError or BadZipFile where there is no such table."""
+    with zipfile.ZipFile(archives / f"{study}-tables.zip") as tables:
+        return list(csv.DictReader(io.StringIO(tables.read(name).decode())))
+
+
+def read_record(archives: Path, study: str) -> dict[str, Any]:
+    """Empty before the campaign was run."""
+    record = archives / f"{study}.json"
+    return dict(json.loads(record.read_text())) if record.exists() else {}
+
+
+def made_text(record: Mapping[str, Any]) -> str:
+    """When, at which commit and how often: `Run on 2026-11-24 at commit 7fa2478d62db. Short form: 5 of 10 cycles.`"""
+    when = f"Run on {str(record['ended_at'])[:10]}" if record.get("ended_at") else "Run"
+    commit = f" at {commit_text(record)}" if record.get("commit") else ""
+    form = f" Short form: {record['n']} of {record['full_n']} cycles." if record.get("is_short") else ""
+    return f"{when}{commit}.{form}"
+
+
+def commit_text(record: Mapping[str, Any]) -> str:
+    """`commit 7fa2478d62db`, and whether files of the program differed from it."""
+    changed = " with changes" if record.get("is_changed") else ""
+    return f"commit {str(record['commit'])[:12]}{changed}"
+
+
+def by_cycle(
+    rows: Sequence[Row], phase: str, condition: str, flow: int = 1, quantity: str = "throughput_bps"
+) -> dict[int, float]:
+    """A quantity of metrics.csv, of the complete runs of a condition."""
+    return {
+        int(row["cycle"]): float(row[quantity])
+        for row in rows
+        if row["state"] == "complete"
+        and (row["phase"], row["condition"], row["flow"]) == (phase, condition, str(flow))
+        and row[quantity]
+    }
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """As Markdown, numbers to the right."""
+    rows = [list(head), ["---"] + ["---:"] * (len(head) - 1), *map(list, lines)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
