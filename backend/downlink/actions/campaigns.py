@@ -25,6 +25,7 @@ from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
 from downlink.domain.hosts import Host, find_refused
+from downlink.domain.line import Sharing
 from downlink.domain.link import Link
 from downlink.domain.plan import Plan, plan_campaign, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
@@ -32,7 +33,7 @@ from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
 from downlink.domain.weather import link_window
 from downlink.storage import campaigns as rows
-from downlink.storage import leases, links, tables
+from downlink.storage import leases, line, links, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
@@ -44,13 +45,17 @@ from downlink.storage.unit import Unit
 
 @dataclass(frozen=True)
 class Preview:
-    """A campaign and what would come of it, launched at this moment. time_zones: of links that say theirs."""
+    """A campaign and what would come of it, launched at this moment.
+
+    time_zones: of links that say theirs. sharing: of links that other campaigns have planned runs on.
+    """
 
     campaign: Campaign
     plan: Plan
     hosts: tuple[HostAnswers, ...]
     at: datetime
     time_zones: Mapping[str, str]
+    sharing: tuple[Sharing, ...]
 
 
 def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> Preview:
@@ -61,7 +66,9 @@ def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, 
     usable, last = usable_links(parsed, known), last_runs(unit, known)
     judged = {name: replace(host, found=last.found.get(name, ())) for name, host in hosts.items()}
     zones = {name: link.time_zone for name, link in known.items() if link.time_zone}
-    return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached), now, zones)
+    others = line.find_others(unit, known)
+    sharing = tuple(Sharing.of(name, parsed.weight, others[name]) for name in parsed.links if others.get(name))
+    return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached), now, zones, sharing)
 
 
 def create_campaign(

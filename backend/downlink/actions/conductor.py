@@ -15,13 +15,14 @@ from downlink.actions import folders, notices, paths, runs, sweep_parts
 from downlink.actions.campaign_states import complete_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import UnavailableError
+from downlink.domain.line import Contender, decide_line
 from downlink.domain.link import Link
 from downlink.domain.next_step import Wait, decide
 from downlink.domain.run import ACTIVE, Reason, RunState
 from downlink.domain.run_size import run_bytes
-from downlink.domain.turn import Claim, Lease, LinkState, Miss, Turn, decide_turn
+from downlink.domain.turn import Lease, LinkState, Miss
 from downlink.domain.watch import CONDUCTOR
-from downlink.storage import campaigns, heartbeats, leases, links, planned, retention
+from downlink.storage import campaigns, heartbeats, leases, line, links, planned, retention
 from downlink.storage import runs as rows
 from downlink.storage.planned import Head
 from downlink.storage.reanalysis import JOB as REANALYSE
@@ -93,46 +94,59 @@ def lease_due(unit: Unit, now: datetime) -> None:
         return
     asked = planned.due_runs(unit, now)
     queues = {*asked.values(), *planned.queues_on(unit, planned.take_wakes(unit))}
-    held = leases.held_resources(unit) if queues else {}
+    behind = planned.waiting_runs(unit, now) if queues else {}  # they may come before those that were asked for
+    queues |= {queue for _, queue in behind.values()}
+    held: Mapping[str, bool] = leases.held_resources(unit) if queues else {}
     wakes: dict[UUID, datetime | None] = dict.fromkeys(asked)  # who is not the first any more asks for nothing
-    claims: dict[UUID, tuple[Claim, ...]] = {}
+    leased: dict[UUID, tuple[Contender, Lease]] = {}
     missed = 0
     while queues and missed < MOST_MISSED:  # the others are looked at in the next pass
-        turns = _decide(unit, planned.take_heads(unit, queues), held, now)
-        claims |= {head.id: turn.claims for head, turn in turns if isinstance(turn, Lease)}
-        wakes |= {head.id: turn.until for head, turn in turns if isinstance(turn, Wait)}
+        heads = planned.take_heads(unit, queues)
+        contenders = _contenders(unit, heads, now)
+        found = decide_line(contenders, held, now)
+        held, turns = found.held, [(heads[place], turn) for place, turn in found.turns]
+        by_id = {head.id: each for head, each in zip(heads, contenders, strict=True)}
+        leased |= {head.id: (by_id[head.id], turn) for head, turn in turns if isinstance(turn, Lease)}
+        waits = {head.id: turn.until for head, turn in turns if isinstance(turn, Wait)}
+        wakes |= {id_: until for id_, until in waits.items() if id_ not in behind or _is_earlier(until, behind[id_][0])}
         misses = [(head, turn) for head, turn in turns if isinstance(turn, Miss)]
         for head, miss in misses:
             runs.finish(unit, rows.get_run(unit, head.id), RunState.MISSED, now, miss.reason, miss.detail)
         queues, missed = {head.queue for head, _ in misses}, missed + len(misses)
     rows.set_wakes(unit, wakes)
-    if claims:
-        _start(unit, claims, now)
+    if leased:
+        _start(unit, leased, now)
 
 
-def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datetime) -> list[tuple[Head, Turn]]:
-    """What becomes of each head, in their order. What one is given is added to held."""
+def _is_earlier(until: datetime | None, known: datetime) -> bool:
+    return until is not None and until < known
+
+
+def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Contender]:
+    """What each head finds on its link, in their order."""
     found = planned.find_campaigns(unit, {head.queue[0] for head in heads})
     specs = {id_: campaigns.campaign_of(row) for id_, row in found.items()}
+    names = {head.turn.link for head in heads}
     agents = planned.agent_views(unit, {name for head in heads for name in head.turn.agents})
-    last_ends = planned.last_ends(unit, {head.turn.link for head in heads})
+    last_ends, shares = planned.last_ends(unit, names), line.find_shares(unit, names)
     cycle_ends = planned.earlier_cycle_ends(
         unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
     limited = [id_ for id_, spec in specs.items() if spec.limits.bytes is not None]
     used, under_way = rows.used_bytes(unit, limited), planned.sizes_under_way(unit, limited)
-    known = links.domain_links(unit, {head.turn.link for head in heads} | {link for _, link, _ in under_way})
-    allowances = links.allowances(unit, {head.turn.link for head in heads}, now)
+    known = links.domain_links(unit, names | {link for _, link, _ in under_way})
+    allowances = links.allowances(unit, names, now)
     opened: dict[UUID, int] = defaultdict(int)
     for campaign_id, link, condition in under_way:
         opened[campaign_id] += _most_bytes(specs[campaign_id], known.get(link), condition)
     zones = links.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
     since = heartbeats.find_watched_since(unit, now)
-    turns: list[tuple[Head, Turn]] = []
-    for head in heads:
+
+    def contender(head: Head) -> Contender:
         campaign_id, link = head.queue
+        spec = specs[campaign_id]
         state = LinkState(
-            held=held,
+            held={},
             agents=agents,
             watched_since=since,
             resumed_at=found[campaign_id].resumed_at,
@@ -141,15 +155,13 @@ def _decide(unit: Unit, heads: Sequence[Head], held: dict[str, bool], now: datet
             used_bytes=used.get(campaign_id, 0),
             open_bytes=opened[campaign_id],
             allowance=allowances.get(link),
-            openings=specs[campaign_id].timetable.openings(zones.get(link)),
+            openings=spec.timetable.openings(zones.get(link)),
         )
-        most = _most_bytes(specs[campaign_id], known.get(link), head.condition)
-        turn = decide_turn(replace(head.turn, most_bytes=most), specs[campaign_id], state, now)
-        if isinstance(turn, Lease):
-            opened[campaign_id] += most
-            held |= {claim.resource: claim.is_exclusive for claim in turn.claims}
-        turns.append((head, turn))
-    return turns
+        run = replace(head.turn, most_bytes=_most_bytes(spec, known.get(link), head.condition))
+        share = shares.of(head.queue).after(shares.link_s(link), run.expected_s, spec.weight)
+        return Contender(campaign_id, run, spec, state, share)
+
+    return [contender(head) for head in heads]
 
 
 def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
@@ -158,16 +170,17 @@ def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
     return run_bytes(found, link) if found and link else 0
 
 
-def _start(unit: Unit, claims: Mapping[UUID, tuple[Claim, ...]], now: datetime) -> None:
+def _start(unit: Unit, leased: Mapping[UUID, tuple[Contender, Lease]], now: datetime) -> None:
     """Lease these runs, and look in the next pass at what comes behind each."""
-    is_taken = leases.take(unit, claims)
-    for run in rows.get_runs(unit, claims):
+    is_taken = leases.take(unit, {run_id: turn.claims for run_id, (_, turn) in leased.items()})
+    for run in rows.get_runs(unit, leased):
         planned.wake_links(unit, [run.link])
         if is_taken:
             runs.set_state(unit, run, RunState.LEASED, now)
             run.wake_at = now
+            line.note_share(unit, (run.campaign_id, run.link), leased[run.id][0].share)
     if not is_taken:
-        log.error("leases_refused", runs=[str(run_id) for run_id in claims])
+        log.error("leases_refused", runs=[str(run_id) for run_id in leased])
 
 
 def resend_lost(unit: Unit, now: datetime) -> None:

@@ -188,5 +188,6 @@ def preview(made: Preview) -> campaign_shapes.CampaignPreview:
             "estimate": plan.estimate,
             "conflicts": plan.conflicts,
             "hosts": made.hosts,
+            "sharing": made.sharing,
         }
     )

@@ -267,6 +267,9 @@ def _print_preview(found: dict[str, Any]) -> None:
     if estimate["runs"] > len(found["runs"]):
         note(f"These are the first {len(found['runs'])}.")
     say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
+    for sharing in found["sharing"]:
+        others = ", ".join(f"{other['name']} (weight {other['weight']})" for other in sharing["others"])
+        say(f"{sharing['link']}: {sharing['share']:.0%} of its time while these want it too: {others}")
     print_hosts(found["hosts"])
     for conflict in found["conflicts"]:
         note(f"conflict: {conflict['message']}")

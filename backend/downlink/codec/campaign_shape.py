@@ -43,6 +43,7 @@ MAX_CONDITIONS = 64
 MAX_LINKS = 64
 MAX_FLOWS = 16
 MAX_PRIMARY = 10
+MAX_WEIGHT = 100
 MAX_WINDOWS = 10
 MAX_BYTES = 10**13
 MAX_RATE_BPS = 10**12
@@ -250,6 +251,9 @@ class CampaignFile(Part):
     )
     timetable: TimetablePart
     limits: LimitsPart = Field(default=LimitsPart())
+    weight: Annotated[int, Field(strict=True, ge=1, le=MAX_WEIGHT), WHOLE] = Field(
+        default=1, description="Its share of a link that other campaigns want at the same time"
+    )
     sampling: Sampling = Field(default=Sampling.POLLED, description="How senders record a flow")
     primary_metrics: Annotated[
         list[Annotated[str, Field(strict=True, pattern=f"^{PRIMARY_NAME}$")]],
@@ -280,6 +284,7 @@ class CampaignFile(Part):
             sampling=self.sampling,
             primary_metrics=tuple(self.primary_metrics),
             reproduces=tuple(figure.to_domain() for figure in self.reproduces),
+            weight=self.weight,
         )
 
 

@@ -206,6 +206,7 @@ class Campaign:
     """A named study. Conditions are complete: the defaults and the common stop rule are merged into each.
 
     primary_metrics: what its author asks about; only these are tested. reproduces: published figures to hold its numbers against.
+    weight: its share of a link that others want too (domain/line.py).
     """
 
     name: str
@@ -218,6 +219,7 @@ class Campaign:
     sampling: Sampling = Sampling.POLLED
     primary_metrics: tuple[str, ...] = DEFAULT_PRIMARY
     reproduces: tuple[PublishedFigure, ...] = ()
+    weight: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -233,6 +235,7 @@ class Campaign:
             "sampling": self.sampling.value,
             "primary_metrics": list(self.primary_metrics),
             "reproduces": [figure.to_dict() for figure in self.reproduces],
+            "weight": self.weight,
         }
 
     @classmethod
@@ -249,4 +252,5 @@ class Campaign:
             sampling=Sampling(data.get("sampling", Sampling.POLLED)),
             primary_metrics=tuple(data.get("primary_metrics", DEFAULT_PRIMARY)),
             reproduces=tuple(map(PublishedFigure.from_dict, data.get("reproduces", ()))),
+            weight=data.get("weight", 1),
         )

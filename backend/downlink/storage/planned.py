@@ -70,6 +70,12 @@ _DUE = text("""
     SELECT runs.id, runs.campaign_id, runs.link FROM runs JOIN campaigns ON campaigns.id = runs.campaign_id
     WHERE runs.wake_at <= :now AND runs.state = 'planned' AND campaigns.state = 'running' AND campaigns.origin = 'measured'
 """)
+_WAITING = text("""
+    SELECT runs.id, runs.wake_at, runs.campaign_id, runs.link
+    FROM runs JOIN campaigns ON campaigns.id = runs.campaign_id
+    WHERE runs.wake_at > :now AND runs.due_at <= :now AND runs.state = 'planned'
+    AND campaigns.state = 'running' AND campaigns.origin = 'measured'
+""")
 _QUEUES_ON = text("""
     SELECT campaigns.id, link FROM campaigns, unnest(CAST(:links AS text[])) AS link
     WHERE campaigns.state = 'running' AND campaigns.origin = 'measured'
@@ -87,6 +93,12 @@ _FIRST = text("""
 def due_runs(unit: Unit, now: datetime) -> dict[UUID, Queue]:
     """Planned runs of running campaigns that want to be looked at. What was recorded elsewhere is never measured here."""
     return {id_: (campaign_id, link) for id_, campaign_id, link in unit.session.execute(_DUE, {"now": now})}
+
+
+def waiting_runs(unit: Unit, now: datetime) -> dict[UUID, tuple[datetime, Queue]]:
+    """Planned runs whose time has come and which were looked at in vain: when they are looked at next, and their queues."""
+    found = unit.session.execute(_WAITING, {"now": now})
+    return {id_: (wake_at, (campaign_id, link)) for id_, wake_at, campaign_id, link in found}
 
 
 def queues_on(unit: Unit, links: Collection[str]) -> set[Queue]:

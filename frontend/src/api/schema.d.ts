@@ -2469,6 +2469,11 @@ export interface components {
                     bytes?: number | null;
                 };
                 /**
+                 * @description Its share of a link that other campaigns want at the same time
+                 * @default 1
+                 */
+                weight: number;
+                /**
                  * Sampling
                  * @description How senders record a flow
                  * @default polled
@@ -3051,6 +3056,11 @@ export interface components {
              * @description What is known of each host that takes part, before anything is sent
              */
             hosts: components["schemas"]["HostAnswers"][];
+            /**
+             * Sharing
+             * @description Of each link that other campaigns want too, what this one gets
+             */
+            sharing: components["schemas"]["Sharing"][];
         };
         /** CampaignReproduction */
         CampaignReproduction: {
@@ -3114,6 +3124,12 @@ export interface components {
             reproduces?: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Weight
+             * @description Its share of a link that other campaigns want at the same time
+             * @default 1
+             */
+            weight: number;
         };
         /** CampaignStatistics */
         CampaignStatistics: {
@@ -6379,6 +6395,13 @@ export interface components {
             /** Differences */
             differences: unknown[];
         };
+        /** Rival */
+        Rival: {
+            /** Name */
+            name: string;
+            /** Weight */
+            weight: number;
+        };
         /** RoleBody */
         RoleBody: {
             /**
@@ -7153,6 +7176,21 @@ export interface components {
             campaign: string;
             /** Expires At */
             expires_at: string;
+        };
+        /** Sharing */
+        Sharing: {
+            /** Link */
+            link: string;
+            /**
+             * Share
+             * @description Of the link's time while all of them want it, from 0 to 1
+             */
+            share: number;
+            /**
+             * Others
+             * @description Campaigns that have planned runs on the link
+             */
+            others: components["schemas"]["Rival"][];
         };
         /**
          * SplitTransport

@@ -148,6 +148,7 @@ class CampaignSpec(Shape):
     reproduces: list[dict[str, Any]] = Field(
         default_factory=list, description="Published figures, as the campaign file has them"
     )
+    weight: int = Field(default=1, description="Its share of a link that other campaigns want at the same time")
 
 
 class PlannedRun(Shape):
@@ -189,6 +190,17 @@ class HostAnswers(Shape):
     answers: list[HostAnswer]
 
 
+class Rival(Shape):
+    name: str
+    weight: int
+
+
+class Sharing(Shape):
+    link: str
+    share: float = Field(description="Of the link's time while all of them want it, from 0 to 1")
+    others: list[Rival] = Field(description="Campaigns that have planned runs on the link")
+
+
 class CampaignPreview(Shape):
     campaign: CampaignSpec
     runs: list[PlannedRun] = Field(description="The first 500; `estimate.runs` is the number of all")
@@ -196,6 +208,7 @@ class CampaignPreview(Shape):
     estimate: Estimate
     conflicts: list[Conflict] = Field(description="What prevents a launch, or will make runs wait")
     hosts: list[HostAnswers] = Field(description="What is known of each host that takes part, before anything is sent")
+    sharing: list[Sharing] = Field(description="Of each link that other campaigns want too, what this one gets")
 
 
 class RunCounts(Shape):

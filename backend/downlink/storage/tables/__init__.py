@@ -18,7 +18,7 @@ from downlink.storage.tables.results import (
     SlowStart,
     StoredSeries,
 )
-from downlink.storage.tables.runs import Campaign, Lease, Run, RunFlow, RunHost, Wake, lease_slots
+from downlink.storage.tables.runs import Campaign, Lease, LinkShare, Run, RunFlow, RunHost, Wake, lease_slots
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
 from downlink.storage.tables.traces import Chunk, Trace, TraceFolder
@@ -42,6 +42,7 @@ __all__ = [
     "Lease",
     "Link",
     "LinkPhase",
+    "LinkShare",
     "LoginFailure",
     "Metric",
     "Notification",

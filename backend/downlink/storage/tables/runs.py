@@ -188,6 +188,16 @@ class Wake(Table):
     link: Mapped[str]
 
 
+class LinkShare(Table):
+    """Where a campaign's last run on a link began and ended, in the link's own count of seconds (domain/line.py)."""
+
+    __tablename__ = "link_shares"
+    campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)
+    link: Mapped[str] = mapped_column(primary_key=True, index=True)
+    from_s: Mapped[float]
+    to_s: Mapped[float]
+
+
 class Lease(Table):
     """A run's right to a link, an agent or a host.
 

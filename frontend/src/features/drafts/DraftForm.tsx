@@ -54,6 +54,7 @@ export function DraftForm() {
               placeholder="no limit"
             />
           </div>
+          <NumberField path={['weight']} label="Weight" help="Its share of a link that other campaigns want at the same time; 1 to 100" />
           <Sampling />
           <PrimaryMetrics />
         </Stack>

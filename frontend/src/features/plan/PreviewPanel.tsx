@@ -9,7 +9,7 @@ import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
 import { PreflightPanel } from './PreflightPanel'
-import { samplingText, stopText, timetableText } from './wording'
+import { samplingText, stopText, timetableText, weightText } from './wording'
 
 interface PreviewPanelProps {
   preview: CampaignPreview
@@ -33,6 +33,7 @@ export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
             ['Stop', stopText(campaign)],
             ['Timetable', timetableText(campaign)],
             ['Links', campaign.links.join(', ')],
+            ['Weight', weightText(preview)],
             ['Senders record', samplingText(campaign)],
           ]}
         />

@@ -1,4 +1,4 @@
-import type { CampaignSpec, Condition } from '@/api/types'
+import type { CampaignPreview, CampaignSpec, Condition } from '@/api/types'
 import { stopOf } from '@/lib/stop'
 import { formatDuration } from '@/lib/time'
 
@@ -25,6 +25,15 @@ export function clockTexts({ timetable: { start_at, opening_hours, repeat } }: P
     ...(repeat ? [`again each ${repeat.every} until ${repeat.until}`] : []),
     ...(opening_hours?.length ? [`open ${opening_hours.join(' and ')} by each link’s clock`] : []),
   ]
+}
+
+/** "weight 2", and what that gives on each link that other campaigns want too. */
+export function weightText({ campaign, sharing }: Pick<CampaignPreview, 'campaign' | 'sharing'>): string {
+  const shares = sharing.map(
+    ({ link, share, others }) =>
+      `${Math.round(share * 100)} % of ${link} while ${others.map(({ name, weight }) => `${name} (weight ${weight})`).join(', ')} ${others.length === 1 ? 'wants' : 'want'} it too`,
+  )
+  return [String(campaign.weight), ...shares].join(': ')
 }
 
 export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {
