@@ -35,7 +35,11 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	}
 	return protocol.Host{
 		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
-		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(),
+		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
+			protocol.TransportINTCP: trial.INTCPOptions(c.Policy.RelayBufferBytes),
+		},
+		DataMTU: host.MTU(c.DataHost), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }

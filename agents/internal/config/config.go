@@ -45,6 +45,12 @@ type Policy struct {
 	ResetDay     int   `yaml:"reset_day"`
 	// Settings that may be changed; AnySetting stands for all that an agent knows.
 	Settings []string `yaml:"settings"`
+	// RelayFlows, RelayCacheBytes and RelayBufferBytes bound what a relay of other hosts' flows holds.
+	RelayFlows       int   `yaml:"relay_flows"`
+	RelayCacheBytes  int64 `yaml:"relay_cache_bytes"`
+	RelayBufferBytes int64 `yaml:"relay_buffer_bytes"`
+	// RelayPrivate lets a relay have neighbours at private and loopback addresses.
+	RelayPrivate bool `yaml:"relay_private"`
 	// QuietHours are when no run is taken, and none that would last into them.
 	QuietHours []pause.Hours `yaml:"quiet_hours,omitempty"`
 }
@@ -84,7 +90,9 @@ func (p Policy) AllowsSetting(name string) bool {
 func Default() Config {
 	return Config{
 		StateDir: "/var/lib/downlink-agent", LockDir: "/run/downlink", Roles: []string{"sender", "receiver"},
-		SpoolMaxBytes: 4e9, Policy: Policy{MaxSeconds: 3600, ResetDay: 1, Settings: []string{AnySetting}},
+		SpoolMaxBytes: 4e9, Policy: Policy{
+			MaxSeconds: 3600, ResetDay: 1, Settings: []string{AnySetting}, RelayFlows: 64, RelayCacheBytes: 64 << 20, RelayBufferBytes: 64e6,
+		},
 	}
 }
 
@@ -134,7 +142,7 @@ func (c Config) Validate() error {
 		return errors.New("data_host: name the address at which other agents reach this host")
 	case c.DataPort < 0 || c.DataPort > 65535:
 		return fmt.Errorf("data_port: %d is not a port; use 0 for one that the kernel picks", c.DataPort)
-	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0:
+	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0, c.Policy.RelayFlows < 0, c.Policy.RelayCacheBytes < 0, c.Policy.RelayBufferBytes < 0:
 		return errors.New("limits must not be negative; use 0 for no limit")
 	case c.Policy.ResetDay < 1 || c.Policy.ResetDay > 28:
 		return fmt.Errorf("policy: reset_day: %d is not from 1 to 28, the days that every month has", c.Policy.ResetDay)
@@ -144,11 +152,11 @@ func (c Config) Validate() error {
 
 func (c Config) validateRoles() error {
 	if len(c.Roles) == 0 {
-		return errors.New("roles: name sender, receiver or both")
+		return errors.New("roles: name one or more of sender, receiver and relay")
 	}
 	for i, role := range c.Roles {
-		if role != "sender" && role != "receiver" {
-			return fmt.Errorf("roles[%d]: %q is neither sender nor receiver", i, role)
+		if role != "sender" && role != "receiver" && role != "relay" {
+			return fmt.Errorf("roles[%d]: %q is not one of sender, receiver and relay", i, role)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{minimal + "colour: red\n", "colour"},
 		{"name: a\nroles: [receiver]\nserver: ftp://x\n", "server"},
 		{"server: http://x\nroles: [receiver]\n", "name"},
-		{"server: http://x\nname: a\ndata_host: a\nroles: [relay]\n", "roles[0]"},
+		{"server: http://x\nname: a\ndata_host: a\nroles: [router]\n", "roles[0]"},
 		{"server: http://x\nname: a\nroles: [sender]\n", "data_host"},
 		{minimal + "data_port: 70000\n", "data_port"},
 		{minimal + "policy: {max_bytes: -1}\n", "limits"},
@@ -103,7 +103,9 @@ func TestTheOwnersPolicyReplacesTheKeysThatItNames(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, []byte("max_seconds: 60\nsettings: [net.ipv4.tcp_no_metrics_save]\n"), 0o600))
 	require.NoError(t, c.Heed(path))
-	require.Equal(t, config.Policy{MaxSeconds: 60, MaxBytes: 5, ResetDay: 1, Settings: []string{"net.ipv4.tcp_no_metrics_save"}}, c.Policy)
+	want := config.Default().Policy
+	want.MaxSeconds, want.MaxBytes, want.Settings = 60, 5, []string{"net.ipv4.tcp_no_metrics_save"}
+	require.Equal(t, want, c.Policy)
 
 	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative"} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))

@@ -147,3 +147,12 @@ func AddressTowards(server string) (string, error) {
 	address, _, err := net.SplitHostPort(conn.LocalAddr().String())
 	return address, err
 }
+
+// MTU is that of the interface with an address of this host; 0 where it is not one.
+func MTU(address string) int {
+	link := linkWith(net.ParseIP(address))
+	if link == nil {
+		return 0
+	}
+	return link.Attrs().MTU
+}

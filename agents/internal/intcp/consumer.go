@@ -37,6 +37,13 @@ type Consumer struct {
 	counts    ConsumerCounts
 	state     string
 	endedAt   time.Duration
+	wrong     *Wrong
+}
+
+// Wrong is where a unit begins that was not the content's, and the hop whose tags held.
+type Wrong struct {
+	Offset uint64
+	Hop    uint16
 }
 
 type mark struct {
@@ -81,6 +88,14 @@ func (n *Node) Consume(now time.Duration, content Content, stream Stream) (*Cons
 // State is "" while the consumer wants more, and at is when it ended.
 func (c *Consumer) State() (state string, at time.Duration) { return c.state, c.endedAt }
 
+// Wrong tells where the content was wrong, if it was.
+func (c *Consumer) Wrong() (wrong Wrong, isWrong bool) {
+	if c.wrong == nil {
+		return Wrong{}, false
+	}
+	return *c.wrong, true
+}
+
 // Counts are what came so far.
 func (c *Consumer) Counts() ConsumerCounts {
 	counts := c.counts
@@ -88,6 +103,9 @@ func (c *Consumer) Counts() ConsumerCounts {
 	counts.Outstanding, counts.RTT, counts.Duplicates = c.place.nPending, c.trip.smooth, c.place.counts.Duplicate
 	return counts
 }
+
+// WindowBytes is what may be asked for and not have come.
+func (c *Consumer) WindowBytes() int { return c.window }
 
 // Stop ends the flow before all has come.
 func (c *Consumer) Stop(now time.Duration) { c.end(now, "stopped") }
@@ -107,7 +125,8 @@ func (c *Consumer) has(unit uint32) bool { return unit < c.inOrder || c.got.has(
 // take checks a unit and counts it. Its tag held, so whoever changed it is this hop's responder or above.
 func (c *Consumer) take(now time.Duration, unit uint32, bytes []byte) {
 	if !c.stream.Equal(uint64(unit)*uint64(c.place.UnitBytes), bytes) {
-		c.end(now, fmt.Sprintf("content_wrong at byte %d, from hop %d", uint64(unit)*uint64(c.place.UnitBytes), c.place.up.requester.hop.Number))
+		c.wrong = &Wrong{Offset: uint64(unit) * uint64(c.place.UnitBytes), Hop: c.place.up.requester.hop.Number}
+		c.end(now, fmt.Sprintf("content_wrong at byte %d, from hop %d", c.wrong.Offset, c.wrong.Hop))
 		return
 	}
 	c.counts.ArrivedBytes += uint64(len(bytes))

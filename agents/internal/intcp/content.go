@@ -29,15 +29,17 @@ type Counts struct {
 	Arrived, Kept, Consumed, Duplicate, Unasked, NoRoom uint64
 	ArrivedBytes                                        uint64
 
-	Offered   uint64 // units that a requester wanted and that were there, at once or later
-	FromCache uint64 // of them, those that were there at once
-	Sent      uint64
-	Evicted   uint64 // of the cache before they were sent
-	Dropped   uint64 // their requester left
-	Again     uint64 // sent again on a hop, besides
-	SentBytes uint64 // with what was sent again
-	Merged    uint64 // asked for while they were pending: the interest went no further
-	Forwarded uint64 // asked for and passed on
+	Offered    uint64 // units that a requester wanted and that were there, at once or later
+	FromCache  uint64 // of them, those that were there at once
+	Sent       uint64
+	Evicted    uint64 // of the cache before they were sent
+	Dropped    uint64 // their requester left
+	Again      uint64 // sent again on a hop, besides
+	SentBytes  uint64 // with what was sent again
+	AgainBytes uint64 // of them, those sent again on a hop
+	Expired    uint64 // leases that ran out while something waited
+	Merged     uint64 // asked for while they were pending: the interest went no further
+	Forwarded  uint64 // asked for and passed on
 }
 
 func (c Counts) plus(other Counts) Counts {
@@ -55,6 +57,8 @@ func (c Counts) plus(other Counts) Counts {
 	c.Dropped += other.Dropped
 	c.Again += other.Again
 	c.SentBytes += other.SentBytes
+	c.AgainBytes += other.AgainBytes
+	c.Expired += other.Expired
 	c.Merged += other.Merged
 	c.Forwarded += other.Forwarded
 	return c
@@ -74,6 +78,9 @@ type place struct {
 	readers  []*reader
 	consumer *Consumer
 	counts   Counts
+	times    Times
+	failure  Reason // the neighbour upstream has no more
+	sentEnd  uint32 // one above the highest unit that was sent
 }
 
 // placeKey tells contents apart. reader is zero where they are shared.
@@ -164,6 +171,7 @@ func (p *place) setPending(run span) {
 func (p *place) arrive(now time.Duration, unit uint32, bytes []byte) {
 	p.counts.Arrived++
 	p.counts.ArrivedBytes += uint64(len(bytes))
+	p.times.arrived(now)
 	asked, isPending := p.pending.find(unit)
 	if !isPending {
 		if p.hasOrHad(unit) {

@@ -128,12 +128,22 @@ func (n *Node) expire(now time.Duration) {
 	}
 }
 
+// flowClosing is a CLOSE to be sent: upstream by a requester, or downstream by a responder.
 type flowClosing struct {
 	requester *requester
+	responder *responder
 	flow      uint32
 	reason    Reason
 	counts    Counts
+	left      int // times that it is sent
+	dueAt     time.Duration
 }
+
+// A CLOSE is not acknowledged: it is sent some times, so that the neighbour seldom has to wait for the flow's life to end.
+const (
+	closeTimes = 3
+	closePause = 20 * time.Millisecond
+)
 
 func (n *Node) closeUp(p *place, reason Reason) {
 	f := p.up
@@ -142,30 +152,62 @@ func (n *Node) closeUp(p *place, reason Reason) {
 	delete(n.up, f.key)
 	f.requester.flows = slices.DeleteFunc(f.requester.flows, func(other *upFlow) bool { return other == f })
 	if f.isOpen {
-		n.closings = append(n.closings, flowClosing{requester: f.requester, flow: f.key.flow, reason: reason, counts: p.counts})
+		n.closings = append(n.closings, flowClosing{requester: f.requester, flow: f.key.flow, reason: reason, counts: p.counts, left: closeTimes})
 	}
 	n.wake = 0
 }
 
 func (n *Node) sendClosings(now time.Duration, out *Outbox) {
+	kept := n.closings[:0]
 	for _, c := range n.closings {
+		if now < c.dueAt {
+			kept = append(kept, c)
+			continue
+		}
 		p := closing{head: head{kind: kindClose, flow: c.flow, sentUs: micros(now)}, reason: c.reason}
-		p.units, p.again, p.bytes = c.counts.Arrived, c.counts.Duplicate, c.counts.ArrivedBytes
-		s := c.requester
-		s.sequence++
-		p.sequence = s.sequence
-		b := out.room(s.hop.Peer, closeBytes)
-		p.put(b)
-		s.sealer.seal(upstream, s.salt, p.sequence, b, closeBytes-tagBytes)
+		if c.requester != nil {
+			c.requester.sendClosing(&p, c.counts, out)
+		} else {
+			c.responder.sendClosing(&p, c.counts, out)
+		}
+		if c.left--; c.left > 0 {
+			c.dueAt = now + closePause
+			kept = append(kept, c)
+		}
 	}
-	n.closings = n.closings[:0]
+	n.closings = kept
 }
 
-// onClose ends a flow whose requester has enough.
-func (n *Node) onClose(_ time.Duration, from Address, h head, b []byte) {
+func (s *requester) sendClosing(p *closing, counts Counts, out *Outbox) {
+	p.units, p.again, p.bytes = counts.Arrived, counts.Duplicate, counts.ArrivedBytes
+	s.sequence++
+	p.sequence = s.sequence
+	b := out.room(s.hop.Peer, closeBytes)
+	p.put(b)
+	s.sealer.seal(upstream, s.salt, p.sequence, b, closeBytes-tagBytes)
+}
+
+func (s *responder) sendClosing(p *closing, counts Counts, out *Outbox) {
+	p.units, p.again, p.bytes = counts.Sent, counts.Again, counts.SentBytes
+	s.sequence++
+	p.sequence = s.sequence
+	b := out.room(s.peer, closeBytes)
+	p.put(b)
+	s.sealer.seal(downstream, s.salt, p.sequence, b, closeBytes-tagBytes)
+}
+
+// turnAway tells a neighbour downstream that no more will come.
+func (n *Node) turnAway(r *reader, reason Reason) {
+	n.closings = append(n.closings, flowClosing{responder: r.responder, flow: r.key.flow, reason: reason, counts: r.place.counts, left: closeTimes})
+	n.removeReader(r)
+	n.wake = 0
+}
+
+// onClose ends a flow whose requester has enough, or whose responder has no more.
+func (n *Node) onClose(now time.Duration, from Address, h head, b []byte) {
 	r := n.readers[flowKey{from, h.flow}]
 	if r == nil {
-		n.counts.Unknown++
+		n.onNoMore(now, from, h, b)
 		return
 	}
 	s := r.responder
@@ -180,10 +222,30 @@ func (n *Node) onClose(_ time.Duration, from Address, h head, b []byte) {
 	n.removeReader(r)
 }
 
-// fail passes on that a content will not come: to the consumer here.
+// onNoMore: the neighbour upstream has ended the flow.
+func (n *Node) onNoMore(now time.Duration, from Address, h head, b []byte) {
+	f := n.up[flowKey{from, h.flow}]
+	if f == nil || !f.isOpen {
+		n.counts.Unknown++
+		return
+	}
+	s := f.requester
+	if !s.sealer.holds(downstream, s.peerSalt, h.sequence, b, closeBytes-tagBytes) {
+		s.counts.Forged++
+		return
+	}
+	f.refused, f.isOpen = parseClosing(h, b).reason, false
+	f.place.fail(now, f.refused)
+}
+
+// fail passes on that a content will not come: to the consumer here, and to the neighbours downstream.
 func (p *place) fail(now time.Duration, reason Reason) {
 	if p.consumer != nil {
 		p.consumer.end(now, "refused: "+reason.String())
+	}
+	p.failure = reason
+	for len(p.readers) > 0 {
+		p.node.turnAway(p.readers[0], reason)
 	}
 }
 
@@ -194,7 +256,7 @@ func (n *Node) End(run uint64) {
 			continue
 		}
 		for len(p.readers) > 0 {
-			n.removeReader(p.readers[0])
+			n.turnAway(p.readers[0], ReasonEnded)
 		}
 		if p.up != nil {
 			n.closeUp(p, ReasonEnded)
@@ -218,6 +280,7 @@ func (n *Node) End(run uint64) {
 	}
 	n.wanting = slices.DeleteFunc(n.wanting, func(c *Consumer) bool { return c.place.Run == run })
 	delete(n.options, run)
+	delete(n.expects, run)
 	n.wake = 0
 }
 

@@ -40,6 +40,9 @@ func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Ou
 		n.sendCookie(now, from, hop, &p, out)
 		return
 	}
+	if n.expects[p.run] {
+		return
+	}
 	s := n.responderFor(hop, from, p.salt)
 	if s == nil || !s.interests.take(p.sequence) {
 		n.counts.Replayed++
@@ -100,6 +103,10 @@ func (s *responder) refuse(now time.Duration, flow uint32, reason Reason, out *O
 // onOpened goes on with an OPEN: with the cookie, or with interests.
 func (n *Node) onOpened(now time.Duration, from Address, h head, b []byte, out *Outbox) {
 	p := parseOpened(h, b)
+	if p.flow == greetingFlow {
+		n.onGreeted(now, from, &p, b)
+		return
+	}
 	f := n.up[flowKey{from, p.flow}]
 	if f == nil || f.isOpen && !f.reopens || p.yours != f.requester.salt || p.echoUs != micros(f.openedAt) {
 		return

@@ -14,6 +14,7 @@ type Node struct {
 	options map[uint64]*Options // by run
 	hops    map[hopKey]*served
 	ups     map[uint64]*requester // by run: the neighbour upstream
+	expects map[uint64]bool       // runs whose neighbour upstream is named later
 	places  map[placeKey]*place
 	readers map[flowKey]*reader // by who asks
 	up      map[flowKey]*upFlow // by who is asked
@@ -68,7 +69,7 @@ type NodeCounts struct {
 func New(config Config) *Node {
 	return &Node{
 		policy: config.Policy, salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
-		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, places: map[placeKey]*place{},
+		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, expects: map[uint64]bool{}, places: map[placeKey]*place{},
 		readers: map[flowKey]*reader{}, up: map[flowKey]*upFlow{}, cache: cache{limitBytes: config.Policy.MaxCacheBytes},
 		interest: interest{ranges: make([]byteRange, 0, 64), losts: make([]lostRun, 0, 128)},
 	}
@@ -112,6 +113,7 @@ func (n *Node) Ask(hop Hop) error {
 	n.salts++
 	s := &requester{node: n, hop: hop, options: options, sealer: newSealer(hop.Key), salt: n.salts, law: newLaw(), oldest: 1}
 	s.arrivals.holePackets = options.HolePackets
+	delete(n.expects, hop.Run)
 	before := n.ups[hop.Run]
 	n.ups[hop.Run] = s
 	n.askers = append(n.askers, s)
@@ -122,6 +124,9 @@ func (n *Node) Ask(hop Hop) error {
 	n.wake = 0
 	return nil
 }
+
+// Expect says that the neighbour upstream will be named later: whoever asks before that gets no answer, and asks again.
+func (n *Node) Expect(run uint64) { n.expects[run] = true }
 
 func (n *Node) forgetAsker(s *requester) {
 	n.askers = slices.DeleteFunc(n.askers, func(other *requester) bool { return other == s })
@@ -142,7 +147,7 @@ func (n *Node) move(from, to *requester) {
 func (n *Node) openUp(s *requester, p *place) {
 	n.flows++
 	f := &upFlow{requester: s, key: flowKey{s.hop.Peer, n.flows}, place: p}
-	p.up = f
+	p.up, p.failure = f, 0
 	s.flows = append(s.flows, f)
 	n.up[f.key] = f
 }
@@ -207,6 +212,9 @@ func (n *Node) nextWake() time.Duration {
 	}
 	for _, s := range n.askers {
 		wake = min(wake, s.wake())
+	}
+	for i := range n.closings {
+		wake = min(wake, n.closings[i].dueAt)
 	}
 	for _, s := range n.senders {
 		for _, r := range s.readers {

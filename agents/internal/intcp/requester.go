@@ -52,6 +52,7 @@ type requester struct {
 	dataBytes     float64
 	interestBytes float64
 	sinceInterest int // packets that came since the newest interest
+	greeting      greeting
 	counts        HopCounts
 }
 
@@ -276,7 +277,7 @@ func (s *requester) firstAsk() time.Duration {
 
 // wake is when the requester has something to do next.
 func (s *requester) wake() time.Duration {
-	wake := never
+	wake := s.greeting.wake()
 	for _, f := range s.flows {
 		switch {
 		case f.refused != 0:
@@ -304,6 +305,9 @@ func (s *requester) wake() time.Duration {
 
 // tick sends what is due.
 func (s *requester) tick(now time.Duration, out *Outbox) {
+	if now >= s.greeting.wake() {
+		s.greet(now, out)
+	}
 	for _, f := range s.flows {
 		if !f.isOpen && f.refused == 0 && now >= f.openedAt+f.openPause() {
 			f.sendOpen(now, out)

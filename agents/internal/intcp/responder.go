@@ -53,6 +53,7 @@ type reader struct {
 	leaseUntil time.Duration
 	heard      time.Duration
 	nextAt     time.Duration
+	isExpired  bool // the lease ran out while something waited
 }
 
 // granted is the rate while its lease lasts.
@@ -100,7 +101,7 @@ func (s *responder) grant(now time.Duration, r *reader, kbps uint32) {
 	if before := r.granted(now); r.nextAt > now && rate > before { // what is left to wait passes at the new rate
 		r.nextAt = now + min(time.Duration(float64(r.nextAt-now)*before/rate), r.nextAt-now)
 	}
-	r.rate, r.heard = rate, now
+	r.rate, r.heard, r.isExpired = rate, now, false
 	r.leaseUntil = now + max(4*s.rtt.smooth, leastLease)
 }
 
@@ -165,12 +166,21 @@ func (s *responder) note(e sentUnit) {
 func (s *responder) send(now time.Duration, out *Outbox) {
 	for _, r := range s.readers {
 		r.nextAt = max(r.nextAt, now-catchUp)
+		r.noteLease(now)
 		for !r.isIdle() && r.mayNow(now) {
 			r.sendNext(now, out)
 		}
 	}
 	if s.owesEcho && len(s.readers) > 0 { // nothing to send: the interests are acknowledged all the same
 		s.sendData(now, s.readers[0], 0, 0, 0, out)
+	}
+}
+
+// noteLease counts a lease that ran out while something waited.
+func (r *reader) noteLease(now time.Duration) {
+	if r.leaseUntil > 0 && now >= r.leaseUntil && !r.isExpired && !r.isIdle() && r.responder.options.LeasesRates {
+		r.isExpired = true
+		r.place.counts.Expired++
 	}
 }
 
@@ -216,6 +226,11 @@ func (r *reader) sendNext(now time.Duration, out *Outbox) {
 	length := r.place.unitLength(unit)
 	r.responder.sendData(now, r, unit, length, flags, out)
 	r.place.counts.SentBytes += uint64(length)
+	if isResend {
+		r.place.counts.AgainBytes += uint64(length)
+	}
+	r.place.times.sent(now)
+	r.place.sentEnd = max(r.place.sentEnd, unit+1)
 	r.nextAt += r.interval(now, dataBytes+length)
 }
 

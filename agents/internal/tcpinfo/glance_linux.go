@@ -11,6 +11,9 @@ type Glance struct {
 	RTTUs        int64
 	CwndSegments int64
 	MSSBytes     int64
+	// ReceivedBytes came in order; FirstSentBytes left for the first time.
+	ReceivedBytes  int64
+	FirstSentBytes int64
 }
 
 // Look reads a connection once, beside whoever else samples it. An error means that it is gone.
@@ -24,5 +27,6 @@ func Look(conn syscall.Conn) (Glance, error) {
 		return Glance{}, fmt.Errorf("read TCP_INFO: %w", err)
 	}
 	blob := reader.buffer[:]
-	return Glance{AckedBytes: u64(120)(blob), RTTUs: u32(68)(blob), CwndSegments: u32(80)(blob), MSSBytes: u32(16)(blob)}, nil
+	return Glance{AckedBytes: u64(120)(blob), RTTUs: u32(68)(blob), CwndSegments: u32(80)(blob), MSSBytes: u32(16)(blob),
+		ReceivedBytes: u64(128)(blob), FirstSentBytes: u64(200)(blob) - u64(208)(blob)}, nil
 }

@@ -29,8 +29,8 @@ func NewMonthBudget(left int64, limit string) *Budget {
 // Used is what the run has moved so far.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// take returns how many of the wanted bytes may be sent. What is not sent after all must be given back.
-func (b *Budget) take(wanted int) (granted int) {
+// Take returns how many of the wanted bytes may be sent. What is not sent after all must be given back.
+func (b *Budget) Take(wanted int) (granted int) {
 	for {
 		used := b.used.Load()
 		granted := min(int64(wanted), b.most-used)
@@ -43,7 +43,8 @@ func (b *Budget) take(wanted int) (granted int) {
 	}
 }
 
-func (b *Budget) giveBack(n int) { b.used.Add(-int64(n)) }
+// GiveBack takes back what was granted and not sent.
+func (b *Budget) GiveBack(n int) { b.used.Add(-int64(n)) }
 
 // room is how much a receiver may read at once: one byte more than is left, by which a sender that does not stop is
 // known from one that has ended.
@@ -55,10 +56,10 @@ func (b *Budget) room(wanted int) int {
 	return int(max(left, 0)) + 1
 }
 
-// spend notes bytes that were received; false means that they were too many.
-func (b *Budget) spend(n int) bool { return b.used.Add(int64(n)) <= b.most }
+// Spend notes bytes that were received; false means that they were too many.
+func (b *Budget) Spend(n int) bool { return b.used.Add(int64(n)) <= b.most }
 
-// exceeded says why a flow was broken off.
-func (b *Budget) exceeded() string {
+// Exceeded says why a flow was broken off.
+func (b *Budget) Exceeded() string {
 	return b.why
 }

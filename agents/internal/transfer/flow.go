@@ -65,12 +65,12 @@ type Limits struct {
 	BaseRTT time.Duration
 }
 
-// stallLimit is how long nothing may move before silence is called a lost link rather than a slow one.
-func (l Limits) stallLimit() time.Duration { return 10*time.Second + 10*l.BaseRTT }
+// StallLimit is how long nothing may move before silence is called a lost link rather than a slow one.
+func (l Limits) StallLimit() time.Duration { return 10*time.Second + 10*l.BaseRTT }
 
-// drainLimit is how long a sender waits after a stop by time for what is still under way. A GEO queue of 36 MB takes
+// DrainLimit is how long a sender waits after a stop by time for what is still under way. A GEO queue of 36 MB takes
 // two seconds to drain at 144 Mb/s, and recovering losses in it takes some round trips more.
-func (l Limits) drainLimit() time.Duration { return 2*time.Second + 10*l.BaseRTT }
+func (l Limits) DrainLimit() time.Duration { return 2*time.Second + 10*l.BaseRTT }
 
 // DialLimit is how long a receiver tries to connect; it leaves room for four SYN retransmissions besides the round trips.
 func (l Limits) DialLimit() time.Duration { return 15*time.Second + 4*l.BaseRTT }
@@ -130,7 +130,7 @@ func (c *connection) sinceLastByte() time.Duration {
 }
 
 // isStalled tells whether nothing has moved for so long that the link must be gone.
-func (c *connection) isStalled() bool { return c.stillFor() > c.limits.stallLimit() }
+func (c *connection) isStalled() bool { return c.stillFor() > c.limits.StallLimit() }
 
 func (c *connection) end(ended Ended, detail string) {
 	c.result.Ended, c.result.Detail = ended, detail

@@ -9,8 +9,8 @@ import (
 
 func TestPatienceGrowsWithTheRoundTripTime(t *testing.T) {
 	near, far := Limits{BaseRTT: time.Millisecond}, Limits{BaseRTT: 1200 * time.Millisecond}
-	require.Greater(t, far.stallLimit(), near.stallLimit())
-	require.GreaterOrEqual(t, far.drainLimit(), 10*far.BaseRTT)
+	require.Greater(t, far.StallLimit(), near.StallLimit())
+	require.GreaterOrEqual(t, far.DrainLimit(), 10*far.BaseRTT)
 	require.GreaterOrEqual(t, far.DialLimit(), 4*far.BaseRTT)
 }
 

@@ -132,8 +132,8 @@ func (r *ProbeReceiver) answer(met func()) {
 			continue
 		}
 		met()
-		if !r.plan.Budget.spend(n) || r.plan.Budget.take(n) < n {
-			r.end(EndedAborted, r.plan.Budget.exceeded())
+		if !r.plan.Budget.Spend(n) || r.plan.Budget.Take(n) < n {
+			r.end(EndedAborted, r.plan.Budget.Exceeded())
 			r.reset()
 			return
 		}

@@ -187,7 +187,7 @@ func (s *ProbeSender) probe(ctx context.Context, until time.Time) {
 
 // await waits until every probe was answered or is lost.
 func (s *ProbeSender) await(ctx context.Context) {
-	over := time.NewTimer(s.limits.drainLimit())
+	over := time.NewTimer(s.limits.DrainLimit())
 	defer over.Stop()
 	for len(s.waiting) > 0 && s.result.Ended == EndedStopRule {
 		if !s.hearUntil(ctx, nil, over.C) {
@@ -235,8 +235,8 @@ func (s *ProbeSender) hearUntil(ctx context.Context, tick, over <-chan time.Time
 
 // send sends one probe; false means that the flow's budget is used up. A probe that cannot be sent counts as lost.
 func (s *ProbeSender) send(number int64) bool {
-	if s.plan.Budget.take(ProbeBytes) < ProbeBytes {
-		s.end(EndedAborted, s.plan.Budget.exceeded())
+	if s.plan.Budget.Take(ProbeBytes) < ProbeBytes {
+		s.end(EndedAborted, s.plan.Budget.Exceeded())
 		s.reset()
 		return false
 	}
@@ -266,7 +266,7 @@ func (s *ProbeSender) note(heard answer) {
 
 // settle gives away, in order, the probes that were answered, and those that nothing will answer any more.
 func (s *ProbeSender) settle(now time.Time) {
-	for len(s.waiting) > 0 && (!s.waiting[0].IsLost() || now.Sub(s.waiting[0].Sent) > s.limits.drainLimit()) {
+	for len(s.waiting) > 0 && (!s.waiting[0].IsLost() || now.Sub(s.waiting[0].Sent) > s.limits.DrainLimit()) {
 		s.settled <- s.waiting[0]
 		s.waiting = s.waiting[1:]
 	}

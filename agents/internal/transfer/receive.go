@@ -19,6 +19,8 @@ type ReceivePlan struct {
 	Ticket  string
 	// MayBeLoopback lets this host's own services be dialled, as where both ends are on one host.
 	MayBeLoopback bool
+	// MayDial, unless nil, refuses addresses besides.
+	MayDial func(host netip.Addr) error
 	// Stop is the sender's rule; the receiver only compares what it got with it.
 	Stop   Stop
 	Limits Limits
@@ -117,6 +119,9 @@ func (p ReceivePlan) refuseLoopback(_, address string, _ syscall.RawConn) error 
 	if host.IsUnspecified() || host.IsMulticast() || host.IsLoopback() && !p.MayBeLoopback {
 		return fmt.Errorf("%s is not an address of another host", host)
 	}
+	if p.MayDial != nil {
+		return p.MayDial(host)
+	}
 	return nil
 }
 
@@ -139,8 +144,8 @@ func (r *Receiver) read(ctx context.Context) {
 		if n > 0 && r.result.FirstByte.IsZero() {
 			r.result.FirstByte = r.result.LastByte
 		}
-		if !r.plan.Budget.spend(n) {
-			r.end(EndedAborted, r.plan.Budget.exceeded())
+		if !r.plan.Budget.Spend(n) {
+			r.end(EndedAborted, r.plan.Budget.Exceeded())
 			r.reset()
 			return
 		}
@@ -166,9 +171,13 @@ func (r *Receiver) endBy(ctx context.Context, err error) {
 
 // isComplete tells whether the stop rule explains the end.
 func (r *Receiver) isComplete() bool {
-	if r.plan.Stop.Bytes > 0 {
-		return r.appBytes.Load() >= r.plan.Stop.Bytes
+	return isComplete(r.plan.Stop, r.appBytes.Load(), r.result.FirstByte)
+}
+
+func isComplete(stop Stop, bytes int64, first time.Time) bool {
+	if stop.Bytes > 0 {
+		return bytes >= stop.Bytes
 	}
-	wanted := time.Duration(earlyRatio * float64(r.plan.Stop.After))
-	return !r.result.FirstByte.IsZero() && time.Since(r.result.FirstByte) >= wanted
+	wanted := time.Duration(earlyRatio * float64(stop.After))
+	return !first.IsZero() && time.Since(first) >= wanted
 }

@@ -140,14 +140,14 @@ func (s *Sender) pump(ctx context.Context) bool {
 			s.end(EndedStopRule, "")
 			return true
 		}
-		granted := s.plan.Budget.take(len(part))
+		granted := s.plan.Budget.Take(len(part))
 		if granted == 0 {
-			s.end(EndedAborted, s.plan.Budget.exceeded())
+			s.end(EndedAborted, s.plan.Budget.Exceeded())
 			s.reset()
 			return false
 		}
 		n, err := s.conn.Write(part[:granted])
-		s.plan.Budget.giveBack(granted - n)
+		s.plan.Budget.GiveBack(granted - n)
 		s.move(n)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return s.stopByTime()
@@ -175,7 +175,7 @@ func (s *Sender) stopByTime() bool {
 func (s *Sender) drain(ctx context.Context) {
 	limit := s.limits.Deadline
 	if s.plan.Stop.After > 0 {
-		limit = earlier(limit, time.Now().Add(s.limits.drainLimit()))
+		limit = earlier(limit, time.Now().Add(s.limits.DrainLimit()))
 	}
 	err := errors.Join(s.conn.CloseWrite(), s.conn.SetReadDeadline(limit))
 	if err == nil {
@@ -189,7 +189,7 @@ func (s *Sender) drain(ctx context.Context) {
 		s.endByTimeout()
 		s.reset()
 	case s.plan.Stop.After > 0:
-		s.result.Detail = fmt.Sprintf("the receiver had not got everything %s after the stop moment; the rest was dropped", s.limits.drainLimit())
+		s.result.Detail = fmt.Sprintf("the receiver had not got everything %s after the stop moment; the rest was dropped", s.limits.DrainLimit())
 		s.reset()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		s.endByTimeout()

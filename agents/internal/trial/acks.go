@@ -83,6 +83,9 @@ func (f *flowRun) keepOrBreakOff(block tcpinfo.Block) error {
 
 // extra are the columns of BBR's own state, which the kernel tells to those who ask.
 func (f *flowRun) extra(conn *net.TCPConn) tcpinfo.Extra {
+	if f.flow.Role == protocol.RoleRelay {
+		return f.relayExtra(conn)
+	}
 	if f.ccVersion == nil {
 		return tcpinfo.Extra{}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"downlink/agents/internal/acks"
 	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/socket"
 	"downlink/agents/internal/spool"
@@ -30,7 +31,7 @@ const stuckLimit = 10 * time.Second
 // runFlows carries all flows out side by side. The first that fails ends the others.
 //
 // Liveness: every call on a connection ends at the run's hard end. The context's own deadline is for what is not a call.
-func (t *Trial) runFlows(ctx context.Context, port *transfer.Port, peers map[int]string) ([]protocol.Outcome, error) {
+func (t *Trial) runFlows(ctx context.Context, ports *ports, peers map[int]string) ([]protocol.Outcome, error) {
 	stuck := fail(protocol.ReasonDeadline, "the run's flows did not end within %s of their deadline", stuckLimit)
 	ctx, expire := context.WithDeadlineCause(ctx, t.limits().Deadline.Add(stuckLimit), stuck)
 	defer expire()
@@ -41,7 +42,7 @@ func (t *Trial) runFlows(ctx context.Context, port *transfer.Port, peers map[int
 	for i, flow := range t.order.Flows {
 		run := &flowRun{trial: t, flow: flow, appBytes: t.counter(flow), breakOff: cancel}
 		group.Go(func() (err error) {
-			outcomes[i], err = run.carryOut(ctx, port, peers[flow.Flow])
+			outcomes[i], err = run.carryOut(ctx, ports, peers[flow.Flow])
 			return err
 		})
 	}
@@ -90,21 +91,26 @@ type flowRun struct {
 	// ccVersion is BBR's.
 	ccVersion *int
 	before    hystartCount
+	// relay is nil for flows that do not pass this host over TCP; consumer for those that do not end here over INTCP.
+	relay    *transfer.Relay
+	consumer *intcpsocket.Receiver
 	// note is a sentence about the trace for people, empty without one.
 	note string
 }
 
-func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string) (protocol.Outcome, error) {
+func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (protocol.Outcome, error) {
 	defer f.unwatch()
-	if f.flow.Transport.Kind == protocol.TransportTCP {
+	if f.flow.Transport.Kind == protocol.TransportTCP || f.flow.Transport.Kind == protocol.TransportSplit {
 		f.before = countHystart()
 	}
-	result, err := transfer.Carry(ctx, f.carrier(port, peer))
+	result, err := transfer.Carry(ctx, f.carrier(ports, peer))
 	switch {
 	case errors.Is(context.Cause(ctx), errMonthOver):
 		return f.overBudget(result), nil
 	case ctx.Err() != nil:
 		return protocol.Outcome{}, context.Cause(ctx)
+	case errors.Is(err, intcpsocket.ErrUnreachable), errors.Is(err, transfer.ErrUpstream):
+		return protocol.Outcome{}, fail(protocol.ReasonRelayUnreachable, "%s: %v", describe(f.flow), err)
 	case errors.Is(err, transfer.ErrNoConnection):
 		return protocol.Outcome{}, fail(protocol.ReasonConnectFailed, "%s: %v", describe(f.flow), err)
 	case err != nil:
@@ -127,23 +133,30 @@ func (f *flowRun) carryOut(ctx context.Context, port *transfer.Port, peer string
 }
 
 // transports are the ways to carry a flow, by their kind.
-var transports = map[protocol.TransportKind]func(f *flowRun, port *transfer.Port, peer string) transfer.Carrier{
+var transports = map[protocol.TransportKind]func(f *flowRun, ports *ports, peer string) transfer.Carrier{
 	protocol.TransportTCP:   (*flowRun).overTCP,
 	protocol.TransportProbe: (*flowRun).overProbes,
+	protocol.TransportSplit: (*flowRun).overTCP,
+	protocol.TransportINTCP: (*flowRun).overINTCP,
 }
 
 // Transports are the kinds of flow that an agent carries, in order.
 func Transports() []protocol.TransportKind { return slices.Sorted(maps.Keys(transports)) }
 
 // carrier is this end of the flow over its transport, which was checked with the order.
-func (f *flowRun) carrier(port *transfer.Port, peer string) transfer.Carrier {
-	return transports[f.flow.Transport.Kind](f, port, peer)
+func (f *flowRun) carrier(ports *ports, peer string) transfer.Carrier {
+	return transports[f.flow.Transport.Kind](f, ports, peer)
 }
 
-func (f *flowRun) overTCP(port *transfer.Port, peer string) transfer.Carrier {
+func (f *flowRun) overTCP(ports *ports, peer string) transfer.Carrier {
 	hooks := transfer.Hooks{Open: f.open, Sample: f.sample, Silence: silence}
-	if f.flow.Role == protocol.RoleSender {
-		return transfer.NewSender(f.sendPlan(port), hooks)
+	switch f.flow.Role {
+	case protocol.RoleSender:
+		return transfer.NewSender(f.sendPlan(ports.tcp), hooks)
+	case protocol.RoleRelay:
+		f.relay = transfer.NewRelay(f.sendPlan(ports.tcp), f.receivePlan(peer), hooks)
+		return f.relay
+	case protocol.RoleReceiver:
 	}
 	return transfer.NewReceiver(f.receivePlan(peer), hooks)
 }
@@ -159,7 +172,7 @@ func (f *flowRun) sendPlan(port *transfer.Port) transfer.SendPlan {
 func (f *flowRun) receivePlan(peer string) transfer.ReceivePlan {
 	return transfer.ReceivePlan{
 		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: f.begin(),
-		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
+		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost), MayDial: f.trial.mayDial(f.flow),
 	}
 }
 
@@ -181,7 +194,8 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 		f.actualCC, err = f.trial.env.Controls.Actual(conn)
 		return err
 	}
-	f.actualCC, err = f.trial.env.Controls.Set(conn, f.flow.Transport.CC, f.flow.Transport.Options)
+	cc, options := sendingControl(f.flow)
+	f.actualCC, err = f.trial.env.Controls.Set(conn, cc, options)
 	if err != nil {
 		f.breakOff(fail(protocol.ReasonCCUnavailable, "%s: %v", describe(f.flow), err))
 		return err
@@ -189,13 +203,16 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	if f.ccVersion, err = socket.BBRVersion(conn, f.actualCC); err != nil {
 		return err
 	}
-	if f.flow.Transport.PacingRateBps != nil {
+	if f.flow.Transport.PacingRateBps != nil && f.flow.Role == protocol.RoleSender {
 		if err := socket.LimitPacing(conn, *f.flow.Transport.PacingRateBps); err != nil {
 			return err
 		}
 	}
 	if err := socket.LimitUnsent(conn, transfer.UnsentBytes(f.flow.Transport.PacingRateBps)); err != nil {
 		return err
+	}
+	if f.flow.Role == protocol.RoleRelay {
+		return nil
 	}
 	f.watch(conn)
 	f.trial.show(f.flow.Flow, conn)
@@ -218,14 +235,14 @@ func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
 
 func (f *flowRun) poll(ctx context.Context, conn *net.TCPConn) (tcpinfo.Stats, error) {
 	sampler := tcpinfo.Sampler{
-		Conn: conn, End: tcpinfo.Ends(f.flow.Role), Interval: interval(f.trial.order, f.flow.Role), Zero: f.trial.zero,
+		Conn: conn, End: f.end(), Interval: interval(f.trial.order, f.flow.Role), Zero: f.trial.zero,
 		AppBytes: f.appBytes, Extra: f.extra(conn), BlockSamples: chunk.MaxSamples, Sink: f.keep,
 	}
 	return sampler.Run(ctx)
 }
 
 func (f *flowRun) keep(block tcpinfo.Block) error {
-	return f.trial.keep(f.flow.Flow, protocol.At(f.flow.Role), block)
+	return f.trial.keep(f.flow.Flow, f.flow.Point(), block)
 }
 
 // keep puts a block of samples into the spool as a chunk.
@@ -247,18 +264,27 @@ func (t *Trial) keep(flow int, point protocol.Point, block tcpinfo.Block) error 
 
 func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 	outcome := protocol.Outcome{
-		Flow: f.flow.Flow, Point: protocol.At(f.flow.Role), AskedCC: f.flow.Transport.Name(), ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
+		Flow: f.flow.Flow, Point: f.flow.Point(), AskedCC: f.askedCC(), ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
 		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
 		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
 		Sampling: f.sampling, DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
-		Ended: protocol.Ended(result.Ended),
+		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(),
 	}
 	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
 		outcome.Detail = &detail
 	}
 	return outcome
+}
+
+// wrongAt is where the content was wrong; nil where it was not.
+func (f *flowRun) wrongAt() *protocol.WrongAt {
+	if f.consumer == nil || f.consumer.Wrong() == nil {
+		return nil
+	}
+	wrong := f.consumer.Wrong()
+	return &protocol.WrongAt{Offset: wrong.Offset, Hop: int(wrong.Hop)}
 }
 
 func isEmpty(text string) bool { return text == "" }

@@ -13,14 +13,14 @@ import (
 // another agent made up.
 func (t *Trial) checkPeers(peers map[int]string) error {
 	for _, flow := range t.order.Flows {
-		if flow.Role != protocol.RoleReceiver {
+		if flow.Role == protocol.RoleSender {
 			continue
 		}
 		host, port, err := net.SplitHostPort(peers[flow.Flow])
 		if number, numberErr := strconv.Atoi(port); err != nil || numberErr != nil || number < 1 || number > 65535 {
 			return refuse("%s: %q is not the address of a data port", describe(flow), peers[flow.Flow])
 		}
-		if known := flow.Sender.Host; known != "" && !isSameHost(host, known) {
+		if known := upstream(flow).Host; known != "" && !isSameHost(host, known) {
 			return refuse("%s: its data port is said to be at %s, and its data host is %s; nothing was dialled", describe(flow), host, known)
 		}
 	}

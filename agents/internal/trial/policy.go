@@ -23,7 +23,7 @@ const (
 // checkOrder holds the order against what any agent accepts, and then against what this host's owner allows.
 func checkOrder(order *protocol.Prepare, c config.Config) error {
 	for _, check := range []func(*protocol.Prepare, config.Config) error{
-		checkNumbers, checkFlows, checkTransports, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
+		checkNumbers, checkFlows, checkTransports, checkRelays, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
 	} {
 		if err := check(order, c); err != nil {
 			return err
@@ -83,8 +83,8 @@ func checkTransports(order *protocol.Prepare, _ config.Config) error {
 	for _, flow := range order.Flows {
 		switch kind := flow.Transport.Kind; {
 		case transports[kind] == nil:
-			return fail(protocol.ReasonCCUnavailable, "flow %d asks for the transport %q, which this agent does not have; it has tcp and probe", flow.Flow, kind)
-		case len(flow.Receivers) != 1:
+			return fail(protocol.ReasonCCUnavailable, "flow %d asks for the transport %q, which this agent does not have; it has intcp, probe, split and tcp", flow.Flow, kind)
+		case len(flow.Receivers) != 1 && kind != protocol.TransportINTCP:
 			return refuse("flow %d has %d receivers, and %s carries a flow to one", flow.Flow, len(flow.Receivers), kind)
 		}
 	}
@@ -178,8 +178,8 @@ func checkRates(order *protocol.Prepare, c config.Config) error {
 		if rate != nil && *rate <= 0 {
 			return refuse("flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
 		}
-		if most == 0 || flow.Role != protocol.RoleSender {
-			continue
+		if most == 0 || flow.Role == protocol.RoleReceiver || flow.Transport.Kind == protocol.TransportINTCP {
+			continue // an INTCP node sends no faster than its owner allows
 		}
 		if rate == nil || *rate > left {
 			return refuse("this host's policy (max_rate_bps) allows %d b/s for all flows together; give each flow a pacing rate within that", most)

@@ -25,14 +25,14 @@ func rateBps(flow protocol.Flow) *int64 {
 	return new(8 * probeWireBytes * int64(time.Second) / int64(probeInterval(flow)))
 }
 
-func (f *flowRun) overProbes(port *transfer.Port, peer string) transfer.Carrier {
+func (f *flowRun) overProbes(ports *ports, peer string) transfer.Carrier {
 	f.actualCC, f.sampling = f.flow.Transport.Name(), protocol.SamplingPolled
 	plan := transfer.ProbePlan{
 		Interval:  probeInterval(f.flow),
 		Datagrams: transfer.Datagrams{Open: socket.StampArrivals, Read: socket.ReadStamped},
 	}
 	if f.flow.Role == protocol.RoleSender {
-		return transfer.NewProbeSender(f.sendPlan(port), plan, f.recordProbes)
+		return transfer.NewProbeSender(f.sendPlan(ports.tcp), plan, f.recordProbes)
 	}
 	return transfer.NewProbeReceiver(f.receivePlan(peer), plan, f.recordArrivals)
 }

@@ -8,19 +8,18 @@ import (
 	"downlink/agents/internal/host"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
-	"downlink/agents/internal/transfer"
 )
 
 func (t *Trial) head(kind protocol.EventKind) protocol.EventHead {
 	return protocol.EventHead{Kind: kind, Attempt: t.order.Attempt, At: protocol.Moment{Time: time.Now()}}
 }
 
-func (t *Trial) reportReady(before map[string]string, port *transfer.Port) error {
+func (t *Trial) reportReady(before map[string]string, ports *ports) error {
 	ready := protocol.Ready{
 		EventHead: t.head(protocol.KindReady), SettingsBefore: before, SettingsDuring: t.snapshot(), Fingerprint: t.fingerprint(),
 	}
-	if port != nil {
-		address := net.JoinHostPort(t.env.Config.DataHost, strconv.Itoa(port.Port()))
+	if number := ports.number(); number > 0 && t.isAsked() {
+		address := net.JoinHostPort(t.env.Config.DataHost, strconv.Itoa(number))
 		ready.DataAddress = &address
 	}
 	return t.env.Report(t.Ref(), ready)

@@ -161,19 +161,17 @@ func (t *Trial) carryOut(ctx context.Context) error {
 	if err := t.env.Keeper.Apply(t.order.RunID, wanted); err != nil {
 		return err
 	}
-	port, err := t.openPort()
+	ports, err := t.openPorts()
 	if err != nil {
 		return err
 	}
-	if port != nil {
-		defer func() { _ = port.Close() }()
-	}
+	defer ports.close()
 	link, err := t.openLink(ctx)
 	if err != nil {
 		return err
 	}
 	defer link.close()
-	if err := t.reportReady(before, port); err != nil {
+	if err := t.reportReady(before, ports); err != nil {
 		return err
 	}
 	t.status(protocol.StatusReady)
@@ -185,11 +183,14 @@ func (t *Trial) carryOut(ctx context.Context) error {
 		return err
 	}
 	t.status(protocol.StatusRunning)
+	if err := t.askUpstream(ports, peers); err != nil {
+		return err
+	}
 	settle, err := t.env.Volume.Meter(time.Now(), t.budget.Used)
 	if err != nil {
 		return fail(protocol.ReasonOverBudget, "what this host moves cannot be counted: %v", err)
 	}
-	outcomes, err := t.runFlows(ctx, port, peers)
+	outcomes, err := t.runFlows(ctx, ports, peers)
 	if err := errors.Join(err, settle()); err != nil {
 		return err
 	}
@@ -219,14 +220,28 @@ func (t *Trial) check() error {
 		return err
 	}
 	for _, flow := range t.order.Flows {
-		if flow.Role != protocol.RoleSender || flow.Transport.Kind != protocol.TransportTCP {
+		cc, options := sendingControl(flow)
+		if cc == "" {
 			continue
 		}
-		if err := t.env.Controls.Check(flow.Transport.CC, flow.Transport.Options); err != nil {
+		if err := t.env.Controls.Check(cc, options); err != nil {
 			return fail(protocol.ReasonCCUnavailable, "%v", err)
 		}
 	}
 	return nil
+}
+
+// sendingControl is the congestion control of what this agent sends of a flow, empty where it sends none over TCP.
+func sendingControl(flow protocol.Flow) (cc string, options map[string]any) {
+	switch transport := flow.Transport; {
+	case transport.Kind != protocol.TransportTCP && transport.Kind != protocol.TransportSplit:
+		return "", nil
+	case flow.Role == protocol.RoleSender:
+		return transport.CC, transport.Options
+	case flow.Role == protocol.RoleRelay:
+		return transport.RelayCC, nil
+	}
+	return "", nil
 }
 
 // wanted are the settings by key: a route setting once for every peer.
@@ -250,7 +265,7 @@ func (t *Trial) wanted() (map[settings.Key]string, error) {
 // peers are those of all flows, in their order.
 func (t *Trial) peers() (peers []protocol.Peer) {
 	for _, flow := range t.order.Flows {
-		peers = append(peers, flow.Peers()...)
+		peers = append(peers, neighbours(flow)...)
 	}
 	return peers
 }
@@ -264,13 +279,13 @@ func (t *Trial) peerHost() string {
 
 func (t *Trial) snapshot() map[string]string { return t.env.Keeper.Snapshot(t.peerHost()) }
 
-// openPort returns nil when this agent sends nothing.
+// openPort returns nil when this agent sends nothing over TCP.
 func (t *Trial) openPort() (*transfer.Port, error) {
-	plan := transfer.PortPlan{Address: t.listenAddress(), Tickets: map[int]string{}, Prepare: socket.StartPlain}
+	plan := transfer.PortPlan{Address: t.listenAddress(t.env.Config.DataPort), Tickets: map[int]string{}, Prepare: socket.StartPlain}
 	for _, flow := range t.order.Flows {
-		if flow.Role == protocol.RoleSender {
+		if flow.Role != protocol.RoleReceiver && flow.Transport.Kind != protocol.TransportINTCP {
 			plan.Tickets[flow.Flow] = flow.Ticket
-			for _, peer := range flow.Receivers {
+			for _, peer := range downstream(flow) {
 				plan.PeerHosts = append(plan.PeerHosts, peer.Host)
 			}
 		}
@@ -286,12 +301,12 @@ func (t *Trial) openPort() (*transfer.Port, error) {
 }
 
 // listenAddress is the data host where that is an address of this host; behind a NAT it is not.
-func (t *Trial) listenAddress() string {
+func (t *Trial) listenAddress(port int) string {
 	address := ""
 	if host.HasAddress(t.env.Config.DataHost) {
 		address = t.env.Config.DataHost
 	}
-	return net.JoinHostPort(address, strconv.Itoa(t.env.Config.DataPort))
+	return net.JoinHostPort(address, strconv.Itoa(port))
 }
 
 const (
@@ -338,7 +353,7 @@ func (t *Trial) setZero(startAt time.Time) error {
 
 func describe(flow protocol.Flow) string {
 	names := make([]string, 0, 1)
-	for _, peer := range flow.Peers() {
+	for _, peer := range neighbours(flow) {
 		names = append(names, peer.Agent)
 	}
 	return fmt.Sprintf("flow %d with %s", flow.Flow, strings.Join(names, ", "))

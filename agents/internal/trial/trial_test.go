@@ -240,7 +240,7 @@ func TestEveryFailureBeforeTheStartHasItsReasonAndLeavesTheHostAsItWas(t *testin
 		{"unknown clock", func(b *rig, _ *protocol.Prepare) { b.env.Clock = &uplink.Clock{} }, protocol.ReasonClockUnsure},
 		{"slow control channel", func(b *rig, _ *protocol.Prepare) { b.env.Clock = slowClock() }, protocol.ReasonClockUnsure},
 		{"congestion control", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport.CC = "nosuchcc" }, protocol.ReasonCCUnavailable},
-		{"transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport.Kind = "intcp" }, protocol.ReasonCCUnavailable},
+		{"transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport.Kind = "pigeon" }, protocol.ReasonCCUnavailable},
 		{"no transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport = protocol.Transport{} }, protocol.ReasonCCUnavailable},
 		{"unknown setting", func(_ *rig, o *protocol.Prepare) { o.Settings["kernel.panic"] = "1" }, protocol.ReasonSettingRefused},
 		{"a value that would stop other connections", func(_ *rig, o *protocol.Prepare) { o.Settings["net.ipv4.tcp_mem"] = "1 1 1" }, protocol.ReasonSettingRefused},

@@ -1,0 +1,89 @@
+package intcp
+
+import "time"
+
+// Times are when a content's units passed a node; 0 for what never came.
+type Times struct{ FirstSent, LastSent, FirstArrived, LastArrived time.Duration }
+
+func (t *Times) sent(now time.Duration) {
+	if t.FirstSent == 0 {
+		t.FirstSent = now
+	}
+	t.LastSent = now
+}
+
+func (t *Times) arrived(now time.Duration) {
+	if t.FirstArrived == 0 {
+		t.FirstArrived = now
+	}
+	t.LastArrived = now
+}
+
+// Look is a content at a node as it is now.
+type Look struct {
+	Counts
+	Times
+	ReachedBytes   uint64        // one above the highest byte that was sent
+	Peer           Address       // of a neighbour that asks for it
+	Readers        int           // neighbours that ask for it
+	Heard          time.Duration // the newest interest in it
+	WaitingBytes   int           // here, to be sent
+	PendingBytes   int           // asked for upstream and not come
+	GrantedBps     float64       // that neighbours may be sent, in bits of IP packets a second
+	AskedBps       float64       // of the neighbour upstream
+	IsOpenUpstream bool
+	Refused        Reason // by the neighbour upstream
+}
+
+// Look looks at a content of a run.
+func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
+	for key, p := range n.places {
+		if key.run != run || key.name != name {
+			continue
+		}
+		l.Counts = l.plus(p.counts)
+		l.Times = l.Times.with(p.times)
+		l.PendingBytes += p.nPending * int(p.UnitBytes)
+		for _, r := range p.readers {
+			l.Readers++
+			l.Peer = r.key.peer
+			l.Heard = max(l.Heard, r.heard)
+			l.WaitingBytes += (r.line.total + r.resends.total) * int(p.UnitBytes)
+			l.GrantedBps += 8 * r.granted(now)
+		}
+		if p.up != nil {
+			l.AskedBps += 8 * p.up.told
+			l.IsOpenUpstream = l.IsOpenUpstream || p.up.isOpen
+		}
+		l.Refused = max(l.Refused, p.failure)
+		l.ReachedBytes += min(uint64(p.sentEnd)*uint64(p.UnitBytes), p.Length)
+	}
+	return l
+}
+
+func (t Times) with(other Times) Times {
+	first := func(a, b time.Duration) time.Duration {
+		if a == 0 || b == 0 {
+			return max(a, b)
+		}
+		return min(a, b)
+	}
+	return Times{
+		FirstSent: first(t.FirstSent, other.FirstSent), LastSent: max(t.LastSent, other.LastSent),
+		FirstArrived: first(t.FirstArrived, other.FirstArrived), LastArrived: max(t.LastArrived, other.LastArrived),
+	}
+}
+
+// Withhold ends what the origin of a content gives: from now on nothing leaves but repairs of what has left.
+func (n *Node) Withhold(run uint64, name Name) {
+	p := n.places[placeKey{run: run, name: name}]
+	if p == nil || p.stream == nil {
+		return
+	}
+	p.ready = p.sentEnd
+	for _, r := range p.readers {
+		p.counts.Dropped += uint64(r.line.total)
+		r.line, r.wants.list = queue{}, r.wants.list[:0]
+	}
+	n.wake = 0
+}

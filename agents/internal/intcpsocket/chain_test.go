@@ -1,0 +1,188 @@
+package intcpsocket_test
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/intcp"
+	"downlink/agents/internal/intcpsocket"
+	"downlink/agents/internal/transfer"
+)
+
+const testRun = 7
+
+var testContent = intcp.Content{Run: testRun, Name: intcp.Name{'c'}, Length: 1 << 40, UnitBytes: intcp.MaxUnitBytes}
+
+// chain is the homes of a way, from the sender to the receiver, and their flows.
+type chain struct {
+	homes  []*intcpsocket.Home
+	begin  time.Time
+	counts []atomic.Int64
+	stop   transfer.Stop
+	limits transfer.Limits
+	offer  *transfer.Offer
+	budget *transfer.Budget
+	length uint64
+}
+
+func hop(number int, peer netip.AddrPort) intcp.Hop {
+	return intcp.Hop{Run: testRun, Number: uint16(number), Key: intcp.Key{byte(number), 9}, Peer: intcpsocket.AddressOf(peer)}
+}
+
+// newChain opens homes on loopback, with as many relays between the ends.
+func newChain(t testing.TB, relays int, stop transfer.Stop) *chain {
+	t.Helper()
+	c := &chain{stop: stop, counts: make([]atomic.Int64, relays+2), budget: transfer.NewBudget(0), length: testContent.Length}
+	if stop.Bytes > 0 {
+		c.length = uint64(stop.Bytes)
+	}
+	for i := range relays + 2 {
+		plan := intcpsocket.Plan{Address: "127.0.0.1:0", Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(), Asks: i > 0}
+		if i < relays+1 {
+			plan.Serves = []intcp.Hop{hop(i+1, netip.AddrPort{})}
+		}
+		home, err := intcpsocket.Open(plan)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = home.Close() })
+		c.homes = append(c.homes, home)
+	}
+	require.NoError(t, c.homes[0].Publish(c.content(), intcp.Stream{Seed: 5}))
+	for i, home := range c.homes[1:] {
+		require.NoError(t, home.Ask(hop(i+1, c.homes[i].Local())))
+	}
+	c.begin = time.Now().Add(20 * time.Millisecond)
+	c.limits = transfer.Limits{Deadline: c.begin.Add(20 * time.Second), Overtime: "too long"}
+	return c
+}
+
+func (c *chain) content() intcp.Content {
+	content := testContent
+	content.Length = c.length
+	return content
+}
+
+func (c *chain) plan(i int) intcpsocket.FlowPlan {
+	plan := intcpsocket.FlowPlan{
+		Home: c.homes[i], Content: c.content(), Stop: c.stop, Limits: c.limits, Begin: c.begin, Patience: 5 * time.Second,
+		AppBytes: &c.counts[i], Budget: c.budget, Sample: func(ctx context.Context) { <-ctx.Done() },
+	}
+	if i == 0 || i == len(c.homes)-1 {
+		plan.Stream = intcp.Stream{Seed: 5}
+	}
+	if i == 0 {
+		plan.Offer = c.offer
+	}
+	if i > 0 {
+		plan.Upstream = c.homes[i-1].Local().String()
+	}
+	return plan
+}
+
+func (c *chain) carrier(i int) transfer.Carrier {
+	switch i {
+	case 0:
+		return intcpsocket.NewSender(c.plan(i))
+	case len(c.homes) - 1:
+		return intcpsocket.NewReceiver(c.plan(i))
+	default:
+		return intcpsocket.NewRelay(c.plan(i))
+	}
+}
+
+// carry carries the flow out at every place but those that are left out.
+func (c *chain) carry(t testing.TB, leaveOut ...int) (results []transfer.Result, errs []error) {
+	t.Helper()
+	results, errs = make([]transfer.Result, len(c.homes)), make([]error, len(c.homes))
+	var all sync.WaitGroup
+	for i := range c.homes {
+		if len(leaveOut) == 1 && leaveOut[0] == i {
+			continue
+		}
+		all.Go(func() { results[i], errs[i] = transfer.Carry(t.Context(), c.carrier(i)) })
+	}
+	all.Wait()
+	return results, errs
+}
+
+func TestAnObjectCrossesThreeRelays(t *testing.T) {
+	c := newChain(t, 3, transfer.Stop{Bytes: 4_000_000})
+	results, errs := c.carry(t)
+	for i, result := range results {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
+		require.EqualValues(t, 4_000_000, c.counts[i].Load())
+		require.False(t, result.FirstByte.IsZero())
+		require.False(t, result.LastByte.Before(result.FirstByte))
+	}
+	took := results[4].LastByte.Sub(results[4].FirstByte)
+	t.Logf("%.0f Mb/s", 32/took.Seconds())
+}
+
+func TestAFlowEndsAtItsSeconds(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{After: 500 * time.Millisecond})
+	results, errs := c.carry(t)
+	for i, result := range results {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
+		require.InDelta(t, 0.5, result.LastByte.Sub(result.FirstByte).Seconds(), 0.2)
+		require.Empty(t, result.Detail)
+	}
+}
+
+func TestMessagesComeAtTheirRate(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{After: time.Second})
+	c.offer = &transfer.Offer{MessageBytes: 1400, Every: 5 * time.Millisecond}
+	results, errs := c.carry(t)
+	for i, result := range results {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
+		require.LessOrEqual(t, c.counts[i].Load(), int64(1400)*(int64(time.Since(c.begin)/c.offer.Every)+1))
+		require.Greater(t, c.counts[i].Load(), int64(50*1400))
+	}
+}
+
+func TestARelayThatVanishesEndsTheFlow(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{After: 15 * time.Second})
+	time.AfterFunc(300*time.Millisecond, func() { _ = c.homes[1].Close() })
+	results, errs := c.carry(t, 1)
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[2])
+	require.Equal(t, transfer.EndedPeerClosed, results[0].Ended, "%s", results[0].Detail)
+	require.Equal(t, transfer.EndedPeerClosed, results[2].Ended, "%s", results[2].Detail)
+}
+
+func TestANeighbourThatIsNotThereIsNamed(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{After: time.Second})
+	require.NoError(t, c.homes[0].Close())
+	c.homes[1].Do(func(_ time.Duration, node *intcp.Node) {
+		require.NoError(t, node.Ask(hop(1, netip.MustParseAddrPort("127.0.0.1:9"))))
+	})
+	plan := c.plan(1)
+	plan.Patience = 300 * time.Millisecond
+	_, err := transfer.Carry(t.Context(), intcpsocket.NewRelay(plan))
+	require.ErrorIs(t, err, intcpsocket.ErrUnreachable)
+	require.ErrorContains(t, err, c.homes[0].Local().String())
+	require.ErrorContains(t, err, c.homes[1].Local().String())
+}
+
+func TestABudgetBreaksAFlowOff(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{After: 10 * time.Second})
+	c.budget = transfer.NewBudget(3_000_000)
+	began := time.Now()
+	results, _ := c.carry(t)
+	require.Less(t, time.Since(began), 8*time.Second)
+	aborted := 0
+	for _, result := range results {
+		if result.Ended == transfer.EndedAborted {
+			aborted++
+			require.Contains(t, result.Detail, "3000000")
+		}
+	}
+	require.NotZero(t, aborted)
+}

@@ -1,0 +1,325 @@
+package trial_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/trial"
+)
+
+// engine is a transport as the shared tests drive it.
+type engine struct {
+	name      string
+	transport protocol.Transport
+	relays    int
+}
+
+var engines = []engine{
+	{"tcp", protocol.Transport{Kind: protocol.TransportTCP, CC: "reno"}, 0},
+	{"split", protocol.Transport{Kind: protocol.TransportSplit, CC: "reno", RelayCC: "cubic"}, 2},
+	{"intcp", protocol.Transport{Kind: protocol.TransportINTCP, Options: map[string]any{
+		"buffer_bytes": 150000.0, "window_bytes": 8388608.0, "cache": "on", "recovery": "hop", "rate": "hop", "handover": "ask", "hole_packets": 3.0,
+	}}, 2},
+}
+
+// way is the agents of a run from the sender over the relays to the receiver.
+type way struct {
+	rigs   []*rig
+	orders []*protocol.Prepare
+	trials []*trial.Trial
+	ended  []<-chan error
+	cancel []context.CancelCauseFunc
+}
+
+func newWay(t *testing.T, e engine) *way {
+	t.Helper()
+	w := &way{}
+	last := e.relays + 1
+	peer := protocol.Peer{Agent: "peer", Host: "127.0.0.1"}
+	neighbour := func(hop int) protocol.Neighbour {
+		n := protocol.Neighbour{Peer: peer, Hop: hop}
+		if e.transport.Kind == protocol.TransportINTCP {
+			n.Key = fmt.Sprintf("%032x", 7*hop)
+		}
+		return n
+	}
+	for i := range last + 1 {
+		role := protocol.RoleRelay
+		switch i {
+		case 0:
+			role = protocol.RoleSender
+		case last:
+			role = protocol.RoleReceiver
+		}
+		r, order := newRig(t), makeOrder(role)
+		r.env.Config.Roles = []string{string(role)}
+		r.env.Config.Policy.RelayPrivate = true
+		flow := &order.Flows[0]
+		flow.Transport = e.transport
+		if e.relays > 0 && i > 0 {
+			flow.Upstream = new(neighbour(i))
+		}
+		if e.relays > 0 && i < last {
+			flow.Downstream = []protocol.Neighbour{neighbour(i + 1)}
+		}
+		if role == protocol.RoleRelay {
+			flow.Place = i
+		} else if e.transport.Kind == protocol.TransportINTCP {
+			flow.ContentSeed = "0123456789abcdef"
+		}
+		w.rigs, w.orders = append(w.rigs, r), append(w.orders, order)
+	}
+	return w
+}
+
+func (w *way) last() int { return len(w.rigs) - 1 }
+
+func (w *way) stop(stop protocol.Stop) {
+	for _, order := range w.orders {
+		order.Stop = stop
+	}
+}
+
+// start prepares all agents and gives them their go.
+func (w *way) start(t *testing.T) {
+	t.Helper()
+	w.trials, w.ended, w.cancel = make([]*trial.Trial, len(w.rigs)), make([]<-chan error, len(w.rigs)), make([]context.CancelCauseFunc, len(w.rigs))
+	addresses := make([]string, len(w.rigs))
+	for i, r := range w.rigs {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w.cancel[i] = cancel
+		w.trials[i], w.ended[i] = r.begin(ctx, w.orders[i])
+	}
+	for i, r := range w.rigs {
+		if ready := <-r.ready; ready.DataAddress != nil {
+			addresses[i] = *ready.DataAddress
+		}
+	}
+	for i := len(w.rigs) - 1; i >= 0; i-- { // those who ask first are the hardest to serve
+		upstream := ""
+		if i > 0 {
+			upstream = addresses[i-1]
+		}
+		w.trials[i].Go(makeGo(upstream))
+	}
+}
+
+func (w *way) await(t *testing.T) {
+	t.Helper()
+	for _, ended := range w.ended {
+		require.NoError(t, <-ended)
+	}
+}
+
+func forEachEngine(t *testing.T, test func(t *testing.T, e engine)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, e)
+		})
+	}
+}
+
+func TestEveryEngineEndsAtItsSeconds(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.start(t)
+		w.await(t)
+		for i, r := range w.rigs {
+			r.requireRestored(t)
+			outcome := r.outcome(t)
+			require.Equal(t, protocol.EndedStopRule, outcome.Ended, "%d %v", i, outcome.Detail)
+			require.Equal(t, w.orders[i].Flows[0].Point(), outcome.Point)
+			require.Positive(t, outcome.AppBytes)
+			require.Positive(t, outcome.Samples)
+			require.NotNil(t, outcome.FirstByteUs)
+			require.Len(t, r.env.Spool.Keys(ref.RunID, ref.Attempt), outcome.Chunks)
+		}
+		sent := w.rigs[0].outcome(t)
+		require.InDelta(t, 300e3, *sent.LastByteUs-*sent.FirstByteUs, 250e3)
+	})
+}
+
+func TestEveryEngineCarriesAnObjectWhole(t *testing.T) {
+	const size = 1_000_000
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.stop(protocol.Stop{Bytes: new(int64(size))})
+		w.start(t)
+		w.await(t)
+		for i, r := range w.rigs {
+			outcome := r.outcome(t)
+			require.Equal(t, protocol.EndedStopRule, outcome.Ended, "%d %v", i, outcome.Detail)
+			require.EqualValues(t, size, outcome.AppBytes)
+		}
+		last := w.rigs[w.last()].outcome(t)
+		want := map[string][2]string{"tcp": {"reno", ""}, "split": {"reno", "cubic"}, "intcp": {"intcp", "intcp"}}[e.name]
+		require.Equal(t, want[0], w.rigs[0].outcome(t).ActualCC)
+		if e.relays > 0 {
+			require.Equal(t, want[1], w.rigs[1].outcome(t).ActualCC)
+			require.Equal(t, want[1], w.rigs[1].outcome(t).AskedCC)
+		}
+		require.NotEmpty(t, last.PeerAddress)
+	})
+}
+
+func TestEveryEngineIsBrokenOffAtOnce(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.stop(protocol.Stop{Seconds: new(9.0)})
+		w.start(t)
+		w.awaitData(t)
+		began := time.Now()
+		for _, cancel := range w.cancel {
+			cancel(&trial.Aborted{Reason: "cancelled"})
+		}
+		w.await(t)
+		require.Less(t, time.Since(began), 5*time.Second)
+		for _, r := range w.rigs {
+			r.requireRestored(t)
+			require.Equal(t, []protocol.EventKind{"ready", "restored"}, r.kinds())
+		}
+	})
+}
+
+func (w *way) awaitData(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		progress := w.trials[0].Progress(time.Now())
+		return progress != nil && *progress.Bytes > 1_000_000
+	}, 20*time.Second, 5*time.Millisecond)
+}
+
+// TestEveryEngineSaysWhenAPlaceIsLost: any agent of the way stops; each other one ends in a named state.
+func TestEveryEngineSaysWhenAPlaceIsLost(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		for lost := range e.relays + 2 {
+			w := newWay(t, e)
+			w.stop(protocol.Stop{Seconds: new(9.0)})
+			w.start(t)
+			w.awaitData(t)
+			w.cancel[lost](trial.ErrStopping)
+			w.await(t)
+			for i, r := range w.rigs {
+				r.requireRestored(t)
+				if i == lost {
+					require.Equal(t, protocol.ReasonAgentRestarted, r.failure(t).Reason)
+					continue
+				}
+				if kinds := r.kinds(); kinds[len(kinds)-1] == protocol.KindFailed { // what was under way to it was dropped
+					require.Equal(t, protocol.ReasonConnectFailed, r.failure(t).Reason, "lost %d, at %d", lost, i)
+					continue
+				}
+				require.Contains(t, []protocol.Ended{protocol.EndedPeerClosed, protocol.EndedLinkLost}, r.outcome(t).Ended, "lost %d, at %d", lost, i)
+			}
+		}
+	})
+}
+
+func TestEveryEngineKeepsTheOwnersBytes(t *testing.T) {
+	const most = 2_000_000
+	forEachEngine(t, func(t *testing.T, e engine) {
+		for place := range e.relays + 2 {
+			w := newWay(t, e)
+			w.stop(protocol.Stop{Seconds: new(9.0)})
+			w.rigs[place].env.Config.Policy.MaxBytes = most
+			w.start(t)
+			w.await(t)
+			failed := w.rigs[place].failure(t)
+			require.Equal(t, protocol.ReasonPolicyRefused, failed.Reason, failed.Detail)
+			require.Contains(t, failed.Detail, "max_bytes")
+		}
+	})
+}
+
+// TestEveryEngineNeedsItsTicket: whoever shows another secret gets nothing, and says so.
+func TestEveryEngineNeedsItsTicket(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		flow := &w.orders[w.last()].Flows[0]
+		flow.Ticket = strings.Replace(flow.Ticket, "5", "6", 1)
+		if flow.Upstream != nil && flow.Upstream.Key != "" {
+			flow.Upstream.Key = strings.Repeat("ab", 16)
+		}
+		w.orders[w.last()].DeadlineS = 1
+		w.start(t)
+		require.NoError(t, <-w.ended[w.last()])
+		failed := w.rigs[w.last()].failure(t)
+		require.Contains(t, []protocol.Reason{protocol.ReasonConnectFailed, protocol.ReasonRelayUnreachable}, failed.Reason, failed.Detail)
+		require.Nil(t, w.trials[0].Progress(time.Now()), "not a byte was sent")
+		for i := range w.last() {
+			w.cancel[i](trial.ErrLost)
+			require.NoError(t, <-w.ended[i])
+		}
+	})
+}
+
+func TestARelayThatIsNotThereIsNamed(t *testing.T) {
+	w := newWay(t, engines[2])
+	w.orders[1].DeadlineS = 1
+	tr, ended := w.rigs[1].begin(t.Context(), w.orders[1])
+	<-w.rigs[1].ready
+	tr.Go(makeGo("127.0.0.1:9"))
+	require.NoError(t, <-ended)
+	failed := w.rigs[1].failure(t)
+	require.Equal(t, protocol.ReasonRelayUnreachable, failed.Reason, failed.Detail)
+	require.Contains(t, failed.Detail, "127.0.0.1:9")
+}
+
+func TestARelaysOwnerSaysWhom(t *testing.T) {
+	for _, example := range []struct {
+		alter func(r *rig, order *protocol.Prepare)
+		why   string
+	}{
+		{func(r *rig, _ *protocol.Prepare) { r.env.Config.Policy.RelayPrivate = false }, "relay_private"},
+		{func(r *rig, o *protocol.Prepare) {
+			r.env.Config.Policy.RelayPrivate = false
+			o.Flows[0].Upstream.Host, o.Flows[0].Downstream[0].Host = "203.0.113.9", "10.1.2.3"
+		}, "10.1.2.3"},
+		{func(_ *rig, o *protocol.Prepare) { o.Flows[0].Upstream = nil }, "upstream"},
+		{func(_ *rig, o *protocol.Prepare) { o.Flows[0].Downstream = nil }, "downstream"},
+		{func(_ *rig, o *protocol.Prepare) { o.Flows[0].Place = 0 }, "place"},
+		{func(r *rig, _ *protocol.Prepare) { r.env.Config.Roles = []string{"sender"} }, "relay"},
+		{func(r *rig, o *protocol.Prepare) {
+			r.env.Config.Policy.RelayFlows = 1
+			second := o.Flows[0]
+			second.Flow = 2
+			o.Flows = append(o.Flows, second)
+		}, "relay_flows"},
+	} {
+		for _, e := range engines[1:] {
+			w := newWay(t, e)
+			example.alter(w.rigs[1], w.orders[1])
+			_, ended := w.rigs[1].begin(t.Context(), w.orders[1])
+			require.NoError(t, <-ended)
+			failed := w.rigs[1].failure(t)
+			require.Equal(t, protocol.ReasonPolicyRefused, failed.Reason)
+			require.Contains(t, failed.Detail, example.why)
+			w.rigs[1].requireRestored(t)
+		}
+	}
+	w := newWay(t, engines[2])
+	w.rigs[1].env.Config.Policy.RelayBufferBytes = 1000
+	_, ended := w.rigs[1].begin(t.Context(), w.orders[1])
+	require.NoError(t, <-ended)
+	require.Contains(t, w.rigs[1].failure(t).Detail, "relay_buffer_bytes")
+}
+
+func TestOptionsOfINTCPAreJudged(t *testing.T) {
+	for name, value := range map[string]any{"buffer_bytes": 12.0, "cache": "maybe", "hole_packets": 2.5, "colour": "red"} {
+		w := newWay(t, engines[2])
+		options := map[string]any{name: value}
+		w.orders[0].Flows[0].Transport.Options = options
+		_, ended := w.rigs[0].begin(t.Context(), w.orders[0])
+		require.NoError(t, <-ended)
+		failed := w.rigs[0].failure(t)
+		require.Equal(t, protocol.ReasonPolicyRefused, failed.Reason)
+		require.Contains(t, failed.Detail, name)
+	}
+}
