@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"downlink/agents/internal/pause"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
+	"downlink/agents/internal/socket"
 	"downlink/agents/internal/uplink"
 )
 
@@ -52,6 +55,9 @@ func (d doctorCmd) Run(ctx context.Context) error {
 		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(c.StateDir, keeper), checkDisk(facts), checkSpool(d.place),
 		checkRest(c, time.Now()),
 	}
+	if slices.Contains(c.Roles, "relay") {
+		findings = append(findings, checkRelay(c))
+	}
 	findings = append(findings, checkServer(ctx, c)...)
 	return printFindings(findings)
 }
@@ -82,10 +88,47 @@ func checkKernel(facts protocol.Host) finding {
 
 func checkRoles(c config.Config) finding {
 	roles := strings.Join(c.Roles, " and ")
-	if slices.Contains(c.Roles, "sender") && !host.HasAddress(c.DataHost) {
+	if (slices.Contains(c.Roles, "sender") || slices.Contains(c.Roles, "relay")) && !host.HasAddress(c.DataHost) {
 		return good("Role: %s. %s is not an address of this host, so the data port will listen on all addresses.", roles, c.DataHost)
 	}
 	return good("Role: %s, data host %q.", roles, c.DataHost)
+}
+
+// enoughSocketBytes holds what comes at 1 Gb/s in ten milliseconds, with the kernel's overhead.
+const enoughSocketBytes = 4 << 20
+
+// checkRelay tries what a relay of INTCP needs. A port of its own is tried where the kernel picks one for each run.
+func checkRelay(c config.Config) finding {
+	address := ""
+	if host.HasAddress(c.DataHost) {
+		address = c.DataHost
+	}
+	address = net.JoinHostPort(address, strconv.Itoa(c.DataPort))
+	conn, err := net.ListenPacket("udp", address)
+	if err != nil {
+		return bad("This host cannot relay INTCP at %s: %v; a run may be under way, or another program has the UDP port.", address, err)
+	}
+	defer func() { _ = conn.Close() }()
+	udp, isUDP := conn.(*net.UDPConn)
+	if !isUDP {
+		return bad("This host cannot relay INTCP: %s is not UDP.", address)
+	}
+	batch, err := socket.NewBatch(udp)
+	if err != nil {
+		return bad("This host cannot relay INTCP: %v.", err)
+	}
+	bytes, err := batch.ReceiveBytes()
+	if err != nil {
+		return bad("This host cannot relay INTCP: %v.", err)
+	}
+	sentence := fmt.Sprintf("This host can relay, over TCP and UDP at %s, %d flows at a time.", address, c.Policy.RelayFlows)
+	if !batch.JoinsDatagrams() {
+		sentence += " Its kernel does not join datagrams (UDP_GRO, Linux 5.0), so fast flows take much of a processor."
+	}
+	if bytes < enoughSocketBytes {
+		sentence += fmt.Sprintf(" Its sockets hold %d kB; set net.core.rmem_max and wmem_max to 8388608 for flows above 100 Mb/s.", bytes>>10)
+	}
+	return good("%s", sentence)
 }
 
 func checkControls(facts protocol.Host) finding {

@@ -50,15 +50,11 @@ type group struct {
 // NewBatch prepares a socket; where the kernel cannot join datagrams they go one by one.
 func NewBatch(conn *net.UDPConn) (*Batch, error) {
 	b := &Batch{conn: conn, packets: ipv4.NewPacketConn(conn), open: map[*net.UDPAddr]int{}}
-	_ = conn.SetReadBuffer(socketBytes) // as much as the host lets it have
-	_ = conn.SetWriteBuffer(socketBytes)
-	isJoined, err := b.joinArrivals()
-	if err != nil {
+	if err := b.setUp(); err != nil {
 		return nil, err
 	}
-	b.joins = isJoined
 	size := 2048
-	if isJoined {
+	if b.joins {
 		size = joinedBytes
 	}
 	b.in = make([]ipv4.Message, batchMessages)
@@ -68,16 +64,38 @@ func NewBatch(conn *net.UDPConn) (*Batch, error) {
 	return b, nil
 }
 
-func (b *Batch) joinArrivals() (isJoined bool, err error) {
-	raw, err := b.conn.SyscallConn()
+// setUp asks for large buffers, as large as the host lets this process have them, and for joined datagrams.
+func (b *Batch) setUp() error {
+	return onRaw(b.conn, func(fd int) error {
+		for _, options := range [][2]int{{unix.SO_RCVBUF, unix.SO_RCVBUFFORCE}, {unix.SO_SNDBUF, unix.SO_SNDBUFFORCE}} {
+			if unix.SetsockoptInt(fd, unix.SOL_SOCKET, options[1], socketBytes) != nil { // without privilege
+				_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, options[0], socketBytes)
+			}
+		}
+		b.joins = unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1) == nil
+		return nil
+	})
+}
+
+// ReceiveBytes is how much may wait in the socket, as the kernel counts it: with its own overhead.
+func (b *Batch) ReceiveBytes() (bytes int, err error) {
+	err = onRaw(b.conn, func(fd int) (err error) {
+		bytes, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+		return err
+	})
+	return bytes, err
+}
+
+func onRaw(conn *net.UDPConn, act func(fd int) error) error {
+	raw, err := conn.SyscallConn()
 	if err != nil {
-		return false, fmt.Errorf("reach socket: %w", err)
+		return fmt.Errorf("reach socket: %w", err)
 	}
-	var refused error
-	if err := raw.Control(func(fd uintptr) { refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_UDP, unix.UDP_GRO, 1) }); err != nil {
-		return false, fmt.Errorf("reach socket: %w", err)
+	var acted error
+	if err := raw.Control(func(fd uintptr) { acted = act(int(fd)) }); err != nil {
+		return fmt.Errorf("reach socket: %w", err)
 	}
-	return refused == nil, nil
+	return acted
 }
 
 // JoinsDatagrams tells whether the kernel takes and brings datagrams joined, which saves most of their cost.
