@@ -47,7 +47,7 @@ func (o options) run(out io.Writer) error {
 	}
 	window := int64(o.Window * 1e6)
 	values := calibration.Measure(profile, calibration.Effort{Probes: 200_000, Flows: o.Flows, Downloads: o.Downloads, WindowBytes: window})
-	_, _ = fmt.Fprintf(out, "%s: %d beginnings of flows, %d downloads and pairs, windows of %g MB, in virtual time\n\n", profile.Name, o.Flows, o.Downloads, o.Window)
+	_, _ = fmt.Fprintf(out, "%s: %d beginnings of flows, %d downloads and pairs, windows of %g MB, in virtual time%s\n\n", profile.Name, o.Flows, o.Downloads, o.Window, calibration.Remark(profile))
 	if err := calibration.Print(out, calibration.Compare(profile, values)); err != nil {
 		return err
 	}

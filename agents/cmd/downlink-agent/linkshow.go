@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,11 @@ func (c linkShowCmd) show(ctx context.Context, link netlab.Found, profile emulat
 		}
 		printLoaded(table, profile.Facts, loaded)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print what was measured: %w", err)
+	}
+	fmt.Println("\nAll statistics of the profile beside their targets, in virtual time: downlink-agent profiles show", cmp.Or(c.Profile, link.Profile))
+	return nil
 }
 
 // rttSummary describes RTTs in ms.

@@ -24,7 +24,7 @@ type cli struct {
 	Doctor   doctorCmd   `cmd:"" help:"Check whether this host can do what its configuration says."`
 	Spool    spoolCmd    `cmd:"" help:"List, return or drop samples that the server does not ask for."`
 	Link     linkCmd     `cmd:"" help:"Build, remove, list and show emulated links."`
-	Profiles profilesCmd `cmd:"" help:"List link profiles, and convert recorded courses of links."`
+	Profiles profilesCmd `cmd:"" help:"List, check and show link profiles, and convert recorded courses of links."`
 	Controls controlsCmd `cmd:"" help:"List the agent's own congestion controls, or load them for other programs."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 

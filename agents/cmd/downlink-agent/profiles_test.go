@@ -72,6 +72,29 @@ func TestAProfileIsShownWithoutBuildingIt(t *testing.T) {
 	require.ErrorContains(t, err, "from 0 to 1000 flows")
 }
 
+func TestStatisticsOfALinkWithAProxySayThatItTakesNoPart(t *testing.T) {
+	with, err := printed(t, "profiles", "show", "geo-viasat-pep", "--flows", "0")
+	require.NoError(t, err)
+	require.Contains(t, with, "The profile's proxy takes no part")
+	without, err := printed(t, "profiles", "show", "geo-viasat", "--flows", "0")
+	require.NoError(t, err)
+	require.NotContains(t, without, "proxy takes no part")
+}
+
+func TestALinkTraceIsCheckedWithMeansOverItsTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "course.csv")
+	require.NoError(t, os.WriteFile(path, []byte("# dl-link-trace/1\nat_ms,rate_bps,delay_ms,loss_ratio\n0,1000000,10,0\n30,5000000,50,0.1\n40,9000000,90,0.2\n"), 0o600))
+	text, err := printed(t, "profiles", "check", path, "terrestrial")
+	require.NoError(t, err)
+	require.Contains(t, text, path+": link trace, 3 rows, begins again after 50ms\n  rate 1 to 9 Mb/s, mean 3.4\n  delay 10 to 90 ms, mean 34\n  loss 0 to 20 %, mean 6\n")
+	require.Contains(t, text, "terrestrial: one hop, 50 Mb/s, RTT from 20.000 ms\n")
+	require.NoError(t, os.WriteFile(path, []byte("# dl-link-trace/1\nat_ms,rate_bps\n0,1000000\n0,2000000\n"), 0o600))
+	_, err = printed(t, "profiles", "check", path)
+	require.ErrorContains(t, err, "course.csv: line 4: ")
+	_, err = printed(t, "profiles", "check", filepath.Join(t.TempDir(), "none.csv"))
+	require.ErrorContains(t, err, "none.csv")
+}
+
 func TestLinkShowTakesTheNameOfAProfileToo(t *testing.T) {
 	require.NoError(t, linkShowCmd{Name: "terrestrial", Probes: 1, Seconds: 1}.Run(t.Context()))
 	require.ErrorContains(t, linkShowCmd{Name: "mars", Probes: 1, Seconds: 1}.Run(t.Context()), "mars")

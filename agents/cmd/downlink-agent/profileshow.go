@@ -36,7 +36,7 @@ func (c profilesShowCmd) Run() error {
 	values := calibration.Measure(profile, calibration.Effort{
 		Probes: virtualProbes, Flows: c.Flows, Downloads: c.Downloads, WindowBytes: int64(c.Window * 1e6),
 	})
-	fmt.Printf("%s (%s): %s\n%d probes, %d beginnings of flows and %d downloads in virtual time, windows of %g MB.\n\n",
-		profile.Name, profile.Orbit, profile.Description, virtualProbes, c.Flows, c.Downloads, c.Window)
+	fmt.Printf("%s (%s): %s\n%d probes, %d beginnings of flows and %d downloads in virtual time, windows of %g MB.%s\n\n",
+		profile.Name, profile.Orbit, profile.Description, virtualProbes, c.Flows, c.Downloads, c.Window, calibration.Remark(profile))
 	return calibration.Print(os.Stdout, calibration.Compare(profile, values))
 }

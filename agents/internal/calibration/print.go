@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"text/tabwriter"
+
+	"downlink/agents/internal/emulate"
 )
 
 // Print writes a line for each statistic: its value, and where it has a target what is published and whether it is met.
@@ -18,6 +20,14 @@ func Print(out io.Writer, rows []Row) error {
 		return fmt.Errorf("print statistics: %w", err)
 	}
 	return nil
+}
+
+// Remark is what a reader of a profile's statistics has to know besides, on a line of its own; mostly nothing.
+func Remark(profile emulate.Profile) string {
+	if profile.Pep == nil {
+		return ""
+	}
+	return "\nThe profile's proxy takes no part: flows are what they would be without it. docs/examples/pep.yaml compares both with kernels."
 }
 
 func (r Row) value() string {
