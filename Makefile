@@ -149,6 +149,11 @@ chaos: install packages $(S3_SERVER) ## As root, 25 minutes: the whole server aw
 	DOWNLINK_OUTAGE_S=180 $(PYTEST) backend/tests/system/test_outages.py
 	DOWNLINK_CHAOS_S=180 $(PYTEST) -s backend/tests/system/test_two_of_each.py
 
+.PHONY: fuzz
+fuzz: $(STAMPS)/python ## Twelve minutes: mutants of good input for 30 s (FUZZ_S) with every decoder of bytes from elsewhere, in Python and Go (FUZZ_SEED=1)
+	FUZZ_S=$(or $(FUZZ_S),30) FUZZ_SEED=$(or $(FUZZ_SEED),1) $(PYTEST) -rP backend/tests/fuzz
+	$(MAKE) -C agents fuzz FUZZ_S=$(or $(FUZZ_S),30)
+
 .PHONY: lint
 lint: lint-backend lint-agents lint-frontend ## Style, types, import contracts, of all three parts
 
@@ -188,7 +193,7 @@ bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (B
 	../$(BIN)/python -m bench.all
 
 # Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
-PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus pdftotext:poppler-utils systemd-analyze:systemd
+PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus caddy:caddy docker-compose:docker-compose pdftotext:poppler-utils systemd-analyze:systemd
 
 .PHONY: packages
 packages:

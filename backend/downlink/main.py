@@ -86,9 +86,10 @@ def _settings(**named: str) -> Settings:
 
 def _sentences(error: ValueError) -> str:
     """What a validation says, with the variables' names and without their values, which may be secrets."""
+    if not hasattr(error, "errors"):
+        return f"{error}."
     found = [
-        ("_".join(map(str, each["loc"])), str(each["msg"]).removeprefix("Value error, "))
-        for each in getattr(error, "errors", list)()
+        ("_".join(map(str, each["loc"])), str(each["msg"]).removeprefix("Value error, ")) for each in error.errors()
     ]
     return "\n".join(f"DOWNLINK_{name.upper()}: {said}." if name else f"{said}." for name, said in found)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, computed_field, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from downlink.domain.delivery import Networks, networks_of
 
@@ -16,8 +18,41 @@ SECRETS = Path("/run/secrets")  # where containers find theirs
 TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
 
 
+SECURITY_CONTACT = re.compile(r"(https://[^\s/]+\S*|mailto:[^\s@]+@[^\s@]+)")
+MOST_FILE_BYTES = 64 << 10
+
+
+class NamedFiles(PydanticBaseSettingsSource):
+    """DOWNLINK_X_FILE names the file that holds what DOWNLINK_X would: a secret in a variable is seen by too many."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's
+        variable = f"DOWNLINK_{field_name.upper()}"
+        path = os.environ.get(f"{variable}_FILE")
+        if not path:
+            return None, field_name, False
+        if variable in os.environ:
+            raise ValueError(f"{variable} and {variable}_FILE are both set: set one of them")
+        return _read_short(variable, Path(path)), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found = {name: self.get_field_value(field, name)[0] for name, field in self.settings_cls.model_fields.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def _read_short(variable: str, path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            content = file.read(MOST_FILE_BYTES + 1)
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ValueError(f"{variable}_FILE names {path}, which cannot be read: {why}") from None
+    if len(content) > MOST_FILE_BYTES:
+        raise ValueError(f"{variable}_FILE names {path}, which holds more than {MOST_FILE_BYTES} characters")
+    return content.strip()
+
+
 class Settings(BaseSettings):
-    """Field `x` is the variable DOWNLINK_X, or else what is in the file /run/secrets/downlink_x."""
+    """Field `x` is the variable DOWNLINK_X, or what is in the file that DOWNLINK_X_FILE names, or in /run/secrets/downlink_x."""
 
     model_config = SettingsConfigDict(
         env_prefix="DOWNLINK_", frozen=True, secrets_dir=SECRETS if SECRETS.is_dir() else None
@@ -32,6 +67,9 @@ class Settings(BaseSettings):
     )
     redis_url: SecretStr = Field(
         default=SecretStr("redis://127.0.0.1:6379/0"), description="The queue; may be emptied at any moment"
+    )
+    redis_password: SecretStr | None = Field(
+        default=None, description="The queue's password, where its URL holds none: any characters, no escapes"
     )
     host: str = Field(default="127.0.0.1", description="Address the api listens on")
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
@@ -81,6 +119,10 @@ class Settings(BaseSettings):
     smtp_user: str | None = None
     smtp_password: SecretStr | None = None
     mail_from: str | None = Field(default=None, description="The address that mails come from")
+    security_contact: str | None = Field(
+        default=None,
+        description="Whom to tell of a weakness of this server, https://… or mailto:…; served as /.well-known/security.txt",
+    )
     session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -95,6 +137,12 @@ class Settings(BaseSettings):
             raise ValueError(f"DOWNLINK_TRACE_STORE names an S3 store: set {keys} too")
         if self.s3_endpoint and not re.match(r"https?://[^/]+", self.s3_endpoint):
             raise ValueError("DOWNLINK_S3_ENDPOINT must be https://host[:port]")
+        return self
+
+    @model_validator(mode="after")
+    def _check_security_contact(self) -> Self:
+        if self.security_contact and not SECURITY_CONTACT.fullmatch(self.security_contact):
+            raise ValueError("DOWNLINK_SECURITY_CONTACT must be https://… or mailto:name@host")
         return self
 
     @model_validator(mode="after")
@@ -122,16 +170,26 @@ class Settings(BaseSettings):
         """Address for people and agents, without a final slash."""
         return (self.base_url or f"http://{_bracketed(self.host)}:{self.port}").rstrip("/")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, NamedFiles(settings_cls), dotenv_settings, file_secret_settings
+
     @property
     def database(self) -> str:
         """The database's URL with its password."""
-        url = self.database_url.get_secret_value()
-        if self.database_password is None:
-            return url
-        parts = urlsplit(url)
-        user, _, place = parts.netloc.rpartition("@")
-        password = quote(self.database_password.get_secret_value(), safe="")
-        return parts._replace(netloc=f"{user}:{password}@{place}").geturl()
+        return _with_password(self.database_url, self.database_password)
+
+    @property
+    def queue(self) -> str:
+        """The queue's URL with its password."""
+        return _with_password(self.redis_url, self.redis_password)
 
     @property
     def agents_url(self) -> str:
@@ -152,6 +210,15 @@ class Settings(BaseSettings):
         """scheme://host[:port] as browsers send it in Origin."""
         parts = urlsplit(self.public_url)
         return f"{parts.scheme}://{parts.netloc}"
+
+
+def _with_password(url: SecretStr, password: SecretStr | None) -> str:
+    if password is None:
+        return url.get_secret_value()
+    parts = urlsplit(url.get_secret_value())
+    user, _, place = parts.netloc.rpartition("@")
+    user = user.partition(":")[0]
+    return parts._replace(netloc=f"{user}:{quote(password.get_secret_value(), safe='')}@{place}").geturl()
 
 
 def _bracketed(host: str) -> str:

@@ -161,7 +161,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.resting = Resting(app.state.waiting)
     app.state.known = Known(app.state.waiting)
     watch_process(app.state.figures.registry, app.state.streams, app.state.waiting)
-    queue = settings.redis_url.get_secret_value()
+    queue = settings.queue
     app.state.figures.registry.register(ServerCollector(app.state, queue))
     app.state.newest = live.Newest(app.state.waiting)
     # Most requests are polls, and routers are asked in turn whose a request is: half of a poll's time, were it the last one's.

@@ -1,11 +1,12 @@
-"""For those who watch the service: alive, ready, figures."""
+"""For those who watch the service: alive, ready, and whom to tell of a weakness."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
 from redis import Redis, RedisError
 
 from downlink.actions.service import service_state
@@ -17,6 +18,7 @@ from downlink.domain.watch import LATE_S
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter()
+SECURITY_TXT_HOLDS = timedelta(days=90)
 
 
 @router.get("/api/v1/service", tags=["service"], responses=problems(401))
@@ -42,6 +44,22 @@ def ready(units: Units, settings: Config, clock: Clock) -> Response:
     return Response('{"status":"ready"}', media_type="application/json")
 
 
+@router.get("/.well-known/security.txt", include_in_schema=False)
+async def security_contact(settings: Config, clock: Clock) -> Response:
+    """Whom to tell of a weakness of this server (RFC 9116), where its admin has named somebody. It is said anew each time,
+    so it holds for a quarter of a year from now."""
+    if not settings.security_contact:
+        return problem(404, "not_found", "The admin of this server has named no contact (DOWNLINK_SECURITY_CONTACT).")
+    expires = (clock().astimezone(UTC) + SECURITY_TXT_HOLDS).replace(hour=0, minute=0, second=0, microsecond=0)
+    lines = [
+        f"Contact: {settings.security_contact}",
+        f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
+        f"Canonical: {settings.public_url}/.well-known/security.txt",
+        "Preferred-Languages: en",
+    ]
+    return PlainTextResponse("\n".join([*lines, ""]))
+
+
 def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> list[str]:
     try:
         with units(is_read_only=True) as unit:
@@ -52,7 +70,7 @@ def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> li
 
 def _is_queue_there(settings: Config) -> bool:
     try:
-        with Redis.from_url(settings.redis_url.get_secret_value(), socket_timeout=2, socket_connect_timeout=2) as redis:
+        with Redis.from_url(settings.queue, socket_timeout=2, socket_connect_timeout=2) as redis:
             return bool(redis.ping())
     except RedisError:
         return False

@@ -20,7 +20,7 @@ def make_celery(settings: Settings) -> Celery:
     So a message is a hint, acknowledged when a process takes it up: what is lost with the process or with the queue is
     found and sent again by the tick.
     """
-    app = Celery("downlink", broker=settings.redis_url.get_secret_value())
+    app = Celery("downlink", broker=settings.queue)
     app.conf.update(
         task_default_queue="jobs",
         task_acks_late=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +281,19 @@ def test_ready_needs_database_and_queue(lab: Lab, settings: Settings) -> None:
     lab.app.state.settings = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:1/0")})
     answer = lab.client.get("/readyz")
     assert (answer.status_code, answer.json()["details"]) == (503, {"away": ["queue"]})
+
+
+def test_a_named_contact_is_served_as_security_txt_to_anybody(lab: Lab, settings: Settings) -> None:
+    path = "/.well-known/security.txt"
+    assert lab.client.get(path).json()["code"] == "not_found"
+    lab.app.state.settings = settings.model_copy(update={"security_contact": "mailto:security@lab.example"})
+    answer = lab.client.get(path)
+    assert answer.headers["content-type"].startswith("text/plain")
+    said = dict(line.split(": ", 1) for line in answer.text.splitlines())
+    assert said["Contact"] == "mailto:security@lab.example"
+    assert said["Canonical"] == f"{settings.public_url}{path}"
+    left = datetime.fromisoformat(said["Expires"]) - lab.now()
+    assert timedelta(days=80) < left < timedelta(days=366)
 
 
 def test_ready_needs_a_conductor_that_ticks(lab: Lab) -> None:

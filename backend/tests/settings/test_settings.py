@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from kombu import Connection
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
@@ -22,6 +24,26 @@ def test_a_password_of_any_characters_joins_the_databases_address(password: str)
     assert url.password == password
     assert (url.username, url.host, url.port, url.database) == ("downlink", "db", 5433, "downlink")
     assert url.query == {"host": "/run/pg"}
+
+
+@pytest.mark.parametrize("password", ["plain", "s/la@sh:and?more#%41"])
+def test_the_queues_password_joins_its_address(password: str) -> None:
+    settings = Settings(redis_url=SecretStr("redis://redis:6379/0"), redis_password=SecretStr(password))
+    assert (
+        Connection(settings.queue).as_uri()
+        == Connection(hostname="redis", password=password, transport="redis", port=6379, virtual_host="0").as_uri()
+    )
+    assert Settings(redis_url=SecretStr("redis://redis:6379/0")).queue == "redis://redis:6379/0"
+
+
+def test_a_secret_may_be_in_a_file_that_a_variable_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "smtp").write_text("hunter2\n")
+    monkeypatch.setenv("DOWNLINK_SMTP_PASSWORD_FILE", str(tmp_path / "smtp"))
+    (tmp_path / "port").write_text("8123\n")
+    monkeypatch.setenv("DOWNLINK_PORT_FILE", str(tmp_path / "port"))
+    settings = Settings()
+    assert settings.smtp_password == SecretStr("hunter2")
+    assert settings.port == 8123
 
 
 def test_without_a_password_the_address_is_as_given() -> None:
@@ -42,6 +64,10 @@ def test_no_secret_is_shown() -> None:
         ({"TRACE_STORE": "/srv/traces"}, "DOWNLINK_TRACE_STORE must be `database` or s3://bucket/prefix."),
         ({"TRACE_STORE": "s3://"}, "DOWNLINK_TRACE_STORE must be `database` or s3://bucket/prefix."),
         ({"S3_ENDPOINT": "minio:9000"}, "DOWNLINK_S3_ENDPOINT must be https://host[:port]."),
+        ({"SMTP_PASSWORD_FILE": "/no/such/file"}, "names /no/such/file, which cannot be read: No such file or directory."),
+        ({"SMTP_PASSWORD_FILE": "/dev/zero"}, "which holds more than 65536 characters."),
+        ({"PORT": "80", "PORT_FILE": "/etc/hostname"}, "DOWNLINK_PORT and DOWNLINK_PORT_FILE are both set: set one of them."),
+        ({"SECURITY_CONTACT": "me@lab.example"}, "DOWNLINK_SECURITY_CONTACT must be https://… or mailto:name@host."),
         ({"PORT": "http"}, "DOWNLINK_PORT: Input should be a valid integer"),
     ],
 )  # fmt: skip

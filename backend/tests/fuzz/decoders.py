@@ -1,0 +1,147 @@
+"""Every decoder of bytes that come from elsewhere, with a corpus of what it takes. A decoder answers, or refuses in a sentence."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from pydantic import TypeAdapter, ValidationError
+
+from downlink.codec.bundle import split_bundle
+from downlink.codec.campaign_file import parse_campaign
+from downlink.codec.chunk import ChunkHeader, decode_chunk, encode_chunk, read_header
+from downlink.codec.path import decode_path
+from downlink.constellation.elements import read_elements
+from downlink.domain.errors import DownlinkError
+from downlink.domain.point import Point
+from downlink.importers.files import traces_in
+from downlink.protocol.messages import AnyEvent, JoinRequest, PollRequest
+from tests.constellation.test_parts import as_csv, as_xml, lines, messages
+from tests.fixtures.foreign_files import flent_file, iperf3_file, ndt7_file
+from tests.fixtures.scripted_agent import bundle_line, draw_steady
+
+ROOT = Path(__file__).resolve().parents[3]
+RECORDED = ROOT / "backend" / "tests" / "importers" / "data"
+RUN = "0b5f2a1c-7d4e-4f6a-9b8c-1d2e3f4a5b6c"
+REFUSALS = (DownlinkError, ValidationError)
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """decode: of a mutant. wrap: what makes of a mutant something whose outside is sound, so that the inside is reached."""
+
+    name: str
+    corpus: Sequence[bytes]
+    decode: Callable[[bytes], object]
+    wrap: Callable[[bytes], bytes] = bytes
+
+
+def _chunk() -> bytes:
+    t_us = np.arange(40, dtype=np.int64) * 10_000
+    columns = draw_steady(t_us)
+    return encode_chunk(ChunkHeader(RUN, 1, 1, Point.SENDER, 0, len(t_us), tuple(columns)), columns)
+
+
+def _unpacked(packed: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(packed)
+
+
+def _with_checksum(inside: bytes) -> bytes:
+    """A path whose header names the checksum of the columns that are there."""
+    line, end, body = inside.partition(b"\n")
+    try:
+        about = json.loads(line)
+    except ValueError:
+        about = None
+    if isinstance(about, dict):
+        about["columns_sha256"] = hashlib.sha256(body).hexdigest()
+        line = json.dumps(about).encode()
+    return zstandard.compress(line + end + body)
+
+
+def _bundle() -> bytes:
+    chunk = _chunk()
+    return b"".join(bundle_line((1, "sender", number), chunk) + chunk for number in range(2))
+
+
+def _tar() -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name, content in (("a.json", iperf3_file(2)), ("b/c.json", ndt7_file())):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return made.getvalue()
+
+
+def _read_all(content: bytes) -> None:
+    """Every trace of a file; what single tests of an archive are refused for is theirs."""
+    deque(traces_in("some file", content), maxlen=0)
+
+
+def _golden(prefix: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted((ROOT / "docs" / "protocol").glob(f"{prefix}*.json"))]
+
+
+def _texts(*patterns: str) -> list[bytes]:
+    return [path.read_bytes() for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def _elements() -> list[bytes]:
+    """As two lines each, with names and with planes; as messages in each of their forms."""
+    two_lines = ["\n".join(lines(range(3), name=True)), "\n".join(["2 2", *lines(range(4))])]
+    return [
+        each.encode() for each in (*two_lines, *(form(messages(range(2))) for form in (as_csv, as_xml, json.dumps)))
+    ]
+
+
+def _as_text(read: Callable[[str], Any], content: bytes) -> object:
+    """Where bytes are no text, the caller has refused them before."""
+    return read(content.decode(errors="replace"))
+
+
+def _message(kind: Any, content: bytes) -> object:
+    return TypeAdapter(kind).validate_json(content)
+
+
+def decoders() -> list[Decoder]:
+    path = (ROOT / "docs/examples/paths/golden.dlpath").read_bytes()
+    foreign = [iperf3_file(3), ndt7_file(), flent_file(), (RECORDED / "iperf3-3.0.11.json").read_bytes()[:60_000]]
+    tcp_info = _unpacked_stream(RECORDED / "tcp-info.jsonl.zst")
+    return [
+        Decoder("chunks", [_unpacked(_chunk())], decode_chunk, zstandard.compress),
+        Decoder("chunks' headers", [_unpacked(_chunk())], read_header, zstandard.compress),
+        Decoder("chunks as they come", [_chunk()], decode_chunk),
+        Decoder("bundles", [_bundle()], split_bundle),
+        Decoder("paths", [_unpacked(path)], decode_path, _with_checksum),
+        Decoder("paths as they come", [path], decode_path),
+        Decoder("element sets", _elements(), partial(_as_text, read_elements)),
+        Decoder(
+            "campaign files",
+            _texts("docs/examples/*.yaml", "docs/examples/studies/*.yaml"),
+            partial(_as_text, parse_campaign),
+        ),
+        Decoder("imported documents", foreign, _read_all),
+        Decoder("imported lines", [tcp_info], _read_all),
+        Decoder("imported archives", [_tar()], _read_all),
+        Decoder("imported, packed", [gzip.compress(foreign[0], mtime=0), zstandard.compress(foreign[1])], _read_all),
+        Decoder("agents joining", _golden("join_request"), partial(_message, JoinRequest)),
+        Decoder("agents' polls", _golden("poll_request"), partial(_message, PollRequest)),
+        Decoder("agents' events", _golden("event_"), partial(_message, AnyEvent)),
+    ]
+
+
+def _unpacked_stream(path: Path, most: int = 20_000) -> bytes:
+    with zstandard.ZstdDecompressor().stream_reader(path.read_bytes()) as reader:
+        return reader.read(most).rpartition(b"\n")[0]

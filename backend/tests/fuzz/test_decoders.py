@@ -1,0 +1,62 @@
+"""Whatever comes, a decoder answers or refuses in a sentence: no other error, no hang, no memory that the input's size does not explain.
+
+Some hundred mutants of each corpus here; `make fuzz` goes on for 30 s with each decoder (FUZZ_S), from FUZZ_SEED on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.fuzz.decoders import REFUSALS, Decoder, decoders
+from tests.fuzz.mutating import mutants
+
+FUZZ_S = float(os.environ.get("FUZZ_S", "0"))
+FIRST_SEED = int(os.environ.get("FUZZ_SEED", "1"))
+EXAMPLES = 150 if not FUZZ_S else 500
+SLOW_S = 5.0
+pytestmark = pytest.mark.timeout(120 + 4 * FUZZ_S)
+DECODERS = decoders()
+
+
+def judge(decoder: Decoder, content: bytes) -> None:
+    began = time.process_time()
+    said: Exception | None = None
+    try:
+        decoder.decode(decoder.wrap(content))
+    except REFUSALS as refusal:
+        said = refusal
+    assert said is None or str(said), "a refusal without a sentence"
+    assert time.process_time() - began < SLOW_S, "a small input holds up everybody"
+
+
+def rounds(decoder: Decoder, number: int) -> None:
+    """So many mutants, drawn by a seed."""
+
+    @seed(number)
+    @settings(
+        max_examples=EXAMPLES, database=None, deadline=None, derandomize=False,
+        phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(mutants(decoder.corpus))
+    def one(content: bytes) -> None:
+        judge(decoder, content)
+
+    one()
+
+
+@pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
+def test_a_decoder_answers_or_refuses(decoder: Decoder) -> None:
+    assert decoder.corpus
+    for content in decoder.corpus:
+        decoder.decode(decoder.wrap(content))
+    ends, number = time.monotonic() + FUZZ_S, FIRST_SEED
+    while True:
+        rounds(decoder, number)
+        number += 1
+        if time.monotonic() >= ends:
+            break
+    print(f"{decoder.name}: {EXAMPLES * (number - FIRST_SEED)} mutants, seeds {FIRST_SEED} to {number - 1}")
