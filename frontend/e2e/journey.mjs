@@ -94,6 +94,8 @@ async function watch(page) {
   await page.evaluate(() => document.body.setAttribute('data-journey', 'same document'))
   await progress.getByText(/^0 of \d+ runs? done/).waitFor()
   await progress.getByText('running').first().waitFor({ timeout: CAMPAIGN_MS })
+  const flow = progress.getByRole('list', { name: 'Flows now' }).getByRole('listitem')
+  await flow.filter({ hasText: /[\d.]+ .?b\/s.*RTT \d.* ms.*cwnd [\d.]+ / }).waitFor({ timeout: CAMPAIGN_MS })
   await progress.getByText(/^[1-9]\d* of \d+ runs? done/).waitFor({ timeout: CAMPAIGN_MS })
   await progress.getByText(/^(\d+) of \1 runs? done/).waitFor({ timeout: CAMPAIGN_MS })
   assert.equal(await page.evaluate(() => document.body.getAttribute('data-journey')), 'same document')

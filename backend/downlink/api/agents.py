@@ -22,6 +22,7 @@ router = APIRouter(tags=["agents"])
 
 @router.get("/agents", responses=problems(401))
 def list_agents(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> AgentList:
+    """Every agent that has joined: what its host can do, whether it is there, which links it serves."""
     found, total = rows.list_agents(unit, limit, offset)
     links_of = rows.links_by_agent(unit)
     measuring = leases.holding_runs(unit)

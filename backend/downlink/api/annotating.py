@@ -47,4 +47,5 @@ def annotate(body: AnnotationBody, unit: UnitOfWork, now: Now) -> Annotation:
     responses=problems(401, 403, 404),
 )
 def delete_annotation(annotation_id: UUID, unit: UnitOfWork) -> None:
+    """Delete a note; no run changes by it."""
     annotating.delete_annotation(unit, annotation_id)

@@ -100,6 +100,7 @@ def create_campaign(body: CampaignBody, caller: Creator, unit: UnitOfWork, now: 
 
 @router.get("/campaigns/{campaign_id}", responses=problems(401, 403, 404, 429))
 def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignDetail:
+    """A campaign: its file, its state, and how many of its runs have ended."""
     return present.campaign_detail(rows.get_overview(unit, campaign_id))
 
 

@@ -23,6 +23,7 @@ router = APIRouter(tags=["links"])
 
 @router.get("/links", responses=problems(401))
 def list_links(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> LinkList:
+    """Every link, which run holds it, and what is left of its allowance."""
     found, total = rows.list_links(unit, limit, offset)
     held = rows.runs_on_links(unit)
     months = rows.allowances(unit, [row.name for row in found], now)
@@ -32,6 +33,7 @@ def list_links(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, off
 
 @router.post("/links", status_code=201, responses=problems(401, 403, 404, 409))
 def create_link(body: LinkBody, caller: Annotated[Caller, may(Verb.CREATE_LINK)], unit: UnitOfWork, now: Now) -> Link:
+    """Add a link between agents that have joined."""
     return _shown(unit, links.create_link(unit, body.model_dump(), now, owner_id=caller.account_id), now)
 
 
@@ -39,6 +41,7 @@ def create_link(body: LinkBody, caller: Annotated[Caller, may(Verb.CREATE_LINK)]
     "/links/{link_id}", dependencies=[may_with_link(Verb.CHANGE_LINK)], responses=problems(401, 403, 404, 409)
 )
 def change_link(link_id: UUID, body: LinkChange, unit: UnitOfWork, now: Now) -> Link:
+    """Change the keys that are given. 409 while a run holds the link."""
     return _shown(unit, links.change_link(unit, link_id, body.model_dump(exclude_unset=True)), now)
 
 

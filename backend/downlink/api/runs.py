@@ -43,6 +43,7 @@ def get_now(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Camp
 
 @router.get("/runs/{run_id}", responses=problems(401, 404))
 def get_run(run_id: UUID, caller: Reader, unit: ReadUnit) -> Run:
+    """A run: its flows with what was asked and what was, its hosts, its traces, and why it ended."""
     return present.run(rows.get_run_details(unit, run_id))
 
 

@@ -47,8 +47,19 @@ class Check(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class QuickTestOf:
+    """What a quick test finds out: over this link, from its sender of this number."""
+
+    link: str
+    sender: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer in a sentence. todo: what to do about it, empty for nothing. at, run_id: when, and in which run, it was found."""
+    """One answer in a sentence. todo: what to do about it, empty for nothing. at, run_id: when, and in which run, it was found.
+
+    quick_test: the quick test that finds it out anew.
+    """
 
     check: Check
     level: Level
@@ -56,6 +67,7 @@ class Answer:
     todo: str = ""
     at: datetime | None = None
     run_id: UUID | None = None
+    quick_test: QuickTestOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,23 +207,24 @@ def _clock(host: Host) -> Answer:
 def _data_port(uses: Sequence[Use], reached: Mapping[tuple[str, str], Reached]) -> Iterator[Answer]:
     """At the receivers, which call it: one answer for each sender."""
     pairs = dict.fromkeys(
-        (use.link.senders[flow.sender - 1], use.agent, use.link.name)
+        (use.link.senders[flow.sender - 1], use.agent, QuickTestOf(use.link.name, flow.sender))
         for use in uses
         if not use.is_sender
         for _, flow in use.flows
     )
-    for sender, receiver, link in pairs:
+    for sender, receiver, quick_test in pairs:
         last = reached.get((sender, receiver))
         if last is None:
             sentence = f"Whether it reaches the data port of {sender} is not known: no run has tried it."
-            yield Answer(Check.DATA_PORT, Level.UNKNOWN, sentence, f"A quick test on {link} tries it.")
+            todo = f"A quick test on {quick_test.link} tries it."
+            yield Answer(Check.DATA_PORT, Level.UNKNOWN, sentence, todo, quick_test=quick_test)
         elif last.has_come:
             sentence = f"It reached the data port of {sender} in their last run."
-            yield Answer(Check.DATA_PORT, Level.OK, sentence, "", last.at, last.run_id)
+            yield Answer(Check.DATA_PORT, Level.OK, sentence, "", last.at, last.run_id, quick_test)
         else:
             sentence = f"It did not reach the data port of {sender} in their last run. {last.detail}".rstrip()
-            todo = f"Open the port in the sender's firewall; a quick test on {link} tries it again."
-            yield Answer(Check.DATA_PORT, Level.NOTE, sentence, todo, last.at, last.run_id)
+            todo = f"Open the port in the sender's firewall; a quick test on {quick_test.link} tries it again."
+            yield Answer(Check.DATA_PORT, Level.NOTE, sentence, todo, last.at, last.run_id, quick_test)
 
 
 def _changes(host: Host) -> Answer:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from downlink.domain.allowance import Allowance
 from downlink.domain.week import Stretch
 from downlink.domain.zone import Night, nights
-from downlink.storage import calendars
+from downlink.storage import calendars, links
 from downlink.storage.calendars import Lane
 from downlink.storage.campaigns import campaign_of
 from downlink.storage.runs import used_bytes
@@ -44,13 +45,23 @@ class CalendarLane:
 
 
 @dataclass(frozen=True)
+class MonthUse:
+    """Of a link's allowance in this month."""
+
+    used_bytes: int
+    left_bytes: int
+    resets_at: datetime
+
+
+@dataclass(frozen=True)
 class CalendarLink:
-    """carried_bytes: of all runs over it in these days, those of lanes that are not shown included."""
+    """month: of the allowance, now. carried_bytes: of all runs over it in these days, those of lanes that are not shown included."""
 
     link: str
     time_zone: str | None
     nights: Sequence[Night]
     allowance_bytes: int | None
+    month: MonthUse | None
     carried_bytes: int
     lanes: list[CalendarLane]
 
@@ -68,14 +79,18 @@ class Calendar:
     links: list[CalendarLink]
 
 
-def calendar_of(unit: Unit, stretch: Stretch) -> Calendar:
+def calendar_of(unit: Unit, stretch: Stretch, now: datetime) -> Calendar:
     """Every link, and of campaigns that have runs in these days the first 100 by link."""
     lanes, total = calendars.lanes_within(unit, stretch, MOST_LANES)
     carried = calendars.carried_within(unit, stretch)
     known = {row.name: row for row in calendars.first_links(unit, MOST_LINKS)}
+    months = links.allowances(unit, known, now)
     by_link = _lanes(unit, lanes, carried)
-    links = [_link(name, known.get(name), stretch, carried, by_link[name]) for name in sorted({*known, *by_link})]
-    return Calendar(stretch.from_at, stretch.to_at, stretch.cell_s, total, *calendars.neighbours(unit, stretch), links)
+    shown = [
+        _link(name, known.get(name), stretch, months.get(name), carried, by_link[name])
+        for name in sorted({*known, *by_link})
+    ]
+    return Calendar(stretch.from_at, stretch.to_at, stretch.cell_s, total, *calendars.neighbours(unit, stretch), shown)
 
 
 def _lanes(unit: Unit, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID], int]) -> dict[str, list[CalendarLane]]:
@@ -107,6 +122,7 @@ def _link(
     name: str,
     row: Link | None,
     stretch: Stretch,
+    month: Allowance | None,
     carried: Mapping[tuple[str, UUID], int],
     lanes: list[CalendarLane],
 ) -> CalendarLink:
@@ -116,6 +132,7 @@ def _link(
         zone,
         nights(zone, stretch.from_at, stretch.to_at) if zone else [],
         row.allowance_bytes if row else None,
+        MonthUse(month.used_bytes, month.left_bytes, month.resets_at) if month else None,
         sum(each for (link, _), each in carried.items() if link == name),
         lanes,
     )

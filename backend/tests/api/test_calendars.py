@@ -98,6 +98,10 @@ def test_runs_of_every_campaign_lie_where_they_began_or_are_due(lab: Lab) -> Non
     carried = sum(flow["app_bytes"] or 0 for run in ended for flow in lab.call("GET", f"/runs/{run['id']}")["flows"])
     assert (first["carried_bytes"], first["used_bytes"], first["limit_bytes"]) == (carried, carried, 90_000_000)
     assert geo["carried_bytes"] == carried > 0
+    month = lab.call("GET", "/links")["items"][0]["month"]
+    assert (geo["month"], month["used_bytes"], idle["month"]) == (month, carried, None)
+    before = calendar(lab, from_=str((lab.now() - timedelta(days=60)).date()), days=1)["links"][0]
+    assert (before["carried_bytes"], before["month"]) == (0, month)
     [complete] = [run for run in ended if run["state"] == "complete"]
     [cell] = [cell for cell in first["cells"] if "complete" in cell["counts"]]
     begins = datetime.fromisoformat(cell["at"])

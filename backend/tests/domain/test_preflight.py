@@ -13,7 +13,7 @@ from downlink.domain.campaign import Campaign
 from downlink.domain.conflict import Conflict
 from downlink.domain.hosts import DISK_RESERVE_BYTES, Found, Host, find_refused
 from downlink.domain.link import Link, Orbit
-from downlink.domain.preflight import Answer, Check, Level, Reached, judge_hosts
+from downlink.domain.preflight import Answer, Check, Level, QuickTestOf, Reached, judge_hosts
 
 AT, RUN = datetime(2026, 1, 2, 3, tzinfo=UTC), UUID(int=1)
 GEO = Link("geo", Orbit.GEO, "", 144_000_000, 600.0, "client", ("server-1", "server-2"))
@@ -172,7 +172,9 @@ def test_the_data_port_is_known_from_the_last_run_between_both() -> None:
     pair = ("server-1", "client")
 
     def ask(reached: Any) -> Level:
-        return said(host(), Check.DATA_PORT, agent="client", reached=reached).level
+        answer = said(host(), Check.DATA_PORT, agent="client", reached=reached)
+        assert answer.quick_test == QuickTestOf("geo", 1), "a quick test asks anew"
+        return answer.level
 
     assert ask({}) is Level.UNKNOWN
     assert ask({pair: Reached(AT, RUN, has_come=True)}) is Level.OK

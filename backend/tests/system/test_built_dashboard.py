@@ -133,6 +133,12 @@ def test_charts_are_taken_away_as_files_that_hold_what_they_show(site: Site) -> 
     assert site.run("taking.mjs", "--campaign", site.campaign) == ["Throughput: 70", "Congestion window: 70"]
 
 
+def test_results_are_read_on_a_phone(site: Site) -> None:
+    """What matters is in sight at 390 px, and is what the API says."""
+    said = site.run("narrow.mjs", "--campaign", NAME)
+    assert [line.partition(":")[0] for line in said] == ["HyStart on", "HyStart off", "difference", "summary.csv"]
+
+
 def test_a_run_is_found_and_its_figure_saved_by_keyboard_alone(site: Site) -> None:
     reached = site.run("keyboard.mjs", "--campaign", NAME)
     assert len(reached) == 6

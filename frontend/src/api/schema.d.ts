@@ -449,7 +449,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Agents */
+        /**
+         * List Agents
+         * @description Every agent that has joined: what its host can do, whether it is there, which links it serves.
+         */
         get: operations["list_agents"];
         put?: never;
         post?: never;
@@ -506,10 +509,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Links */
+        /**
+         * List Links
+         * @description Every link, which run holds it, and what is left of its allowance.
+         */
         get: operations["list_links"];
         put?: never;
-        /** Create Link */
+        /**
+         * Create Link
+         * @description Add a link between agents that have joined.
+         */
         post: operations["create_link"];
         delete?: never;
         options?: never;
@@ -534,7 +543,10 @@ export interface paths {
         delete: operations["delete_link"];
         options?: never;
         head?: never;
-        /** Change Link */
+        /**
+         * Change Link
+         * @description Change the keys that are given. 409 while a run holds the link.
+         */
         patch: operations["change_link"];
         trace?: never;
     };
@@ -759,7 +771,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Campaign */
+        /**
+         * Get Campaign
+         * @description A campaign: its file, its state, and how many of its runs have ended.
+         */
         get: operations["get_campaign"];
         /**
          * Change Campaign
@@ -992,7 +1007,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Run */
+        /**
+         * Get Run
+         * @description A run: its flows with what was asked and what was, its hosts, its traces, and why it ended.
+         */
         get: operations["get_run"];
         put?: never;
         post?: never;
@@ -1196,7 +1214,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete Annotation */
+        /**
+         * Delete Annotation
+         * @description Delete a note; no run changes by it.
+         */
         delete: operations["delete_annotation"];
         options?: never;
         head?: never;
@@ -2277,9 +2298,11 @@ export interface components {
             nights: components["schemas"]["Night"][];
             /**
              * Allowance Bytes
-             * @description The link's, a month from its reset day on; what is left of it is in the list of links
+             * @description A month
              */
             allowance_bytes: number | null;
+            /** @description What is used of the allowance now, whichever days are shown */
+            month: components["schemas"]["MonthUse"] | null;
             /**
              * Carried Bytes
              * @description By all runs over it in these days
@@ -4524,6 +4547,8 @@ export interface components {
              * @description The run in which it was found
              */
             run_id: string | null;
+            /** @description The quick test that finds it out anew; null where none does */
+            quick_test: components["schemas"]["PlannedQuickTest"] | null;
         };
         /** HostAnswers */
         HostAnswers: {
@@ -5930,6 +5955,19 @@ export interface components {
             startup_s: number;
             /** Steady S */
             steady_s: number;
+        };
+        /**
+         * PlannedQuickTest
+         * @description What to test: `POST /links/{link_id}/quick-test`.
+         */
+        PlannedQuickTest: {
+            /** Link */
+            link: string;
+            /**
+             * Sender
+             * @description Its number in the link, from 1
+             */
+            sender: number;
         };
         /** PlannedRun */
         PlannedRun: {

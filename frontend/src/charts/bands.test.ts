@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BandSeries, bandMaximum, isBandCut, isolatedIndices, readingAt } from './bands'
+import { type BandSeries, bandMaximum, isBandCut, isolatedIndices, mergeBands, placeAt, readingAt } from './bands'
 
 function makeSeries(x: number[], mean: (number | null)[], half: number | null = 1): BandSeries {
   const low = mean.map((value) => (value === null || half === null ? null : value - half))
@@ -53,4 +53,18 @@ it('a reading outside the series is null, inside a gap it is empty', () => {
   expect(readingAt(series, 7)).toBeNull()
   expect(readingAt(series, 1)).toEqual({ mean: null, low: null, high: null, n: 0 })
   expect(readingAt(series, 0)).toEqual({ mean: 1, low: 0, high: 2, n: 3 })
+})
+
+it('of uneven steps the nearest one is read, no row is between them, and nothing is read beyond the end', () => {
+  const sizes = { ...makeSeries([99, 100, 110, 120], [1, 2, 3, 4]), isUneven: true }
+  expect([99, 104, 106, 120, 121].map((x) => readingAt(sizes, x)?.mean)).toEqual([1, 2, 3, 4, undefined])
+  expect(placeAt(sizes, 117)).toBe(3)
+  expect(
+    mergeBands([sizes, { ...makeSeries([99, 100], [5, 6]), isUneven: true }]).map(({ x, mean_0, mean_1 }) => [x, mean_0, mean_1]),
+  ).toEqual([
+    [99, 1, 5],
+    [100, 2, 6],
+    [110, 3, null],
+    [120, 4, null],
+  ])
 })

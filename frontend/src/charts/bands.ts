@@ -16,6 +16,8 @@ export interface BandSeries {
   /** Place in the palette; stays with a series when others are hidden. */
   style: number
   x: number[]
+  /** Whether x has no common step, as sizes have: neighbours are joined, however far apart they are. */
+  isUneven?: boolean | undefined
   band: Band
 }
 
@@ -27,6 +29,7 @@ export type ChartRow = { x: number } & Record<`mean_${number}` | `run_${number}_
 function fullAxis(series: readonly BandSeries[], step: number): number[] {
   const all = series.flatMap((one) => one.x)
   if (all.length === 0) return []
+  if (series.some(({ isUneven }) => isUneven)) return [...new Set(all)].sort((a, b) => a - b)
   const first = all.reduce((a, b) => Math.min(a, b))
   const last = all.reduce((a, b) => Math.max(a, b))
   return Array.from({ length: Math.round((last - first) / step) + 1 }, (_, index) => first + index * step)
@@ -93,9 +96,15 @@ export interface ReadingAt {
   n: number
 }
 
+/** Where a series is read at x: there, or of uneven steps at the nearest one. -1 where the series does not reach. */
+export function placeAt({ x: places, isUneven }: Pick<BandSeries, 'x' | 'isUneven'>, x: number): number {
+  if (!isUneven || x > (places.at(-1) ?? 0)) return places.indexOf(x)
+  return places.reduce((best, place, index) => (Math.abs(place - x) < Math.abs((places[best] ?? 0) - x) ? index : best), 0)
+}
+
 /** The values of a series at x, or null when the series has no such bin. */
 export function readingAt(series: BandSeries, x: number): ReadingAt | null {
-  const index = series.x.indexOf(x)
+  const index = placeAt(series, x)
   if (index === -1) return null
   const { mean, low, high, n } = series.band
   return { mean: mean[index] ?? null, low: low[index] ?? null, high: high[index] ?? null, n: n[index] ?? 0 }

@@ -34,6 +34,12 @@ describe('a band chart', () => {
     expect(flat(shapes).filter(({ is }) => is === 'dot')).toHaveLength(1)
   })
 
+  it('joins values at uneven steps, such as sizes of objects', () => {
+    const shapes = bandShapes({ ...box, series: [{ ...series, isUneven: true }] })
+    expect(paths(shapes, 'mean')[0]?.d.match(/M/g)).toHaveLength(1)
+    expect(flat(shapes).filter(({ is }) => is === 'dot')).toHaveLength(0)
+  })
+
   it('draws the single runs instead of a band where they are few', () => {
     const few = {
       ...series,

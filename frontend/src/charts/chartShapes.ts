@@ -128,13 +128,13 @@ const levelShape = (plot: Plot, y: number, look: Look): PathShape => ({
 
 type ToPixel = (value: number) => number
 
-/** Points at steps of one along x: an absent bin is a gap and not a bridge. */
+/** Points at steps of one along x: an absent bin is a gap and not a bridge. Uneven steps are all joined. */
 function pointsOf(one: BandSeries, values: readonly (number | null)[], x: ToPixel, y: ToPixel, factor: number) {
   return one.x.flatMap((at, index) => {
     const value = values[index]
     const point = value == null ? null : ([x(at), y(value * factor)] as const)
     const before = one.x[index - 1]
-    return before !== undefined && at - before > 1 ? [null, point] : [point]
+    return before !== undefined && at - before > 1 && !one.isUneven ? [null, point] : [point]
   })
 }
 

@@ -68,6 +68,10 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
   })
 })
 
+it('each of the eight styles has a dash of its own: on grey paper, too, lines differ', () => {
+  expect(new Set(SERIES_STYLES.map(({ dash }) => dash)).size).toBe(SERIES_STYLES.length)
+})
+
 it('no two of 32 series share both colour and dash', () => {
   const seen = Array.from({ length: 32 }, (_, index) => JSON.stringify(seriesStyle(index)))
   expect(new Set(seen).size).toBe(32)

@@ -15,10 +15,10 @@ export const SERIES_STYLES: readonly SeriesStyle[] = [
   { light: '#cf5400', dark: '#ff9350', dash: '7 3' },
   { light: '#00805d', dark: '#35c79b', dash: '2 2.5' },
   { light: '#a8437f', dark: '#ea9fcb', dash: '9 3 2 3' },
-  { light: '#8a6a00', dark: '#e3c54a', dash: '0' },
-  { light: '#4d5360', dark: '#b9bfca', dash: '7 3' },
-  { light: '#2b83ba', dark: '#9fd4f7', dash: '2 2.5' },
-  { light: '#b3261e', dark: '#ff8a80', dash: '9 3 2 3' },
+  { light: '#8a6a00', dark: '#e3c54a', dash: '16 3' },
+  { light: '#4d5360', dark: '#b9bfca', dash: '4 4' },
+  { light: '#2b83ba', dark: '#9fd4f7', dash: '9 3 2 3 2 3' },
+  { light: '#b3261e', dark: '#ff8a80', dash: '14 3 6 3' },
 ]
 
 /** Styles repeat after the eighth series; the dash moves on by one each round so that a pair stays unique. */

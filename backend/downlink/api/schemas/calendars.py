@@ -9,6 +9,7 @@ from pydantic import Field
 from downlink.api.schemas.base import Moment, Shape
 from downlink.api.schemas.campaigns import CampaignStateName
 from downlink.api.schemas.days import Night
+from downlink.api.schemas.links import MonthUse
 from downlink.api.schemas.runs import RunStateName
 
 
@@ -36,9 +37,8 @@ class CalendarLink(Shape):
     link: str
     time_zone: str | None
     nights: list[Night] = Field(description="22:00 to 06:00 by its clock")
-    allowance_bytes: int | None = Field(
-        description="The link's, a month from its reset day on; what is left of it is in the list of links"
-    )
+    allowance_bytes: int | None = Field(description="A month")
+    month: MonthUse | None = Field(description="What is used of the allowance now, whichever days are shown")
     carried_bytes: int = Field(description="By all runs over it in these days")
     lanes: list[CalendarLane] = Field(description="In the order of their first runs")
 

@@ -175,6 +175,13 @@ class Conflict(Shape):
     place: str = Field(default="", description="The key of the campaign file that it is about; empty for none")
 
 
+class PlannedQuickTest(Shape):
+    """What to test: `POST /links/{link_id}/quick-test`."""
+
+    link: str
+    sender: int = Field(description="Its number in the link, from 1")
+
+
 class HostAnswer(Shape):
     check: Check
     level: Level = Field(description="`bad`: runs fail. `note`: worth knowing. `unknown`: nobody has said yet")
@@ -182,6 +189,9 @@ class HostAnswer(Shape):
     todo: str = Field(description="What to do about it; empty for nothing")
     at: Moment | None = Field(description="When it was found; null: what the agent said last")
     run_id: UUID | None = Field(description="The run in which it was found")
+    quick_test: PlannedQuickTest | None = Field(
+        description="The quick test that finds it out anew; null where none does"
+    )
 
 
 class HostAnswers(Shape):

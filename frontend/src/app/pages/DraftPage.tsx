@@ -9,6 +9,7 @@ import { DraftEditor } from '@/features/drafts/DraftEditor'
 import { useDraftText } from '@/features/drafts/useDraftText'
 import type { View } from '@/features/drafts/views'
 import { detectorsText } from '@/features/exits/detectors'
+import { QuickTestOf } from '@/features/links/QuickTest'
 import { PreviewPanel } from '@/features/plan/PreviewPanel'
 import classes from '@/features/plan/plan.module.css'
 import { usePreview } from '@/features/plan/queries'
@@ -56,7 +57,9 @@ export function DraftPage({ draftKey, start, title, description, view, onView, s
         <DraftEditor text={draft.text} onChange={draft.change} problems={problems} view={view} onView={onView} />
         <Stack gap="lg" className={classes.preview} role="region" aria-label="Preview">
           {error ? <ProblemAlert error={error} /> : null}
-          {preview ? <PreviewPanel preview={preview} isCurrent={isCurrent} note={detectorsText(preview.campaign)} /> : null}
+          {preview ? (
+            <PreviewPanel preview={preview} isCurrent={isCurrent} note={detectorsText(preview.campaign)} quickTest={QuickTestOf} />
+          ) : null}
         </Stack>
       </div>
     </>

@@ -31,9 +31,12 @@ it('runs that did not end well lie above the others, whatever their number', () 
   expect(laneText({ cells })).toBe('2026-02-27: 3 complete, 1 planned, 2 failed; 2026-02-28: 1 missed')
 })
 
-it('an allowance is named with what is not known of it', () => {
-  expect(carriedText({ carried_bytes: 3_640_000_000, allowance_bytes: null })).toBe(
+it('an allowance is compared with what this month used of it, whichever days are shown', () => {
+  expect(carriedText({ carried_bytes: 3_640_000_000, allowance_bytes: null, month: null })).toBe(
     '3.64 GB carried in these days. The link has no allowance.',
   )
-  expect(carriedText({ carried_bytes: 3_640_000_000, allowance_bytes: 5_000_000_000 })).toContain('73 % of the allowance of 5.00 GB. An')
+  const month = { used_bytes: 3_640_000_000, left_bytes: 1_360_000_000, resets_at: '2026-12-01T00:00:00Z' }
+  const said = carriedText({ carried_bytes: 9_000_000_000, allowance_bytes: 5_000_000_000, month })
+  expect(said).toContain('9.00 GB carried in these days. Allowance: 3.64 GB of 5.00 GB used this month (73 %), until ')
+  expect(said).toContain('Dec')
 })

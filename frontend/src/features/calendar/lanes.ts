@@ -2,6 +2,7 @@ import type { CalendarLane, CalendarLink, Calendar as Days } from '@/api/types'
 import { momentText, secondsOf } from '@/charts/clock'
 import { formatBytes, formatNumber, plural } from '@/lib/format'
 import { type Tone, toneOf } from '@/lib/states'
+import { formatDayAndClock } from '@/lib/time'
 
 const DAY_MS = 86_400_000
 
@@ -73,12 +74,16 @@ export function stripCells({ cells }: Pick<CalendarLane, 'cells'>, { from_at, ce
   })
 }
 
-/** "3.64 GB carried in these days, 73 % of the allowance of 5.00 GB." */
-export function carriedText({ carried_bytes, allowance_bytes }: Pick<CalendarLink, 'carried_bytes' | 'allowance_bytes'>): string {
-  const carried = `${formatBytes(carried_bytes)} carried in these days`
-  if (allowance_bytes === null) return `${carried}. The link has no allowance.`
-  const share = allowance_bytes > 0 ? `${formatNumber((100 * carried_bytes) / allowance_bytes, 0)} % of` : 'against'
-  return `${carried}, ${share} the allowance of ${formatBytes(allowance_bytes)}. An allowance is for a month; the page Links has what is left of it.`
+/** "1.20 GB carried in these days. Allowance: 3.64 GB of 5.00 GB used this month (73 %), until 1 Dec, 00:00 UTC." */
+export function carriedText({
+  carried_bytes,
+  allowance_bytes,
+  month,
+}: Pick<CalendarLink, 'carried_bytes' | 'allowance_bytes' | 'month'>): string {
+  const carried = `${formatBytes(carried_bytes)} carried in these days.`
+  if (allowance_bytes === null || month === null) return `${carried} The link has no allowance.`
+  const share = allowance_bytes > 0 ? ` (${formatNumber((100 * month.used_bytes) / allowance_bytes, 0)} %)` : ''
+  return `${carried} Allowance: ${formatBytes(month.used_bytes)} of ${formatBytes(allowance_bytes)} used this month${share}, until ${formatDayAndClock(month.resets_at)}.`
 }
 
 /** "7 runs: 4 complete, 1 failed · 1.40 GB", and of a campaign with a limit what all of it has used. */

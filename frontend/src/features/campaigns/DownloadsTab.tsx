@@ -1,8 +1,11 @@
 import { Button, Text } from '@mantine/core'
+import { useState } from 'react'
 import { API } from '@/api/client'
 import type { CampaignDetail } from '@/api/types'
+import { formatBytes, plural } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import classes from './campaigns.module.css'
+import { type TableFacts, useTableFacts } from './tableFacts'
 
 const FILES = [
   {
@@ -54,13 +57,27 @@ const FILES = [
   },
 ] as const
 
+/** Tables of so many runs are read at once, to say what is in them; of more, or while runs are added, when somebody asks for it. */
+const FEW_RUNS = 100
+
 /** isVisited: by somebody who may read this campaign alone; an archive says more than that. */
 export function DownloadsTab({ campaign, isVisited = false }: { campaign: CampaignDetail; isVisited?: boolean }) {
   const files = isVisited ? FILES.filter(({ name }) => name !== 'archive.zip') : FILES
+  const [isAsked, setIsAsked] = useState(campaign.ended_at !== null && campaign.runs_total <= FEW_RUNS)
+  const base = `${API}/campaigns/${campaign.id}`
+  const tables = files.map(({ name }) => name).filter((name) => name.endsWith('.csv'))
+  const facts = useTableFacts(base, tables, isAsked)
   return (
     <Panel
       title="Downloads"
       description="CSV: one header line, units in the names, moments in UTC (ISO 8601), an empty cell where there is no value. Traces of single flows are on each run's page."
+      actions={
+        isAsked ? null : (
+          <Button size="xs" variant="light" onClick={() => setIsAsked(true)}>
+            Rows and first lines
+          </Button>
+        )
+      }
     >
       <div className={classes.downloads}>
         {files.map((file) => (
@@ -69,19 +86,34 @@ export function DownloadsTab({ campaign, isVisited = false }: { campaign: Campai
             <Text size="sm" c="dimmed">
               {file.says}
             </Text>
-            <Button
-              component="a"
-              size="xs"
-              variant="default"
-              href={`${API}/campaigns/${campaign.id}/${file.name}`}
-              download
-              aria-label={`Download ${file.name}`}
-            >
+            <Button component="a" size="xs" variant="default" href={`${base}/${file.name}`} download aria-label={`Download ${file.name}`}>
               {file.name}
             </Button>
+            {isAsked && file.name.endsWith('.csv') ? <Facts name={file.name} facts={facts[file.name]} /> : null}
           </div>
         ))}
       </div>
     </Panel>
+  )
+}
+
+/** undefined: it is being read. null: it could not be. */
+function Facts({ name, facts }: { name: string; facts: TableFacts | null | undefined }) {
+  if (!facts)
+    return (
+      <Text size="xs" c="dimmed">
+        {facts === undefined ? 'Counting rows …' : 'Its rows could not be counted.'}
+      </Text>
+    )
+  return (
+    <details className={classes.inside}>
+      <summary>
+        {plural(facts.rows, 'row')}, {formatBytes(facts.bytes)}
+      </summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so that keys must reach it */}
+      <pre role="region" aria-label={`First lines of ${name}`} tabIndex={0}>
+        {facts.lines.join('\n')}
+      </pre>
+    </details>
   )
 }

@@ -43,6 +43,19 @@ describe('a new campaign', () => {
     expect(screen.getAllByText('4 min 36 s').length).toBeGreaterThan(0)
   })
 
+  it('tries a data port when it is asked to, and keeps the text meanwhile', async () => {
+    serve()
+    const { router } = renderAt('/campaigns/new?start=example')
+    const name = await screen.findByRole('textbox', { name: 'Name' })
+    await userEvent.type(name, ' once more')
+    await userEvent.click(await screen.findByText('geo-client', { selector: 'strong' }))
+    await userEvent.click(screen.getByRole('button', { name: 'Try it now on geo-viasat' }))
+    await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Start' }))
+    await waitFor(() => expect(router.state.location.pathname).toMatch(/^\/runs\//))
+    router.history.back()
+    expect(((await screen.findByRole('textbox', { name: 'Name' })) as HTMLInputElement).value).toMatch(/ once more$/)
+  })
+
   it('can be launched only when the answer to this very text has come', async () => {
     const preview = said<CampaignPreview>('preview')
     const answers: (() => void)[] = []

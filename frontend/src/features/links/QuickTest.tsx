@@ -11,6 +11,15 @@ import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useLinks, useQuickTest } from './queries'
 import { mostBytes, QUICK_S } from './quick'
 
+/** Beside what it would find out: over one link, from one of its senders. Nothing where the link is gone. */
+export function QuickTestOf({ link, sender }: { link: string; sender: number }) {
+  const links = (useLinks().data?.items ?? []).filter(({ name }) => name === link)
+  if (links.length === 0) return null
+  return (
+    <QuickTest links={links} sender={sender} text="Try it now" size="compact-xs" variant="light" aria-label={`Try it now on ${link}`} />
+  )
+}
+
 /** On the page of campaigns: over a link that is chosen. Nothing where there is none yet. */
 export function QuickTestOnAnyLink() {
   const links = useLinks().data?.items ?? []
@@ -20,29 +29,33 @@ export function QuickTestOnAnyLink() {
 interface QuickTestProps extends ButtonProps {
   /** Those that can be chosen. */
   links: Link[]
+  /** The number of the sender that is chosen at first. */
+  sender?: number
+  /** What the button says, where that is not its name. */
+  text?: string
   'aria-label'?: string
 }
 
 /** One download now: the first click says what it does, the second one starts it and opens its run. */
-export function QuickTest({ links, ...button }: QuickTestProps) {
+export function QuickTest({ links, sender = 1, text = 'Quick test', ...button }: QuickTestProps) {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <Allowed verb="create_campaign">
       <Button {...button} onClick={open}>
-        Quick test
+        {text}
       </Button>
       <Dialog opened={isOpen} onClose={close} title="Quick test">
-        {isOpen ? <QuickForm links={links} onClose={close} /> : null}
+        {isOpen ? <QuickForm links={links} first={sender} onClose={close} /> : null}
       </Dialog>
     </Allowed>
   )
 }
 
-function QuickForm({ links, onClose }: { links: Link[]; onClose: () => void }) {
+function QuickForm({ links, first, onClose }: { links: Link[]; first: number; onClose: () => void }) {
   const router = useRouter()
   const start = useQuickTest()
   const [name, setName] = useState(links[0]?.name)
-  const [sender, setSender] = useState('1')
+  const [sender, setSender] = useState(String(first))
   const link = links.find((one) => one.name === name)
   if (!link) return null
   const number = Number(sender) <= link.senders.length ? Number(sender) : 1
@@ -67,7 +80,7 @@ function QuickForm({ links, onClose }: { links: Link[]; onClose: () => void }) {
       <Text size="sm">
         {link.senders[number - 1]} sends to {link.receiver} over <strong>{link.name}</strong> for {QUICK_S} s with Cubic: up to{' '}
         {formatBytes(mostBytes(link))}
-        {link.allowance_bytes === null ? '' : ` of the link’s ${formatBytes(link.allowance_bytes)}`}. Other settings stay as they are. It is
+        {link.month ? ` of the ${formatBytes(link.month.left_bytes)} that are left this month` : ''}. Other settings stay as they are. It is
         kept in the campaign “Quick tests on {link.name}”.
       </Text>
       {start.error ? <Refused error={start.error} /> : null}

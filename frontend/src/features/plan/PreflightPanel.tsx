@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
 import type { HostAnswer, HostAnswers } from '@/api/types'
 import { formatMoment, formatRelative } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
@@ -7,24 +8,27 @@ import { useNow } from '@/ui/useNow'
 import classes from './plan.module.css'
 import { CHECKS, countText, LEVELS } from './preflight'
 
+/** Starts the quick test that finds an answer out anew. */
+export type QuickTestButton = ComponentType<NonNullable<HostAnswer['quick_test']>>
+
 /** What is known of each host before anything is sent; a host with something to say is open. */
-export function PreflightPanel({ hosts }: { hosts: HostAnswers[] }) {
+export function PreflightPanel({ hosts, quickTest }: { hosts: HostAnswers[]; quickTest: QuickTestButton }) {
   if (hosts.length === 0) return null
   return (
     <Panel
       title="Pre-flight"
-      description="What each agent said last of its host, and what its last runs found there. Nothing is sent for it."
+      description="What each agent said last of its host, and what its last runs found there. Nothing is sent before you ask for it."
     >
       <div className={classes.hosts}>
         {hosts.map((host) => (
-          <HostCard key={host.agent} host={host} />
+          <HostCard key={host.agent} host={host} quickTest={quickTest} />
         ))}
       </div>
     </Panel>
   )
 }
 
-function HostCard({ host: { agent, parts, answers } }: { host: HostAnswers }) {
+function HostCard({ host: { agent, parts, answers }, quickTest }: { host: HostAnswers; quickTest: QuickTestButton }) {
   const isOpen = answers.some(({ level }) => level === 'bad' || level === 'note')
   return (
     <details open={isOpen}>
@@ -36,14 +40,14 @@ function HostCard({ host: { agent, parts, answers } }: { host: HostAnswers }) {
       </summary>
       <ul aria-label={`Pre-flight of ${agent}`}>
         {answers.map((answer) => (
-          <Item key={`${answer.check} ${answer.sentence}`} answer={answer} />
+          <Item key={`${answer.check} ${answer.sentence}`} answer={answer} quickTest={quickTest} />
         ))}
       </ul>
     </details>
   )
 }
 
-function Item({ answer }: { answer: HostAnswer }) {
+function Item({ answer, quickTest: QuickTest }: { answer: HostAnswer; quickTest: QuickTestButton }) {
   const level = LEVELS[answer.level]
   return (
     <li data-level={answer.level}>
@@ -56,6 +60,7 @@ function Item({ answer }: { answer: HostAnswer }) {
           {level.word ? ` – ${level.word}` : ''}: {answer.sentence} {answer.todo}
         </Text>
         {answer.run_id ? <Source runId={answer.run_id} at={answer.at} /> : null}
+        {answer.quick_test ? <QuickTest {...answer.quick_test} /> : null}
       </div>
     </li>
   )

@@ -8,7 +8,7 @@ import { Conflicts } from './Conflicts'
 import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
-import { PreflightPanel } from './PreflightPanel'
+import { PreflightPanel, type QuickTestButton } from './PreflightPanel'
 import { samplingText, stopText, timetableText, weightText } from './wording'
 
 interface PreviewPanelProps {
@@ -16,10 +16,11 @@ interface PreviewPanelProps {
   isCurrent: boolean
   /** What the plan's sampling means for what is judged later. */
   note: string | null
+  quickTest: QuickTestButton
 }
 
 /** What the file would do: conflicts first, then size, hosts, timeline, conditions, runs. */
-export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
+export function PreviewPanel({ preview, isCurrent, note, quickTest }: PreviewPanelProps) {
   const { campaign, conflicts, estimate, hosts, runs } = preview
   return (
     <div style={{ display: 'contents' }} aria-busy={!isCurrent}>
@@ -41,7 +42,7 @@ export function PreviewPanel({ preview, isCurrent, note }: PreviewPanelProps) {
           {note}
         </Text>
       </Panel>
-      <PreflightPanel hosts={hosts} />
+      <PreflightPanel hosts={hosts} quickTest={quickTest} />
       {runs.length > 0 ? <Timeline preview={preview} /> : null}
       <Panel title="Planned conditions" isFlush>
         <ConditionsTable conditions={campaign.conditions} />

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import type { HostAnswer } from '@/api/types'
 import { CHECKS, countText, LEVELS } from './preflight'
 
-const answer = (level: HostAnswer['level']): HostAnswer => ({ check: 'disk', level, sentence: '', todo: '', at: null, run_id: null })
+const answer = (level: HostAnswer['level']): HostAnswer => ({
+  check: 'disk',
+  level,
+  sentence: '',
+  todo: '',
+  at: null,
+  run_id: null,
+  quick_test: null,
+})
 
 describe('the pre-flight in short', () => {
   it('counts what is not as asked', () => {

@@ -8,7 +8,7 @@ import { formatEstimate, formatNumber, formatSigned, NO_VALUE } from '@/lib/form
 import { METRICS, phaseTitle } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import type { LabelledGroup } from './series'
+import { knownMetrics, type LabelledGroup } from './series'
 
 interface ComparisonsPanelProps {
   comparisons: Comparison[]
@@ -23,7 +23,9 @@ const place = (metric: string) => METRICS.findIndex((one) => one.name === metric
 
 /** Paired differences between conditions, cycle by cycle: the pair once, its metrics below it. */
 export function ComparisonsPanel({ comparisons, groups, phase, actions }: ComparisonsPanelProps) {
-  const own = comparisons.filter((one) => one.phase === phase && place(one.metric) >= 0)
+  // Of a quantity that no flow has, such as probes where nobody asked for them, there is nothing to compare.
+  const known = new Set<string>(knownMetrics(groups).known.map(({ name }) => name))
+  const own = comparisons.filter((one) => one.phase === phase && known.has(one.metric))
   if (own.length === 0) return null
   const pairs = groups
     .map((group) => ({ group, rows: own.filter((one) => isOf(one, group)).sort((a, b) => place(a.metric) - place(b.metric)) }))

@@ -2,7 +2,7 @@ import { SegmentedControl, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
-import { type BandSeries, readingAt } from '@/charts/bands'
+import { type BandSeries, placeAt, readingAt } from '@/charts/bands'
 import { CursorProvider, useCursor } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
 import { Swatch } from '@/charts/Swatch'
@@ -97,7 +97,7 @@ function ObjectReadout({ series }: { series: readonly BandSeries[] }) {
           {x === null ? null : (
             <strong>
               {' '}
-              {x} MB in {formatEstimate(readingAt(one, x))} s
+              {one.x[placeAt(one, x)] ?? x} MB in {formatEstimate(readingAt(one, x))} s
             </strong>
           )}
         </span>

@@ -4,10 +4,10 @@ import { readingAt } from '@/charts/bands'
 import { useCursor } from '@/charts/cursor'
 import { Swatch } from '@/charts/Swatch'
 import { formatEstimate, NO_VALUE } from '@/lib/format'
-import { phaseTitle, STACKED } from '@/lib/quantities'
+import { phaseTitle } from '@/lib/quantities'
 import { Estimate } from '@/ui/Estimate'
 import classes from './results.module.css'
-import { bandSeries, type LabelledGroup } from './series'
+import { bandSeries, knownQuantities, type LabelledGroup, type StackedQuantity } from './series'
 
 interface ReadoutProps {
   groups: LabelledGroup[]
@@ -23,6 +23,7 @@ interface ReadoutProps {
 /** Legend and readout in one: every series with its values at the cursor, or its phase means when there is none. */
 export function Readout({ groups, hidden, onToggle, onPick, windows, phase }: ReadoutProps) {
   const x = useCursor()
+  const quantities = knownQuantities(groups)
   const window = x === null ? undefined : windows.find((one) => x >= one.from && x < one.to)
   return (
     <div className={classes.readout}>
@@ -37,7 +38,7 @@ export function Readout({ groups, hidden, onToggle, onPick, windows, phase }: Re
             <th scope="col" role="columnheader">
               n
             </th>
-            {STACKED.map((quantity) => (
+            {quantities.map((quantity) => (
               <th key={quantity.name} scope="col" role="columnheader">
                 {quantity.title} <small>{quantity.unit.split(' ')[0]}</small>
               </th>
@@ -61,7 +62,7 @@ export function Readout({ groups, hidden, onToggle, onPick, windows, phase }: Re
                     <span>{one.label}</span>
                   </button>
                 </th>
-                <Values one={one} x={x} phase={phase} />
+                <Values {...{ one, x, phase, quantities }} />
               </tr>
             )
           })}
@@ -79,8 +80,15 @@ const picking = (label: string | null, onPick: ReadoutProps['onPick']) => ({
   onBlur: () => onPick(null),
 })
 
-function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase: PhaseName }) {
-  const readings = STACKED.map((quantity) => {
+interface ValuesProps {
+  one: LabelledGroup
+  x: number | null
+  phase: PhaseName
+  quantities: readonly StackedQuantity[]
+}
+
+function Values({ one, x, phase, quantities }: ValuesProps) {
+  const readings = quantities.map((quantity) => {
     const series = bandSeries([one], quantity.name)[0]
     return x === null || !series ? one.group.metrics[phase]?.[quantity.name] : readingAt(series, x)
   })
@@ -90,7 +98,7 @@ function Values({ one, x, phase }: { one: LabelledGroup; x: number | null; phase
       <td role="cell" data-label="n">
         {n ?? NO_VALUE}
       </td>
-      {STACKED.map((quantity, index) => (
+      {quantities.map((quantity, index) => (
         <td key={quantity.name} role="cell" data-label={`${quantity.title}, ${quantity.unit.split(' ')[0]}`}>
           <Estimate text={formatEstimate(readings[index], quantity.factor)} />
         </td>

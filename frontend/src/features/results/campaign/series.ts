@@ -72,6 +72,7 @@ export function objectSeries(groups: readonly LabelledGroup[], basis: ObjectBasi
       label,
       style,
       x: times.object_mb,
+      isUneven: true,
       band: { mean: times.mean_s, low: times.low_s, high: times.high_s, n: times.n },
     }))
 }
