@@ -39,7 +39,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
 			protocol.TransportINTCP: trial.INTCPOptions(c.Policy.RelayBufferBytes),
 		},
-		DataMTU: host.MTU(c.DataHost), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Offers: trial.Offers(), DataMTU: host.MTU(c.DataHost), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }

@@ -49,6 +49,8 @@ type SendPlan struct {
 	AppBytes *atomic.Int64
 	// Budget breaks the flow off whatever its stop rule says.
 	Budget *Budget
+	// Offer is how the data come about; nil: as fast as they leave.
+	Offer *Offer
 	// UnsentBytes is the socket's limit.
 	UnsentBytes int
 }
@@ -125,10 +127,10 @@ func (s *Sender) write(ctx context.Context) bool {
 		s.endByError(ctx, err)
 		return false
 	}
-	return s.pump(ctx)
+	return s.pump(ctx, stopAt)
 }
 
-func (s *Sender) pump(ctx context.Context) bool {
+func (s *Sender) pump(ctx context.Context, stopAt time.Time) bool {
 	// A write returns when all of it has found room.
 	buffer := incompressible()[:min(max(s.plan.UnsentBytes/16, leastWriteBytes), bufferBytes)]
 	for {
@@ -139,6 +141,11 @@ func (s *Sender) pump(ctx context.Context) bool {
 		if len(part) == 0 {
 			s.end(EndedStopRule, "")
 			return true
+		}
+		if s.plan.Offer != nil {
+			if part = s.awaitOffer(ctx, part, stopAt); len(part) == 0 {
+				return s.endOffer(ctx)
+			}
 		}
 		granted := s.plan.Budget.Take(len(part))
 		if granted == 0 {
@@ -157,6 +164,28 @@ func (s *Sender) pump(ctx context.Context) bool {
 			return false
 		}
 	}
+}
+
+// awaitOffer waits until some of a part has come about, and gives that; nothing at the stop moment.
+func (s *Sender) awaitOffer(ctx context.Context, part []byte, stopAt time.Time) []byte {
+	for {
+		now := time.Now()
+		if there := s.plan.Offer.Bytes(now.Sub(s.result.FirstByte)) - s.appBytes.Load(); there > 0 {
+			return part[:min(int64(len(part)), there)]
+		}
+		if waitUntil(ctx, earlier(stopAt, s.plan.Offer.Next(s.result.FirstByte, now))) != nil || !time.Now().Before(stopAt) {
+			return nil
+		}
+	}
+}
+
+// endOffer: no message has come about until the stop moment, or the flow was broken off.
+func (s *Sender) endOffer(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		s.endByError(ctx, ctx.Err())
+		return false
+	}
+	return s.stopByTime()
 }
 
 // stopByTime ends the writing at the stop moment or at the deadline, whichever the write was waiting for.

@@ -169,6 +169,36 @@ func TestEveryEngineCarriesAnObjectWhole(t *testing.T) {
 	})
 }
 
+// TestEveryEngineOffersMessages: never more than has come about, and not much less.
+func TestEveryEngineOffersMessages(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.stop(protocol.Stop{Seconds: new(0.6)})
+		for _, order := range w.orders {
+			order.Flows[0].Offer = &protocol.Offer{MessageBytes: 16, EveryMs: 5}
+		}
+		w.start(t)
+		w.await(t)
+		for i, r := range w.rigs {
+			outcome := r.outcome(t)
+			require.Equal(t, protocol.EndedStopRule, outcome.Ended, "%d %v", i, outcome.Detail)
+			require.Zero(t, outcome.AppBytes%16, "whole messages")
+			require.Greater(t, outcome.AppBytes, int64(16*40))
+			require.Less(t, outcome.AppBytes, int64(16*160))
+		}
+	})
+}
+
+func TestAnOfferThatNobodyCanMakeIsRefused(t *testing.T) {
+	for why, offer := range map[string]protocol.Offer{"message_bytes": {MessageBytes: 0, EveryMs: 5}, "every_ms": {MessageBytes: 5, EveryMs: 2000}} {
+		w := newWay(t, engines[0])
+		w.orders[0].Flows[0].Offer = &offer
+		_, ended := w.rigs[0].begin(t.Context(), w.orders[0])
+		require.NoError(t, <-ended)
+		require.Contains(t, w.rigs[0].failure(t).Detail, why)
+	}
+}
+
 func TestEveryEngineIsBrokenOffAtOnce(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)

@@ -166,6 +166,7 @@ func (f *flowRun) sendPlan(port *transfer.Port) transfer.SendPlan {
 	return transfer.SendPlan{
 		Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
 		Limits: limits, Begin: f.begin(), AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
+		Offer: offerOf(f.flow),
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 // checkOrder holds the order against what any agent accepts, and then against what this host's owner allows.
 func checkOrder(order *protocol.Prepare, c config.Config) error {
 	for _, check := range []func(*protocol.Prepare, config.Config) error{
-		checkNumbers, checkFlows, checkTransports, checkRelays, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
+		checkNumbers, checkFlows, checkTransports, checkOffers, checkRelays, checkRoles, checkSettings, checkSeconds, checkBytes, checkRates,
 	} {
 		if err := check(order, c); err != nil {
 			return err
@@ -89,6 +89,31 @@ func checkTransports(order *protocol.Prepare, _ config.Config) error {
 		}
 	}
 	return checkProbeFlows(order)
+}
+
+// checkOffers holds messages at a fixed rate against what senders can offer.
+func checkOffers(order *protocol.Prepare, _ config.Config) error {
+	for _, flow := range order.Flows {
+		if flow.Offer == nil {
+			continue
+		}
+		for name, value := range map[string]int{"message_bytes": flow.Offer.MessageBytes, "every_ms": flow.Offer.EveryMs} {
+			if bounds := Offers()[name]; value < int(bounds.Min) || value > int(bounds.Max) {
+				return refuse("flow %d offers %s %d, and %d to %d are possible", flow.Flow, name, value, bounds.Min, bounds.Max)
+			}
+		}
+		if flow.Transport.Kind == protocol.TransportProbe {
+			return refuse("flow %d offers messages over probes, which have none", flow.Flow)
+		}
+	}
+	return nil
+}
+
+// Offers are the messages that a sender can offer, over any transport but probes.
+func Offers() map[string]protocol.ControlOption {
+	return map[string]protocol.ControlOption{
+		"message_bytes": {Choices: []string{}, Min: 1, Max: 65_536}, "every_ms": {Choices: []string{}, Min: 1, Max: 1_000},
+	}
 }
 
 // checkProbeFlows lets a sender have one: all would share the UDP port of its data port.
