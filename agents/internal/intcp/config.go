@@ -21,6 +21,8 @@ type Config struct {
 	Secret [16]byte // of its cookies: random
 	Salt   uint32   // of its packets: random, another one after each start
 	Policy Policy
+	// CatchUp is how much sending a node makes good at once that is called late; 0: a millisecond.
+	CatchUp time.Duration
 }
 
 // Options of the flows of a run. docs/intcp/README.md explains each.

@@ -9,6 +9,7 @@ import (
 // Node is one identity on a path: a relay, and as well an origin or a consumer where it has or wants a content itself.
 type Node struct {
 	policy  Policy
+	catchUp time.Duration
 	salt    uint32
 	cookies cookies
 	options map[uint64]*Options // by run
@@ -68,7 +69,7 @@ type NodeCounts struct {
 // New makes a node that knows nobody.
 func New(config Config) *Node {
 	return &Node{
-		policy: config.Policy, salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
+		policy: config.Policy, catchUp: max(config.CatchUp, catchUp), salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
 		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, expects: map[uint64]bool{}, places: map[placeKey]*place{},
 		readers: map[flowKey]*reader{}, up: map[flowKey]*upFlow{}, cache: cache{limitBytes: config.Policy.MaxCacheBytes},
 		interest: interest{ranges: make([]byteRange, 0, 64), losts: make([]lostRun, 0, 128)},
@@ -181,6 +182,13 @@ func unitsOf(content Content, bytes uint64) uint32 {
 		return content.units()
 	}
 	return uint32(bytes / uint64(content.UnitBytes))
+}
+
+// Take takes in a datagram that came at a moment, not before those of earlier calls; what follows from it is done by the
+// next Step. A home whose process was busy says by it when the datagram came.
+func (n *Node) Take(came time.Duration, from Address, datagram []byte, out *Outbox) {
+	n.receive(came, from, datagram, out)
+	n.wake = 0
 }
 
 // Step takes in a datagram, if one came, does what is due by now, and says when to call again.

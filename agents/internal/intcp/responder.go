@@ -5,7 +5,7 @@ import "time"
 const (
 	leastLease   = 100 * time.Millisecond
 	afterLease   = 100 * time.Millisecond // between two packets once the lease has run out
-	catchUp      = time.Millisecond       // of sending that a late caller makes good at once
+	catchUp      = time.Millisecond       // of sending that a late caller makes good at once, unless its home says otherwise
 	logBegin     = 1 << 10
 	logMost      = 1 << 15
 	readerLife   = 60 * time.Second // without an interest
@@ -165,7 +165,7 @@ func (s *responder) note(e sentUnit) {
 // send lets out what the flows' rates allow now.
 func (s *responder) send(now time.Duration, out *Outbox) {
 	for _, r := range s.readers {
-		r.nextAt = max(r.nextAt, now-catchUp)
+		r.nextAt = max(r.nextAt, now-s.node.catchUp)
 		r.noteLease(now)
 		for !r.isIdle() && r.mayNow(now) {
 			r.sendNext(now, out)

@@ -148,7 +148,7 @@ func (e *end) reach(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%w: %s did not answer %s over UDP within %s; open that UDP port towards this host", ErrUnreachable, e.plan.Upstream, e.plan.Home.Local(), e.plan.Patience)
+	return fmt.Errorf("%w: %s did not answer %s over UDP within %s; open that UDP port towards this host", ErrUnreachable, e.plan.Upstream, e.plan.Home.AskingFrom(), e.plan.Patience)
 }
 
 // awaitBegin returns at the flow's moment.

@@ -20,6 +20,8 @@ import (
 const (
 	// leastSleep is how much a node's moments may be late, so that packets leave several at a time: a rate's bucket holds more.
 	leastSleep = 200 * time.Microsecond
+	// catchUp is what a home makes good that the machine let run late: no more than an epoch of the rate law.
+	catchUp = 10 * time.Millisecond
 	// farewell is how long a home goes on after its run: what tells the neighbours is sent three times.
 	farewell = 60 * time.Millisecond
 	// longestSleep bounds the wait of a node that wants nothing.
@@ -28,27 +30,36 @@ const (
 
 // Plan says what a home is for: one run.
 type Plan struct {
-	// Address is where to listen, with port 0 for one that the kernel picks.
+	// Address is where neighbours downstream come to, with port 0 for one that the kernel picks; empty where none does.
 	Address string
 	Run     uint64
 	Options intcp.Options
 	Policy  intcp.Policy
 	// Serves are the hops on which this node answers.
 	Serves []intcp.Hop
-	// Asks: Ask will name a neighbour upstream.
+	// Asks: Ask will name a neighbour upstream. It is asked from a socket of its own, whose address the kernel picks by the
+	// route: the networks on both sides of a relay often know nothing of each other.
 	Asks bool
 }
 
-// Home is a node behind a socket.
-type Home struct {
-	run   uint64
+// door is one socket.
+type door struct {
 	conn  *net.UDPConn
-	began time.Time
-	ended chan struct{}
+	batch *socket.Batch
+}
+
+// Home is a node behind one socket or two.
+type Home struct {
+	run     uint64
+	began   time.Time
+	running sync.WaitGroup
 
 	mu        sync.Mutex // of all below
 	node      *intcp.Node
-	batch     *socket.Batch
+	served    *door // for neighbours downstream; nil where none comes
+	asking    *door // for the neighbour upstream; nil where there is none
+	upstream  intcp.Address
+	taken     time.Duration // the newest moment that the node knows
 	out       intcp.Outbox
 	addresses map[intcp.Address]*net.UDPAddr
 }
@@ -59,32 +70,63 @@ func Open(plan Plan) (*Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	packets, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", plan.Address)
+	h := &Home{
+		// A node's clock begins after 0, which means never.
+		run: plan.Run, began: time.Now().Add(-time.Second), node: node, addresses: map[intcp.Address]*net.UDPAddr{},
+	}
+	if plan.Address != "" {
+		if h.served, err = openDoor(plan.Address); err != nil {
+			return nil, err
+		}
+	}
+	if plan.Asks {
+		if h.asking, err = openDoor(":0"); err != nil {
+			return nil, errors.Join(err, h.closeDoors())
+		}
+	}
+	for _, d := range h.doors() {
+		h.running.Go(func() { h.serve(d) })
+	}
+	h.Do(func(time.Duration, *intcp.Node) {})
+	return h, nil
+}
+
+func openDoor(address string) (*door, error) {
+	packets, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", address)
 	if err != nil {
 		return nil, fmt.Errorf("open the UDP port: %w", err)
 	}
 	conn, isUDP := packets.(*net.UDPConn)
 	if !isUDP {
-		return nil, errors.Join(fmt.Errorf("%s is not UDP", plan.Address), packets.Close())
+		return nil, errors.Join(fmt.Errorf("%s is not UDP", address), packets.Close())
 	}
 	batch, err := socket.NewBatch(conn)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	h := &Home{
-		// A node's clock begins after 0, which means never.
-		run: plan.Run, conn: conn, began: time.Now().Add(-time.Second), ended: make(chan struct{}),
-		node: node, batch: batch, addresses: map[intcp.Address]*net.UDPAddr{},
+	return &door{conn, batch}, nil
+}
+
+func (h *Home) doors() (doors []*door) {
+	for _, d := range []*door{h.served, h.asking} {
+		if d != nil {
+			doors = append(doors, d)
+		}
 	}
-	h.Do(func(time.Duration, *intcp.Node) {})
-	go h.serve()
-	return h, nil
+	return doors
+}
+
+func (h *Home) closeDoors() (err error) {
+	for _, d := range h.doors() {
+		err = errors.Join(err, d.conn.Close())
+	}
+	return err
 }
 
 func newNode(plan Plan) (*intcp.Node, error) {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	node := intcp.New(intcp.Config{Secret: [16]byte(random[:16]), Salt: binary.NativeEndian.Uint32(random[16:]), Policy: plan.Policy})
+	node := intcp.New(intcp.Config{Secret: [16]byte(random[:16]), Salt: binary.NativeEndian.Uint32(random[16:]), Policy: plan.Policy, CatchUp: catchUp})
 	if err := node.Begin(plan.Run, plan.Options); err != nil {
 		return nil, err
 	}
@@ -111,9 +153,19 @@ func addrPort(a intcp.Address) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16([16]byte(a[:16])).Unmap(), binary.BigEndian.Uint16(a[16:]))
 }
 
-// Local is the socket's address.
-func (h *Home) Local() netip.AddrPort {
-	address := h.conn.LocalAddr().(*net.UDPAddr).AddrPort() //nolint:forcetypeassert // a UDP socket has no other
+// Local is where neighbours downstream come to or, where none does, from where the one upstream is asked.
+func (h *Home) Local() netip.AddrPort { return h.doors()[0].local() }
+
+// AskingFrom is from where the neighbour upstream is asked; port 0 without one.
+func (h *Home) AskingFrom() netip.AddrPort {
+	if h.asking == nil {
+		return netip.AddrPort{}
+	}
+	return h.asking.local()
+}
+
+func (d *door) local() netip.AddrPort {
+	address := d.conn.LocalAddr().(*net.UDPAddr).AddrPort() //nolint:forcetypeassert // a UDP socket has no other
 	return netip.AddrPortFrom(address.Addr().Unmap(), address.Port())
 }
 
@@ -134,19 +186,31 @@ func (h *Home) Do(act func(now time.Duration, node *intcp.Node)) {
 	defer h.mu.Unlock()
 	now := h.now()
 	act(now, h.node)
-	wake := h.node.Step(now, intcp.Address{}, nil, &h.out)
-	h.leave(now, wake)
+	h.taken = now
+	h.leave(now, h.node.Step(now, intcp.Address{}, nil, &h.out))
 }
 
-// leave sends what the node gave, and sets the moment at which the socket's wait ends. Whoever calls holds the lock.
+// leave sends what the node gave, and sets the moment at which a wait ends. Whoever calls holds the lock.
 func (h *Home) leave(now, wake time.Duration) {
 	for i := range h.out.Datagrams {
-		h.batch.Add(h.address(h.out.Datagrams[i].To), h.out.Datagrams[i].Bytes)
+		to := h.out.Datagrams[i].To
+		h.way(to).batch.Add(h.address(to), h.out.Datagrams[i].Bytes)
 	}
-	_ = h.batch.Flush() // a closed socket ends the wait as well
+	doors := h.doors()
+	for _, d := range doors {
+		_ = d.batch.Flush() // a closed socket ends the wait as well
+	}
 	h.out.Reset()
 	sleep := min(max(wake-now, leastSleep), longestSleep)
-	_ = h.conn.SetReadDeadline(h.began.Add(now + sleep))
+	_ = doors[0].conn.SetReadDeadline(h.began.Add(now + sleep))
+}
+
+// way is the socket by which a neighbour is reached.
+func (h *Home) way(to intcp.Address) *door {
+	if h.served == nil || h.asking != nil && to == h.upstream {
+		return h.asking
+	}
+	return h.served
 }
 
 // mostAddresses bounds what strangers can have remembered.
@@ -165,33 +229,32 @@ func (h *Home) address(a intcp.Address) *net.UDPAddr {
 }
 
 // serve ends when the socket is closed.
-func (h *Home) serve() {
-	defer close(h.ended)
+func (h *Home) serve(d *door) {
 	for {
-		err := h.batch.Wait()
+		err := d.batch.Wait()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		h.step()
+		h.step(d)
 	}
 }
 
-func (h *Home) step() {
+func (h *Home) step(d *door) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now, wake := h.now(), time.Duration(0)
-	h.batch.Each(func(from netip.AddrPort, datagram []byte) {
-		wake = h.node.Step(now, AddressOf(from), datagram, &h.out)
+	now := h.now()
+	d.batch.Each(func(from netip.AddrPort, datagram []byte, waited time.Duration) {
+		h.taken = max(h.taken, now-waited)
+		h.node.Take(h.taken, AddressOf(from), datagram, &h.out)
 	})
-	if wake == 0 {
-		wake = h.node.Step(now, intcp.Address{}, nil, &h.out)
-	}
-	h.leave(now, wake)
+	h.taken = now
+	h.leave(now, h.node.Step(now, intcp.Address{}, nil, &h.out))
 }
 
 // Ask names the neighbour upstream and tries to reach it.
 func (h *Home) Ask(hop intcp.Hop) (err error) {
 	h.Do(func(_ time.Duration, node *intcp.Node) {
+		h.upstream = hop.Peer
 		if err = node.Ask(hop); err == nil {
 			err = node.Greet(h.run)
 		}
@@ -209,7 +272,7 @@ func (h *Home) Publish(content intcp.Content, stream intcp.Stream) (err error) {
 func (h *Home) Close() error {
 	h.Do(func(_ time.Duration, node *intcp.Node) { node.End(h.run) })
 	time.Sleep(farewell)
-	err := h.conn.Close()
-	<-h.ended
+	err := h.closeDoors()
+	h.running.Wait()
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"time"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
@@ -20,8 +21,10 @@ const (
 	mostJoinedSize = 65_000
 	// socketBytes is asked for as the socket's buffers: some milliseconds of 10 Gb/s.
 	socketBytes = 8 << 20
-	// controlBytes holds one number of 4 bytes.
-	controlBytes = 24
+	// controlBytes holds a number of 4 bytes and a moment.
+	controlBytes = 24 + 32
+	// segmentBytes holds a number of 2 bytes.
+	segmentBytes = 24
 )
 
 // Batch reads and writes datagrams of a UDP socket, many with one system call. It serves one goroutine.
@@ -43,7 +46,7 @@ type group struct {
 	size    int
 	bytes   int
 	buffers [][]byte
-	control [controlBytes]byte
+	control [segmentBytes]byte
 	isFull  bool
 }
 
@@ -72,6 +75,7 @@ func (b *Batch) setUp() error {
 				_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, options[0], socketBytes)
 			}
 		}
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) // without moments, a busy process looks like a queue
 		b.joins = unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1) == nil
 		return nil
 	})
@@ -113,8 +117,9 @@ func (b *Batch) Wait() (err error) {
 	return err
 }
 
-// Each gives what the last Wait brought. The bytes are valid until the next one.
-func (b *Batch) Each(take func(from netip.AddrPort, datagram []byte)) {
+// Each gives what the last Wait brought, and how long the kernel has held it. The bytes are valid until the next one.
+func (b *Batch) Each(take func(from netip.AddrPort, datagram []byte, waited time.Duration)) {
+	now := time.Now()
 	for i := range b.in[:b.came] {
 		message := &b.in[i]
 		from, isUDP := message.Addr.(*net.UDPAddr)
@@ -122,21 +127,37 @@ func (b *Batch) Each(take func(from netip.AddrPort, datagram []byte)) {
 			continue
 		}
 		address, bytes := from.AddrPort(), message.Buffers[0][:message.N]
-		size := joinedSize(message.OOB[:message.NN])
+		size, waited := readControl(message.OOB[:message.NN], now)
 		for size > 0 && len(bytes) > size {
-			take(address, bytes[:size])
+			take(address, bytes[:size], waited)
 			bytes = bytes[size:]
 		}
-		take(address, bytes)
+		take(address, bytes, waited)
 	}
 }
 
-// joinedSize is that of each datagram in a message, but for the last one; 0: the message is one.
-func joinedSize(control []byte) int {
-	if len(control) < 20 || binary.NativeEndian.Uint32(control[8:]) != unix.IPPROTO_UDP || binary.NativeEndian.Uint32(control[12:]) != unix.UDP_GRO {
-		return 0
+// readControl gives the size of each datagram in a message but for the last one, 0 where the message is one, and how long
+// ago it came: 0 where the kernel does not say, or the clock was set meanwhile.
+func readControl(control []byte, now time.Time) (joined int, waited time.Duration) {
+	const headBytes = 16
+	for len(control) >= headBytes {
+		length := int(binary.NativeEndian.Uint64(control))
+		if length < headBytes || length > len(control) {
+			return joined, waited
+		}
+		level, kind, body := binary.NativeEndian.Uint32(control[8:]), binary.NativeEndian.Uint32(control[12:]), control[headBytes:length]
+		switch {
+		case level == unix.IPPROTO_UDP && kind == unix.UDP_GRO && len(body) >= 4:
+			joined = int(binary.NativeEndian.Uint32(body))
+		case level == unix.SOL_SOCKET && kind == unix.SCM_TIMESTAMPNS && len(body) >= 16:
+			came := time.Unix(int64(binary.NativeEndian.Uint64(body)), int64(binary.NativeEndian.Uint64(body[8:])))
+			if past := now.Sub(came); past > 0 && past < time.Second {
+				waited = past
+			}
+		}
+		control = control[min(len(control), (length+7)&^7):]
 	}
-	return int(binary.NativeEndian.Uint32(control[16:]))
+	return joined, waited
 }
 
 // Add puts a datagram, whose bytes must stay until the next Flush, behind those that wait. Datagrams for one address

@@ -48,7 +48,8 @@ func TestBatchesBringEachDatagramInOrder(t *testing.T) {
 			for len(came) < len(sent[i]) {
 				require.NoError(t, to[i].SetReadDeadline(time.Now().Add(10*time.Second)))
 				require.NoError(t, in[i].Wait())
-				in[i].Each(func(source netip.AddrPort, datagram []byte) {
+				in[i].Each(func(source netip.AddrPort, datagram []byte, waited time.Duration) {
+					require.Less(t, waited, time.Second)
 					require.Equal(t, from.LocalAddr().(*net.UDPAddr).Port, int(source.Port()))
 					came = append(came, string(datagram))
 				})
@@ -58,9 +59,28 @@ func TestBatchesBringEachDatagramInOrder(t *testing.T) {
 	}
 }
 
+// TestABatchSaysHowLongItsReaderWasBusy: the socket is read late on purpose.
+func TestABatchSaysHowLongItsReaderWasBusy(t *testing.T) {
+	to, in := listenUDP(t, "127.0.0.1")
+	from, _ := listenUDP(t, "127.0.0.1")
+	const busy = 50 * time.Millisecond
+	held := time.Duration(0)
+	for range 20 { // a host's first such socket may get its first datagrams without a moment
+		_, err := from.WriteToUDP([]byte("x"), to.LocalAddr().(*net.UDPAddr))
+		require.NoError(t, err)
+		time.Sleep(busy)
+		require.NoError(t, in.Wait())
+		in.Each(func(_ netip.AddrPort, _ []byte, waited time.Duration) { held = waited })
+		if held > 0 {
+			break
+		}
+	}
+	require.GreaterOrEqual(t, held, busy-time.Millisecond)
+}
+
 func TestABatchWaitsUntilItsDeadline(t *testing.T) {
 	conn, batch := listenUDP(t, "127.0.0.1")
 	require.NoError(t, conn.SetReadDeadline(time.Now()))
 	require.Error(t, batch.Wait())
-	batch.Each(func(netip.AddrPort, []byte) { t.Fatal("nothing came") })
+	batch.Each(func(netip.AddrPort, []byte, time.Duration) { t.Fatal("nothing came") })
 }

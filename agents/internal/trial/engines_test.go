@@ -129,6 +129,7 @@ func forEachEngine(t *testing.T, test func(t *testing.T, e engine)) {
 func TestEveryEngineEndsAtItsSeconds(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
+		w.stop(protocol.Stop{Seconds: new(1.0)})
 		w.start(t)
 		w.await(t)
 		for i, r := range w.rigs {
@@ -142,7 +143,7 @@ func TestEveryEngineEndsAtItsSeconds(t *testing.T) {
 			require.Len(t, r.env.Spool.Keys(ref.RunID, ref.Attempt), outcome.Chunks)
 		}
 		sent := w.rigs[0].outcome(t)
-		require.InDelta(t, 300e3, *sent.LastByteUs-*sent.FirstByteUs, 250e3)
+		require.InDelta(t, 1e6, *sent.LastByteUs-*sent.FirstByteUs, 500e3)
 	})
 }
 

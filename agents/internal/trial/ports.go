@@ -55,11 +55,8 @@ func (t *Trial) openPorts() (p *ports, err error) {
 			return p, nil
 		}
 		number := t.env.Config.DataPort
-		switch {
-		case p.tcp != nil:
+		if p.tcp != nil {
 			number = p.tcp.Port()
-		case !t.isAsked():
-			number = 0 // it asks, and nobody asks it
 		}
 		if p.home, err = t.openHome(number); err == nil {
 			return p, nil
@@ -111,7 +108,7 @@ func (t *Trial) content(flow protocol.Flow) intcp.Content {
 // openHome lets INTCP's neighbours downstream reach this agent. The contents that it has are there from now on, and
 // nothing of them leaves before its flow's moment.
 func (t *Trial) openHome(port int) (*intcpsocket.Home, error) {
-	plan := intcpsocket.Plan{Address: t.listenAddress(port), Run: runNumber(t.order.RunRef), Policy: t.nodePolicy()}
+	plan := intcpsocket.Plan{Run: runNumber(t.order.RunRef), Policy: t.nodePolicy()}
 	var published []protocol.Flow
 	for _, flow := range t.order.Flows {
 		if flow.Transport.Kind != protocol.TransportINTCP {
@@ -133,6 +130,9 @@ func (t *Trial) openHome(port int) (*intcpsocket.Home, error) {
 			}
 			plan.Serves = append(plan.Serves, hop)
 		}
+	}
+	if len(plan.Serves) > 0 {
+		plan.Address = t.listenAddress(port)
 	}
 	home, err := intcpsocket.Open(plan)
 	if err != nil {
