@@ -14,6 +14,8 @@ AGENT := agents/bin/downlink-agent
 # The S3 server of tests and benchmarks, from source: two minutes the first time.
 S3_VERSION := v1.8.0
 S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
+# The OpenID provider of tests, from npm, in a folder of its own.
+OIDC_PROVIDER := backend/tests/oidc/node_modules/.package-lock.json
 # Makes the agent's Debian packages. v2.43.0 is the last one that `go install` builds.
 NFPM_VERSION := v2.43.0
 NFPM := $(STAMPS)/nfpm-$(NFPM_VERSION)
@@ -129,7 +131,7 @@ test: ## Every test; installs what it needs. A part that fails does not hide the
 	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
-test-backend: $(STAMPS)/python $(S3_SERVER) $(if $(filter debian,$(SERVERS)),packages)
+test-backend: $(STAMPS)/python $(S3_SERVER) $(OIDC_PROVIDER) $(if $(filter debian,$(SERVERS)),packages)
 	TEST_SERVERS=$(SERVERS) $(PYTEST_TWICE) backend/tests --ignore backend/tests/system
 
 .PHONY: test-agents
@@ -203,6 +205,10 @@ packages:
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "Tests need$$missing. Type: sudo apt-get install$$missing" >&2; exit 1; fi
 	apt-get update -q && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
 
+$(OIDC_PROVIDER): backend/tests/oidc/package-lock.json
+	npm --prefix backend/tests/oidc install --no-save --no-audit --no-fund --loglevel=error
+	touch $@
+
 $(S3_SERVER):
 	@mkdir -p $(STAMPS)
 	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/versity/versitygw/cmd/versitygw@$(S3_VERSION)
@@ -246,5 +252,5 @@ $(STAMPS)/mutants: backend/requirements-mutants.lock
 
 .PHONY: clean
 clean: ## Remove what was installed and built; data in .demo stays
-	rm -rf .venv .cache agents/bin frontend/node_modules frontend/dist backend/build backend/*.egg-info
+	rm -rf .venv .cache agents/bin frontend/node_modules frontend/dist backend/tests/oidc/node_modules backend/build backend/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,6 +25,7 @@ from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.cli.quick import quick_command
 from downlink.cli.reproduction import causes_command, checks_command, pair_table_command, reproduction_command
+from downlink.cli.retention import storage_command
 from downlink.domain.errors import (
     ConflictError,
     DeniedError,
@@ -62,6 +63,7 @@ app.add_typer(users.app, name="users", rich_help_panel="Client")
 app.add_typer(notify.app, name="notify", rich_help_panel="Client")
 app.add_typer(paths.app, name="paths", rich_help_panel="Paths")
 app.command("quick", rich_help_panel="Client")(quick_command)
+app.command("storage", rich_help_panel="Client")(storage_command)
 app.command("compare", rich_help_panel="Client")(compare_command)
 app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)

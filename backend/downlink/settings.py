@@ -13,6 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from downlink.domain.delivery import Networks, networks_of
+from downlink.domain.permission import Role
+from downlink.domain.provider import Admission, read_rules
 
 SECRETS = Path("/run/secrets")  # where containers find theirs
 TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
@@ -123,6 +125,35 @@ class Settings(BaseSettings):
         default=None,
         description="Whom to tell of a weakness of this server, https://… or mailto:…; served as /.well-known/security.txt",
     )
+    disks: str = Field(
+        default="",
+        description="Folders whose disks must keep room, comma separated: the database's, where it is on this host",
+    )
+    least_free_mib: Annotated[int, Field(ge=1, le=2**30)] = Field(
+        default=1024, description="With less room on one of these disks nothing more is accepted"
+    )
+    database_most_gib: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
+        default=None, description="With a larger database nothing more is accepted; for a database on another host"
+    )
+    oidc_issuer: str | None = Field(
+        default=None, description="The institute's identity provider (OpenID Connect), by its issuer; none without"
+    )
+    oidc_client_id: str | None = None
+    oidc_client_secret: SecretStr | None = None
+    oidc_name: str = Field(default="your institute", description="What the button says after `Sign in with`")
+    oidc_scopes: str = "openid profile email"
+    oidc_domains: str = Field(
+        default="", description="Domains of verified e-mail addresses that are let in, comma separated; any when empty"
+    )
+    oidc_roles: str = Field(
+        default="", description="Roles by claims, comma separated: `groups=satlab->operator,groups=guests->viewer`"
+    )
+    oidc_role: Literal["none", "viewer", "operator"] = Field(
+        default="none", description="The role of those to whom no claim gives one; `none` refuses them"
+    )
+    oidc_most_role: Literal["viewer", "operator", "admin"] = Field(
+        default="operator", description="No claim gives more than this"
+    )
     session_hours: Annotated[int, Field(ge=1, le=24 * 30)] = 24 * 7
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -154,6 +185,42 @@ class Settings(BaseSettings):
         if self.smtp_host and not self.mail_from:
             raise ValueError("DOWNLINK_SMTP_HOST is set: set DOWNLINK_MAIL_FROM too")
         return self
+
+    @model_validator(mode="after")
+    def _check_disks(self) -> Self:
+        if missing := [folder for folder in self.disk_folders if not folder.is_dir()]:
+            raise ValueError(f"DOWNLINK_DISKS names {missing[0]}, which is no folder here")
+        return self
+
+    @model_validator(mode="after")
+    def _check_provider(self) -> Self:
+        if self.oidc_issuer is None:
+            return self
+        parts = urlsplit(self.oidc_issuer)
+        if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+            raise ValueError("DOWNLINK_OIDC_ISSUER must begin with https://")
+        if not self.oidc_client_id or not self.oidc_client_secret:
+            raise ValueError(
+                "DOWNLINK_OIDC_ISSUER is set: set DOWNLINK_OIDC_CLIENT_ID and DOWNLINK_OIDC_CLIENT_SECRET too"
+            )
+        if "openid" not in self.oidc_scopes.split():
+            raise ValueError("DOWNLINK_OIDC_SCOPES must hold `openid`")
+        try:
+            read_rules(self.oidc_roles)
+        except ValueError:
+            raise ValueError("DOWNLINK_OIDC_ROLES must be claim=value->role, comma separated") from None
+        return self
+
+    @property
+    def admission(self) -> Admission:
+        """Whom the provider lets in, and as what."""
+        domains = tuple(each.strip().lower() for each in self.oidc_domains.split(",") if each.strip())
+        otherwise = None if self.oidc_role == "none" else Role(self.oidc_role)
+        return Admission(domains, read_rules(self.oidc_roles), otherwise, Role(self.oidc_most_role))
+
+    @property
+    def disk_folders(self) -> tuple[Path, ...]:
+        return tuple(Path(folder.strip()) for folder in self.disks.split(",") if folder.strip())
 
     @property
     def notify_networks(self) -> Networks:

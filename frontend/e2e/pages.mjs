@@ -84,6 +84,7 @@ const FIXED = [
   },
   { name: 'tokens', path: '/tokens' },
   { name: 'notifications', path: '/notifications' },
+  { name: 'storage', path: '/storage', prepare: (page) => page.getByRole('heading', { name: 'Room' }).waitFor() },
   { name: 'api-docs', path: '/api/v1/docs', prepare: (page) => page.getByText('GET /api/v1/campaigns', { exact: true }).click() },
   { name: 'nowhere', path: '/no/such/page' },
 ]

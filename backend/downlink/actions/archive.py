@@ -101,6 +101,8 @@ def _judge_missing(unit: Unit, rows: dict[str, list[dict[str, Any]]]) -> None:
     """An archive may be older than some of the judges."""
     missing = [each for each in JUDGES if each.name not in rows]
     for row in rows["runs"] if missing else ():
+        if row.get("traces_removed_at"):
+            continue
         opened = open_run(unit, runs.get_run(unit, UUID(row["id"])))
         judged.replace(unit, [opened.run.id], judge(opened, missing))
 

@@ -12,6 +12,7 @@ from uuid import UUID
 import structlog
 
 from downlink.actions import folders, notices, paths, runs, sweep_parts
+from downlink.actions import retention as keeping
 from downlink.actions.campaign_states import complete_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import UnavailableError
@@ -53,6 +54,7 @@ def tick(units: UnitFactory, now: datetime) -> None:
         sweep_parts.send_due,
         paths.send_due,
         folders.send_due,
+        keeping.send_due,
         *notifying,
         retention.prune,
     ):

@@ -36,6 +36,8 @@ def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], n
         outcomes.note_restored(host, event)
     if run.state == RunState.CANCELLED or kind == "ready":
         raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
+    if run.traces_removed_at is not None:
+        raise ConflictError("run_over", "The run's raw traces were removed: what is left of it is not taken; drop it.")
     if host.phase not in _BEFORE[kind]:
         return
     if not uploads.is_settled(run):

@@ -9,6 +9,7 @@ from uuid import UUID
 from downlink.actions import runs as run_actions
 from downlink.actions.analyse import judge_run, store
 from downlink.actions.reports import refresh_report
+from downlink.actions.retention import refuse_without_traces
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.domain.errors import ConflictError
 from downlink.judges import COLUMNS
@@ -23,6 +24,7 @@ from downlink.traces import open_runs
 LANES = 4
 """Jobs of one campaign that are sent at a time: more would make the jobs of runs wait behind them."""
 RUNS_A_JOB = 8
+UNREPEATABLE = "its numbers cannot be computed again"
 
 
 def order_reanalysis(unit: Unit, campaign_id: UUID, now: datetime) -> None:
@@ -30,6 +32,7 @@ def order_reanalysis(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     campaigns.find_campaign(unit, campaign_id)
     if not reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION).runs:
         raise ConflictError("nothing_analysed", "No run of this campaign has been analysed yet.")
+    refuse_without_traces(unit, campaign_id, UNREPEATABLE)
     reanalysis.want(unit, campaign_id, LANES, now)
     order_work(unit)
 
@@ -49,6 +52,7 @@ def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:
 def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
     """All of it here and now, without a worker; how many runs that are."""
     campaigns.find_campaign(unit, campaign_id)
+    refuse_without_traces(unit, campaign_id, UNREPEATABLE)
     analysed = [row.run for row in run_rows.all_runs(unit, campaign_id) if row.run.analysis_version is not None]
     for at in range(0, len(analysed), RUNS_A_JOB):
         _judge(unit, analysed[at : at + RUNS_A_JOB], now)

@@ -10,6 +10,8 @@ SESSION, API_TOKEN, ENROLMENT, AGENT, SETUP, TICKET = "dls_", "dlk_", "dle_", "d
 SHARE = "dlv_"
 """Of a visitor's link."""
 INVITATION = "dli_"
+VISIT = "dlo_"
+"""Of a browser on its way to the identity provider."""
 PREFIX_SHOWN = 10
 
 

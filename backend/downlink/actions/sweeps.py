@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.actions import sweep_parts
+from downlink.actions.retention import refuse_without_traces
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.sweep import Outcome, combinations, parameter_sets, rates, sweep
 from downlink.domain.errors import ConflictError, InvalidError
@@ -29,6 +30,7 @@ def create_sweep(unit: Unit, campaign_id: UUID, detector: str, version: str, val
     """Ask for a sweep; the tick begins it. InvalidError for a grid that cannot be, ConflictError where no trace can decide."""
     campaigns.find_campaign(unit, campaign_id)
     parameter_sets(detector, version, values)
+    refuse_without_traces(unit, campaign_id, "no detector can be replayed over it")
     flows = rows.decidable_flows(unit, campaign_id, detector, version)
     if not flows:
         raise ConflictError("nothing_decidable", _why_nothing(detector, version))

@@ -21,6 +21,7 @@ from downlink.api.known import Known
 from downlink.api.observe import Figures
 from downlink.api.problems import status_of
 from downlink.api.resting import Heard, Resting
+from downlink.api.room import room_of
 from downlink.api.waiting import Waiting, agent_subject
 from downlink.codec.bundle import MAX_BYTES as MAX_BUNDLE_BYTES
 from downlink.codec.bundle import Bundled, split_bundle
@@ -177,11 +178,12 @@ def _figures(request: Request) -> Figures:
 
 
 async def _admit(request: Request, units: UnitFactory, secret: str) -> None:
-    """Before the body is read: a stranger may not fill the memory. DeniedError for one who is no agent."""
+    """Before the body is read: a stranger may not fill the memory, and a disk that is nearly full takes nothing more."""
     known: Known = request.app.state.known
     if not known.is_known(secret):
         mark = request.app.state.waiting.mark()
         known.note(secret, await run_in_threadpool(_name_of, units, secret), mark)
+    await run_in_threadpool(room_of(request).check)
 
 
 def _name_of(units: UnitFactory, secret: str) -> str:

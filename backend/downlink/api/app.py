@@ -34,8 +34,10 @@ from downlink.api import (
     links,
     live,
     paths,
+    provider,
     reanalysis,
     reports,
+    retention,
     runs,
     samples,
     shares,
@@ -52,8 +54,10 @@ from downlink.api.known import Known
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
 from downlink.api.resting import Resting
+from downlink.api.room import Room
 from downlink.api.slots import Slots, Turns
 from downlink.api.waiting import Waiting
+from downlink.courier.provider import Client, Provider
 from downlink.settings import Settings
 from downlink.storage.unit import open_units
 from downlink.tracestore import TraceStore
@@ -62,6 +66,7 @@ PREFIX = "/api/v1"
 PARTS = (
     access,
     accounts,
+    provider,
     agent_files,
     agents,
     links,
@@ -75,6 +80,7 @@ PARTS = (
     annotating,
     shares,
     channels,
+    retention,
     reanalysis,
     reports,
     exits,
@@ -147,6 +153,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.units = open_units(settings.database, settings.database_pool, store=TraceStore.of(settings))
     app.state.clock = read_clock
+    app.state.room = Room(settings, app.state.units)
+    app.state.provider = _provider_of(settings)
     app.state.figures = Figures()
     app.state.is_stopping = False
     app.state.streams = Slots("event streams", in_all=256, per_caller=32)
@@ -172,6 +180,13 @@ def create_app(settings: Settings) -> FastAPI:
     add_problem_handlers(app)
     mount_dashboard(app, settings)
     return app
+
+
+def _provider_of(settings: Settings) -> Provider | None:
+    if settings.oidc_issuer is None or settings.oidc_client_id is None or settings.oidc_client_secret is None:
+        return None
+    secret, back = settings.oidc_client_secret.get_secret_value(), f"{settings.public_url}{PREFIX}/provider/callback"
+    return Provider(Client(settings.oidc_issuer, settings.oidc_client_id, secret, back, settings.oidc_scopes))
 
 
 def openapi_document() -> dict[str, Any]:

@@ -51,6 +51,28 @@ def set_share(response: Response, settings: Settings, secret: str, campaign_id: 
     )
 
 
+def visit_cookie_name(settings: Settings) -> str:
+    return "__Host-downlink-visit" if settings.is_https else "downlink-visit"
+
+
+def set_visit(response: Response, settings: Settings, secret: str) -> None:
+    """`lax`: the browser shows it when the identity provider, another site, sends it back."""
+    response.set_cookie(
+        visit_cookie_name(settings),
+        secret,
+        max_age=600,
+        path="/",
+        secure=settings.is_https,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_visit(response: Response, settings: Settings) -> None:
+    name = visit_cookie_name(settings)
+    response.delete_cookie(name, path="/", secure=settings.is_https, httponly=True, samesite="lax")
+
+
 def check_origin(request: Request, settings: Settings) -> None:
     """DeniedError when a browser on another site makes this request with our cookie.
 

@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 from redis import Redis, RedisError
 from starlette.datastructures import State
 
+from downlink.api.room import RoomFound
 from downlink.api.slots import Slots
 from downlink.api.waiting import Waiting
 from downlink.domain.errors import UnavailableError
@@ -41,6 +42,7 @@ class ServerCollector(Collector):
         yield _plain("downlink_database_up", "Whether the database answers", figures is not None)
         if figures:
             yield from _families(figures)
+        yield from _room(self._state.room.look())
         depth = self._queue_depth()
         yield _plain("downlink_queue_up", "Whether the queue answers", depth is not None)
         if depth is not None:
@@ -81,6 +83,14 @@ def _families(figures: ServerFigures) -> Iterator[GaugeMetricFamily]:
     yield _by("downlink_campaigns", "Campaigns by state", "state", figures.campaigns)
     yield from _agents(figures.agents)
     yield _plain("downlink_database_bytes", "Size of the database", figures.database_bytes)
+
+
+def _room(found: RoomFound) -> Iterator[GaugeMetricFamily]:
+    yield _plain("downlink_accepting", "Whether there is room for samples and imports", found.reason is None)
+    free = {disk.folder: disk.free_bytes for disk in found.disks if disk.free_bytes is not None}
+    yield _by("downlink_disk_free_bytes", "Room on a watched disk", "folder", free)
+    least = {disk.folder: disk.least_bytes for disk in found.disks}
+    yield _by("downlink_disk_least_bytes", "With less room nothing more is accepted", "folder", least)
 
 
 def _ended(figures: ServerFigures) -> GaugeMetricFamily:

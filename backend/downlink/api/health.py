@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from redis import Redis, RedisError
 
 from downlink.actions.service import service_state
 from downlink.api.deps import Clock, Config, Now, Reader, ReadUnit, Units, problems
 from downlink.api.problems import problem
-from downlink.api.schemas.service import Service
+from downlink.api.room import room_of
+from downlink.api.schemas.service import Room, Service
 from downlink.domain.errors import UnavailableError
 from downlink.domain.watch import LATE_S
 from downlink.storage.unit import UnitFactory
@@ -22,9 +23,14 @@ SECURITY_TXT_HOLDS = timedelta(days=90)
 
 
 @router.get("/api/v1/service", tags=["service"], responses=problems(401))
-def service(caller: Reader, unit: ReadUnit, now: Now) -> Service:
-    """Whether the conductor ticks: without it no run starts and no job is sent. `service` events tell of changes."""
-    return Service.model_validate(service_state(unit, now))
+def service(caller: Reader, request: Request, unit: ReadUnit, now: Now) -> Service:
+    """Whether the conductor ticks: without it no run starts and no job is sent; `service` events tell of changes.
+
+    Whether there is room for what comes: without it samples and imports are refused, and agents keep what they have.
+    """
+    state = service_state(unit, now)
+    room = Room.model_validate(room_of(request).look())
+    return Service(is_conducting=state.is_conducting, ticked_at=state.ticked_at, room=room)
 
 
 @router.get("/healthz", include_in_schema=False)

@@ -16,6 +16,7 @@ from downlink.actions import imports
 from downlink.actions.imports import NamedFile, Target
 from downlink.api.body import read_form
 from downlink.api.deps import Now, OwnedPermission, Units, may, problems
+from downlink.api.room import room_of
 from downlink.api.schemas.imports import ImportAnswer, ImportFields
 from downlink.domain.access import Caller
 from downlink.domain.errors import InvalidError
@@ -39,13 +40,14 @@ _FORM: dict[str, Any] = {
 @router.post(
     "/imports",
     status_code=201,
-    responses=problems(401, 403, 404, 409, 413),
+    responses=problems(401, 403, 404, 409, 413, 507),
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
 )
 async def import_files(
     request: Request, caller: Annotated[Caller, may(Verb.IMPORT)], units: Units, now: Now
 ) -> ImportAnswer:
     """Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal."""
+    await run_in_threadpool(room_of(request).check)
     form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
     try:
         files, target = _files(form), _target(form)

@@ -160,6 +160,7 @@ def _trace(flow: int, point: Point, outcome: dict[str, Any], details: RunDetails
     state = "expected" if not outcome else "open"
     if sealed:
         state = "incomplete" if sealed.missing or not sealed.chunks else "sealed"
+        state = "removed" if details.run.traces_removed_at and sealed.chunks else state
     return {
         "state": state,
         "samples": sealed.samples if sealed else outcome.get("samples", 0),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from downlink.cli import campaign_results as results
-from downlink.cli import shares
+from downlink.cli import retention, shares
 from downlink.cli.campaign_results import Which
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect
@@ -277,3 +277,5 @@ def _print_preview(found: dict[str, Any]) -> None:
 
 for _command in (*results.COMMANDS, *shares.COMMANDS):
     app.command()(_command)
+for _name, _named in retention.COMMANDS.items():
+    app.command(_name)(_named)

@@ -81,6 +81,9 @@ class Client:
         parts = [("files", file) for file in files]
         return self._call("POST", path, files=parts, data=fields, timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5))
 
+    def put(self, path: str, body: Any) -> Any:
+        return self._call("PUT", path, json=body)
+
     def patch(self, path: str, body: Any) -> Any:
         return self._call("PATCH", path, json=body)
 

@@ -15,7 +15,7 @@ from downlink.domain.permission import TABLE, Reach, Role, Verb, is_allowed, rea
 class Actor:
     """Who changed something. The id tells two of one name apart; the command line of the server has none."""
 
-    kind: Literal["user", "token", "agent", "command line"]
+    kind: Literal["user", "token", "agent", "command line", "server"]
     name: str
     id: UUID | None = None
 

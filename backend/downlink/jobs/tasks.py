@@ -20,6 +20,7 @@ from downlink.actions import (
     paths,
     reanalysis,
     reports,
+    retention,
     runs,
     seal,
     sweep_parts,
@@ -42,6 +43,7 @@ ACTIONS: dict[str, Action] = {
     REANALYSE: reanalysis.reanalyse,
     sweep_parts.JOB: sweeps.sweep_part,
     folders.JOB: folders.remove_folder,
+    retention.JOB: retention.remove_some,
 }
 RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})
 log = structlog.get_logger()

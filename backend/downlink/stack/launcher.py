@@ -149,6 +149,8 @@ def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, st
         "DOWNLINK_UDS": str(socket_folder(home) / "api.sock"),
         "DOWNLINK_AFTER": str(home / "preparing"),
     }
+    if "DOWNLINK_DISKS" not in os.environ:
+        settings["DOWNLINK_DISKS"] = str(home.resolve())
     if dashboard and (dashboard / "index.html").exists():
         settings["DOWNLINK_DASHBOARD_DIR"] = str(dashboard.resolve())
     if AGENT_FILES.is_dir():

@@ -39,10 +39,10 @@ def place(parquet: bytes | None, folder_url: str | None, part: Sequence[Any]) ->
 def keep(unit: Unit, part: Place, parquet: bytes) -> Mapping[str, Any]:
     """Keep it where this server keeps new traces; what is to be in the row. UnavailableError when the store is away."""
     if unit.store.root is None:
-        return {"parquet": parquet, "folder_id": None}
+        return {"parquet": parquet, "folder_id": None, "parquet_bytes": len(parquet)}
     unit.folder = unit.folder or _open_folder(unit)
     unit.folder.put(_name(part), parquet)
-    return {"parquet": None, "folder_id": unit.folder.id}
+    return {"parquet": None, "folder_id": unit.folder.id, "parquet_bytes": len(parquet)}
 
 
 def _name(part: Sequence[Any]) -> str:

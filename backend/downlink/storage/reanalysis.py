@@ -28,7 +28,7 @@ class Counts:
 def want(unit: Unit, campaign_id: UUID, at_once: int, now: datetime) -> None:
     """Note the job for every analysed run that has ended and has no other job; the tick sends as many `at_once`."""
     found = update(Run).where(Run.campaign_id == campaign_id, Run.analysis_version.is_not(None))
-    found = found.where(Run.state.in_(FINAL_NAMES), Run.needs.is_(None))
+    found = found.where(Run.state.in_(FINAL_NAMES), Run.needs.is_(None), Run.traces_removed_at.is_(None))
     unit.session.execute(found.values(needs=JOB, needs_sent_at=now, tries=0))
     first = waiting_ids(unit, campaign_id, at_once)
     unit.session.execute(update(Run).where(Run.id.in_(first)).values(needs_sent_at=None))

@@ -69,7 +69,7 @@ def is_settled(run: Run) -> bool:
 
 def takes_late(run: Run, host: RunHost) -> bool:
     """Whether a run that has ended still takes chunks of an agent that it was ended without."""
-    return is_settled(run) and host.phase in (HostPhase.LOST, HostPhase.RESTORED)
+    return is_settled(run) and run.traces_removed_at is None and host.phase in (HostPhase.LOST, HostPhase.RESTORED)
 
 
 def note_stored(unit: Unit, run_id: UUID, agent: str, size: int, now: datetime) -> None:

@@ -14,7 +14,7 @@ from downlink.domain.point import Point
 from downlink.domain.sample import TIME_FIELD, fields_of
 from downlink.storage import traces
 from downlink.storage.unit import Unit
-from downlink.views.traces import no_trace
+from downlink.views.traces import no_trace, refuse_removed
 
 MOST_COLUMNS = 16
 """Of one answer."""
@@ -67,6 +67,7 @@ def samples(unit: Unit, run_id: UUID, flow: int, point: Point, wanted: Wanted) -
     trace = traces.find_trace(unit, run_id, flow, point)
     if trace is None or trace.chunks == 0:
         raise no_trace(run_id, flow, point)
+    refuse_removed(unit, run_id)
     parts = Parts(unit, run_id, flow, point)
     names = ParquetTrace([parts[0]]).names
     first_us, last_us = parts.first_us(0), parts.last_us(len(parts) - 1)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from downlink.codec.parquet import join_parquet, row_batches
-from downlink.codec.tables import columns_to_csv
+from downlink.codec.tables import columns_to_csv, moment_text
 from downlink.domain.errors import NotFoundError
-from downlink.storage import traces
-from downlink.storage.unit import UnitFactory
+from downlink.storage import runs, traces
+from downlink.storage.unit import Unit, UnitFactory
 
 
 def trace_parquet(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterator[bytes]:
@@ -36,6 +36,7 @@ def _parts(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterator[
         trace = traces.find_trace(unit, run_id, flow, point)
         if trace is None or trace.chunks == 0:
             raise no_trace(run_id, flow, point)
+        refuse_removed(unit, run_id)
         parts = traces.part_sequences(unit, run_id, flow, point)
 
     def read() -> Iterator[bytes]:
@@ -53,3 +54,10 @@ def _parts(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterator[
 def no_trace(run_id: UUID, flow: int, point: str) -> NotFoundError:
     message = f"Run {run_id} has no sealed trace of flow {flow} at the {point}; the run's page says how far it is."
     return NotFoundError("trace_not_found", message)
+
+
+def refuse_removed(unit: Unit, run_id: UUID) -> None:
+    """NotFoundError where the run's raw traces are gone."""
+    if at := runs.get_run(unit, run_id).traces_removed_at:
+        message = f"The raw traces of run {run_id} were removed at {moment_text(at)}; its numbers were computed before and stay."
+        raise NotFoundError("traces_removed", message)

@@ -35,6 +35,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
 OPEN = {
     ("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login"),
     ("POST", f"{API}/shares/open"), ("POST", f"{API}/invitations/open"), ("POST", f"{API}/invitations/accept"),
+    ("GET", f"{API}/provider"), ("GET", f"{API}/provider/start"), ("GET", f"{API}/provider/callback"),
     # for hosts that are not known yet
     ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
 }  # fmt: skip
@@ -43,6 +44,9 @@ BODIES: dict[str, Any] = {
     "PATCH": {},
     "PUT": {"source": "name: a"},
     "shares": {"name": "a"},
+    "removal": {"part": "traces"},
+    "retention": {},
+    "preview": {"traces_days": 1},
     "{account_id}": {"role": "viewer"},
     "invitations": {"name": "a"},
     "channels": {"name": "a", "kind": "webhook", "target": "https://a.example/"},

@@ -382,6 +382,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Provider State
+         * @description Whether one may sign in by the institute's provider, and what its button says.
+         */
+        get: operations["provider_state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/provider/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Start
+         * @description To the provider's own page. Its address has a state, a nonce and a code challenge of this browser alone.
+         */
+        get: operations["start"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/provider/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Callback
+         * @description Where the provider sends the browser back to: signed in, or to the sign-in page, which says what went wrong.
+         */
+        get: operations["callback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/provider/connection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Connection
+         * @description Whether the own account is connected with the provider.
+         */
+        get: operations["connection"];
+        put?: never;
+        /**
+         * Connect
+         * @description Connect the own account: open `url` in this browser. Not for API tokens.
+         */
+        post: operations["connect"];
+        /**
+         * Disconnect
+         * @description Sign in with the password alone from now on. 409 `no_password` for an account that the provider made.
+         */
+        delete: operations["disconnect"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/binaries/{arch}.sha256": {
         parameters: {
             query?: never;
@@ -1379,6 +1467,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Retention
+         * @description What each campaign takes, the largest first, and what of it goes when.
+         */
+        get: operations["list_retention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Retention
+         * @description How much the campaign takes, how long it is kept, and what would go with each part.
+         */
+        get: operations["get_retention"];
+        /**
+         * Set Retention
+         * @description Set how long the campaign's data is kept after its end, or pin it. Pinning stops a removal that is under way.
+         */
+        put: operations["set_retention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/retention/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Retention
+         * @description What would go by this rule, and when. Nothing is changed.
+         */
+        post: operations["preview_retention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove Data
+         * @description Remove a part of an ended campaign's data now, for good; a worker does it, some runs at a time.
+         *
+         *     409 `campaign_pinned`, `campaign_under_way`, `nothing_to_remove`.
+         */
+        post: operations["remove_data"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/reanalysis": {
         parameters: {
             query?: never;
@@ -1926,7 +2100,9 @@ export interface paths {
         };
         /**
          * Service
-         * @description Whether the conductor ticks: without it no run starts and no job is sent. `service` events tell of changes.
+         * @description Whether the conductor ticks: without it no run starts and no job is sent; `service` events tell of changes.
+         *
+         *     Whether there is room for what comes: without it samples and imports are refused, and agents keep what they have.
          */
         get: operations["service"];
         put?: never;
@@ -2158,7 +2334,7 @@ export interface components {
             actor: string;
             /**
              * Actor Kind
-             * @description `user`, `token`, `agent` or `command line`
+             * @description `user`, `token`, `agent`, `command line` or `server`
              */
             actor_kind: string;
             /** Actor Id */
@@ -2873,6 +3049,31 @@ export interface components {
             links: {
                 [key: string]: number;
             };
+        };
+        /**
+         * CampaignData
+         * @description A campaign in the list of what takes room.
+         */
+        CampaignData: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Name */
+            name: string;
+            /** State */
+            state: string;
+            /** Owner Id */
+            owner_id: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Is Pinned */
+            is_pinned: boolean;
+            size: components["schemas"]["DataSize"];
+            /** @description What its rule removes next */
+            next: components["schemas"]["DataPart"] | null;
+            going: components["schemas"]["Part"] | null;
         };
         /**
          * CampaignDay
@@ -3714,6 +3915,16 @@ export interface components {
              */
             place: string;
         };
+        /** Connection */
+        Connection: {
+            /** Is Connected */
+            is_connected: boolean;
+            /**
+             * Has Password
+             * @description False for an account that was made by signing in at the provider
+             */
+            has_password: boolean;
+        };
         /** ControlOption */
         ControlOption: {
             /** Choices */
@@ -3722,6 +3933,67 @@ export interface components {
             min: number;
             /** Max */
             max: number;
+        };
+        /** DataList */
+        DataList: {
+            /** Items */
+            items: components["schemas"]["CampaignData"][];
+            /** Total */
+            total: number;
+            /**
+             * Traces Bytes
+             * @description Of all campaigns
+             */
+            traces_bytes: number;
+            /** Series Bytes */
+            series_bytes: number;
+            /**
+             * Database Bytes
+             * @description The database as a whole. What was removed from it is used again by what comes next
+             */
+            database_bytes: number;
+        };
+        /**
+         * DataPart
+         * @description What would go with this part.
+         */
+        DataPart: {
+            /** @description `traces`: the raw samples. `series`: those and the one-second series. `all`: the campaign with everything it has */
+            part: components["schemas"]["Part"];
+            /**
+             * Runs
+             * @description That have something of it
+             */
+            runs: number;
+            /**
+             * Bytes
+             * @description That it takes now, parts of unknown size left out
+             */
+            bytes: number;
+            /**
+             * Due At
+             * @description When the rule removes it; null: not by rule, or not yet known
+             */
+            due_at: string | null;
+        };
+        /** DataSize */
+        DataSize: {
+            /**
+             * Traces Bytes
+             * @description Raw traces as they are stored
+             */
+            traces_bytes: number;
+            /** Traces Runs */
+            traces_runs: number;
+            /**
+             * Unsized Parts
+             * @description Parts in a trace store whose size is not on record: not in traces_bytes
+             */
+            unsized_parts: number;
+            /** Series Bytes */
+            series_bytes: number;
+            /** Series Runs */
+            series_runs: number;
         };
         /** DayLink */
         DayLink: {
@@ -3864,6 +4136,23 @@ export interface components {
              * @default false
              */
             delete: boolean;
+        };
+        /** Disk */
+        Disk: {
+            /** Folder */
+            folder: string;
+            /**
+             * Free Bytes
+             * @description Null where it cannot be read
+             */
+            free_bytes: number | null;
+            /** Total Bytes */
+            total_bytes: number;
+            /**
+             * Least Bytes
+             * @description With less than this free nothing more is accepted
+             */
+            least_bytes: number;
         };
         /** DuplicateBody */
         DuplicateBody: {
@@ -5782,6 +6071,12 @@ export interface components {
             /** Estimates Mbps */
             estimates_mbps: number[];
         };
+        /**
+         * Part
+         * @description What goes. TRACES: the raw samples. SERIES: those and the one-second series. ALL: the campaign with everything it has.
+         * @enum {string}
+         */
+        Part: "traces" | "series" | "all";
         /** PasswordBody */
         PasswordBody: {
             /** Current */
@@ -6120,6 +6415,16 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** ProviderState */
+        ProviderState: {
+            /** Is On */
+            is_on: boolean;
+            /**
+             * Name
+             * @description What the button says after “Sign in with”
+             */
+            name: string | null;
+        };
         /** QuickTest */
         QuickTest: {
             /**
@@ -6240,6 +6545,25 @@ export interface components {
             file: string;
             /** Reason */
             reason: string;
+        };
+        /** RemovalBody */
+        RemovalBody: {
+            /** @description `traces`: the raw samples. `series`: those and the one-second series. `all`: the campaign with everything it has */
+            part: components["schemas"]["Part"];
+        };
+        /**
+         * Removed
+         * @description Numbers of these runs were computed before, stay, and cannot be computed again.
+         */
+        Removed: {
+            /** Traces Runs */
+            traces_runs: number;
+            /** Traces At */
+            traces_at: string | null;
+            /** Series Runs */
+            series_runs: number;
+            /** Series At */
+            series_at: string | null;
         };
         /** Repeat */
         Repeat: {
@@ -6433,6 +6757,51 @@ export interface components {
             /** Differences */
             differences: unknown[];
         };
+        /** Retention */
+        Retention: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /** Is Pinned */
+            is_pinned: boolean;
+            /** Traces Days */
+            traces_days: number | null;
+            /** Series Days */
+            series_days: number | null;
+            /** All Days */
+            all_days: number | null;
+            size: components["schemas"]["DataSize"];
+            /**
+             * Parts
+             * @description `traces`, `series`, `all`: each with what comes before it
+             */
+            parts: components["schemas"]["DataPart"][];
+            /** @description What is being removed now */
+            going: components["schemas"]["Part"] | null;
+            /** Ordered By */
+            ordered_by: string | null;
+            removed: components["schemas"]["Removed"];
+        };
+        /**
+         * RetentionBody
+         * @description Days after the campaign's end; null, or left out: for good. Each part goes with the next one at the latest.
+         */
+        RetentionBody: {
+            /** Traces Days */
+            traces_days?: number | null;
+            /** Series Days */
+            series_days?: number | null;
+            /** All Days */
+            all_days?: number | null;
+            /**
+             * Is Pinned
+             * @description Nothing is removed, by rule or by hand, until it is unpinned
+             * @default false
+             */
+            is_pinned: boolean;
+        };
         /** Rival */
         Rival: {
             /** Name */
@@ -6448,6 +6817,26 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
+        };
+        /**
+         * Room
+         * @description What DOWNLINK_DISKS and DOWNLINK_DATABASE_MOST_GIB have watched.
+         */
+        Room: {
+            /** Disks */
+            disks: components["schemas"]["Disk"][];
+            /**
+             * Database Bytes
+             * @description Null where its size is not bounded
+             */
+            database_bytes: number | null;
+            /** Database Most Bytes */
+            database_most_bytes: number | null;
+            /**
+             * Reason
+             * @description Why samples and imports are refused (507) until there is room; null: they are accepted
+             */
+            reason: string | null;
         };
         /** Run */
         Run: {
@@ -6535,6 +6924,16 @@ export interface components {
             metrics: components["schemas"]["FlowMetrics"][];
             /** Analysis Version */
             analysis_version: string | null;
+            /**
+             * Traces Removed At
+             * @description When its raw traces were removed: its numbers cannot be computed again; null while they are kept
+             */
+            traces_removed_at: string | null;
+            /**
+             * Series Removed At
+             * @description When its one-second series were removed
+             */
+            series_removed_at: string | null;
             /**
              * Link Seed
              * @description What an emulated link was to be restarted with; null for real links
@@ -7059,6 +7458,7 @@ export interface components {
             is_conducting: boolean;
             /** Ticked At */
             ticked_at: string | null;
+            room: components["schemas"]["Room"];
         };
         /**
          * Session
@@ -7615,7 +8015,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "expected" | "open" | "sealed" | "incomplete";
+            state: "expected" | "open" | "sealed" | "incomplete" | "removed";
             /** Samples */
             samples: number;
             /** Chunks */
@@ -7821,6 +8221,14 @@ export interface components {
              * @description Against capacity and first loss; null where it cannot be said
              */
             timing: ("early" | "good" | "late" | "open") | null;
+        };
+        /** Way */
+        Way: {
+            /**
+             * Url
+             * @description At the provider; for the browser that asked alone, within ten minutes
+             */
+            url: string;
         };
         /**
          * Window
@@ -9460,6 +9868,385 @@ export interface operations {
             };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    provider_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderState"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider, or back to the dashboard */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    callback: {
+        parameters: {
+            query?: {
+                state?: string;
+                code?: string;
+                error?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider, or back to the dashboard */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    connect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Way"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    disconnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14108,6 +14895,403 @@ export interface operations {
             };
         };
     };
+    list_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "traces_days": 90,
+                 *       "series_days": 730
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetentionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "traces_days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetentionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "part": "traces"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemovalBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_reanalysis: {
         parameters: {
             query?: never;
@@ -15377,6 +16561,15 @@ export interface operations {
             };
             /** @description A part of the server is unavailable; try again */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No room */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -29,6 +29,9 @@ export function AccountMenu({ session, target }: { session: Session | undefined;
             People
           </Menu.Item>
         ) : null}
+        <Menu.Item component={Link} to="/storage">
+          Storage
+        </Menu.Item>
         <Menu.Item component="a" href="/api/v1/docs" target="_blank" rel="noreferrer">
           API reference
         </Menu.Item>

@@ -43,8 +43,8 @@ export function LiveSync() {
 
   const isAway = useIsUnreachable(cache)
   const isSlow = useIsSlow()
-  const isIdle = useIsIdle()
-  const said = isBannerShown || isAway ? AWAY : isSlow ? SLOW : isIdle ? IDLE : null
+  const trouble = useTrouble()
+  const said = isBannerShown || isAway ? AWAY : isSlow ? SLOW : trouble
   return (
     <div role="status" className={said ? classes.banner : undefined}>
       {said}
@@ -57,10 +57,15 @@ const SLOW = 'The server has not answered for some time. What you see may be old
 const IDLE =
   'The server starts no runs: its conductor has stopped. Whoever looks after the server should start it again (downlink conductor).'
 
-/** Whether nothing is started on the server. Asked once; `service` events tell of changes. */
-function useIsIdle(): boolean {
-  const { data } = api.useQuery('get', `${API}/service`)
-  return data?.is_conducting === false
+/** How often a page asks whether the server has room: no event tells of it. */
+const ROOM_MS = 60_000
+
+/** Why nothing is started on the server, or nothing accepted. `service` events tell of the conductor. */
+function useTrouble(): string | null {
+  const { data } = api.useQuery('get', `${API}/service`, {}, { refetchInterval: ROOM_MS })
+  if (data?.is_conducting === false) return IDLE
+  const reason = data?.room.reason
+  return reason ? `The server accepts no samples and no imports: ${reason}. Agents keep what they have measured.` : null
 }
 
 /** Whether something that the page shows could not be fetched anew because nothing answered. */

@@ -206,6 +206,12 @@ const notifications = createRoute({
   component: lazyRouteComponent(() => loadPage(() => import('@/features/notifications/NotificationsPage')), 'NotificationsPage'),
 })
 
+const storage = createRoute({
+  getParentRoute: () => shell,
+  path: '/storage',
+  component: lazyRouteComponent(() => loadPage(() => import('@/features/retention/StoragePage')), 'StoragePage'),
+})
+
 const tree = root.addChildren([
   setup,
   login,
@@ -231,6 +237,7 @@ const tree = root.addChildren([
     tokens,
     people,
     notifications,
+    storage,
   ]),
 ])
 

@@ -77,7 +77,7 @@ class AuditEntry(Shape):
     id: int
     at: Moment
     actor: str = Field(description="The name of who did it")
-    actor_kind: str = Field(description="`user`, `token`, `agent` or `command line`")
+    actor_kind: str = Field(description="`user`, `token`, `agent`, `command line` or `server`")
     actor_id: UUID | None
     action: str
     subject: str = Field(description="What it was done to")

@@ -45,7 +45,7 @@ class Live(Shape):
 
 
 class TraceFacts(Shape):
-    state: Literal["expected", "open", "sealed", "incomplete"]
+    state: Literal["expected", "open", "sealed", "incomplete", "removed"]
     samples: int
     chunks: int
     missing_chunks: list[int]
@@ -231,6 +231,10 @@ class Run(RunSummary):
     events: list[RunEvent]
     metrics: list[FlowMetrics]
     analysis_version: str | None
+    traces_removed_at: Moment | None = Field(
+        description="When its raw traces were removed: its numbers cannot be computed again; null while they are kept"
+    )
+    series_removed_at: Moment | None = Field(description="When its one-second series were removed")
     link_seed: int | None = Field(description="What an emulated link was to be restarted with; null for real links")
     link_log: LinkLog | None = Field(description="Null where no agent sits beside an emulated link")
 

@@ -5,6 +5,7 @@ from downlink.storage.tables.annotations import Annotation
 from downlink.storage.tables.base import Json, Table
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
+from downlink.storage.tables.identities import Identity, ProviderVisit
 from downlink.storage.tables.notifications import Channel, Notification
 from downlink.storage.tables.paths import SatellitePath
 from downlink.storage.tables.results import (
@@ -18,6 +19,7 @@ from downlink.storage.tables.results import (
     SlowStart,
     StoredSeries,
 )
+from downlink.storage.tables.retentions import Retention
 from downlink.storage.tables.runs import Campaign, Lease, LinkShare, Run, RunFlow, RunHost, Wake, lease_slots
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
@@ -37,6 +39,7 @@ __all__ = [
     "FlowLimit",
     "FlowLoss",
     "Heartbeat",
+    "Identity",
     "Invitation",
     "Json",
     "Lease",
@@ -46,8 +49,10 @@ __all__ = [
     "LoginFailure",
     "Metric",
     "Notification",
+    "ProviderVisit",
     "Report",
     "ReportAnswer",
+    "Retention",
     "Run",
     "RunFlow",
     "RunHost",

@@ -63,6 +63,7 @@ class Run(Table):
     link_seed: what an emulated link is restarted with (domain/weather.py). link_window: which part of a
         path trace it flies.
     link_outcome: what came of it, and the `agent` that says so.
+    traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
     """
 
     __tablename__ = "runs"
@@ -99,6 +100,8 @@ class Run(Table):
     link_seed: Mapped[int | None]
     link_window: Mapped[Json | None]
     link_outcome: Mapped[Json | None]
+    traces_removed_at: Mapped[datetime | None]
+    series_removed_at: Mapped[datetime | None]
     __table_args__ = (
         UniqueConstraint("campaign_id", "link", "cycle", "position", "attempt", name="uq_runs_place"),
         Index("ix_runs_unfinished", "state", "due_at", postgresql_where=text("ended_at IS NULL")),

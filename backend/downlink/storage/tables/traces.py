@@ -29,6 +29,7 @@ class Chunk(Table):
 
     The Parquet is in `parquet` or, where `folder_id` names one, in that folder of the trace store. It may hold the chunks
     behind as well, up to a part of the trace: they say in `joined_to` the sequence number of the first, whose row has it.
+    parquet_bytes: its size, of a part in a folder; NULL for those from before it was noted.
     """
 
     __tablename__ = "chunks"
@@ -42,6 +43,7 @@ class Chunk(Table):
     parquet: Mapped[bytes | None] = mapped_column(deferred=True)
     folder_id: Mapped[UUID | None] = mapped_column(ForeignKey("trace_folders.id"))
     joined_to: Mapped[int | None]
+    parquet_bytes: Mapped[int | None]
     stored_at: Mapped[datetime]
     __table_args__ = (
         Index(None, "folder_id", postgresql_where=text("folder_id IS NOT NULL")),

@@ -33,6 +33,7 @@ const CONTENTS: Contents<typeof CAMPAIGN_TABS, { campaign: CampaignDetail }> = {
   limits: { load: () => import('@/features/limits/campaign/LimitsTab').then(({ LimitsTab }) => LimitsTab) },
   runs: { load: () => import('@/features/runs/RunsTab').then(({ RunsTab }) => RunsTab) },
   plan: { load: () => import('@/features/plan/PlanTab').then(({ PlanTab }) => PlanTab) },
+  storage: { load: () => import('@/features/retention/RetentionTab').then(({ RetentionTab }) => RetentionTab) },
   downloads: { load: () => import('@/features/campaigns/DownloadsTab').then(({ DownloadsTab }) => DownloadsTab) },
 }
 

@@ -15,6 +15,7 @@ export const CAMPAIGN_TABS = {
   runs: { title: 'Runs', parseSearch: parseRunsSearch },
   plan: { title: 'Plan', parseSearch: nothing },
   downloads: { title: 'Downloads', parseSearch: nothing },
+  storage: { title: 'Storage', parseSearch: nothing },
 } as const
 
 export type CampaignSearch = SearchOf<typeof CAMPAIGN_TABS>

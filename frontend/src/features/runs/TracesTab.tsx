@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { API } from '@/api/client'
 import type { Run, RunFlow } from '@/api/types'
 import { formatNumber, NO_VALUE, plural } from '@/lib/format'
+import { formatMoment } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
 import { type StackedRow, StackedTable } from '@/ui/StackedTable'
 
@@ -12,7 +13,11 @@ export function TracesTab({ run }: { run: Run }) {
   return (
     <Panel
       title="Traces"
-      description="Every sample as it was taken, unchanged. Lateness is how long after its due moment a sample was read."
+      description={
+        run.traces_removed_at
+          ? `The samples were removed at ${formatMoment(run.traces_removed_at)}: the run’s numbers were computed before, stay, and cannot be computed again.`
+          : 'Every sample as it was taken, unchanged. Lateness is how long after its due moment a sample was read.'
+      }
       isFlush
     >
       <StackedTable
@@ -38,7 +43,11 @@ function traceRow(run: Run, flow: RunFlow, end: 'sender' | 'receiver'): StackedR
       trace.achieved_rate_hz === null ? NO_VALUE : `${formatNumber(trace.achieved_rate_hz)} Hz`,
       milliseconds(trace.lateness_mean_us),
       milliseconds(trace.lateness_max_us),
-      trace.chunks > 0 && trace.state !== 'open' ? <TraceFiles key="files" run={run} flow={flow} end={end} /> : NO_VALUE,
+      trace.chunks > 0 && trace.state !== 'open' && trace.state !== 'removed' ? (
+        <TraceFiles key="files" run={run} flow={flow} end={end} />
+      ) : (
+        NO_VALUE
+      ),
     ],
   }
 }

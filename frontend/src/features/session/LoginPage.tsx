@@ -6,6 +6,7 @@ import { sessionQuery } from '@/api/session'
 import { CopyCommand } from '@/ui/CopyCommand'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { Door } from './Door'
+import { ProviderButton } from './ProviderButton'
 import { useLogin, useSetupState } from './queries'
 
 const route = getRouteApi('/login')
@@ -35,6 +36,7 @@ export function LoginPage() {
   if (setup.data?.is_needed) return <SetupFirst />
   return (
     <Door title="Sign in" lead="With the account made at set-up.">
+      <ProviderButton />
       <form onSubmit={submit}>
         <Stack>
           <TextInput label="User name" autoComplete="username" required autoFocus {...form.getInputProps('username')} />

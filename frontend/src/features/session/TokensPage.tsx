@@ -11,6 +11,7 @@ import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useNow } from '@/ui/useNow'
+import { ConnectionPanel } from './ConnectionPanel'
 import { PasswordPanel } from './PasswordPanel'
 import { useCreateToken, useRevokeToken, useTokens } from './queries'
 import { SessionsPanel } from './SessionsPanel'
@@ -46,6 +47,7 @@ export function TokensPage() {
         </Panel>
         <SessionsPanel />
         <PasswordPanel />
+        <ConnectionPanel />
       </Stack>
     </>
   )

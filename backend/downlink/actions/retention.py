@@ -1,0 +1,142 @@
+"""What a campaign keeps, for how long, and its removal: rows say what is to go, and a job takes some runs at a time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from downlink.actions.campaigns import delete_campaign
+from downlink.domain.access import Actor
+from downlink.domain.campaign_state import ENDED
+from downlink.domain.errors import ConflictError
+from downlink.domain.retention import PARTS, Keep, Part
+from downlink.storage import access, campaigns
+from downlink.storage import retentions as rows
+from downlink.storage.events import add_event
+from downlink.storage.heartbeats import is_due
+from downlink.storage.tables import Campaign, Retention
+from downlink.storage.unit import Unit
+
+JOB = "remove_data"
+EVERY = timedelta(minutes=1)
+RESEND = timedelta(minutes=7)
+"""Longer than a worker lets a job run."""
+AT_ONCE = 1
+"""Campaigns of which something is removed at a time: jobs of runs must not wait behind it."""
+RUNS_A_JOB = 20
+BY_RULE = "the campaign's rule"
+RULE = Actor("server", BY_RULE)
+
+
+def set_keep(unit: Unit, campaign_id: UUID, keep: Keep, now: datetime, *, actor: Actor, is_pinned: bool) -> None:
+    """Set the rule. What has gone is gone; pinned, nothing more goes, and what is under way stops. InvalidError."""
+    keep.check()
+    campaign = campaigns.find_campaign(unit, campaign_id)
+    row = rows.take(unit, campaign_id)
+    row.traces_days, row.series_days, row.all_days = keep.traces_days, keep.series_days, keep.all_days
+    row.is_pinned = is_pinned
+    if is_pinned:
+        row.going = row.ordered_by = row.sent_at = None
+    access.audit(unit, now, actor, "set_retention", f"{_said(keep, is_pinned=is_pinned)}: {campaign.name}", campaign_id)
+
+
+def _said(keep: Keep, *, is_pinned: bool) -> str:
+    if is_pinned:
+        return "pinned"
+    known = [f"{part} {days} days" for part in PARTS if (days := keep.days(part)) is not None]
+    return ", ".join(known) or "everything for good"
+
+
+def order_removal(unit: Unit, campaign_id: UUID, part: Part, now: datetime, *, actor: Actor) -> None:
+    """Have this part removed now; the tick begins it. ConflictError where it is pinned, has not ended, or has nothing of it."""
+    campaign = campaigns.find_campaign(unit, campaign_id)
+    row = rows.take(unit, campaign_id)
+    if row.is_pinned:
+        raise ConflictError("campaign_pinned", "This campaign is pinned: nothing of it is removed. Unpin it first.")
+    if campaign.state not in ENDED or rows.is_busy(unit, campaign_id):
+        message = "This campaign has not ended, or is being analysed; try again when all of its runs have ended."
+        raise ConflictError("campaign_under_way", message)
+    if part is not Part.ALL and not rows.has_left(unit, campaign_id, part):
+        raise ConflictError("nothing_to_remove", f"This campaign has no {_NAMES[part]} any more.")
+    _begin(row, part, f"{actor.kind} {actor.name}")
+    access.audit(unit, now, actor, "remove_data", f"{part} of {campaign.name}", campaign_id)
+
+
+_NAMES = {Part.TRACES: "raw traces", Part.SERIES: "series", Part.ALL: "data"}
+
+
+def _begin(row: Retention, part: Part, ordered_by: str) -> None:
+    """What is under way already goes on where it is the wider one."""
+    if row.going is None or PARTS.index(part) > PARTS.index(Part(row.going)):
+        row.going, row.ordered_by, row.sent_at = part, ordered_by, None
+
+
+def send_due(unit: Unit, now: datetime) -> None:
+    """The tick's part: once a minute, rules whose time has come say what goes; one campaign at a time is with the workers."""
+    if is_due(unit, JOB, now, EVERY):
+        for campaign, row in rows.ruled(unit):
+            if (part := _due_part(unit, campaign, row, now)) is not None:
+                _begin(row, part, BY_RULE)
+                access.audit(unit, now, RULE, "remove_data", f"{part} of {campaign.name}", campaign.id)
+        unit.session.flush()
+    free = AT_ONCE - rows.count_going(unit, now - RESEND)
+    for row in rows.going(unit, now - RESEND, free) if free > 0 else ():
+        row.sent_at = now
+        unit.enqueue(JOB, row.campaign_id)
+
+
+def _due_part(unit: Unit, campaign: Campaign, row: Retention, now: datetime) -> Part | None:
+    """What its rule lets go now, unless that has gone since the campaign ended."""
+    part = rows.keep_of(row).due(campaign.ended_at, now)
+    if part is None or _has_gone(campaign, row, part) or rows.is_busy(unit, campaign.id):
+        return None
+    return part
+
+
+def _has_gone(campaign: Campaign, row: Retention, part: Part) -> bool:
+    if row.gone is None or row.gone_at is None or campaign.ended_at is None or row.gone_at < campaign.ended_at:
+        return False
+    return PARTS.index(Part(row.gone)) >= PARTS.index(part)
+
+
+def remove_some(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Remove what is to go of some runs, and send the next job; after the last one note that it is done. Safe to run twice.
+
+    A campaign that was pinned meanwhile, or is under way again, keeps what it still has.
+    """
+    row = rows.find(unit, campaign_id, is_locked=True)
+    if row is None or row.going is None:
+        return
+    part = Part(row.going)
+    if campaigns.find_campaign(unit, campaign_id).state not in ENDED:
+        row.going = row.ordered_by = row.sent_at = None
+    elif taken := rows.take_runs(unit, campaign_id, part, RUNS_A_JOB):
+        rows.remove(unit, taken, part, now)
+        for run_id in taken:
+            add_event(unit, now, "reanalysis", {}, campaign_id, run_id)
+        row.sent_at = now
+        unit.enqueue(JOB, campaign_id)
+    elif not rows.has_left(unit, campaign_id, part):
+        _finish(unit, row, part, now)
+
+
+def _finish(unit: Unit, row: Retention, part: Part, now: datetime) -> None:
+    if part is Part.ALL:
+        delete_campaign(unit, row.campaign_id)
+        return
+    row.gone, row.gone_at = part, now
+    row.going = row.ordered_by = row.sent_at = None
+
+
+def refuse_without_traces(unit: Unit, campaign_id: UUID, what: str) -> None:
+    """ConflictError `traces_removed` where raw traces of a campaign are gone, or going. what: that is to be done with them."""
+    gone, row = rows.removed(unit, campaign_id), rows.find(unit, campaign_id)
+    if gone.traces_runs and gone.traces_at:
+        since = gone.traces_at.date().isoformat()
+        told = f"The raw traces of {gone.traces_runs} of this campaign's runs were removed from {since} on"
+    elif row and row.going:
+        told = "The raw traces of this campaign are just being removed"
+    else:
+        return
+    message = f"{told}: {what}. What was computed of them before stays."
+    raise ConflictError("traces_removed", message, {"runs": gone.traces_runs})

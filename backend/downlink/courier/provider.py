@@ -1,0 +1,206 @@
+"""Calls to the identity provider that the server's admin has named: its metadata, its keys, a code for a token."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import httpx
+import structlog
+from authlib.common.errors import AuthlibBaseError
+from authlib.common.urls import add_params_to_uri
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from downlink.domain.errors import DeniedError, UnavailableError
+
+TIMEOUT_S = 10.0
+MOST_BYTES = 2**20
+KEEP_S = 3600.0
+LEAST_KEEP_S = 60.0
+"""An unknown key has the keys read anew, but not more often than this."""
+LEEWAY_S = 60
+ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
+"""Never `none`, and none that is made with the client's secret."""
+ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """This server as the provider knows it."""
+
+    issuer: str
+    id: str
+    secret: str = field(repr=False)
+    redirect_uri: str
+    scopes: str
+
+
+@dataclass
+class _Known:
+    metadata: Mapping[str, Any]
+    keys: KeySet
+    read_at: float
+
+
+class Provider:
+    """Its metadata and keys are read when they are first needed, and kept for an hour. Safe to use from several threads."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+        self.client = client
+        self._clock = clock
+        self._lock = Lock()
+        self._known: _Known | None = None
+
+    def sign_in_url(self, state: str, nonce: str, verifier: str) -> str:
+        """Where the browser goes. UnavailableError where the provider does not answer."""
+        asked = {
+            "response_type": "code",
+            "client_id": self.client.id,
+            "redirect_uri": self.client.redirect_uri,
+            "scope": self.client.scopes,
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": create_s256_code_challenge(verifier),
+            "code_challenge_method": "S256",
+        }
+        url: str = add_params_to_uri(self._find().metadata["authorization_endpoint"], list(asked.items()))
+        return url
+
+    def claims_for(self, code: str, nonce: str, verifier: str, now_s: int) -> Mapping[str, Any]:
+        """What the provider says of who has this code. DeniedError where it, or its token, is not to be trusted."""
+        known = self._find()
+        body = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.client.redirect_uri,
+            "code_verifier": verifier,
+        }
+        said = _fetch("POST", known.metadata["token_endpoint"], data=body, auth=(self.client.id, self.client.secret))
+        token = said.get("id_token")
+        if not isinstance(token, str):
+            raise DeniedError("provider_refused", "The identity provider gave no proof of who you are; sign in again.")
+        claims = self._checked(token, nonce, now_s)
+        return {**_said_besides(known.metadata, said.get("access_token"), claims["sub"]), **claims}
+
+    def _checked(self, token: str, nonce: str, now_s: int) -> Mapping[str, Any]:
+        options = {
+            "iss": {"essential": True, "value": self.client.issuer},
+            "aud": {"essential": True, "value": self.client.id},
+            "nonce": {"essential": True, "value": nonce},
+            "sub": {"essential": True},
+        }
+        decoded = self._decode(token)
+        try:
+            claims = CodeIDToken(decoded.claims, decoded.header, options, {"client_id": self.client.id, "nonce": nonce})
+            claims.validate(now=now_s, leeway=LEEWAY_S)
+        except (AuthlibBaseError, JoseError, ValueError, KeyError, TypeError) as error:
+            raise _untrusted(error) from error
+        return dict(decoded.claims)
+
+    def _decode(self, token: str) -> jwt.Token:
+        """With the keys that are known, or, where it was made with another one, with those of now."""
+        try:
+            return jwt.decode(token, self._find().keys, algorithms=ALGORITHMS)
+        except (JoseError, ValueError):
+            try:
+                return jwt.decode(token, self._find(is_renewed=True).keys, algorithms=ALGORITHMS)
+            except (JoseError, ValueError) as error:
+                raise _untrusted(error) from error
+
+    def _find(self, *, is_renewed: bool = False) -> _Known:
+        with self._lock:
+            keep_s = LEAST_KEEP_S if is_renewed else KEEP_S
+            if self._known is None or self._clock() - self._known.read_at > keep_s:
+                self._known = self._read()
+            return self._known
+
+    def _read(self) -> _Known:
+        metadata = _fetch("GET", self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+        if metadata.get("issuer") != self.client.issuer:
+            log.error("provider_issuer_differs", asked=self.client.issuer, said=str(metadata.get("issuer"))[:200])
+            message = (
+                "The identity provider calls itself by another name than DOWNLINK_OIDC_ISSUER; tell the server's admin."
+            )
+            raise UnavailableError("provider_unfit", message)
+        scheme = self.client.issuer.partition(":")[0]
+        if not all(str(metadata.get(name, "")).startswith(f"{scheme}://") for name in ENDPOINTS):
+            raise UnavailableError(
+                "provider_unfit", "The identity provider's metadata is not complete; tell the server's admin."
+            )
+        try:
+            keys = KeySet.import_key_set(_fetch("GET", metadata["jwks_uri"]))  # type: ignore[arg-type]
+        except (JoseError, ValueError, KeyError, TypeError) as error:
+            raise UnavailableError(
+                "provider_unfit", "The identity provider's keys cannot be read; tell the server's admin."
+            ) from error
+        return _Known(metadata, keys, self._clock())
+
+
+def _said_besides(metadata: Mapping[str, Any], token: Any, subject: Any) -> Mapping[str, Any]:
+    """Many providers say groups and addresses at their userinfo endpoint alone. Of another subject nothing is believed."""
+    url = metadata.get("userinfo_endpoint")
+    if not isinstance(url, str) or not isinstance(token, str):
+        return {}
+    said = _fetch("GET", url, token=token)
+    return said if said.get("sub") == subject else {}
+
+
+def _untrusted(error: Exception) -> DeniedError:
+    """What was wrong is in the log, without the token."""
+    log.warning("provider_token_refused", reason=type(error).__name__, detail=str(error)[:200])
+    message = "The identity provider's proof of who you are is not valid here, or no longer; sign in again."
+    return DeniedError("provider_token_invalid", message)
+
+
+def _fetch(method: str, url: str, token: str | None = None, **options: Any) -> dict[str, Any]:
+    """A JSON object, bounded in time and size; no redirect is followed. token: that is shown."""
+    headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+    try:
+        with (
+            httpx.Client(timeout=TIMEOUT_S, trust_env=False, follow_redirects=False) as client,
+            client.stream(method, url, headers=headers, **options) as answer,
+        ):
+            body = _bounded(answer)
+            status = answer.status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        log.warning("provider_away", reason=type(error).__name__)
+        message = "The identity provider does not answer; try again in some minutes, or sign in with a password."
+        raise UnavailableError("provider_away", message) from error
+    return _object(status, body)
+
+
+def _bounded(answer: httpx.Response) -> bytes:
+    body = b""
+    for piece in answer.iter_bytes():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise UnavailableError(
+                "provider_unfit", "The identity provider answers at too great a length; tell the server's admin."
+            )
+    return body
+
+
+def _object(status: int, body: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(body)
+    except ValueError:
+        said = None
+    if 400 <= status < 500 and isinstance(said, dict) and "error" in said:
+        log.warning("provider_refused", error=str(said["error"])[:100])
+        message = "The identity provider refused this sign-in: its code was used or has expired. Sign in again."
+        raise DeniedError("provider_refused", message)
+    if status != 200 or not isinstance(said, dict):
+        log.warning("provider_unfit", status=status)
+        raise UnavailableError(
+            "provider_away", "The identity provider does not answer as it should; try again in some minutes."
+        )
+    return said

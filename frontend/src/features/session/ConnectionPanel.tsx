@@ -1,0 +1,49 @@
+import { Button, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { API, api } from '@/api/client'
+import { ConfirmButton } from '@/ui/ConfirmButton'
+import { Panel } from '@/ui/Panel'
+import { ProblemAlert } from '@/ui/ProblemAlert'
+
+const PATH = `${API}/provider/connection` as const
+
+/** Whether the account is signed in to by the institute's identity provider, too. Nothing where the server has none. */
+export function ConnectionPanel() {
+  const cache = useQueryClient()
+  const provider = api.useQuery('get', `${API}/provider`)
+  const isOn = provider.data?.is_on === true
+  const connection = api.useQuery('get', PATH, {}, { enabled: isOn })
+  const connect = api.useMutation('post', PATH, { onSuccess: ({ url }) => window.location.assign(url) })
+  const disconnect = api.useMutation('delete', PATH, { onSuccess: () => cache.invalidateQueries({ queryKey: ['get', PATH] }) })
+  if (!isOn || !connection.data) return null
+  const { is_connected, has_password } = connection.data
+  return (
+    <Panel title={`Sign-in with ${provider.data?.name}`}>
+      <Text size="sm" mb="sm">
+        {is_connected
+          ? has_password
+            ? 'This account is connected: you sign in by either way. Its role stays.'
+            : 'This account was made by signing in there: its role follows what your institute says.'
+          : 'Not connected: you sign in with your password alone.'}
+      </Text>
+      {is_connected ? null : (
+        <Button variant="default" loading={connect.isPending} onClick={() => connect.mutate({})}>
+          Connect
+        </Button>
+      )}
+      {is_connected && has_password ? (
+        <ConfirmButton
+          variant="default"
+          question="Disconnect this account?"
+          consequence="From now on you sign in with your password alone."
+          isPending={disconnect.isPending}
+          error={disconnect.error}
+          onConfirm={(close) => disconnect.mutate({}, { onSuccess: close })}
+        >
+          Disconnect
+        </ConfirmButton>
+      ) : null}
+      {connect.error ? <ProblemAlert error={connect.error} /> : null}
+    </Panel>
+  )
+}
