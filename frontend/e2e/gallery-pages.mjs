@@ -136,7 +136,12 @@ function pairPages({ id, links, conditions }) {
       path: `${base}?tab=limits`,
       text: 'What limited the flows: congestion window, receive window, send buffer or the application.',
     },
-    { name: 'campaign-downloads', path: `${base}?tab=downloads`, text: 'Every table as CSV or Parquet, with its size and first lines.' },
+    {
+      name: 'campaign-downloads',
+      path: `${base}?tab=downloads`,
+      text: 'Every table as CSV, with its rows, its size and its first lines.',
+      prepare: (page) => page.waitForFunction(() => /row/.test(document.body.innerText) && !/Counting rows/.test(document.body.innerText)),
+    },
   ]
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
@@ -127,3 +128,28 @@ def test_the_moments_of_a_run_are_those_of_its_page(lab: Lab, run: dict[str, Any
         1_500_000,
     )
     assert [each["at_us"] for each in moments] == sorted(each["at_us"] for each in moments)
+
+
+def test_annotations_that_touch_a_run_are_among_its_moments(lab: Lab, run: dict[str, Any]) -> None:
+    """Of its campaign and of its link, from its zero on; neither those of other links nor those of other times."""
+    zero, end = (datetime.fromisoformat(run[key]) for key in ("started_at", "ended_at"))
+
+    def note(text: str, from_at: datetime, to_at: datetime | None = None, **whose: str) -> None:
+        until = to_at.isoformat() if to_at else None
+        noted = {"kind": "weather", "text": text, "from_at": from_at.isoformat(), "to_at": until, **whose}
+        lab.call("POST", "/annotations", noted, expect=201)
+
+    lab.link("another")
+    second = timedelta(seconds=1)
+    note("rain", zero - 60 * second, zero + second, link=run["link"])
+    note("gust", zero + 2 * second, campaign_id=run["campaign_id"])
+    note("storm", end - second / 2, end + 60 * second, link=run["link"])
+    note("before", zero - 9 * second, zero - 8 * second, link=run["link"])
+    note("elsewhere", zero, link="another")
+    found = [each for each in lab.call("GET", f"/runs/{run['id']}/moments")["moments"] if each["kind"] == "annotation"]
+    assert [each["text"] for each in found] == ["rain", "gust", "storm"]
+    storm_us = (end - second / 2 - zero).total_seconds() * 1e6
+    # Moments leave the API in milliseconds.
+    assert [each["at_us"] for each in found] == pytest.approx([0, 2_000_000, storm_us], abs=1_000)
+    assert found[0]["until_us"] == pytest.approx(1_000_000, abs=1_000)
+    assert [each["until_us"] for each in found[1:]] == [None, None]

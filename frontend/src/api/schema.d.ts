@@ -7148,15 +7148,15 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "first_byte" | "slow_start_exit" | "first_loss" | "end" | "outage" | "handover";
+            kind: "first_byte" | "slow_start_exit" | "first_loss" | "end" | "outage" | "handover" | "annotation";
             /**
              * Flow
-             * @description Null for what the link did
+             * @description Null for what the link did, and for an annotation
              */
             flow: number | null;
             /**
              * Way
-             * @description Of the link; null for what a flow did
+             * @description Of the link; null for all else
              */
             way: ("down" | "up") | null;
             /**
@@ -7166,9 +7166,14 @@ export interface components {
             at_us: number;
             /**
              * Until Us
-             * @description The end of an outage or a handover gap
+             * @description The end of an outage, a handover gap or an annotation, within the run
              */
             until_us: number | null;
+            /**
+             * Text
+             * @description Of an annotation
+             */
+            text: string | null;
         };
         /** RunMoments */
         RunMoments: {

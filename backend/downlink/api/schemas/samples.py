@@ -45,11 +45,12 @@ class Samples(Shape):
 
 
 class RunMoment(Shape):
-    kind: Literal["first_byte", "slow_start_exit", "first_loss", "end", "outage", "handover"]
-    flow: int | None = Field(description="Null for what the link did")
-    way: Literal["down", "up"] | None = Field(description="Of the link; null for what a flow did")
+    kind: Literal["first_byte", "slow_start_exit", "first_loss", "end", "outage", "handover", "annotation"]
+    flow: int | None = Field(description="Null for what the link did, and for an annotation")
+    way: Literal["down", "up"] | None = Field(description="Of the link; null for all else")
     at_us: int = Field(description="From the run's zero")
-    until_us: int | None = Field(description="The end of an outage or a handover gap")
+    until_us: int | None = Field(description="The end of an outage, a handover gap or an annotation, within the run")
+    text: str | None = Field(description="Of an annotation")
 
 
 class RunMoments(Shape):

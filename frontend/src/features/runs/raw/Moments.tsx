@@ -25,7 +25,7 @@ export function Moments({ moments, leftOut, whole, onZoom }: MomentsProps) {
     <>
       <TallTable label="Moments" heads={['Moment', 'At, s', 'Lasts, s', 'Samples']}>
         {shown.map((one) => (
-          <Table.Tr key={`${one.kind} ${one.flow} ${one.way} ${one.at_us}`}>
+          <Table.Tr key={`${one.kind} ${one.flow} ${one.way} ${one.at_us} ${one.text}`}>
             <Table.Th scope="row">{momentText(one)}</Table.Th>
             <Table.Td>{atSeconds(one).toFixed(3)}</Table.Td>
             <Table.Td>{one.until_us === null ? '' : ((one.until_us - one.at_us) / 1e6).toFixed(2)}</Table.Td>

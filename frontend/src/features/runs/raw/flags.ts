@@ -16,6 +16,7 @@ const FLAGS: Record<RunMoment['kind'], Flag> = {
   end: { code: 'end', label: 'Last byte', style: 0, glyph: 'square' },
   outage: { code: 'out', label: 'Outage', style: 1, glyph: 'diamond' },
   handover: { code: 'gap', label: 'Handover gap', style: 3, glyph: 'hexagon' },
+  annotation: { code: 'note', label: 'Annotation', style: 4, glyph: 'bar' },
 }
 
 /** More flags than these hide each other: the stretches stay shaded, the list has all of them. */
@@ -23,8 +24,9 @@ export const MOST_FLAGS = 24
 
 export const atSeconds = ({ at_us }: RunMoment) => at_us / 1e6
 
-/** "Outage on the way to the receiver", "First loss of flow 1". */
-export function momentText({ kind, flow, way }: RunMoment): string {
+/** "Outage on the way to the receiver", "First loss of flow 1", "Annotation: heavy rain". */
+export function momentText({ kind, flow, way, text }: RunMoment): string {
+  if (text) return `${FLAGS[kind].label}: ${text}`
   if (way) return `${FLAGS[kind].label} on the way ${way === 'down' ? 'to the receiver' : 'back'}`
   return `${FLAGS[kind].label}${flow === null ? '' : ` of flow ${flow}`}`
 }
@@ -39,7 +41,7 @@ export function flagMarks(moments: readonly RunMoment[], span: Span): Mark[] {
   return within
     .filter(({ way }) => !isCrowded || way === null)
     .map((one) => ({
-      id: `${one.kind} ${one.flow ?? one.way} ${one.at_us}`,
+      id: `${one.kind} ${one.flow ?? one.way ?? one.text} ${one.at_us}`,
       x: atSeconds(one),
       ...FLAGS[one.kind],
       label: momentText(one),

@@ -69,6 +69,7 @@ const moment = (kind: RunMoment['kind'], at_us: number, rest: Partial<RunMoment>
   way: null,
   at_us,
   until_us: null,
+  text: null,
   ...rest,
 })
 
@@ -80,6 +81,7 @@ it("flags are a flow's own moments and those of the link, in words too", () => {
   ]
   const own = momentsOf(all, 1)
   expect(own.map(momentText)).toEqual(['First byte of flow 1', 'Outage on the way to the receiver'])
+  expect(momentText(moment('annotation', 0, { text: 'heavy rain' }))).toBe('Annotation: heavy rain')
   expect(flagMarks(own, WHOLE).map(({ x, code }) => [x, code])).toEqual([
     [0.924, '1st'],
     [1.49, 'out'],
