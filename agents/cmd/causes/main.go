@@ -14,7 +14,7 @@ import (
 )
 
 type options struct {
-	Section string `help:"Only this one: buffers, defaults, objects, downloads, cubic-pairs, hystart-pairs, hybla-pairs, leo, ground-search or ground-pairs."`
+	Section string `help:"Only this one: buffers, defaults, objects, downloads, steady, cubic-pairs, hystart-pairs, hybla-pairs, leo, ground-search or ground-pairs."`
 	Runs    int    `default:"0" help:"Of each variant; 0: as many as the page has."`
 	Variant string `help:"Only variants whose name has this."`
 	Into    string `help:"File to write instead of printing."`
