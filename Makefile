@@ -19,6 +19,9 @@ OIDC_PROVIDER := backend/tests/oidc/node_modules/.package-lock.json
 # Makes the agent's Debian packages. v2.43.0 is the last one that `go install` builds.
 NFPM_VERSION := v2.43.0
 NFPM := $(STAMPS)/nfpm-$(NFPM_VERSION)
+# Checks the Kubernetes manifests, by schemas that a package ships.
+KUBECONFORM_VERSION := v0.8.0
+KUBECONFORM := $(STAMPS)/kubeconform-$(KUBECONFORM_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # Two processes, each with servers and a database of its own; a file stays whole.
 PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
@@ -124,6 +127,16 @@ $(NFPM):
 	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
 	touch $@
 
+$(KUBECONFORM):
+	@mkdir -p $(STAMPS)
+	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/yannh/kubeconform/cmd/kubeconform@$(KUBECONFORM_VERSION)
+	touch $@
+
+$(STAMPS)/kubernetes: backend/requirements-kubernetes.lock $(STAMPS)/python
+	rm -rf .cache/kubernetes
+	$(BIN)/python -m pip install -q --require-hashes --no-deps --target .cache/kubernetes -r backend/requirements-kubernetes.lock
+	touch $@
+
 ## ---- prove
 
 .PHONY: test
@@ -143,11 +156,13 @@ test-frontend: frontend/node_modules/.package-lock.json
 	cd frontend && npm test --silent
 
 .PHONY: test-system
-test-system: install packages $(S3_SERVER) $(NFPM)
+test-system: install packages $(S3_SERVER) $(NFPM) $(KUBECONFORM) $(STAMPS)/kubernetes
 	$(PYTEST) --durations 12 backend/tests/system
 
 .PHONY: chaos
-chaos: install packages $(S3_SERVER) ## As root, 25 minutes: the whole server away for three minutes, in the states of a run; two of each process killed in turn
+chaos: install packages $(S3_SERVER) ## As root, hours: N=1000 schedules of faults in virtual time and N/50 over real parts, a table; then the whole server away, and two of each process killed in turn (SEED=1)
+	CHAOS_SEED=$(or $(SEED),1) CHAOS_N=$(or $(N),1000) $(PYTEST) -n 2 --dist load backend/tests/actions/test_chaos.py
+	CHAOS_SEED=$(or $(SEED),1) CHAOS_REAL=$$(( ($(or $(N),1000) + 49) / 50 )) $(PYTEST) backend/tests/system/test_chaos.py
 	DOWNLINK_OUTAGE_S=180 $(PYTEST) backend/tests/system/test_outages.py
 	DOWNLINK_CHAOS_S=180 $(PYTEST) -s backend/tests/system/test_two_of_each.py
 
@@ -173,8 +188,12 @@ lint-frontend: frontend/node_modules/.package-lock.json
 	cd frontend && npm run lint --silent
 
 .PHONY: soak
-soak: install packages ## As root, 35 minutes: everything left running, each process killed once; fails when memory, descriptors or requests grow
-	SOAK_S=1800 $(PYTEST) -s backend/tests/system/test_soak.py
+soak: install packages ## As root, 35 minutes, or HOURS=24: everything left running, each process killed once; fails when memory, descriptors or requests grow
+	SOAK_S=$$(awk 'BEGIN {print 3600 * $(or $(HOURS),0.5)}') $(PYTEST) -s backend/tests/system/test_soak.py
+
+.PHONY: day
+day: $(STAMPS)/python ## Half an hour: 24 hours of two links with 213 GEO and 131 LEO runs on a fast clock, under faults; memory and descriptors (SEED=1)
+	DAY_HOURS=24 CHAOS_SEED=$(or $(SEED),1) $(PYTEST) -s --show-capture=no backend/tests/actions/test_day.py
 
 .PHONY: idle
 idle: install packages ## Six minutes: what a tab left open costs a server with a past, in requests and processor time, over five of them

@@ -10,7 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKEND = ROOT / "backend"
-LOCKS = ("requirements.lock", "requirements-server.lock", "requirements-audit.lock", "requirements-mutants.lock")
+LOCKS = (
+    "requirements.lock",
+    "requirements-server.lock",
+    "requirements-audit.lock",
+    "requirements-mutants.lock",
+    "requirements-kubernetes.lock",
+)
 PROJECT = tomllib.loads((BACKEND / "pyproject.toml").read_text())["project"]
 
 
