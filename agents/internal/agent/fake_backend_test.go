@@ -55,7 +55,9 @@ type fakeRun struct {
 	ref     protocol.RunRef
 	prepare map[string]*protocol.Prepare
 	abort   bool
-	startAt time.Time
+	// upstream names the neighbour upstream of each agent of a way over relays.
+	upstream map[string]string
+	startAt  time.Time
 }
 
 func newFakeBackend(t *testing.T) *fakeBackend {
@@ -165,12 +167,12 @@ func (b *fakeBackend) decide(agent string, said protocol.PollRequest) protocol.O
 		}
 		return &protocol.Upload{RunRef: run.ref}
 	case b.has(agent, run.ref, "ready"):
-		return b.decideGo(run)
+		return b.decideGo(agent, run)
 	}
 	return run.prepare[agent]
 }
 
-func (b *fakeBackend) decideGo(run *fakeRun) protocol.Order {
+func (b *fakeBackend) decideGo(to string, run *fakeRun) protocol.Order {
 	if !b.allHave(run, "ready") {
 		return nil
 	}
@@ -184,6 +186,9 @@ func (b *fakeBackend) decideGo(run *fakeRun) protocol.Order {
 				peers[flow.Flow] = b.find(agent, run.ref, "ready")["data_address"].(string)
 			}
 		}
+	}
+	if neighbour, isOverRelays := run.upstream[to]; isOverRelays {
+		peers[1] = b.find(neighbour, run.ref, "ready")["data_address"].(string)
 	}
 	return &protocol.Go{RunRef: run.ref, StartAt: protocol.Moment{Time: run.startAt}, Peers: peers}
 }

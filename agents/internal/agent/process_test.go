@@ -67,11 +67,18 @@ type process struct {
 	log     *os.File
 }
 
+// roleOf is what an agent of this name is; relays are numbered.
+func roleOf(name string) (role string, isRelay bool) {
+	role, _, isRelay = strings.Cut(name, "-")
+	return role, isRelay
+}
+
 // newProcess enrols an agent by hand; its secret is its name.
 func newProcess(t *testing.T, ns *hosttest.Namespace, backend *fakeBackend, name, dataHost string) *process {
 	t.Helper()
+	role, _ := roleOf(name)
 	c := config.Default()
-	c.Server, c.Name, c.StateDir, c.LockDir, c.Roles, c.DataHost = backend.URL, name, t.TempDir(), t.TempDir(), []string{name}, dataHost
+	c.Server, c.Name, c.StateDir, c.LockDir, c.Roles, c.DataHost = backend.URL, name, t.TempDir(), t.TempDir(), []string{role}, dataHost
 	_, err := c.Save()
 	require.NoError(t, err)
 	require.NoError(t, config.SaveIdentity(c.StateDir, config.Identity{AgentID: name, Secret: name}))

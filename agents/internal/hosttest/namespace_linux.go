@@ -75,14 +75,25 @@ func Join(t testing.TB, a, b *Namespace, aAddresses, bAddresses []string) {
 	a.Do(t, func() {
 		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "data"}, PeerName: "data", PeerNamespace: netlink.NsFd(b.handle)}
 		require.NoError(t, netlink.LinkAdd(pair))
-		bringUp(t, aAddresses)
+		bringUp(t, "data", aAddresses)
 	})
-	b.Do(t, func() { bringUp(t, bAddresses) })
+	b.Do(t, func() { bringUp(t, "data", bAddresses) })
 }
 
-func bringUp(t testing.TB, addresses []string) {
+// JoinAs connects two namespaces by a veth pair of these names, each with an address in CIDR form.
+func JoinAs(t testing.TB, a *Namespace, aName, aAddress string, b *Namespace, bName, bAddress string) {
 	t.Helper()
-	link, err := netlink.LinkByName("data")
+	a.Do(t, func() {
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: aName}, PeerName: bName, PeerNamespace: netlink.NsFd(b.handle)}
+		require.NoError(t, netlink.LinkAdd(pair))
+		bringUp(t, aName, []string{aAddress})
+	})
+	b.Do(t, func() { bringUp(t, bName, []string{bAddress}) })
+}
+
+func bringUp(t testing.TB, name string, addresses []string) {
+	t.Helper()
+	link, err := netlink.LinkByName(name)
 	require.NoError(t, err)
 	for _, text := range addresses {
 		address, err := netlink.ParseAddr(text)

@@ -28,6 +28,7 @@ func (c Content) unitLength(unit uint32) int {
 type Counts struct {
 	Arrived, Kept, Consumed, Duplicate, Unasked, NoRoom uint64
 	ArrivedBytes                                        uint64
+	NewBytes                                            uint64 // of them, those that were pending: they came for the first time
 
 	Offered    uint64 // units that a requester wanted and that were there, at once or later
 	FromCache  uint64 // of them, those that were there at once
@@ -50,6 +51,7 @@ func (c Counts) plus(other Counts) Counts {
 	c.Unasked += other.Unasked
 	c.NoRoom += other.NoRoom
 	c.ArrivedBytes += other.ArrivedBytes
+	c.NewBytes += other.NewBytes
 	c.Offered += other.Offered
 	c.FromCache += other.FromCache
 	c.Sent += other.Sent
@@ -181,6 +183,7 @@ func (p *place) arrive(now time.Duration, unit uint32, bytes []byte) {
 		}
 		return
 	}
+	p.counts.NewBytes += uint64(len(bytes))
 	if p.consumer != nil && asked.tries == 0 {
 		p.consumer.trip.add(now, now-asked.at)
 	}

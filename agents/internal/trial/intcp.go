@@ -185,7 +185,7 @@ func hopValues(look *intcp.Look, hop *intcp.HopCounts) map[string]int64 {
 		rtt, least = 0, 0
 	}
 	return map[string]int64{
-		"arrived_bytes": int64(look.ArrivedBytes), "outstanding_bytes": int64(look.PendingBytes),
+		"arrived_bytes": int64(look.NewBytes), "outstanding_bytes": int64(look.PendingBytes),
 		"hop_rtt_us": rtt.Microseconds(), "hop_min_rtt_us": least.Microseconds(), "hop_queue_us": max(0, hop.Queue.Microseconds()),
 		"asked_rate_bps": int64(look.AskedBps), "hop_lost_packets": int64(hop.Lost),
 		"interests": int64(hop.Interests), "repeated_interests": int64(hop.RepeatedInterests),
