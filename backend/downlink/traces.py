@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
 
-RECEIVED = frozenset({"elapsed_us", "received_bytes"})
+RECEIVED = frozenset({"elapsed_us", "received_bytes", "rcv_wnd_bytes"})
 """Of a receiver's trace: what a judge asks for, imported files left out."""
 
 
@@ -130,12 +130,16 @@ class FlowTrace:
 
 @dataclass(frozen=True)
 class RunTrace:
-    """All flows of a run, the phases of its campaign, and the log of its emulated link; empty where there is none."""
+    """All flows of a run, the phases of its campaign, and the log of its emulated link; empty where there is none.
+
+    clock_errors_ms: by agent, how sure it was of the server's clock when it was ready.
+    """
 
     run: Run
     phases: Phases
     flows: Sequence[FlowTrace]
     link: Mapping[str, Ints]
+    clock_errors_ms: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def zero_us(self) -> int:
@@ -174,7 +178,8 @@ def _run_trace(
     unit: Unit, run: Run, phases: Phases, flows: Sequence[RunFlow], together: Collection[str] | None
 ) -> RunTrace:
     link, with_data = _link_of(unit, run), _with_data(flows)
-    return RunTrace(run, phases, [_open(unit, run, flow, with_data, link, together) for flow in flows], link)
+    opened = [_open(unit, run, flow, with_data, link, together) for flow in flows]
+    return RunTrace(run, phases, opened, link, runs.clock_errors_ms(unit, run.id))
 
 
 def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:

@@ -75,6 +75,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	client.Pace = uplink.NewPace(c.Policy.UploadBps)
 	outbox, err := uplink.OpenOutbox(filepath.Join(c.StateDir, "events"), parts.Log)
 	if err != nil {
 		return nil, err
@@ -123,6 +124,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	group.Go(func() error { return a.outbox.Deliver(groupCtx, a.postEvent, a.lose) })
 	group.Go(func() error { return a.pollAll(groupCtx) })
 	group.Go(func() error { return a.watchRest(groupCtx) })
+	group.Go(func() error { return a.watchHold(groupCtx) })
 	group.Go(func() error { return a.watch(groupCtx) })
 	err := group.Wait()
 	a.tellSystemd(daemon.SdNotifyStopping)
@@ -204,7 +206,12 @@ func (a *Agent) hostFacts() *protocol.Host {
 	if err != nil {
 		a.log.Warn("some facts of this host cannot be read", "error", err)
 	}
+	if estimate, known := a.client.Clock.Estimate(time.Now()); known {
+		facts.Clock = &protocol.ClockFacts{OffsetMs: milliseconds(estimate.Offset), ErrorMs: milliseconds(estimate.Error)}
+	}
 	return &facts
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (a *Agent) freeBytes() (int64, error) { return host.FreeBytes(a.config.StateDir) }

@@ -32,9 +32,12 @@ type bundle struct {
 	bytes  int
 }
 
-// bundleBytes is what the next request carries.
-func (u *upload) bundleBytes() int {
-	return max(bundleBytes, int(u.carried.Load()))
+// bundleBytes is what the next request carries: no more than a slow pace gives away in the time after which the server would
+// miss an agent that stores nothing, divided by the requests in flight and by four.
+func (u *upload) bundleBytes(paceBps float64) int {
+	const missedAfterS = 300
+	most := paceBps / 8 * missedAfterS / uplink.UploadsInFlight / 4
+	return int(min(float64(max(bundleBytes, int(u.carried.Load()))), most))
 }
 
 // noteBundle lets requests carry up to twice what one has carried quickly; one that was slow or failed brings them back
@@ -79,7 +82,7 @@ func (a *Agent) uploadBundles(ctx context.Context, ref protocol.RunRef, keys []s
 // fill takes chunks from the spool for one request. Those that cannot be read are left to uploadOne, which says so.
 func (a *Agent) fill(keys []spool.Key, progress *upload) (full bundle, unread, rest []spool.Key) {
 	for i, key := range keys {
-		body, err := a.take(key)
+		body, err := a.take(key, progress)
 		if err != nil {
 			unread = append(unread, key)
 			continue
@@ -88,7 +91,7 @@ func (a *Agent) fill(keys []spool.Key, progress *upload) (full bundle, unread, r
 			progress.done.Add(1)
 			continue
 		}
-		isFull := full.bytes+len(body) > progress.bundleBytes() || len(full.keys) == uplink.MaxBundleChunks
+		isFull := full.bytes+len(body) > progress.bundleBytes(a.client.Pace.Bps()) || len(full.keys) == uplink.MaxBundleChunks
 		if len(full.keys) > 0 && isFull {
 			return full, unread, keys[i:]
 		}

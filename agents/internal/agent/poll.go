@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"downlink/agents/internal/protocol"
@@ -152,6 +153,7 @@ func pauseUnless(ctx context.Context, pause time.Duration, news <-chan struct{})
 type factsKeeper struct {
 	read   func() *protocol.Host
 	last   []byte
+	clock  *protocol.ClockFacts
 	readAt time.Time
 }
 
@@ -164,21 +166,30 @@ func (f *factsKeeper) news(now time.Time, status protocol.Status) *protocol.Host
 	}
 	f.readAt = now
 	facts := f.read()
-	if string(fingerprint(*facts)) == string(f.last) {
+	if string(fingerprint(*facts)) == string(f.last) && !hasMoved(f.clock, facts.Clock) {
 		return nil
 	}
 	return facts
 }
 
+// hasMoved tells news of a clock from what its error allows.
+func hasMoved(before, now *protocol.ClockFacts) bool {
+	if before == nil || now == nil {
+		return now != nil
+	}
+	return math.Abs(now.OffsetMs-before.OffsetMs) > before.ErrorMs+now.ErrorMs || now.ErrorMs < before.ErrorMs/2
+}
+
 func (f *factsKeeper) told(facts *protocol.Host) {
 	if facts != nil {
-		f.last = fingerprint(*facts)
+		f.last, f.clock = fingerprint(*facts), facts.Clock
 	}
 }
 
 // fingerprint leaves out the free disk but for its order of magnitude, which would be news all the time.
 func fingerprint(facts protocol.Host) []byte {
 	facts.SpoolFreeBytes >>= 30
+	facts.Clock = nil
 	encoded, err := json.Marshal(facts)
 	if err != nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,23 @@ type upload struct {
 	// carried is how many bytes a request with several chunks may carry because others got through quickly; below 0
 	// after one was refused.
 	carried atomic.Int64
+
+	mu sync.Mutex
+	// gone are chunks whose files somebody has removed.
+	gone []spool.Key
+}
+
+func (u *upload) noteGone(key spool.Key) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.gone = append(u.gone, key)
+}
+
+func (u *upload) goneOnes() []protocol.Missing {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	slices.SortFunc(u.gone, spool.Compare)
+	return ranges(u.gone, protocol.WhyGone)
 }
 
 const (
@@ -79,8 +97,7 @@ func (a *Agent) upload(ctx context.Context, ref protocol.RunRef, progress *uploa
 		a.noteStall(ref, left, progress)
 		return
 	}
-	head := protocol.EventHead{Kind: protocol.KindUploaded, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}}
-	a.keep(ref, protocol.Uploaded{EventHead: head})
+	a.keep(ref, uploaded(ref, append(progress.goneOnes(), a.badOnes(ref)...)))
 }
 
 func (a *Agent) uploadSingly(ctx context.Context, keys []spool.Key, progress *upload) error {
@@ -122,7 +139,7 @@ func (a *Agent) isStalled(ref protocol.RunRef, now time.Time) bool {
 func (a *Agent) uploadOne(ctx context.Context, key spool.Key, progress *upload) error {
 	backoff := a.backoff()
 	for tries := 0; ; {
-		err := a.offer(ctx, key)
+		err := a.offer(ctx, key, progress)
 		switch {
 		case err == nil:
 			if tries >= troubleTries && progress.left.Load() == 0 {
@@ -160,7 +177,7 @@ func (a *Agent) noteTrouble(key spool.Key, tries int, err error, progress *uploa
 }
 
 // take reads a chunk from the spool. It returns none, and no error, where there is nothing to send any more.
-func (a *Agent) take(key spool.Key) ([]byte, error) {
+func (a *Agent) take(key spool.Key, progress *upload) ([]byte, error) {
 	body, err := a.spool.Get(key)
 	switch {
 	case errors.Is(err, spool.ErrCorrupt):
@@ -168,14 +185,15 @@ func (a *Agent) take(key spool.Key) ([]byte, error) {
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
 		a.log.Error("a chunk is gone from the spool; somebody has removed its file", "chunk", key)
+		progress.noteGone(key)
 		return nil, a.spool.Remove(key)
 	}
 	return body, err
 }
 
 // offer makes one try.
-func (a *Agent) offer(ctx context.Context, key spool.Key) error {
-	body, err := a.take(key)
+func (a *Agent) offer(ctx context.Context, key spool.Key, progress *upload) error {
+	body, err := a.take(key, progress)
 	if err != nil || body == nil {
 		return err
 	}

@@ -42,6 +42,7 @@ type collector struct {
 	bundles  []int
 	stored   map[string]string
 	uploaded bool
+	events   [][]byte
 	// orderedAt is when the first order was given, storedAt when the latest chunk was stored.
 	orderedAt, storedAt time.Time
 	// signIns is how many polls a captive portal still answers.
@@ -85,9 +86,11 @@ func (c *collector) poll(w http.ResponseWriter, r *http.Request) {
 	reply(w, answer)
 }
 
-func (c *collector) event(w http.ResponseWriter, _ *http.Request) {
+func (c *collector) event(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
 	c.mu.Lock()
 	c.uploaded = true
+	c.events = append(c.events, body)
 	c.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -51,6 +51,11 @@ type Policy struct {
 	RelayBufferBytes int64 `yaml:"relay_buffer_bytes"`
 	// RelayPrivate lets a relay have neighbours at private and loopback addresses.
 	RelayPrivate bool `yaml:"relay_private"`
+	// HoldDays and HoldBytes bound how long, and how much, samples wait here for the server; past either the oldest go.
+	HoldDays  float64 `yaml:"hold_days"`
+	HoldBytes int64   `yaml:"hold_bytes"`
+	// UploadBps is the most that the upload of samples takes of the way to the server; 0 leaves it to what that way carries.
+	UploadBps int64 `yaml:"upload_bps"`
 	// QuietHours are when no run is taken, and none that would last into them.
 	QuietHours []pause.Hours `yaml:"quiet_hours,omitempty"`
 }
@@ -142,7 +147,8 @@ func (c Config) Validate() error {
 		return errors.New("data_host: name the address at which other agents reach this host")
 	case c.DataPort < 0 || c.DataPort > 65535:
 		return fmt.Errorf("data_port: %d is not a port; use 0 for one that the kernel picks", c.DataPort)
-	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0, c.Policy.RelayFlows < 0, c.Policy.RelayCacheBytes < 0, c.Policy.RelayBufferBytes < 0:
+	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0, c.Policy.RelayFlows < 0, c.Policy.RelayCacheBytes < 0, c.Policy.RelayBufferBytes < 0,
+		c.Policy.HoldDays < 0, c.Policy.HoldBytes < 0, c.Policy.UploadBps < 0:
 		return errors.New("limits must not be negative; use 0 for no limit")
 	case c.Policy.ResetDay < 1 || c.Policy.ResetDay > 28:
 		return fmt.Errorf("policy: reset_day: %d is not from 1 to 28, the days that every month has", c.Policy.ResetDay)

@@ -60,11 +60,16 @@ func FreeBytes(dir string) (int64, error) {
 	return int64(stat.Bavail) * stat.Bsize, nil // no disk has 2^63 bytes
 }
 
-// Path describes the interface that data takes.
+// Path describes the way that data takes.
 type Path struct {
 	Interface string
 	Qdisc     string
 	Offloads  map[string]bool
+	// Route is how packets to the peer leave, as the kernel decides at this moment: "203.0.113.7 via 198.51.100.254 dev eth0 src
+	// 198.51.100.1".
+	Route string
+	// MTUBytes is that of the route; where it has none of its own, of the interface.
+	MTUBytes int
 }
 
 // ReadPath describes the interface that has a local address, or that leads to a peer when the address is not of this
@@ -78,7 +83,33 @@ func ReadPath(local, peer string) Path {
 		return Path{Offloads: map[string]bool{}}
 	}
 	name := link.Attrs().Name
-	return Path{Interface: name, Qdisc: rootQdisc(link), Offloads: offloads(name)}
+	path := Path{Interface: name, Qdisc: rootQdisc(link), Offloads: offloads(name), MTUBytes: link.Attrs().MTU}
+	if peer := net.ParseIP(peer); peer != nil {
+		path.Route, path.MTUBytes = routeTo(peer, path.MTUBytes)
+	}
+	return path
+}
+
+// routeTo describes the route to an address; a route without an MTU has its interface's, or the one given where that is not known.
+func routeTo(peer net.IP, mtuBytes int) (text string, mtu int) {
+	routes, err := netlink.RouteGet(peer)
+	if err != nil || len(routes) == 0 {
+		return "", mtuBytes
+	}
+	route, words := routes[0], []string{peer.String()}
+	if route.Gw != nil {
+		words = append(words, "via", route.Gw.String())
+	}
+	if device := linkByIndex(route.LinkIndex); device != nil {
+		words, mtuBytes = append(words, "dev", device.Attrs().Name), device.Attrs().MTU
+	}
+	if route.Src != nil {
+		words = append(words, "src", route.Src.String())
+	}
+	if route.MTU > 0 {
+		mtuBytes = route.MTU
+	}
+	return strings.Join(words, " "), mtuBytes
 }
 
 // HasAddress tells whether an address is one of this host's own.

@@ -1,11 +1,13 @@
 package host
 
 import (
+	"net"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
 
 	"downlink/agents/internal/hosttest"
 )
@@ -28,13 +30,36 @@ func TestThePathIsTheInterfaceThatHasTheAddress(t *testing.T) {
 		require.Equal(t, "data", path.Interface)
 		require.Equal(t, "noqueue", path.Qdisc)
 		require.Contains(t, path.Offloads, "gso")
-		require.Equal(t, path, ReadPath("203.0.113.1", "198.51.100.2"), "behind a NAT the route to the peer tells")
+		require.Empty(t, path.Route, "no peer, no route")
+		require.Equal(t, 1500, path.MTUBytes)
+		toPeer := ReadPath("203.0.113.1", "198.51.100.2")
+		require.Equal(t, "198.51.100.2 dev data src 198.51.100.1", toPeer.Route)
+		toPeer.Route = ""
+		require.Equal(t, path, toPeer, "behind a NAT the route to the peer tells")
 		require.Empty(t, ReadPath("203.0.113.1", "").Interface)
 		require.True(t, HasAddress("198.51.100.1"))
 		require.False(t, HasAddress("198.51.100.2"))
 		address, err := AddressTowards("198.51.100.2:8000")
 		require.NoError(t, err)
 		require.Equal(t, "198.51.100.1", address)
+	})
+}
+
+func TestTheRouteNamesItsGatewayAndItsOwnMTU(t *testing.T) {
+	near, far := hosttest.NewNamespace(t), hosttest.NewNamespace(t)
+	hosttest.Join(t, near, far, []string{"198.51.100.1/24", "2001:db8::1/64"}, nil)
+	near.Do(t, func() {
+		device, err := netlink.LinkByName("data")
+		require.NoError(t, err)
+		for _, route := range []struct{ to, via string }{{"203.0.113.0/24", "198.51.100.254"}, {"2001:db8:1::/64", "2001:db8::fe"}} {
+			to, err := netlink.ParseIPNet(route.to)
+			require.NoError(t, err)
+			require.NoError(t, netlink.RouteAdd(&netlink.Route{LinkIndex: device.Attrs().Index, Dst: to, Gw: net.ParseIP(route.via), MTU: 1400}))
+		}
+		path := ReadPath("198.51.100.1", "203.0.113.7")
+		require.Equal(t, "203.0.113.7 via 198.51.100.254 dev data src 198.51.100.1", path.Route)
+		require.Equal(t, 1400, path.MTUBytes)
+		require.Equal(t, "2001:db8:1::7 via 2001:db8::fe dev data src 2001:db8::1", ReadPath("2001:db8::1", "2001:db8:1::7").Route)
 	})
 }
 

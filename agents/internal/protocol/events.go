@@ -32,14 +32,17 @@ type Ready struct {
 
 // Fingerprint is what a run's numbers may depend on besides its settings.
 type Fingerprint struct {
-	Kernel        string          `json:"kernel"`
-	BootID        string          `json:"boot_id"`
-	Version       string          `json:"version"`
-	Interface     string          `json:"interface"`
-	Qdisc         string          `json:"qdisc"`
-	Offloads      map[string]bool `json:"offloads"`
-	ClockOffsetMs float64         `json:"clock_offset_ms"`
-	ClockErrorMs  float64         `json:"clock_error_ms"`
+	Kernel    string          `json:"kernel"`
+	BootID    string          `json:"boot_id"`
+	Version   string          `json:"version"`
+	Interface string          `json:"interface"`
+	Qdisc     string          `json:"qdisc"`
+	Offloads  map[string]bool `json:"offloads"`
+	// Route is how packets to the run's first peer leave, empty where that is not known.
+	Route         string  `json:"route"`
+	MTUBytes      int     `json:"mtu_bytes"`
+	ClockOffsetMs float64 `json:"clock_offset_ms"`
+	ClockErrorMs  float64 `json:"clock_error_ms"`
 }
 
 // Failed ends a run at this agent; its host is restored already.
@@ -115,9 +118,11 @@ type Outcome struct {
 	AppBytes     int64         `json:"app_bytes"`
 	LocalAddress string        `json:"local_address"`
 	PeerAddress  string        `json:"peer_address"`
-	TCPInfoBytes int           `json:"tcp_info_bytes"`
-	Samples      int           `json:"samples"`
-	Chunks       int           `json:"chunks"`
+	// HandshakeRTTUs is the round trip of the connection's own handshake; nil where its packets were repeated, or there was none.
+	HandshakeRTTUs *int64 `json:"handshake_rtt_us"`
+	TCPInfoBytes   int    `json:"tcp_info_bytes"`
+	Samples        int    `json:"samples"`
+	Chunks         int    `json:"chunks"`
 	// Sampling is what was done, which may be less than what was asked for; Detail says why then.
 	Sampling SamplingMode `json:"sampling"`
 	// DroppedSamples are acknowledgements that the kernel's ring had no room for.
@@ -155,9 +160,32 @@ type Restored struct {
 	Differences   []string          `json:"differences"`
 }
 
-// Uploaded says that every chunk of the attempt was acknowledged.
+// Uploaded says that every chunk of the attempt was acknowledged but for those that are missing.
 type Uploaded struct {
 	EventHead
+	// Missing are chunks that were announced and that this agent does not have any more.
+	Missing []Missing `json:"missing,omitempty"`
+}
+
+// Why names what became of chunks that an agent cannot deliver.
+type Why string
+
+// The values of Why.
+const (
+	WhyDamaged Why = "damaged"
+	WhyRefused Why = "refused"
+	WhyGone    Why = "gone"
+	WhyTooOld  Why = "too_old"
+	WhyTooMuch Why = "too_much"
+)
+
+// Missing are chunks of one flow at one point, from First to Last.
+type Missing struct {
+	Flow  int   `json:"flow"`
+	Point Point `json:"point"`
+	First int   `json:"first"`
+	Last  int   `json:"last"`
+	Why   Why   `json:"why"`
 }
 
 // Event is one of Ready, Failed, Finished, Restored and Uploaded.

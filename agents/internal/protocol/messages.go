@@ -130,6 +130,14 @@ type Host struct {
 	TCPInfoBytes     int               `json:"tcp_info_bytes"`
 	DataHost         string            `json:"data_host"`
 	SpoolFreeBytes   int64             `json:"spool_free_bytes"`
+	// Clock is how this host's clock differs from the server's; nil before the first exchange.
+	Clock *ClockFacts `json:"clock,omitempty"`
+}
+
+// ClockFacts are what must be added to a host's clock to get the server's, and half the round trip that told it.
+type ClockFacts struct {
+	OffsetMs float64 `json:"offset_ms"`
+	ErrorMs  float64 `json:"error_ms"`
 }
 
 // ControlOption is what may be given for it: one of Choices or, where there are none, a whole number from Min to Max.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // attemptKey names one attempt.
@@ -25,6 +26,8 @@ type attempt struct {
 	badBytes int64
 	// isAside: nobody asks for the attempt's chunks any more.
 	isAside bool
+	// lastAt is when its last chunk was written.
+	lastAt time.Time
 }
 
 // index is what the folder holds, so that a poll need not look. It is made anew when the spool is opened.
@@ -50,10 +53,11 @@ func (i *index) at(runID string, number int) *attempt {
 	return i.attempts[key]
 }
 
-func (i *index) add(key Key, bytes int64) {
+func (i *index) add(key Key, bytes int64, at time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	a := i.at(key.RunID, key.Attempt)
+	a.lastAt = latest(a.lastAt, at)
 	i.usedBytes += bytes - a.chunks[key]
 	a.chunks[key] = bytes
 }
@@ -106,11 +110,11 @@ func (i *index) note(path string, entry fs.DirEntry) error {
 	switch key, isChunk := parseName(entry.Name()); {
 	case isChunk:
 		key.RunID, key.Attempt = runID, number
-		i.add(key, info.Size())
+		i.add(key, info.Size(), believed(info.ModTime()))
 	case entry.Name() == asideName:
 		i.mark(runID, number, true)
 	case strings.HasSuffix(entry.Name(), badSuffix):
-		i.addBad(runID, number, info.Size())
+		i.addBad(runID, number, info.Size(), believed(info.ModTime()))
 	}
 	return nil
 }
@@ -121,10 +125,12 @@ func (i *index) mark(runID string, number int, isAside bool) {
 	i.at(runID, number).isAside = isAside
 }
 
-func (i *index) addBad(runID string, number int, bytes int64) {
+func (i *index) addBad(runID string, number int, bytes int64, at time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.at(runID, number).badBytes += bytes
+	a := i.at(runID, number)
+	a.badBytes += bytes
+	a.lastAt = latest(a.lastAt, at)
 	i.usedBytes += bytes
 }
 
@@ -135,7 +141,7 @@ func (i *index) keys(runID string, number int) []Key {
 	if !known {
 		return nil
 	}
-	return slices.SortedFunc(maps.Keys(a.chunks), compare)
+	return slices.SortedFunc(maps.Keys(a.chunks), Compare)
 }
 
 // held lists attempts in the order of their names.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"downlink/agents/internal/diskfile"
 )
@@ -119,7 +120,7 @@ func (s *Spool) Put(key Key, payload []byte) error {
 	if err := diskfile.Write(path, frame(payload), 0o600); err != nil {
 		return fmt.Errorf("store chunk: %w", err)
 	}
-	s.index.add(key, int64(headerBytes+len(payload)))
+	s.index.add(key, int64(headerBytes+len(payload)), time.Now())
 	return nil
 }
 
@@ -251,7 +252,8 @@ func (s *Spool) asidePath(runID string, attempt int) string {
 // Keys lists the chunks of an attempt by flow, point and sequence.
 func (s *Spool) Keys(runID string, attempt int) []Key { return s.index.keys(runID, attempt) }
 
-func compare(a, b Key) int {
+// Compare orders chunks of an attempt by flow, point and sequence.
+func Compare(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Point, b.Point), cmp.Compare(a.Sequence, b.Sequence))
 }
 

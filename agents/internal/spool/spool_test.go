@@ -1,9 +1,11 @@
 package spool_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -121,6 +123,125 @@ func TestWhatIsHeldIsWhatWasPutAndNotRemoved(t *testing.T) {
 		requireHolds(t, s, kept)
 		requireHolds(t, open(t, dir), kept)
 	})
+}
+
+// Whatever a crash, a bad disk or the owner's limits do: what was put is there as it was, or is named as bad, or was listed as overdue.
+func TestNothingThatWasPutIsLostWithoutAName(t *testing.T) {
+	base := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp(base, "spool")
+		require.NoError(t, err)
+		s, kept, damaged := open(t, dir), map[spool.Key]string{}, map[spool.Key]bool{}
+		for range rapid.IntRange(1, 10).Draw(t, "steps") {
+			k := spool.Key{
+				RunID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "run"), Attempt: 1, Flow: 1,
+				Point: rapid.SampledFrom([]string{"sender", "hop-3"}).Draw(t, "point"), Sequence: rapid.IntRange(0, 5).Draw(t, "sequence"),
+			}
+			path := filepath.Join(dir, k.RunID, "1", fmt.Sprintf("1-%s-%d.dlc", k.Point, k.Sequence))
+			switch rapid.SampledFrom([]string{"put", "put", "put", "tear", "flip", "crash", "limit"}).Draw(t, "step") {
+			case "put":
+				if damaged[k] { // an agent writes each chunk once
+					continue
+				}
+				content := rapid.StringN(1, 40, -1).Draw(t, "content")
+				require.NoError(t, s.Put(k, []byte(content)))
+				kept[k] = content
+			case "tear", "flip":
+				content, err := os.ReadFile(path)
+				if err != nil {
+					continue
+				}
+				at := rapid.IntRange(0, len(content)-1).Draw(t, "at")
+				torn := content[:at]
+				if rapid.Bool().Draw(t, "flipped") {
+					torn = append([]byte(nil), content...)
+					torn[at] ^= 1
+				}
+				require.NoError(t, os.WriteFile(path, torn, 0o600))
+				damaged[k] = true
+			case "crash": // in the middle of a write: the name is not there yet
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, os.WriteFile(path+".tmp", []byte("DLC"), 0o600))
+				s = open(t, dir)
+			case "limit":
+				for _, overdue := range s.Overdue(spool.Hold{MaxBytes: rapid.Int64Range(1, 200).Draw(t, "bytes")}, time.Now()) {
+					require.False(t, overdue.IsOld)
+					named := requireAllNamed(t, s, overdue.RunID, kept, damaged)
+					require.NoError(t, s.Discard(overdue.RunID, overdue.Attempt))
+					for k := range named {
+						delete(kept, k)
+						delete(damaged, k)
+					}
+				}
+			}
+		}
+		for _, run := range []string{"a", "b"} {
+			requireAllNamed(t, s, run, kept, damaged)
+			requireAllNamed(t, open(t, dir), run, kept, damaged)
+		}
+	})
+}
+
+// requireAllNamed returns the chunks of a run that the spool names, which must be all of them.
+func requireAllNamed(t *rapid.T, s *spool.Spool, run string, kept map[spool.Key]string, damaged map[spool.Key]bool) map[spool.Key]bool {
+	named := map[spool.Key]bool{}
+	for _, k := range s.Keys(run, 1) {
+		payload, err := s.Get(k)
+		if damaged[k] {
+			require.ErrorIs(t, err, spool.ErrCorrupt)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, kept[k], string(payload))
+		named[k] = true
+	}
+	bad, err := s.Bad(run, 1)
+	require.NoError(t, err)
+	for _, chunk := range bad {
+		require.True(t, chunk.IsDamaged)
+		require.True(t, damaged[chunk.Key])
+		named[chunk.Key] = true
+	}
+	for k := range kept {
+		require.True(t, k.RunID != run || named[k], "%+v is lost", k)
+	}
+	return named
+}
+
+func TestTheOldestGoesFirstAndOnlyPastTheOwnersLimits(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	now := time.Now()
+	for i, run := range []string{"oldest", "middle", "newest"} {
+		k := key
+		k.RunID = run
+		require.NoError(t, s.Put(k, make([]byte, 88))) // 100 with its head
+		written := now.Add(time.Duration(i-3) * 24 * time.Hour)
+		require.NoError(t, os.Chtimes(filepath.Join(dir, run, "1", "1-sender-0.dlc"), written, written))
+	}
+	s = open(t, dir)
+	const day = 24 * time.Hour
+	for _, example := range []struct {
+		hold spool.Hold
+		want []spool.Overdue
+	}{
+		{spool.Hold{}, nil},
+		{spool.Hold{For: 4 * day, MaxBytes: 300}, nil},
+		{spool.Hold{MaxBytes: 299}, []spool.Overdue{{"oldest", 1, false}}},
+		{spool.Hold{MaxBytes: 150}, []spool.Overdue{{"oldest", 1, false}, {"middle", 1, false}}},
+		{spool.Hold{For: 60 * time.Hour}, []spool.Overdue{{"oldest", 1, true}}},
+		{spool.Hold{For: 60 * time.Hour, MaxBytes: 150}, []spool.Overdue{{"oldest", 1, true}, {"middle", 1, false}}},
+	} {
+		require.Equal(t, example.want, s.Overdue(example.hold, now), "%+v", example.hold)
+	}
+	require.Len(t, s.Held(), 3, "nothing was removed by asking")
+}
+
+func TestAFileFromBeforeItsHostKnewTheTimeIsNotYearsOld(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, open(t, dir).Put(key, []byte("x")))
+	require.NoError(t, os.Chtimes(chunkPath(dir), time.Unix(0, 0), time.Unix(0, 0)))
+	require.Empty(t, open(t, dir).Overdue(spool.Hold{For: time.Hour}, time.Now()))
 }
 
 func requireHolds(t *rapid.T, s *spool.Spool, kept map[spool.Key]string) {

@@ -84,7 +84,9 @@ type flowRun struct {
 	breakOff context.CancelCauseFunc
 
 	actualCC string
-	stats    tcpinfo.Stats
+	// handshakeRTT is nil where the connection's handshake tells none.
+	handshakeRTT *int64
+	stats        tcpinfo.Stats
 	// acks is nil for a flow that is polled.
 	acks     *acks.Reader
 	sampling protocol.SamplingMode
@@ -191,6 +193,7 @@ func silence(conn *net.TCPConn) time.Duration {
 // open prepares a connection before its first byte: the sender owns congestion control.
 func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	f.sampling = protocol.SamplingPolled
+	f.handshakeRTT = handshakeRTT(conn)
 	if f.flow.Role == protocol.RoleReceiver {
 		f.actualCC, err = f.trial.env.Controls.Actual(conn)
 		return err
@@ -218,6 +221,15 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	f.watch(conn)
 	f.trial.show(f.flow.Flow, conn)
 	return nil
+}
+
+// handshakeRTT is what the kernel knows before the first byte: it takes none of packets that it had to repeat.
+func handshakeRTT(conn *net.TCPConn) *int64 {
+	seen, err := tcpinfo.Look(conn)
+	if err != nil || seen.RTTUs == 0 {
+		return nil
+	}
+	return &seen.RTTUs
 }
 
 // sample records the trace; a chunk that cannot be kept ends the run, because a trace with a hole is of no use.
@@ -267,7 +279,7 @@ func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 	outcome := protocol.Outcome{
 		Flow: f.flow.Flow, Point: f.flow.Point(), AskedCC: f.askedCC(), ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
 		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
-		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer,
+		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer, HandshakeRTTUs: f.handshakeRTT,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
 		Sampling: f.sampling, DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,

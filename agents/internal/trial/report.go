@@ -29,7 +29,7 @@ func (t *Trial) fingerprint() protocol.Fingerprint {
 	path := host.ReadPath(t.env.Config.DataHost, t.peerHost())
 	fingerprint := protocol.Fingerprint{
 		Kernel: host.Read().Kernel, BootID: t.env.BootID, Version: t.env.Version,
-		Interface: path.Interface, Qdisc: path.Qdisc, Offloads: path.Offloads,
+		Interface: path.Interface, Qdisc: path.Qdisc, Offloads: path.Offloads, Route: path.Route, MTUBytes: path.MTUBytes,
 	}
 	if estimate, known := t.env.Clock.Estimate(time.Now()); known {
 		fingerprint.ClockOffsetMs = milliseconds(estimate.Offset)

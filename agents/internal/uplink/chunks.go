@@ -40,8 +40,9 @@ func (c *Chunk) digest() string {
 }
 
 // patience is how long an upload of so many bytes may take.
-func patience(bytes int) time.Duration {
-	return replyTimeout + time.Duration(float64(bytes)*8/slowestBps*float64(time.Second))
+func (c *Client) patience(bytes int) time.Duration {
+	bps := min(slowestBps, c.Pace.Bps()/UploadsInFlight)
+	return replyTimeout + time.Duration(float64(bytes)*8/bps*float64(time.Second))
 }
 
 // PutChunk uploads one chunk; when it is already stored that is success too.
@@ -53,7 +54,7 @@ func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
 		"X-Attempt":        strconv.Itoa(chunk.Attempt),
 	}
 	var reply protocol.ChunkReply
-	err := c.call(ctx, http.MethodPut, path, chunk.Body, headers, &reply, patience(len(chunk.Body)))
+	err := c.upload(ctx, http.MethodPut, path, chunk.Body, headers, &reply)
 	if err == nil && reply.Stored == nil {
 		err = &StatusError{Status: http.StatusOK}
 	}
@@ -69,7 +70,7 @@ func (c *Client) PostChunks(ctx context.Context, ref protocol.RunRef, chunks []C
 	}
 	headers := map[string]string{"Content-Type": "application/octet-stream", "X-Attempt": strconv.Itoa(ref.Attempt)}
 	var reply protocol.ChunksReply
-	err = c.call(ctx, http.MethodPost, "/api/v1/agent/runs/"+url.PathEscape(ref.RunID)+"/chunks", body, headers, &reply, patience(len(body)))
+	err = c.upload(ctx, http.MethodPost, "/api/v1/agent/runs/"+url.PathEscape(ref.RunID)+"/chunks", body, headers, &reply)
 	if err == nil && len(reply.Chunks) != len(chunks) {
 		err = &StatusError{Status: http.StatusOK}
 	}

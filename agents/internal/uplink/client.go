@@ -86,6 +86,8 @@ type Client struct {
 	secret string
 	http   *http.Client
 	Clock  *Clock
+	// Pace is that of chunks; other calls are short.
+	Pace *Pace
 }
 
 // NewClient takes http://, https:// and unix:// addresses; the last is a path to a socket. caFile may be empty.
@@ -98,7 +100,7 @@ func NewClient(server, secret, caFile string) (*Client, error) {
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: UploadsInFlight + 2, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: replyTimeout,
 	}
-	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}}
+	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}, Pace: NewPace(0)}
 	switch address.Scheme {
 	case "unix":
 		client.base = "http://downlink"
@@ -186,6 +188,29 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, hea
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)
 	}
+	return c.send(request, headers, response)
+}
+
+// upload is call with a body that leaves at the pace of uploads.
+func (c *Client) upload(ctx context.Context, method, path string, body []byte, headers map[string]string, response any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.patience(len(body)))
+	defer cancel()
+	paced := func() (io.ReadCloser, error) {
+		return io.NopCloser(&pacedReader{ctx: ctx, pace: c.Pace, body: bytes.NewReader(body)}), nil
+	}
+	first, _ := paced()
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, first)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	request.ContentLength, request.GetBody = int64(len(body)), paced
+	c.Pace.Begin(time.Now())
+	err = c.send(request, headers, response)
+	c.Pace.End(len(body), err == nil, time.Now())
+	return err
+}
+
+func (c *Client) send(request *http.Request, headers map[string]string, response any) error {
 	request.Header.Set("Content-Type", "application/json")
 	if c.secret != "" {
 		request.Header.Set("Authorization", "Bearer "+c.secret)

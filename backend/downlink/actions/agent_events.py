@@ -97,7 +97,8 @@ def _restored(_unit: Unit, _run: Run, host: RunHost, event: Mapping[str, Any]) -
     return True
 
 
-def _uploaded(_unit: Unit, _run: Run, host: RunHost, _event: Mapping[str, Any]) -> bool:
+def _uploaded(_unit: Unit, _run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
+    outcomes.note_missing(host, event)
     return host.phase == HostPhase.RESTORED and _raise(host, HostPhase.UPLOADED)
 
 

@@ -13,7 +13,8 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
-from downlink.domain.point import ENDS, Point, trace_name
+from downlink.domain.missing import is_final, missing_sentence, told_by
+from downlink.domain.point import ENDS, Point
 from downlink.domain.run import Reason, RunState
 from downlink.judges import JUDGES, Judge
 from downlink.storage import judged, traces
@@ -115,18 +116,13 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
     if run.verdict:
         runs.finish(unit, run, RunState(run.verdict), now, run.reason, run.detail)
     elif missing:
-        told = "; ".join(
-            f"{trace_name(flow, point)}: {_some(numbers)}" for (flow, point), numbers in sorted(missing.items())
-        )
-        runs.finish(unit, run, RunState.INCOMPLETE, now, Reason.UPLOAD_TIMEOUT, f"Chunks are missing: {told}.")
+        told = [each for host in rows.hosts_of(unit, run.id) for each in told_by(host.agent, host.missing)]
+        reason = Reason.SAMPLES_LOST if is_final(missing, told) else Reason.UPLOAD_TIMEOUT
+        runs.finish(unit, run, RunState.INCOMPLETE, now, reason, missing_sentence(missing, told))
     elif fault:
         runs.finish(unit, run, RunState.FAILED, now, fault.reason, fault.detail)
     else:
         runs.finish(unit, run, RunState.COMPLETE, now, *_remark(unit, run))
-
-
-def _some(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers[:10])) + (f" and {len(numbers) - 10} more" if len(numbers) > 10 else "")
 
 
 def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:

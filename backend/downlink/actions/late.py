@@ -38,6 +38,8 @@ def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], n
         raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
     if run.traces_removed_at is not None:
         raise ConflictError("run_over", "The run's raw traces were removed: what is left of it is not taken; drop it.")
+    if kind == "uploaded":
+        outcomes.note_missing(host, event)
     if host.phase not in _BEFORE[kind]:
         return
     if not uploads.is_settled(run):

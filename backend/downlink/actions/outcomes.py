@@ -58,6 +58,12 @@ def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | No
     return None
 
 
+def note_missing(host: RunHost, event: Mapping[str, Any]) -> None:
+    """A repeat without them, of an agent that has dropped them meanwhile, does not take back what it said."""
+    if missing := event.get("missing"):
+        host.missing = missing
+
+
 def note_restored(host: RunHost, event: Mapping[str, Any]) -> None:
     for key in ("settings_after", "is_restored", "differences"):
         setattr(host, key, event[key])

@@ -146,6 +146,7 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
         "ended": sender.get("ended") or receiver.get("ended"),
         "detail": sender.get("detail") or receiver.get("detail"),
         "traces": {point: _trace(row.flow, point, getattr(row, f"{point}_outcome") or {}, details) for point in ENDS},
+        "proxy": details.proxies.get(row.flow),
     }
 
 

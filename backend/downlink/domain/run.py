@@ -78,6 +78,7 @@ class Reason(StrEnum):
     RECORDED = "recorded"
     TEST_FAILED = "test_failed"
     UPLOAD_REFUSED = "upload_refused"
+    SAMPLES_LOST = "samples_lost"
     LINK_CONTROL_FAILED = "link_control_failed"
     EMULATOR_LATE = "emulator_late"
     RELAY_UNREACHABLE = "relay_unreachable"

@@ -7,10 +7,11 @@ from downlink.judges.exits import EXITS
 from downlink.judges.judge import Cells, Judge, Own, Row
 from downlink.judges.limits import LIMITS
 from downlink.judges.link import LINK
+from downlink.judges.proxy import PROXY
 from downlink.judges.series import METRICS, SERIES
 
-JUDGES: tuple[Judge, ...] = (SERIES, METRICS, EXITS, LIMITS, LINK)
+JUDGES: tuple[Judge, ...] = (SERIES, METRICS, EXITS, LIMITS, LINK, PROXY)
 COLUMNS = frozenset(name for judge in JUDGES for name in judge.columns)
 """Of a sender's trace: all that judges ask for."""
 
-__all__ = ["COLUMNS", "EXITS", "JUDGES", "LIMITS", "LINK", "METRICS", "SERIES", "Cells", "Judge", "Own", "Row"]
+__all__ = ["COLUMNS", "EXITS", "JUDGES", "LIMITS", "LINK", "METRICS", "PROXY", "SERIES", "Cells", "Judge", "Own", "Row"]

@@ -99,6 +99,13 @@ class ControlOption(Message):
     max: Count
 
 
+class ClockFacts(Message):
+    """What must be added to a host's clock to get the server's, and half the round trip that told it."""
+
+    offset_ms: Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
+    error_ms: Measure
+
+
 class Host(BaseModel):
     """Facts of a host. Facts that only a newer agent knows are kept as they are."""
 
@@ -142,6 +149,7 @@ class Host(BaseModel):
     tcp_info_bytes: Count
     data_host: Word
     spool_free_bytes: Count
+    clock: Annotated[ClockFacts | None, Field(exclude_if=lambda clock: clock is None)] = None
 
     def model_post_init(self, _context: Any) -> None:
         _plain(dict(self.model_extra or {}))
@@ -393,6 +401,7 @@ class FlowOutcome(Message):
     app_bytes: Count
     local_address: Sentence
     peer_address: Sentence
+    handshake_rtt_us: Annotated[int | None, Field(ge=0, le=2**62)] = None
     tcp_info_bytes: Count
     samples: Count
     chunks: Annotated[int, Field(ge=0, le=1_000_000)]
@@ -457,8 +466,19 @@ class RestoredEvent(Event):
     differences: Annotated[list[Any], Field(max_length=64), AfterValidator(_plain)]
 
 
+class Missing(Message):
+    """Announced chunks of one flow at one point, from first to last, that their agent does not have any more."""
+
+    flow: Annotated[int, Field(ge=0, le=1000)]
+    point: PointName
+    first: Annotated[int, Field(ge=0, le=1_000_000)]
+    last: Annotated[int, Field(ge=0, le=1_000_000)]
+    why: Literal["damaged", "refused", "gone", "too_old", "too_much"]
+
+
 class UploadedEvent(Event):
     kind: Literal["uploaded"] = "uploaded"
+    missing: Annotated[list[Missing], Field(max_length=1000, exclude_if=lambda missing: not missing)] = []
 
 
 AnyEvent = Annotated[ReadyEvent | FailedEvent | FinishedEvent | RestoredEvent | UploadedEvent, Discriminator("kind")]

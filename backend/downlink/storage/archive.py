@@ -33,6 +33,7 @@ ARCHIVED: Mapping[str, type[tables.Table]] = {
     "limit_bins": tables.FlowLimit,
     "link": tables.LinkPhase,
     "flow_losses": tables.FlowLoss,
+    "flow_proxies": tables.FlowProxy,
     **{table.__tablename__: table for table in (tables.Event, tables.Report, tables.Annotation)},
 }
 # A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.

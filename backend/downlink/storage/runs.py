@@ -18,9 +18,9 @@ from downlink.domain.errors import NotFoundError
 from downlink.domain.point import ENDS
 from downlink.domain.rerun import OPEN_TO_RERUNS, REPEATABLE
 from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, Ending, HostPhase, HostView, Reason, RunState, RunView
-from downlink.storage import events
+from downlink.storage import events, judged
 from downlink.storage.heartbeats import find_watched_since
-from downlink.storage.tables import Agent, Campaign, Event, Json, Metric, Run, RunFlow, RunHost, Trace
+from downlink.storage.tables import Agent, Campaign, Event, FlowProxy, Json, Metric, Run, RunFlow, RunHost, Trace
 from downlink.storage.unit import Unit
 
 ACTIVE_NAMES = sorted(ACTIVE)
@@ -54,6 +54,7 @@ class RunDetails:
     metrics: Sequence[Metric]
     traces: Sequence[Trace]
     events: Sequence[Event]
+    proxies: Mapping[int, FlowProxy]
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def get_run_details(unit: Unit, run_id: UUID) -> RunDetails:
         unit.session.scalars(select(Metric).where(Metric.run_id == run_id)).all(),
         unit.session.scalars(select(Trace).where(Trace.run_id == run_id)).all(),
         events.run_events(unit, run_id),
+        {row.flow: row for row in judged.rows(unit, FlowProxy, [run_id])},
     )
 
 
@@ -124,6 +126,13 @@ def _surroundings(unit: Unit, run: Run) -> RunSurroundings:
 
 def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:
     return unit.session.scalars(select(RunFlow).where(RunFlow.run_id == run_id).order_by(RunFlow.flow)).all()
+
+
+def clock_errors_ms(unit: Unit, run_id: UUID) -> dict[str, float]:
+    """By agent, how sure it was of the server's clock when it was ready; without those that did not say."""
+    query = select(RunHost.agent, RunHost.fingerprint["clock_error_ms"]).where(RunHost.run_id == run_id)
+    said = unit.session.execute(query).all()
+    return {agent: float(value) for agent, value in said if isinstance(value, int | float)}
 
 
 def flows_of_runs(unit: Unit, run_ids: Collection[UUID]) -> Sequence[RunFlow]:

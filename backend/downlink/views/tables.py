@@ -25,6 +25,7 @@ TableName = Literal[
     "exits",
     "limits",
     "link",
+    "proxies",
     "fairness",
     "statistics",
     "outliers",

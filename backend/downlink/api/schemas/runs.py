@@ -66,6 +66,27 @@ class HystartCounts(Shape):
     delay: int
 
 
+class Proxy(Shape):
+    """Whether something on the way ends TCP (docs/method.md, section 8), with the signs; null where one is not known."""
+
+    path: Literal["split", "whole", "unknown"] = Field(
+        description="split: a proxy ends TCP on the way; whole: one connection from end to end; unknown: the signs do not say"
+    )
+    near: Literal["sender", "receiver", "both"] | None = Field(
+        description="The end whose handshake was answered too soon"
+    )
+    ack_lead_ms: float | None = Field(
+        description="How long before the receiver had its bytes the sender saw them acknowledged, in the median; below zero after it"
+    )
+    clock_error_ms: float | None = Field(description="By how much the clocks of both ends may differ in this run")
+    sender_handshake_ms: float | None
+    receiver_handshake_ms: float | None
+    probe_rtt_ms: float | None = Field(description="The least of a probe flow in the same run")
+    base_rtt_ms: float | None = Field(description="What the link is said to have")
+    sender_window_bytes: int | None = Field(description="The largest receive window that the sender was told")
+    receiver_window_bytes: int | None = Field(description="The largest that the receiver had")
+
+
 class RunFlow(Shape):
     flow: int
     sender: str
@@ -91,6 +112,9 @@ class RunFlow(Shape):
     detail: str | None
     time_to_steady_s: float | None
     traces: Traces
+    proxy: Proxy | None = Field(
+        default=None, description="Null of probe flows, imported runs, and until the run is analysed by this version"
+    )
 
 
 class LinkLoss(Shape):
@@ -129,6 +153,16 @@ class LinkLog(Shape):
     trace: TraceFacts
 
 
+class MissingChunks(Shape):
+    """Chunks of one flow at one point, from first to last, that their agent cannot deliver."""
+
+    flow: int = Field(description="0: the log of an emulated link")
+    point: str
+    first: int
+    last: int
+    why: str = Field(description="damaged, refused, gone, too_old or too_much (docs/agent-protocol.md, section 5)")
+
+
 class RunHost(Shape):
     agent: str
     roles: list[str]
@@ -140,6 +174,7 @@ class RunHost(Shape):
     is_restored: bool | None
     differences: list[Any]
     fingerprint: dict[str, Any] | None
+    missing: list[MissingChunks] = Field(description="What its agent says it cannot deliver of its samples")
 
 
 class RunEvent(Shape):

@@ -63,6 +63,28 @@ class FlowLimit(Table):
     seconds: Mapped[bytes]
 
 
+class FlowProxy(Table):
+    """Whether something on a flow's way ends TCP, and the signs of it; NULL where one is not known.
+
+    path: split, whole or unknown. near: the end whose handshake was answered too soon. ack_lead_ms: how long before the receiver had
+    bytes the sender saw them acknowledged, in the median; clock_error_ms: by how much both clocks may differ.
+    """
+
+    __tablename__ = "flow_proxies"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    path: Mapped[str]
+    near: Mapped[str | None]
+    ack_lead_ms: Mapped[float | None]
+    clock_error_ms: Mapped[float | None]
+    sender_handshake_ms: Mapped[float | None]
+    receiver_handshake_ms: Mapped[float | None]
+    probe_rtt_ms: Mapped[float | None]
+    base_rtt_ms: Mapped[float | None]
+    sender_window_bytes: Mapped[int | None]
+    receiver_window_bytes: Mapped[int | None]
+
+
 class LinkPhase(Table):
     """What an emulated link did in one phase of a run, by its log. No rows for a run without one."""
 

@@ -161,7 +161,10 @@ class RunFlow(Table):
 
 
 class RunHost(Table):
-    """upload_orders: since its last chunk, which was stored at stored_at; the last one was given at upload_asked_at."""
+    """upload_orders: since its last chunk, which was stored at stored_at; the last one was given at upload_asked_at.
+
+    missing: chunks that its agent says it cannot deliver.
+    """
 
     __tablename__ = "run_hosts"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -181,6 +184,7 @@ class RunHost(Table):
     is_restored: Mapped[bool | None]
     differences: Mapped[list[Any]] = mapped_column(default=list)
     fingerprint: Mapped[Json | None]
+    missing: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
 
 
 class Wake(Table):

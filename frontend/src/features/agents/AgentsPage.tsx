@@ -16,7 +16,7 @@ import { AddAgent } from './AddAgent'
 import classes from './agents.module.css'
 import { Programs } from './Programs'
 import { useAgents, useRevokeAgent } from './queries'
-import { hostFacts, statusState, statusText } from './status'
+import { clockText, hostFacts, statusState, statusText } from './status'
 
 export function AgentsPage() {
   const agents = useAgents()
@@ -86,6 +86,7 @@ function AgentCard({ agent }: { agent: Agent }) {
           ['Version', agent.version],
           ['Congestion controls', <Controls key="controls" can={host.congestion_controls} cannot={host.controls_unavailable} />],
           ['Settings it may change', host.settings_writable ? <Settings key="settings" names={host.settings_writable} /> : '–'],
+          ['Clock', clockText(host.clock)],
           ['Free disk space for traces', typeof free_bytes === 'number' ? formatBytes(free_bytes) : '–'],
         ]}
       />

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { statusState, statusText } from './status'
+import { clockText, statusState, statusText } from './status'
 
 const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null } as const
 
@@ -14,4 +14,10 @@ it.each([
 ])('%o is %s', (agent, text, state) => {
   expect(statusText(agent)).toBe(text)
   expect(statusState(agent)).toBe(state)
+})
+
+it("a host's clock is told with its error", () => {
+  expect(clockText(undefined)).toBe('–')
+  expect(clockText({ offset_ms: 1.5, error_ms: 0.4 })).toBe("+1.5 ms to the server's, known within 0.4 ms")
+  expect(clockText({ offset_ms: -20, error_ms: 3 })).toBe("−20.0 ms to the server's, known within 3.0 ms")
 })

@@ -1,4 +1,5 @@
 import type { Agent } from '@/api/types'
+import { formatNumber } from '@/lib/format'
 
 /** What an agent is doing, in words. */
 export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'progress' | 'revoked_at'>): string {
@@ -30,6 +31,15 @@ interface HostFacts {
   /** Name to the reason why this host cannot run it. */
   controls_unavailable?: Record<string, string>
   settings_writable?: string[]
+  /** What must be added to the host's clock to get the server's. */
+  clock?: { offset_ms: number; error_ms: number }
+}
+
+/** "+1.5 ms off the server's, known within 0.4 ms"; a dash for an agent that does not say. */
+export function clockText(clock: HostFacts['clock']): string {
+  if (!clock) return '–'
+  const sign = clock.offset_ms > 0 ? '+' : ''
+  return `${sign}${formatNumber(clock.offset_ms, 1)} ms to the server's, known within ${formatNumber(clock.error_ms, 1)} ms`
 }
 
 /** The host's facts that people ask for, from what the agent sent at joining. */

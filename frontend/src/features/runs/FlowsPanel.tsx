@@ -4,7 +4,7 @@ import { formatBytes, formatNumber, NO_VALUE } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
 import { Panel } from '@/ui/Panel'
 import { ScrollTable } from '@/ui/ScrollTable'
-import { controlName, droppedText, hystartText, samplingText } from './recording'
+import { controlName, droppedText, hystartText, proxyText, samplingText } from './recording'
 import classes from './runs.module.css'
 import { endingText } from './wording'
 
@@ -44,6 +44,7 @@ function FlowRow({ flow, flows, wasAsked }: { flow: RunFlow; flows: RunFlow[]; w
       </Table.Th>
       <Table.Td role="cell" data-label="From → to" data-whole>
         {flow.sender} → {flow.receiver}
+        <Aside>{proxyText(flow.proxy)}</Aside>
       </Table.Td>
       <Table.Td role="cell" data-label="Congestion control">
         {wasAsked ? (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '@/api/types'
 import { said } from '@/testing/recordings'
-import { controlName, droppedText, hystartText, samplingText } from './recording'
+import { controlName, droppedText, hystartText, proxyText, samplingText } from './recording'
 
 const traces = said<Run>('recorded-run-1').flows[0]?.traces
 
@@ -26,6 +26,29 @@ describe('how a flow was recorded', () => {
       "1 ACK not recorded: the kernel's buffer was full",
       "1,200 ACKs not recorded: the kernel's buffer was full",
     ])
+  })
+})
+
+describe('a proxy on the way', () => {
+  const signs = {
+    ...{ near: null, ack_lead_ms: null, clock_error_ms: 2, sender_handshake_ms: 12, receiver_handshake_ms: 588 },
+    ...{ probe_rtt_ms: null, base_rtt_ms: 600, sender_window_bytes: null, receiver_window_bytes: null },
+  }
+  it.each([
+    [undefined, null],
+    [null, null],
+    [{ ...signs, path: 'unknown' as const }, null],
+    [{ ...signs, path: 'whole' as const }, 'No proxy: one connection from end to end'],
+    [
+      { ...signs, path: 'split' as const, ack_lead_ms: 274.6 },
+      'A proxy (PEP) ends TCP on the way: bytes were acknowledged 275 ms before they arrived',
+    ],
+    [
+      { ...signs, path: 'split' as const, near: 'sender' as const, ack_lead_ms: 1 },
+      'A proxy (PEP) ends TCP on the way: handshakes took 12 ms at the sender, 588 ms at the receiver',
+    ],
+  ])('%o: %s', (proxy, says) => {
+    expect(proxyText(proxy)).toBe(says)
   })
 })
 

@@ -21,6 +21,23 @@ export function droppedText(dropped: number | null): string | null {
   return dropped ? `${plural(dropped, 'ACK')} not recorded: the kernel's buffer was full` : null
 }
 
+type Proxy = NonNullable<RunFlow['proxy']>
+
+/** Whether something on the way ended the flow's TCP, in a sentence with its signs; null where nobody can say. */
+export function proxyText(proxy: RunFlow['proxy'] | undefined): string | null {
+  if (!proxy || proxy.path === 'unknown') return null
+  if (proxy.path === 'whole') return 'No proxy: one connection from end to end'
+  return `A proxy (PEP) ends TCP on the way: ${proxySigns(proxy).join('; ')}`
+}
+
+function proxySigns({ near, ack_lead_ms, clock_error_ms, sender_handshake_ms, receiver_handshake_ms }: Proxy): string[] {
+  const isEarly = ack_lead_ms !== null && clock_error_ms !== null && ack_lead_ms > clock_error_ms
+  const early = isEarly ? [`bytes were acknowledged ${formatNumber(ack_lead_ms, 0)} ms before they arrived`] : []
+  return near === null ? early : [...early, `handshakes took ${ms(sender_handshake_ms)} at the sender, ${ms(receiver_handshake_ms)} at the receiver`]
+}
+
+const ms = (value: number | null) => (value === null ? 'an unknown time' : `${formatNumber(value, 0)} ms`)
+
 /** The one control that these counters of the kernel count for (tcp_cubic.c). */
 const HAS_HYSTART = 'cubic'
 

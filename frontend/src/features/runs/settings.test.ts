@@ -13,6 +13,7 @@ const host: RunHost = {
   is_restored: false,
   differences: ['net.ipv4.tcp_wmem'],
   fingerprint: null,
+  missing: [],
 }
 
 it('asked settings come first, each with what was before, during and after', () => {

@@ -1,0 +1,76 @@
+"""Whether a flow's TCP was ended on the way by a proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from downlink.analysis.proxy import SENDER_FIELDS, Known, proxy_signs
+from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.storage.tables import FlowProxy, RunFlow
+from downlink.traces import FlowTrace, RunTrace
+
+VALUES = (
+    "path", "near", "ack_lead_ms", "clock_error_ms", "sender_handshake_ms", "receiver_handshake_ms", "probe_rtt_ms",
+    "base_rtt_ms", "sender_window_bytes", "receiver_window_bytes",
+)  # fmt: skip
+
+
+def proxy_rows(run: RunTrace) -> Rows:
+    """Of an imported flow only one end is known."""
+    probe_ms = _probe_rtt_ms(run)
+    return {FlowProxy: [_judge(each, run, probe_ms) for each in run.tcp if not each.is_imported and each.receiver]}
+
+
+def _judge(each: FlowTrace, run: RunTrace, probe_ms: float | None) -> Row:
+    known = Known(
+        clock_error_ms=_clock_error_ms(run.clock_errors_ms, each.flow),
+        sender_handshake_ms=_handshake_ms(each.flow.sender_outcome),
+        receiver_handshake_ms=_handshake_ms(each.flow.receiver_outcome),
+        probe_rtt_ms=probe_ms,
+        base_rtt_ms=run.run.base_rtt_ms,
+    )
+    found = proxy_signs(each.counted, each.receiver, known)
+    shown = {name: getattr(known, name, None) for name in VALUES} | {
+        name: getattr(found, name) for name in VALUES if hasattr(found, name)
+    }
+    return {"flow": each.flow.flow, **shown}
+
+
+def _clock_error_ms(errors_ms: Mapping[str, float], flow: RunFlow) -> float | None:
+    """Both ends' errors, as their agents told them when they were ready; twice the same clock is as sure as once."""
+    both = [errors_ms.get(agent) for agent in (flow.sender, flow.receiver)]
+    known = [each for each in both if each is not None]
+    return sum(known) if len(known) == len(both) else None
+
+
+def _handshake_ms(outcome: Mapping[str, Any] | None) -> float | None:
+    rtt_us = (outcome or {}).get("handshake_rtt_us")
+    return None if rtt_us is None else rtt_us / 1e3
+
+
+def _probe_rtt_ms(run: RunTrace) -> float | None:
+    """The least round trip of the run's probe flows."""
+    found = [
+        int(answered.min())
+        for each in run.judged
+        if each.flow.is_probe and "probe_rtt_us" in each.sender
+        for answered in [each.sender["probe_rtt_us"][each.sender["probe_rtt_us"] > 0]]
+        if len(answered)
+    ]
+    return min(found) / 1e3 if found else None
+
+
+def proxy_cells(flow: RunFlow, own: Own) -> Cells:
+    row = next(iter(own[FlowProxy]), None)
+    yield (flow.cc, *(getattr(row, name, None) for name in VALUES))
+
+
+PROXY = Judge(
+    name="proxies",
+    tables=(FlowProxy,),
+    columns=SENDER_FIELDS,
+    find=proxy_rows,
+    header=("cc", *VALUES),
+    cells=proxy_cells,
+)
