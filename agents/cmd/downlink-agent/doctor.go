@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/socket"
+	"downlink/agents/internal/spool"
 	"downlink/agents/internal/uplink"
 )
 
@@ -39,10 +41,11 @@ func bad(format string, values ...any) finding {
 
 // Run prints a sentence per check and fails when one is bad.
 func (d doctorCmd) Run(ctx context.Context) error {
-	c, err := d.load()
+	c, err := d.loadAlone()
 	if err != nil {
 		return err
 	}
+	policy := checkPolicy(&c, config.PolicyFile)
 	keeper, bootID, err := agent.OpenKeeper(c, settings.LinuxHost{})
 	if err != nil {
 		return err
@@ -52,8 +55,8 @@ func (d doctorCmd) Run(ctx context.Context) error {
 		return err
 	}
 	findings := []finding{
-		checkKernel(facts), checkRoles(c), checkControls(facts), checkSettings(facts, c), checkJournal(c.StateDir, keeper), checkDisk(facts), checkSpool(d.place),
-		checkRest(c, time.Now()),
+		policy, checkKernel(facts), checkRights(), checkRoles(c), checkControls(facts), checkRecording(), checkSettings(facts, c), checkHystart(facts, c), checkBuffers(facts, c),
+		checkJournal(c.StateDir, keeper), checkDataPort(c), checkPath(c), checkWritable(c.StateDir), checkDisk(facts), checkSpool(c), checkRest(c, time.Now()), checkSync(),
 	}
 	if slices.Contains(c.Roles, "relay") {
 		findings = append(findings, checkRelay(c))
@@ -133,7 +136,7 @@ func checkRelay(c config.Config) finding {
 
 func checkControls(facts protocol.Host) finding {
 	if !slices.Contains(facts.CongestionControls, "cubic") {
-		return bad("Congestion controls: %s; cubic is missing.", strings.Join(facts.CongestionControls, ", "))
+		return bad("Congestion controls: %s; cubic is missing: load it with `modprobe tcp_cubic`.", strings.Join(facts.CongestionControls, ", "))
 	}
 	sentences := []string{"Congestion controls: " + strings.Join(facts.CongestionControls, ", ") + "."}
 	for _, name := range slices.Sorted(maps.Keys(facts.ControlsUnavailable)) {
@@ -180,15 +183,22 @@ func checkRest(c config.Config, now time.Time) finding {
 func checkDisk(facts protocol.Host) finding {
 	const enoughBytes = 1e9
 	if facts.SpoolFreeBytes < enoughBytes {
-		return bad("%d MB are free for traces; a GB or more is advised.", facts.SpoolFreeBytes/1e6)
+		return bad("%d MB are free for traces; a GB or more is advised: free some, or move state_dir to a larger disk.", facts.SpoolFreeBytes/1e6)
 	}
 	return good("%d MB are free for traces.", facts.SpoolFreeBytes/1e6)
 }
 
-func checkSpool(p place) finding {
-	s, err := p.spool()
+func checkSpool(c config.Config) finding {
+	s, err := spool.Look(filepath.Join(c.StateDir, "spool"))
 	if err != nil {
-		return bad("The spool cannot be read: %v.", err)
+		return bad("The spool cannot be read: %v. Run this as the user that the agent runs as.", err)
+	}
+	used := int64(0)
+	for _, held := range append(s.Held(), s.Aside()...) {
+		used += held.Bytes
+	}
+	if c.SpoolMaxBytes > 0 && used > c.SpoolMaxBytes/10*9 {
+		return bad("Samples that wait take %d of %d MB, and runs are refused when there is no more room: let the server take them, drop some (`downlink-agent spool`), or raise spool_max_bytes.", used/1e6, c.SpoolMaxBytes/1e6)
 	}
 	if aside := s.Aside(); len(aside) > 0 {
 		return good("Samples of %d runs wait, and of %d some are set aside (`downlink-agent spool` lists them).", len(s.Held()), len(aside))
@@ -205,15 +215,15 @@ func checkServer(ctx context.Context, c config.Config) []finding {
 	if err != nil {
 		return []finding{bad("%v.", err)}
 	}
-	date, err := client.ServerDate(ctx)
+	date, speaks, err := client.Greet(ctx)
 	if err != nil {
-		return []finding{bad("%s: %v.", c.Server, err)}
+		return []finding{bad("The server at %s does not answer: %v. Check the address, the way there (name, route, firewall, proxy) and that the server runs.", c.Server, err)}
 	}
 	answers := good("The server at %s answers.", c.Server)
 	if isReadableOnTheWay(c.Server) {
 		answers = good("The server at %s answers. Note that it %s.", c.Server, plainWarning)
 	}
-	return []finding{answers, checkClock(time.Since(date))}
+	return []finding{answers, checkVersion(speaks), checkClock(time.Since(date))}
 }
 
 // dateAccuracy is how exact a date is that came without fractions of a second, and took a moment on its way.

@@ -76,7 +76,7 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(join.StateDir, "settings-journal.json"), []byte("{}"), 0o600))
 	server.Close()
 	err := doctorCmd{place{StateDir: join.StateDir}}.Run(t.Context())
-	require.ErrorContains(t, err, "2 of 9 checks are bad", "settings left changed, and no server")
+	require.ErrorContains(t, err, "2 of 18 checks are bad", "settings left changed, and no server")
 }
 
 // parse reads a command line as main does.
@@ -178,7 +178,9 @@ func TestLookingAtASpoolLeavesWhatItsAgentIsWriting(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(half), 0o700))
 	require.NoError(t, os.WriteFile(half, []byte("DLC"), 0o600))
 	require.NoError(t, spoolListCmd{p}.Run())
-	require.True(t, checkSpool(p).isGood)
+	c, err := p.load()
+	require.NoError(t, err)
+	require.True(t, checkSpool(c).isGood)
 	require.FileExists(t, half)
 }
 

@@ -2,33 +2,38 @@ package uplink
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
 )
 
-// ServerDate asks whether the server is there, and returns its clock to the second. It is no poll, so it does not
-// disturb an agent that runs with the same identity.
-func (c *Client) ServerDate(ctx context.Context) (time.Time, error) {
+// Greet asks whether the server is there, and returns its clock to the second and the version of the protocol that it speaks; 0
+// where it does not say. It is no poll, so it does not disturb an agent that runs with the same identity.
+func (c *Client) Greet(ctx context.Context) (date time.Time, speaks int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/healthz", nil)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("make request: %w", err)
+		return time.Time{}, 0, fmt.Errorf("make request: %w", err)
 	}
 	reply, err := c.http.Do(request)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("reach the server: %w", err)
+		return time.Time{}, 0, fmt.Errorf("reach the server: %w", err)
 	}
 	defer func() { _ = reply.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, replyLimit))
+	content, _ := io.ReadAll(io.LimitReader(reply.Body, replyLimit))
 	if reply.StatusCode != http.StatusOK {
-		return time.Time{}, &StatusError{Status: reply.StatusCode}
+		return time.Time{}, 0, &StatusError{Status: reply.StatusCode}
 	}
-	date, err := http.ParseTime(reply.Header.Get("Date"))
+	var said struct {
+		AgentProtocol int `json:"agent_protocol"`
+	}
+	_ = json.Unmarshal(content, &said) // a server from before says less
+	date, err = http.ParseTime(reply.Header.Get("Date"))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read the server's date: %w", err)
+		return time.Time{}, 0, fmt.Errorf("read the server's date: %w", err)
 	}
-	return date, nil
+	return date, said.AgentProtocol, nil
 }

@@ -14,6 +14,7 @@ from downlink.api.deps import Clock, Config, Now, Reader, ReadUnit, Units, probl
 from downlink.api.problems import problem
 from downlink.api.room import room_of
 from downlink.api.schemas.service import Room, Service
+from downlink.domain.agent import PROTOCOL
 from downlink.domain.errors import UnavailableError
 from downlink.domain.watch import LATE_S
 from downlink.storage.unit import UnitFactory
@@ -34,9 +35,9 @@ def service(caller: Reader, request: Request, unit: ReadUnit, now: Now) -> Servi
 
 
 @router.get("/healthz", include_in_schema=False)
-async def alive() -> dict[str, str]:
-    """The process answers."""
-    return {"status": "alive"}
+async def alive() -> dict[str, str | int]:
+    """The process answers, and says which version of the agent protocol it speaks."""
+    return {"status": "alive", "agent_protocol": PROTOCOL}
 
 
 @router.get("/readyz", include_in_schema=False)
