@@ -3687,6 +3687,16 @@ export interface components {
             not_restored: number;
         };
         /**
+         * ClockFacts
+         * @description What must be added to a host's clock to get the server's, and half the round trip that told it.
+         */
+        ClockFacts: {
+            /** Offset Ms */
+            offset_ms: number;
+            /** Error Ms */
+            error_ms: number;
+        };
+        /**
          * CommonMeans
          * @description All columns over the runs that have cg, ex and dp: here hr is dp - ex of the means too.
          */
@@ -4546,6 +4556,8 @@ export interface components {
             local_address: string;
             /** Peer Address */
             peer_address: string;
+            /** Handshake Rtt Us */
+            handshake_rtt_us?: number | null;
             /** Tcp Info Bytes */
             tcp_info_bytes: number;
             /** Samples */
@@ -4811,6 +4823,7 @@ export interface components {
             data_host: string;
             /** Spool Free Bytes */
             spool_free_bytes: number;
+            clock?: components["schemas"]["ClockFacts"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -5864,6 +5877,50 @@ export interface components {
             password: string;
         };
         /**
+         * Missing
+         * @description Announced chunks of one flow at one point, from first to last, that their agent does not have any more.
+         */
+        Missing: {
+            /** Flow */
+            flow: number;
+            /**
+             * Point
+             * @description Where samples are taken
+             */
+            point: string;
+            /** First */
+            first: number;
+            /** Last */
+            last: number;
+            /**
+             * Why
+             * @enum {string}
+             */
+            why: "damaged" | "refused" | "gone" | "too_old" | "too_much";
+        };
+        /**
+         * MissingChunks
+         * @description Chunks of one flow at one point, from first to last, that their agent cannot deliver.
+         */
+        MissingChunks: {
+            /**
+             * Flow
+             * @description 0: the log of an emulated link
+             */
+            flow: number;
+            /** Point */
+            point: string;
+            /** First */
+            first: number;
+            /** Last */
+            last: number;
+            /**
+             * Why
+             * @description damaged, refused, gone, too_old or too_much (docs/agent-protocol.md, section 5)
+             */
+            why: string;
+        };
+        /**
          * MonthUse
          * @description Of a link's allowance in this month, by what agents reported.
          */
@@ -6425,6 +6482,57 @@ export interface components {
              */
             name: string | null;
         };
+        /**
+         * Proxy
+         * @description Whether something on the way ends TCP (docs/method.md, section 8), with the signs; null where one is not known.
+         */
+        Proxy: {
+            /**
+             * Path
+             * @description split: a proxy ends TCP on the way; whole: one connection from end to end; unknown: the signs do not say
+             * @enum {string}
+             */
+            path: "split" | "whole" | "unknown";
+            /**
+             * Near
+             * @description The end whose handshake was answered too soon
+             */
+            near: ("sender" | "receiver" | "both") | null;
+            /**
+             * Ack Lead Ms
+             * @description How long before the receiver had its bytes the sender saw them acknowledged, in the median; below zero after it
+             */
+            ack_lead_ms: number | null;
+            /**
+             * Clock Error Ms
+             * @description By how much the clocks of both ends may differ in this run
+             */
+            clock_error_ms: number | null;
+            /** Sender Handshake Ms */
+            sender_handshake_ms: number | null;
+            /** Receiver Handshake Ms */
+            receiver_handshake_ms: number | null;
+            /**
+             * Probe Rtt Ms
+             * @description The least of a probe flow in the same run
+             */
+            probe_rtt_ms: number | null;
+            /**
+             * Base Rtt Ms
+             * @description What the link is said to have
+             */
+            base_rtt_ms: number | null;
+            /**
+             * Sender Window Bytes
+             * @description The largest receive window that the sender was told
+             */
+            sender_window_bytes: number | null;
+            /**
+             * Receiver Window Bytes
+             * @description The largest that the receiver had
+             */
+            receiver_window_bytes: number | null;
+        };
         /** QuickTest */
         QuickTest: {
             /**
@@ -6535,7 +6643,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "link_control_failed" | "emulator_late" | "relay_unreachable" | "relay_refused" | "content_wrong" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "samples_lost" | "link_control_failed" | "emulator_late" | "relay_unreachable" | "relay_refused" | "content_wrong" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
@@ -7088,6 +7196,8 @@ export interface components {
             /** Time To Steady S */
             time_to_steady_s: number | null;
             traces: components["schemas"]["Traces"];
+            /** @description Null of probe flows, imported runs, and until the run is analysed by this version */
+            proxy?: components["schemas"]["Proxy"] | null;
         };
         /** RunHost */
         RunHost: {
@@ -7121,6 +7231,11 @@ export interface components {
             fingerprint: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Missing
+             * @description What its agent says it cannot deliver of its samples
+             */
+            missing: components["schemas"]["MissingChunks"][];
         };
         /** RunLimits */
         RunLimits: {
@@ -8130,6 +8245,11 @@ export interface components {
              * @enum {string}
              */
             kind: "uploaded";
+            /**
+             * Missing
+             * @default []
+             */
+            missing: components["schemas"]["Missing"][];
         };
         /**
          * ValuesOfRuns
@@ -16032,7 +16152,7 @@ export interface operations {
             header?: never;
             path: {
                 campaign_id: string;
-                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "link" | "fairness" | "statistics" | "outliers" | "reproduction";
+                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "link" | "proxies" | "fairness" | "statistics" | "outliers" | "reproduction";
             };
             cookie?: never;
         };

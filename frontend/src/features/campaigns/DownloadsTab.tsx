@@ -36,6 +36,11 @@ const FILES = [
     says: "Per run and phase, by the link's own log: one-way queueing, utilisation, losses by cause, outages; per flow what it lost and why.",
   },
   {
+    name: 'proxies.csv',
+    title: 'Proxies',
+    says: 'Every flow: whether something on the way ended TCP (a PEP), and the signs of it: acknowledgements, handshakes, windows.',
+  },
+  {
     name: 'fairness.csv',
     title: 'Fairness',
     says: "Conditions with several flows: Jain's index and the difference of the first two, with intervals, per phase.",
