@@ -17,7 +17,7 @@ from uuid import UUID
 
 import typer
 
-from downlink.cli import agents, annotating, campaigns, links, notify, paths, runs, users
+from downlink.cli import agents, annotating, campaigns, links, notify, paths, runs, users, weather
 from downlink.cli.client import read_stack_file
 from downlink.cli.compare import compare_command
 from downlink.cli.exits import exits_command, read_file
@@ -59,6 +59,7 @@ app.add_typer(runs.app, name="runs", rich_help_panel="Client")
 app.add_typer(agents.app, name="agents", rich_help_panel="Client")
 app.add_typer(links.app, name="links", rich_help_panel="Client")
 app.add_typer(annotating.app, name="annotations", rich_help_panel="Client")
+app.add_typer(weather.app, name="weather", rich_help_panel="Client")
 app.add_typer(users.app, name="users", rich_help_panel="Client")
 app.add_typer(notify.app, name="notify", rich_help_panel="Client")
 app.add_typer(paths.app, name="paths", rich_help_panel="Paths")

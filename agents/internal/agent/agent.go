@@ -54,6 +54,8 @@ type Agent struct {
 	sendsSingly atomic.Bool
 	// backoff paces the tries of a chunk.
 	backoff func() *uplink.Backoff
+	// sendEvery is between two tries to send what was observed of the link.
+	sendEvery time.Duration
 }
 
 // Parts are what an Agent is made of besides its configuration.
@@ -89,7 +91,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls, bootID: bootID,
 		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
 		pulse: pulse{patience: stuckAfter}, state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
-		backoff: uplink.DefaultBackoff,
+		backoff: uplink.DefaultBackoff, sendEvery: sendEvery,
 	}, nil
 }
 
@@ -126,6 +128,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	group.Go(func() error { return a.watchRest(groupCtx) })
 	group.Go(func() error { return a.watchHold(groupCtx) })
 	group.Go(func() error { return a.watch(groupCtx) })
+	group.Go(func() error { return a.watchLink(groupCtx) })
 	err := group.Wait()
 	a.tellSystemd(daemon.SdNotifyStopping)
 	a.endTask(trial.ErrStopping)

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"context"
 	"time"
 
+	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/uplink"
 )
 
@@ -34,3 +36,17 @@ func (p *Pulse) Beat(now time.Time, wait time.Duration) { p.beat(now, wait) }
 func (p *Pulse) Hush(now time.Time, span time.Duration) { p.hush(now, span) }
 func (p *Pulse) Wake(now time.Time)                     { p.wake(now) }
 func (p *Pulse) IsStuck(now time.Time) bool             { return p.isStuck(now) }
+
+// HurryObserving makes an agent send at once what it observed.
+func (a *Agent) HurryObserving() { a.sendEvery = 10 * time.Millisecond }
+
+// WatchLink is the part of an agent that reads dish and modem.
+func (a *Agent) WatchLink(ctx context.Context) error { return a.watchLink(ctx) }
+
+// Busy gives an agent a task, which ends when the function that it returns is called.
+func (a *Agent) Busy(ctx context.Context) func() {
+	ended := make(chan struct{})
+	a.begin(ctx, state{}, func(context.Context) protocol.Status { <-ended; return protocol.StatusIdle })
+	a.say()
+	return func() { close(ended) }
+}

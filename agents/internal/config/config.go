@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -32,7 +33,39 @@ type Config struct {
 	SpoolMaxBytes  int64    `yaml:"spool_max_bytes"`
 	// LinkControl is the control socket of the emulated link that this agent's data path crosses; empty for real links.
 	LinkControl string `yaml:"link_control,omitempty"`
-	Policy      Policy `yaml:"policy"`
+	// Observe says what is read of dish and modem beside the runs.
+	Observe Observe `yaml:"observe,omitempty"`
+	Policy  Policy  `yaml:"policy"`
+}
+
+// Observe is what an agent reads on its own network; nothing unless the owner says so.
+type Observe struct {
+	// Link is the link that it is about; every link that this agent receives for where it is empty.
+	Link string `yaml:"link,omitempty"`
+	// Dish is the address of a Starlink dish, host:port.
+	Dish string `yaml:"dish,omitempty"`
+	// EveryS is from one look at the dish to the next.
+	EveryS float64 `yaml:"every_s,omitempty"`
+	// ModemPages are files that say which page has which numbers.
+	ModemPages []string `yaml:"modem_pages,omitempty"`
+}
+
+// IsOn tells whether anything is read.
+func (o Observe) IsOn() bool { return o.Dish != "" || len(o.ModemPages) > 0 }
+
+func (o Observe) validate() error {
+	if o.EveryS < 1 || o.EveryS > 3600 {
+		return fmt.Errorf("observe: every_s: %g is not from 1 to 3600", o.EveryS)
+	}
+	if o.Dish != "" {
+		if _, _, err := net.SplitHostPort(o.Dish); err != nil {
+			return fmt.Errorf("observe: dish: %q is not host:port, such as 192.168.100.1:9200", o.Dish)
+		}
+	}
+	if len(o.ModemPages) > 10 {
+		return errors.New("observe: modem_pages: at most 10 files")
+	}
+	return nil
 }
 
 // Policy is what the host's owner allows, whatever the server orders. 0 means no limit.
@@ -95,7 +128,7 @@ func (p Policy) AllowsSetting(name string) bool {
 func Default() Config {
 	return Config{
 		StateDir: "/var/lib/downlink-agent", LockDir: "/run/downlink", Roles: []string{"sender", "receiver"},
-		SpoolMaxBytes: 4e9, Policy: Policy{
+		SpoolMaxBytes: 4e9, Observe: Observe{EveryS: 10}, Policy: Policy{
 			MaxSeconds: 3600, ResetDay: 1, Settings: []string{AnySetting}, RelayFlows: 64, RelayCacheBytes: 64 << 20, RelayBufferBytes: 64e6,
 		},
 	}
@@ -152,6 +185,9 @@ func (c Config) Validate() error {
 		return errors.New("limits must not be negative; use 0 for no limit")
 	case c.Policy.ResetDay < 1 || c.Policy.ResetDay > 28:
 		return fmt.Errorf("policy: reset_day: %d is not from 1 to 28, the days that every month has", c.Policy.ResetDay)
+	}
+	if err := c.Observe.validate(); err != nil {
+		return err
 	}
 	return c.validateRoles()
 }

@@ -170,6 +170,11 @@ func (c *Client) PostEvent(ctx context.Context, runID string, body []byte) error
 	return c.call(ctx, http.MethodPost, path, body, nil, nil, replyTimeout)
 }
 
+// PostObservations delivers what dish and modem said.
+func (c *Client) PostObservations(ctx context.Context, request protocol.ObservationsRequest) error {
+	return c.postJSON(ctx, "/api/v1/agent/observations", request, nil, replyTimeout)
+}
+
 // Hush closes the connections that are not in use: even an idle one sends probes.
 func (c *Client) Hush() { c.http.CloseIdleConnections() }
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Depends, Header, Path, Request
 from starlette.concurrency import run_in_threadpool
 
-from downlink.actions import agent_events, agents, channel, chunks
+from downlink.actions import agent_events, agents, channel, chunks, observing
 from downlink.actions.chunks import Checked, Place
 from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
@@ -28,6 +28,7 @@ from downlink.codec.bundle import Bundled, split_bundle
 from downlink.codec.chunk import MAX_PACKED_BYTES
 from downlink.domain.agent import PROTOCOL, AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError, DownlinkError, InvalidError
+from downlink.domain.observation import Observation
 from downlink.domain.point import Point
 from downlink.protocol.messages import (
     AnyEvent,
@@ -36,6 +37,8 @@ from downlink.protocol.messages import (
     ChunkStored,
     JoinRequest,
     JoinResponse,
+    ObservationsAnswer,
+    ObservationsRequest,
     PointName,
     PollRequest,
     PollResponse,
@@ -121,6 +124,14 @@ def accept_event(run_id: UUID, body: Annotated[AnyEvent, Body()], secret: Secret
     """What happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop it."""
     agent = agents.authenticate(unit, secret, is_locked=True)
     agent_events.accept_event(unit, agent, run_id, body.model_dump(mode="json"), now)
+
+
+@router.post("/observations", responses=problems(401, 403, 409))
+def take_observations(body: ObservationsRequest, secret: Secret, unit: UnitOfWork, now: Now) -> ObservationsAnswer:
+    """What the agent's dish and modem said over time. A repeat stores nothing twice."""
+    agent = agents.authenticate(unit, secret)
+    found = [Observation(each.quantity, each.unit, each.source, each.at, each.value) for each in body.observations]
+    return ObservationsAnswer(stored=observing.take_from_agent(unit, agent, body.link, found, now))
 
 
 BINARY = {

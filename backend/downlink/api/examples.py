@@ -65,6 +65,9 @@ EXAMPLES: Mapping[str, Any] = {
     "annotate": {
         "link": "geo", "kind": "note", "text": "Rain", "from_at": "2026-01-02T12:00:00Z", "to_at": "2026-01-02T14:30:00Z",
     },
+    "import_station": {
+        "text": "time,weather.rain_mm_per_h\n2026-01-02T12:00Z,0.2\n2026-01-02T12:10Z,4.8\n", "source": "Roof",
+    },
     "describe_campaign": {"notes": "Rain from noon on.", "tags": ["geo", "winter"]},
     "duplicate_campaign": {"name": "HyStart on and off, again"},
     "launch_campaign": {"even_if_offline": False},
@@ -76,6 +79,12 @@ EXAMPLES: Mapping[str, Any] = {
     "poll": {
         "protocol": 2, "status": "idle", "run_id": None, "attempt": None, "detail": None, "progress": None, "spool": [],
         "host": None, "wait_s": 25,
+    },
+    "take_observations": {
+        "link": "geo",
+        "observations": [
+            {"quantity": "dish.obstruction_ratio", "unit": "ratio", "source": "dish", "at": "2026-01-02T03:05:12Z", "value": 0.02},
+        ],
     },
     "accept_event": {"kind": "uploaded", "attempt": 1, "at": "2026-01-02T03:05:12.200000Z"},
 }  # fmt: skip

@@ -502,3 +502,24 @@ class ChunkAnswer(Message):
 
 class ChunksAnswer(Message):
     chunks: list[ChunkAnswer]
+
+
+class ObservedValue(Message):
+    """One value of a quantity of the agent's link."""
+
+    quantity: Annotated[str, Field(max_length=100)]
+    unit: Word
+    source: Word
+    at: Moment
+    value: float
+
+
+class ObservationsRequest(Message):
+    """link: None for every link that the agent receives for."""
+
+    link: Word | None = None
+    observations: Annotated[list[ObservedValue], Field(max_length=2000)]
+
+
+class ObservationsAnswer(Message):
+    stored: int

@@ -30,6 +30,10 @@ def find_link(unit: Unit, link_id: UUID) -> Link | None:
     return unit.session.scalar(select(Link).where(Link.id == link_id).with_for_update())
 
 
+def name_of(unit: Unit, link_id: UUID) -> str | None:
+    return unit.session.scalar(select(Link.name).where(Link.id == link_id))
+
+
 def has_name(unit: Unit, name: str) -> bool:
     return unit.session.scalar(select(Link.id).where(Link.name == name)) is not None
 

@@ -9,12 +9,21 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from downlink.protocol.messages import AnyEvent, ChunksAnswer, JoinRequest, JoinResponse, PollRequest, PollResponse
+from downlink.protocol.messages import (
+    AnyEvent,
+    ChunksAnswer,
+    JoinRequest,
+    JoinResponse,
+    ObservationsRequest,
+    PollRequest,
+    PollResponse,
+)
 
 GOLDEN = Path(__file__).resolve().parents[3] / "docs" / "protocol"
 TYPES: dict[str, Any] = {
     "chunks_answer": ChunksAnswer,
-    "event": AnyEvent, "join_request": JoinRequest, "join_response": JoinResponse, "order": PollResponse,
+    "event": AnyEvent, "join_request": JoinRequest, "join_response": JoinResponse, "observations": ObservationsRequest,
+    "order": PollResponse,
     "poll_request": PollRequest, "poll_response": PollResponse,
 }  # fmt: skip
 FILES = sorted(path for path in GOLDEN.glob("*.json") if path.stem != "chunk_header")

@@ -1312,6 +1312,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/links/{link_id}/quantities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Quantities
+         * @description What is known of a link over time, by whom, in which unit, from when to when.
+         */
+        get: operations["list_quantities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/links/{link_id}/observations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Observations
+         * @description Each quantity over time, in so many stretches of time at most.
+         */
+        get: operations["list_observations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/links/{link_id}/observations/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Station
+         * @description Take the CSV of a weather station. What is there already stays; the same file twice adds nothing.
+         *
+         *     `station_unreadable` (422) names the line that cannot be read.
+         */
+        post: operations["import_station"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/quantities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Campaign Quantities
+         * @description The quantities of a campaign's links over the time of its runs: strips beside the day strip.
+         */
+        get: operations["campaign_quantities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/quantities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run Quantities
+         * @description The quantities of a run's link from two minutes before it to two minutes after it.
+         */
+        get: operations["run_quantities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/correlations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Campaign Correlations
+         * @description Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group.
+         */
+        get: operations["campaign_correlations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/shares": {
         parameters: {
             query?: never;
@@ -2045,6 +2167,26 @@ export interface paths {
          * @description What happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop it.
          */
         post: operations["accept_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/observations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Observations
+         * @description What the agent's dish and modem said over time. A repeat stores nothing twice.
+         */
+        post: operations["take_observations"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3943,6 +4085,50 @@ export interface components {
             min: number;
             /** Max */
             max: number;
+        };
+        /** Correlation */
+        Correlation: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
+            /** Quantity */
+            quantity: string;
+            /** Source */
+            source: string;
+            /**
+             * N
+             * @description Complete runs that have both
+             */
+            n: number;
+            /**
+             * Rho
+             * @description Spearman's rank correlation
+             */
+            rho: number | null;
+            /**
+             * Low
+             * @description Its 95 % interval (docs/method.md)
+             */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Why
+             * @description Why a number is missing; empty otherwise
+             */
+            why: string;
+        };
+        /** CorrelationList */
+        CorrelationList: {
+            /** Phase */
+            phase: string;
+            /** Metric */
+            metric: string;
+            /** Items */
+            items: components["schemas"]["Correlation"][];
         };
         /** DataList */
         DataList: {
@@ -6008,6 +6194,40 @@ export interface components {
             /** N */
             n: number[];
         };
+        /** ObservationsAnswer */
+        ObservationsAnswer: {
+            /** Stored */
+            stored: number;
+        };
+        /**
+         * ObservationsRequest
+         * @description link: None for every link that the agent receives for.
+         */
+        ObservationsRequest: {
+            /** Link */
+            link?: string | null;
+            /** Observations */
+            observations: components["schemas"]["ObservedValue"][];
+        };
+        /**
+         * ObservedValue
+         * @description One value of a quantity of the agent's link.
+         */
+        ObservedValue: {
+            /** Quantity */
+            quantity: string;
+            /** Unit */
+            unit: string;
+            /** Source */
+            source: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Value */
+            value: number;
+        };
         /**
          * Offer
          * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
@@ -6532,6 +6752,26 @@ export interface components {
              * @description The largest that the receiver had
              */
             receiver_window_bytes: number | null;
+        };
+        /** Quantity */
+        Quantity: {
+            /** Link */
+            link: string;
+            /** Quantity */
+            quantity: string;
+            /** Unit */
+            unit: string;
+            /** Source */
+            source: string;
+            /** First At */
+            first_at: string;
+            /** Last At */
+            last_at: string;
+        };
+        /** QuantityList */
+        QuantityList: {
+            /** Items */
+            items: components["schemas"]["Quantity"][];
         };
         /** QuickTest */
         QuickTest: {
@@ -7796,6 +8036,45 @@ export interface components {
             chunks: number;
         };
         /**
+         * StationBody
+         * @description The CSV of a weather station.
+         */
+        StationBody: {
+            /**
+             * Text
+             * @description The file: a header, a column of times, and a column for each quantity
+             */
+            text: string;
+            /**
+             * Source
+             * @description Whose it is
+             * @default station
+             */
+            source: string;
+            /**
+             * Columns
+             * @description The file's own headers to quantities: {"Rain Rate": "weather.rain_mm_per_h"}
+             */
+            columns?: {
+                [key: string]: string;
+            };
+            /**
+             * Time Zone
+             * @description Of times without an offset; the link's own where it is left out
+             */
+            time_zone?: string | null;
+        };
+        /** StationImported */
+        StationImported: {
+            /** Values */
+            values: number;
+            /**
+             * Stored
+             * @description Those that were new
+             */
+            stored: number;
+        };
+        /**
          * StopRule
          * @description Exactly one is set.
          */
@@ -7804,6 +8083,41 @@ export interface components {
             seconds?: number | null;
             /** Bytes */
             bytes?: number | null;
+        };
+        /** Strip */
+        Strip: {
+            /** Link */
+            link: string;
+            /** Quantity */
+            quantity: string;
+            /** Unit */
+            unit: string;
+            /** Source */
+            source: string;
+            /**
+             * Bins
+             * @description Stretches of time with values, each with its least, mean and greatest one
+             */
+            bins: components["schemas"]["StripBin"][];
+        };
+        /** StripBin */
+        StripBin: {
+            /**
+             * At
+             * @description The mean of the moments in it
+             */
+            at: string;
+            /** Low */
+            low: number;
+            /** Mean */
+            mean: number;
+            /** High */
+            high: number;
+        };
+        /** StripList */
+        StripList: {
+            /** Items */
+            items: components["schemas"]["Strip"][];
         };
         /** Sweep */
         Sweep: {
@@ -14210,6 +14524,494 @@ export interface operations {
             };
         };
     };
+    list_quantities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuantityList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_observations: {
+        parameters: {
+            query?: {
+                /** @description Only this one */
+                quantity?: string | null;
+                /** @description A day ago where it is left out */
+                from_at?: string | null;
+                /** @description Now where it is left out */
+                to_at?: string | null;
+                points?: number;
+            };
+            header?: never;
+            path: {
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StripList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_station: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "time,weather.rain_mm_per_h\n2026-01-02T12:00Z,0.2\n2026-01-02T12:10Z,4.8\n",
+                 *       "source": "Roof"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StationBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StationImported"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    campaign_quantities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StripList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_quantities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StripList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    campaign_correlations: {
+        parameters: {
+            query?: {
+                /** @description `startup`, `steady`, `overall` or a window of the campaign */
+                phase?: string;
+                /** @description A metric of a phase, `time_to_steady_s`, or one of the link */
+                metric?: string;
+            };
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrelationList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_shares: {
         parameters: {
             query?: never;
@@ -17638,6 +18440,98 @@ export interface operations {
             };
             /** @description Not signed in */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_observations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "link": "geo",
+                 *       "observations": [
+                 *         {
+                 *           "quantity": "dish.obstruction_ratio",
+                 *           "unit": "ratio",
+                 *           "source": "dish",
+                 *           "at": "2026-01-02T03:05:12Z",
+                 *           "value": 0.02
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ObservationsRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObservationsAnswer"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

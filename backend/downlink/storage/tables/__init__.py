@@ -7,6 +7,7 @@ from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
 from downlink.storage.tables.identities import Identity, ProviderVisit
 from downlink.storage.tables.notifications import Channel, Notification
+from downlink.storage.tables.observations import LinkQuantity, Observation
 from downlink.storage.tables.paths import SatellitePath
 from downlink.storage.tables.results import (
     Exit,
@@ -47,10 +48,12 @@ __all__ = [
     "Lease",
     "Link",
     "LinkPhase",
+    "LinkQuantity",
     "LinkShare",
     "LoginFailure",
     "Metric",
     "Notification",
+    "Observation",
     "ProviderVisit",
     "Report",
     "ReportAnswer",

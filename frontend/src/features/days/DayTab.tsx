@@ -16,6 +16,7 @@ import { AnnotationsPanel } from './AnnotationsPanel'
 import { DayStrip } from './DayStrip'
 import { DAY_METRICS, type DayMetric, endedBadly, metricOf, stripsOf } from './day'
 import { dayFigure } from './figures'
+import { QuantitiesPanel } from './QuantitiesPanel'
 import { useCampaignDay } from './queries'
 import type { DaySearch } from './search'
 
@@ -106,6 +107,7 @@ function Strips({ day, campaign, metric }: { day: CampaignDay; campaign: Campaig
           The first {day.runs.length} of {plural(day.total, 'run')}. runs.csv on the Downloads tab has them all.
         </Text>
       ) : null}
+      <QuantitiesPanel day={day} metric={metric.name} metricTitle={metric.title} />
       <AnnotationsPanel day={day} campaign={campaign} />
       <EndedBadly runs={endedBadly(day.runs)} campaignId={campaign.id} hasLinks={strips.length > 1} />
     </>

@@ -7,6 +7,7 @@ import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import type { RawSearch } from '../search'
 import { keyText, MOST_PANELS, POINTS, type PointName, panelKeys, USUAL_FIELDS } from './fields'
+import { LinkQuantities } from './LinkQuantities'
 import { useSamples } from './queries'
 import { RawStack, type Traces } from './RawStack'
 import type { Span } from './span'
@@ -23,7 +24,12 @@ export function RawTab(props: RawTabProps) {
   const flow = run.flows.find((one) => one.flow === search.flow) ?? run.flows[0]
   const there = POINTS.filter((point) => isSealed(run, flow?.flow, point))
   if (!flow || there.length === 0) return <NotYet run={run} />
-  return <Sealed key={flow.flow} {...props} flow={flow.flow} there={there} />
+  return (
+    <Stack gap="lg">
+      <Sealed key={flow.flow} {...props} flow={flow.flow} there={there} />
+      <LinkQuantities run={run} />
+    </Stack>
+  )
 }
 
 function isSealed(run: Run, flow: number | undefined, point: PointName): boolean {

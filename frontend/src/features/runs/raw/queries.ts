@@ -23,3 +23,6 @@ export function useSamples(run_id: string, flow: number, point: PointName, colum
 }
 
 export const useMoments = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/moments`, { params: { path: { run_id } } })
+
+export const useRunQuantities = (run_id: string) =>
+  api.useQuery('get', `${API}/runs/{run_id}/quantities`, { params: { path: { run_id } } }, { retry: false })

@@ -1,0 +1,198 @@
+package dish
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"downlink/agents/internal/observe"
+)
+
+// Source is who says so.
+const Source = "dish"
+
+// quantity is one number of a status: where it is and what it is called here.
+type quantity struct{ path, name, unit string }
+
+// fromStatus lists what is read. A dish says some of it, by its firmware.
+var fromStatus = []quantity{
+	{"obstruction_stats.fraction_obstructed", "dish.obstruction_ratio", "ratio"},
+	{"obstruction_stats.currently_obstructed", "dish.currently_obstructed", "0 or 1"},
+	{"snr", "dish.snr", "dB"},
+	{"is_snr_above_noise_floor", "dish.snr_above_noise_floor", "0 or 1"},
+	{"pop_ping_latency_ms", "dish.ping_latency_ms", "ms"},
+	{"pop_ping_drop_rate", "dish.ping_drop_ratio", "ratio"},
+	{"downlink_throughput_bps", "dish.downlink_bps", "bit/s"},
+	{"uplink_throughput_bps", "dish.uplink_bps", "bit/s"},
+	{"boresight_azimuth_deg", "dish.azimuth_deg", "deg"},
+	{"boresight_elevation_deg", "dish.elevation_deg", "deg"},
+	{"device_state.uptime_s", "dish.uptime_s", "s"},
+}
+
+// Reader turns what a dish says into observations; each outage is reported once.
+type Reader struct {
+	dish       *Dish
+	seconds    uint64
+	lastOutage int64
+}
+
+// NewReader reads this dish.
+func NewReader(d *Dish) *Reader { return &Reader{dish: d} }
+
+// Read asks for status and history. What came of it is returned also where one of both failed.
+func (r *Reader) Read(ctx context.Context, now time.Time) ([]observe.Observation, error) {
+	status, statusErr := r.dish.ask(ctx, "get_status", "dish_get_status")
+	var found []observe.Observation
+	if statusErr == nil {
+		found = readStatus(status, now)
+	}
+	history, historyErr := r.dish.ask(ctx, "get_history", "dish_get_history")
+	if historyErr == nil {
+		found = append(found, r.readHistory(history, now)...)
+	}
+	return found, errors.Join(statusErr, historyErr)
+}
+
+func readStatus(status protoreflect.Message, now time.Time) []observe.Observation {
+	var found []observe.Observation
+	for _, each := range fromStatus {
+		if value, known := number(status, each.path); known {
+			found = append(found, observe.Observation{Quantity: each.name, Unit: each.unit, Source: Source, At: now, Value: value})
+		}
+	}
+	return found
+}
+
+// readHistory replaces the two numbers that a status has of one second by their means over the seconds since the last look.
+func (r *Reader) readHistory(history protoreflect.Message, now time.Time) []observe.Observation {
+	var found []observe.Observation
+	if current, known := number(history, "current"); known && current >= 0 {
+		count := uint64(current)
+		if r.seconds > 0 && count > r.seconds {
+			middle := now.Add(-time.Duration(count-r.seconds) * time.Second / 2)
+			for _, each := range []quantity{
+				{"pop_ping_drop_rate", "dish.ping_drop_ratio", "ratio"}, {"pop_ping_latency_ms", "dish.ping_latency_ms", "ms"},
+			} {
+				if mean, some := meanOfRing(history, each.path, r.seconds, count); some {
+					found = append(found, observe.Observation{Quantity: each.name, Unit: each.unit, Source: Source + " history", At: middle, Value: mean})
+				}
+			}
+		}
+		r.seconds = count
+	}
+	return append(found, r.readOutages(history, now)...)
+}
+
+// meanOfRing takes the seconds from, to of a ring that holds the last ones.
+func meanOfRing(history protoreflect.Message, name string, from, to uint64) (float64, bool) {
+	field := history.Descriptor().Fields().ByName(protoreflect.Name(name))
+	if field == nil || !field.IsList() || field.Message() != nil {
+		return 0, false
+	}
+	ring := history.Get(field).List()
+	size := uint64(ring.Len())
+	if size == 0 {
+		return 0, false
+	}
+	from = max(from, to-min(to, size))
+	sum, count := 0.0, 0
+	for second := from; second < to; second++ {
+		if value, known := plain(ring.Get(int(second % size))); known {
+			sum, count = sum+value, count+1
+		}
+	}
+	return sum / float64(max(count, 1)), count > 0
+}
+
+func (r *Reader) readOutages(history protoreflect.Message, now time.Time) []observe.Observation {
+	field := history.Descriptor().Fields().ByName("outages")
+	if field == nil || !field.IsList() || field.Message() == nil {
+		return nil
+	}
+	var found []observe.Observation
+	list, last := history.Get(field).List(), r.lastOutage
+	for place := range list.Len() {
+		start, hasStart := number(list.Get(place).Message(), "start_timestamp_ns")
+		length, hasLength := number(list.Get(place).Message(), "duration_ns")
+		if !hasStart || !hasLength || int64(start) <= r.lastOutage {
+			continue
+		}
+		last = max(last, int64(start))
+		if at, known := momentOf(int64(start), now); known {
+			found = append(found, observe.Observation{Quantity: "dish.outage_s", Unit: "s", Source: Source, At: at, Value: length / 1e9})
+		}
+	}
+	r.lastOutage = last
+	return found
+}
+
+// gpsEpoch and gpsAhead: GPS counts from 1980-01-06 and knows no leap seconds, of which there have been 18 since.
+var gpsEpoch = time.Date(1980, time.January, 6, 0, 0, 0, 0, time.UTC)
+
+const (
+	gpsAhead = 18 * time.Second
+	// oldest is more than a history holds.
+	oldest = 24 * time.Hour
+)
+
+// momentOf reads nanoseconds in GPS time, or else since 1970: whichever is in the last day.
+func momentOf(ns int64, now time.Time) (time.Time, bool) {
+	for _, at := range []time.Time{gpsEpoch.Add(time.Duration(ns) - gpsAhead), time.Unix(0, ns)} {
+		if at.After(now.Add(-oldest)) && at.Before(now.Add(time.Minute)) {
+			return at.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// number finds a field by its path. What the message does not have, or has as something else, is unknown. A number that
+// equals its type's zero is not sent by the dish where the field has no presence: zero is then what it says.
+func number(message protoreflect.Message, path string) (float64, bool) {
+	names := strings.Split(path, ".")
+	for i, name := range names {
+		field := message.Descriptor().Fields().ByName(protoreflect.Name(name))
+		if field == nil || field.IsList() || field.IsMap() {
+			return 0, false
+		}
+		if i == len(names)-1 {
+			if field.HasPresence() && !message.Has(field) {
+				return 0, false
+			}
+			return plain(message.Get(field))
+		}
+		if field.Message() == nil || !message.Has(field) {
+			return 0, false
+		}
+		message = message.Get(field).Message()
+	}
+	return 0, false
+}
+
+func plain(value protoreflect.Value) (float64, bool) {
+	var number float64
+	switch is := value.Interface().(type) {
+	case bool:
+		if is {
+			number = 1
+		}
+	case int32:
+		number = float64(is)
+	case int64:
+		number = float64(is)
+	case uint32:
+		number = float64(is)
+	case uint64:
+		number = float64(is)
+	case float32:
+		number = float64(is)
+	case float64:
+		number = is
+	default:
+		return 0, false
+	}
+	return number, !math.IsNaN(number) && !math.IsInf(number, 0)
+}

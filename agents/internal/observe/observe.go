@@ -1,0 +1,129 @@
+// Package observe keeps what a dish and a modem say over time until the server has it.
+package observe
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"downlink/agents/internal/diskfile"
+)
+
+// Observation is one value of a quantity of the link at a moment.
+type Observation struct {
+	Quantity string    `json:"quantity"`
+	Unit     string    `json:"unit"`
+	Source   string    `json:"source"`
+	At       time.Time `json:"at"`
+	Value    float64   `json:"value"`
+}
+
+const (
+	// MostHeld is two weeks of twelve quantities each 30 s, some 60 MB; then the oldest go.
+	MostHeld = 500_000
+	// MostAtOnce is what the protocol takes in one call.
+	MostAtOnce = 2_000
+)
+
+// Store is a file with a line for each observation that waits.
+type Store struct {
+	mu      sync.Mutex
+	folder  string
+	held    []Observation
+	dropped int
+}
+
+// Open reads what an earlier process left. A line that was cut off by a crash is left out.
+func Open(folder string) (*Store, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of observations: %w", err)
+	}
+	s := &Store{folder: folder}
+	content, err := os.ReadFile(s.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read observations: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	for lines.Scan() {
+		var one Observation
+		if json.Unmarshal(lines.Bytes(), &one) == nil && one.Quantity != "" {
+			s.held = append(s.held, one)
+		}
+	}
+	s.trim()
+	if err := diskfile.Write(s.path(), encode(s.held), 0o600); err != nil { // what follows must not join a line that was cut off
+		return nil, fmt.Errorf("keep observations: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) path() string { return filepath.Join(s.folder, "waiting.jsonl") }
+
+// Add keeps these; the oldest go when there are more than MostHeld.
+func (s *Store) Add(found []Observation) error {
+	if len(found) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append(s.held, found...)
+	s.trim()
+	file, err := os.OpenFile(s.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep observations: %w", err)
+	}
+	_, err = file.Write(encode(found))
+	return errors.Join(err, file.Close())
+}
+
+func (s *Store) trim() {
+	if over := len(s.held) - MostHeld; over > 0 {
+		s.held, s.dropped = append([]Observation(nil), s.held[over:]...), s.dropped+over
+	}
+}
+
+// Next are the oldest ones, as many as one call takes.
+func (s *Store) Next() []Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Observation(nil), s.held[:min(len(s.held), MostAtOnce)]...)
+}
+
+// Done forgets the oldest `count`, which the server has.
+func (s *Store) Done(count int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append([]Observation(nil), s.held[min(count, len(s.held)):]...)
+	if err := diskfile.Write(s.path(), encode(s.held), 0o600); err != nil {
+		return fmt.Errorf("keep observations: %w", err)
+	}
+	return nil
+}
+
+// Dropped is how many were lost because nobody took them for too long.
+func (s *Store) Dropped() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropped
+}
+
+func encode(found []Observation) []byte {
+	var content bytes.Buffer
+	for _, one := range found {
+		line, err := json.Marshal(one)
+		if err == nil {
+			content.Write(append(line, '\n'))
+		}
+	}
+	return content.Bytes()
+}

@@ -1,0 +1,71 @@
+"""Quantities of links are taken: from agents, from files, from an HTTP source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from downlink.codec.station_csv import parse_station
+from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
+from downlink.domain.observation import MOST_QUANTITIES, Observation, check_observation
+from downlink.domain.zone import check_zone
+from downlink.storage import links
+from downlink.storage import observations as rows
+from downlink.storage.tables import Agent
+from downlink.storage.turn import order_work
+from downlink.storage.unit import Unit, lock
+
+
+def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> int:
+    """Store what is new of it; how many that were. Nothing is stored where anything is wrong: InvalidError, ConflictError."""
+    for each in found:
+        check_observation(each, now)
+    lock(unit, "observations")
+    known = {(row.quantity, row.source): row.unit for row in rows.list_quantities(unit, [link])}
+    for each in found:
+        said = known.setdefault((each.quantity, each.source), each.unit)
+        if said != each.unit:
+            raise InvalidError(
+                "observation_invalid",
+                f"{each.quantity} of {each.source} is in {said} on {link}, and not in {each.unit}.",
+            )
+    if len(known) > MOST_QUANTITIES:
+        raise ConflictError(
+            "quantities_full", f"{link} has {MOST_QUANTITIES} quantities already; it takes no further ones."
+        )
+    stored = rows.add_observations(unit, link, found) if found else 0
+    if stored:
+        order_work(unit)  # a trigger may wait for it
+    return stored
+
+
+def import_station(
+    unit: Unit, link_id: UUID, text: str, source: str, columns: Mapping[str, str], zone: str | None, now: datetime
+) -> tuple[int, int]:
+    """(values in the file, new ones) of a weather station's CSV. InvalidError, NotFoundError."""
+    link = links.find_link(unit, link_id)
+    if link is None:
+        raise NotFoundError("link_not_found", f"There is no link {link_id}.")
+    if zone:
+        check_zone(zone)
+    found = parse_station(text, source, columns, zone or link.time_zone)
+    return len(found), take_observations(unit, link.name, found, now)
+
+
+def take_from_agent(unit: Unit, agent: Agent, link: str | None, found: Sequence[Observation], now: datetime) -> int:
+    """What an agent observed of the links that it receives for; of the named one alone where it names one.
+
+    DeniedError where it receives for no such link.
+    """
+    own = [
+        each.name
+        for each in links.domain_links(unit).values()
+        if each.receiver == agent.name and link in (None, each.name)
+    ]
+    if not own:
+        which = f"link {link}" if link else "any link"
+        raise DeniedError(
+            "link_not_own", f"{agent.name} is not the receiver of {which}; make the link first, or correct `link`."
+        )
+    return sum(take_observations(unit, name, found, now) for name in own)

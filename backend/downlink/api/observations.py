@@ -1,0 +1,114 @@
+"""Quantities of links over time: what dish, modem and weather were like, beside what runs measured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from downlink.actions import observing
+from downlink.api.days import Metric, Phase
+from downlink.api.deps import Now, Reader, ReadUnit, UnitOfWork, may_with_link, problems
+from downlink.api.schemas.observations import (
+    Correlation,
+    CorrelationList,
+    Quantity,
+    QuantityList,
+    StationBody,
+    StationImported,
+    Strip,
+    StripList,
+)
+from downlink.domain.errors import InvalidError, NotFoundError
+from downlink.domain.permission import Verb
+from downlink.storage import links, runs
+from downlink.storage import observations as rows
+from downlink.storage.unit import Unit
+from downlink.views import observations
+
+router = APIRouter(tags=["quantities of links"])
+DAY = timedelta(days=1)
+AROUND = timedelta(minutes=2)
+"""Of a run, on both sides."""
+
+
+@router.get("/links/{link_id}/quantities", responses=problems(401, 403, 404))
+def list_quantities(link_id: UUID, caller: Reader, unit: ReadUnit) -> QuantityList:
+    """What is known of a link over time, by whom, in which unit, from when to when."""
+    found = rows.list_quantities(unit, [_name(unit, link_id)])
+    return QuantityList(items=[Quantity.model_validate(row) for row in found])
+
+
+@router.get("/links/{link_id}/observations", responses=problems(401, 403, 404))
+def list_observations(
+    link_id: UUID,
+    caller: Reader,
+    unit: ReadUnit,
+    now: Now,
+    quantity: Annotated[str | None, Query(max_length=100, description="Only this one")] = None,
+    from_at: Annotated[datetime | None, Query(description="A day ago where it is left out")] = None,
+    to_at: Annotated[datetime | None, Query(description="Now where it is left out")] = None,
+    points: Annotated[int, Query(ge=1, le=2000)] = observations.POINTS,
+) -> StripList:
+    """Each quantity over time, in so many stretches of time at most."""
+    end, begin = to_at or now, from_at or (to_at or now) - DAY
+    if begin.tzinfo is None or end.tzinfo is None or not begin < end:
+        raise InvalidError("span_invalid", "from_at must be before to_at, both with an offset such as Z.")
+    return _strips(observations.strips(unit, [_name(unit, link_id)], begin, end, points, quantity))
+
+
+@router.post(
+    "/links/{link_id}/observations/import",
+    dependencies=[may_with_link(Verb.CHANGE_LINK)],
+    responses=problems(401, 403, 404, 409),
+)
+def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now) -> StationImported:
+    """Take the CSV of a weather station. What is there already stays; the same file twice adds nothing.
+
+    `station_unreadable` (422) names the line that cannot be read.
+    """
+    values, stored = observing.import_station(unit, link_id, body.text, body.source, body.columns, body.time_zone, now)
+    return StationImported(values=values, stored=stored)
+
+
+@router.get("/campaigns/{campaign_id}/quantities", responses=problems(401, 403, 404))
+def campaign_quantities(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
+    """The quantities of a campaign's links over the time of its runs: strips beside the day strip."""
+    return _strips(observations.campaign_strips(unit, campaign_id))
+
+
+@router.get("/runs/{run_id}/quantities", responses=problems(401, 403, 404))
+def run_quantities(run_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
+    """The quantities of a run's link from two minutes before it to two minutes after it."""
+    run = runs.get_run(unit, run_id)
+    if run.start_at is None:
+        return StripList(items=[])
+    end = run.start_at + timedelta(seconds=run.expected_s)
+    return _strips(observations.strips(unit, [run.link], run.start_at - AROUND, end + AROUND))
+
+
+@router.get("/campaigns/{campaign_id}/correlations", responses=problems(401, 403, 404))
+def campaign_correlations(
+    campaign_id: UUID, caller: Reader, unit: ReadUnit, phase: Phase = "overall", metric: Metric = "throughput_bps"
+) -> CorrelationList:
+    """Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group."""
+    found = observations.correlations(unit, campaign_id, phase, metric)
+    items = [
+        Correlation(**{key: value for key, value in asdict(each).items() if key != "found"}, **asdict(each.found))
+        for each in found
+    ]
+    return CorrelationList(phase=phase, metric=metric, items=items)
+
+
+def _name(unit: Unit, link_id: UUID) -> str:
+    name = links.name_of(unit, link_id)
+    if name is None:
+        raise NotFoundError("link_not_found", f"There is no link {link_id}.")
+    return name
+
+
+def _strips(found: list[observations.Strip]) -> StripList:
+    return StripList(items=[Strip.model_validate(each) for each in found])

@@ -1,0 +1,86 @@
+"""Quantities of links over time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
+
+MAX_TEXT = 900_000
+"""A body of the API is a MiB at most; the command line sends a longer file in parts."""
+
+
+class Quantity(Shape):
+    link: str
+    quantity: str
+    unit: str
+    source: str
+    first_at: Moment
+    last_at: Moment
+
+
+class QuantityList(Shape):
+    items: list[Quantity]
+
+
+class StripBin(Shape):
+    at: Moment = Field(description="The mean of the moments in it")
+    low: float
+    mean: float
+    high: float
+
+
+class Strip(Shape):
+    link: str
+    quantity: str
+    unit: str
+    source: str
+    bins: list[StripBin] = Field(
+        description="Stretches of time with values, each with its least, mean and greatest one"
+    )
+
+
+class StripList(Shape):
+    items: list[Strip]
+
+
+class Correlation(Shape):
+    link: str
+    condition: str
+    flow: int
+    quantity: str
+    source: str
+    n: int = Field(description="Complete runs that have both")
+    rho: float | None = Field(description="Spearman's rank correlation")
+    low: float | None = Field(description="Its 95 % interval (docs/method.md)")
+    high: float | None
+    why: str = Field(description="Why a number is missing; empty otherwise")
+
+
+class CorrelationList(Shape):
+    phase: str
+    metric: str
+    items: list[Correlation]
+
+
+class StationBody(Body):
+    """The CSV of a weather station."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT), AfterValidator(storable)] = Field(
+        description="The file: a header, a column of times, and a column for each quantity"
+    )
+    source: Name = Field(default="station", description="Whose it is")
+    columns: Annotated[dict[Name, Name], Field(max_length=100)] = Field(
+        default_factory=dict,
+        description='The file\'s own headers to quantities: {"Rain Rate": "weather.rain_mm_per_h"}',
+    )
+    time_zone: str | None = Field(
+        default=None, max_length=100, description="Of times without an offset; the link's own where it is left out"
+    )
+
+
+class StationImported(Shape):
+    values: int
+    stored: int = Field(description="Those that were new")

@@ -1,0 +1,126 @@
+"""`downlink weather`: what it was like around a link, beside what was measured over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from downlink.cli.client import Client
+from downlink.cli.lookup import campaign_id, connect, pick
+from downlink.cli.output import AsJson, Column, moment, print_json, say, show
+from downlink.domain.errors import InvalidError
+
+app = typer.Typer(help="Weather and dish over time: import, list, correlate.", no_args_is_help=True)
+
+QUANTITIES: list[Column] = [
+    ("quantity", lambda k: k["quantity"]),
+    ("unit", lambda k: k["unit"]),
+    ("source", lambda k: k["source"]),
+    ("from", lambda k: moment(k["first_at"])),
+    ("to", lambda k: moment(k["last_at"])),
+]
+CORRELATIONS: list[Column] = [
+    ("link", lambda k: k["link"]),
+    ("condition", lambda k: k["condition"]),
+    ("flow", lambda k: k["flow"]),
+    ("quantity", lambda k: k["quantity"]),
+    ("source", lambda k: k["source"]),
+    ("runs", lambda k: k["n"]),
+    ("rho", lambda k: _number(k["rho"])),
+    ("95 % interval", lambda k: f"{_number(k['low'])} to {_number(k['high'])}" if k["low"] is not None else ""),
+    ("", lambda k: k["why"]),
+]
+PART_CHARACTERS = 300_000
+"""Of one call: three bytes for a character at most, and a MiB for a body."""
+OfLink = Annotated[str, typer.Option("--link", help="A link by name")]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:+.2f}"
+
+
+@app.command("import")
+def import_command(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The CSV of a weather station")],
+    link: OfLink,
+    source: Annotated[str, typer.Option(help="Whose it is")] = "station",
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A header of the file and its quantity: 'Rain Rate=weather.rain_mm_per_h'; repeat for several"
+        ),
+    ] = None,
+    time_zone: Annotated[str | None, typer.Option(help="Of times without an offset; the link's own otherwise")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Store a weather station's values as quantities of a link. The same file twice adds nothing."""
+    columns = dict(_pair(each) for each in column or [])
+    client = connect()
+    try:
+        text = file.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
+    path = f"/links/{_id_of(client, link)}/observations/import"
+    made = {"values": 0, "stored": 0}
+    for part in _parts(text):
+        body: dict[str, Any] = {"text": part, "source": source, "columns": columns, "time_zone": time_zone}
+        made = {key: made[key] + value for key, value in client.post(path, body).items()}
+    if as_json:
+        print_json(made)
+    else:
+        say(f"{made['values']} values, {made['stored']} of them new.")
+
+
+def _id_of(client: Client, link: str) -> str:
+    return str(pick(client.items("/links"), link, "link")["id"])
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A long file as several, each with the header."""
+    header, *lines = text.splitlines(keepends=True) or [""]
+    part, size = [header], len(header)
+    for line in lines:
+        if size + len(line) > PART_CHARACTERS:
+            yield "".join(part)
+            part, size = [header], len(header)
+        part.append(line)
+        size += len(line)
+    yield "".join(part)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, separator, quantity = text.rpartition("=")
+    if not separator:
+        raise InvalidError("column_invalid", f"{text!r}: write it as 'Rain Rate=weather.rain_mm_per_h'.")
+    return name, quantity
+
+
+@app.command("list")
+def list_command(link: OfLink, as_json: AsJson = False) -> None:
+    """The quantities of a link, and from when to when they are known."""
+    client = connect()
+    found = client.get(f"/links/{_id_of(client, link)}/quantities")["items"]
+    show(
+        found,
+        QUANTITIES,
+        as_json,
+        "Nothing is known yet: `downlink weather import FILE --link L` adds a station's values.",
+    )
+
+
+@app.command()
+def correlate(
+    campaign: str,
+    metric: Annotated[str, typer.Option(help="A metric of a run")] = "throughput_bps",
+    phase: Annotated[str, typer.Option(help="startup, steady, overall or a window")] = "overall",
+    as_json: AsJson = False,
+) -> None:
+    """How the quantities of a campaign's links go with one of its metrics: Spearman's rank correlation, run by run."""
+    client = connect()
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/correlations", metric=metric, phase=phase)["items"]
+    show(
+        found, CORRELATIONS, as_json, "No run has both: `downlink weather list --link L` says what is known of a link."
+    )

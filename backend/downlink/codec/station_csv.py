@@ -1,0 +1,120 @@
+"""The CSV of a weather station to observations: a column of times, and a column for each quantity."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from downlink.domain.errors import InvalidError
+from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, unit_of
+
+MAX_BYTES = 16 * 2**20
+TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
+HEADER = re.compile(rf"\s*({NAME})\s*(?:\[([^\]]{{1,20}})\])?\s*")
+FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y%m%d%H%M")
+
+
+def parse_station(
+    text: str, source: str, columns: Mapping[str, str] | None = None, zone: str | None = None
+) -> list[Observation]:
+    """What the file says, in its order. Cells that are empty, or `NA`, `-` and the like, are left out.
+
+    columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in
+    which times without an offset are. InvalidError `station_unreadable` names the line.
+    """
+    lines = text.lstrip("\ufeff").splitlines()
+    if not lines:
+        raise _refusal("The file is empty.")
+    delimiter = max(";\t,", key=lines[0].count)
+    rows = csv.reader(lines, delimiter=delimiter)
+    header = [cell.strip() for cell in next(rows)]
+    time_at, quantities = _read_header(header, columns or {})
+    found = list(_observations(rows, source, time_at, quantities, zone, is_comma_decimal=delimiter != ","))
+    if not found:
+        raise _refusal("No line of it holds a value.")
+    return found
+
+
+def _read_header(header: Sequence[str], columns: Mapping[str, str]) -> tuple[int, dict[int, tuple[str, str]]]:
+    """Where the time is, and place to (quantity, unit)."""
+    time_at = next((place for place, name in enumerate(header) if name.lower() in TIMES), None)
+    if time_at is None:
+        raise _refusal(f"Line 1 names no column of times; call it {TIMES[0]}. It names: {', '.join(header)[:200]}.")
+    for name in columns:
+        if name not in header:
+            raise _refusal(f"Line 1 names no column {name!r}. It names: {', '.join(header)[:200]}.")
+    quantities = {}
+    for place, name in enumerate(header):
+        said = HEADER.fullmatch(columns.get(name, name))
+        if name in columns and not said:
+            raise _refusal(f"{columns[name]!r} does not name a quantity: write it as in weather.rain_mm_per_h.")
+        if said and place != time_at:
+            quantities[place] = (said[1], unit_of(said[1], said[2]))
+    if not quantities:
+        known = ", ".join(name for name in UNITS if name.startswith("weather."))
+        raise _refusal(
+            f"No column names a quantity: rename one, or say which is which (column=quantity). Known: {known}."
+        )
+    return time_at, quantities
+
+
+def _observations(
+    rows: Iterator[list[str]],
+    source: str,
+    time_at: int,
+    quantities: Mapping[int, tuple[str, str]],
+    zone: str | None,
+    *,
+    is_comma_decimal: bool,
+) -> Iterator[Observation]:
+    count = 0
+    for line, row in enumerate(rows, 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) <= time_at:
+            raise _refusal(f"Line {line} has no time.")
+        at = _moment(row[time_at].strip(), zone, line)
+        for place, (quantity, unit) in quantities.items():
+            value = _number(row[place] if place < len(row) else "", line, is_comma_decimal=is_comma_decimal)
+            if value is not None:
+                count += 1
+                if count > MOST_IN_FILE:
+                    raise _refusal(f"It holds more than {MOST_IN_FILE} values; split it.")
+                yield Observation(quantity, unit, source, at, value)
+
+
+def _number(cell: str, line: int, *, is_comma_decimal: bool) -> float | None:
+    text = cell.strip()
+    if text.lower() in ("", "na", "nan", "null", "-", "--", "m"):
+        return None
+    try:
+        return float(text.replace(",", ".") if is_comma_decimal else text)
+    except ValueError:
+        raise _refusal(f"Line {line}: {text[:40]!r} is not a number.") from None
+
+
+def _moment(text: str, zone: str | None, line: int) -> datetime:
+    at = _read_moment(text)
+    if at is None:
+        raise _refusal(f"Line {line}: {text[:40]!r} is not a time; write it as 2026-11-25T06:10Z.")
+    if at.tzinfo is None and zone is None:
+        raise _refusal(
+            f"Line {line}: {text[:40]!r} has no offset; say the time zone of the file, such as Europe/Madrid."
+        )
+    return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone or "UTC"))).astimezone(UTC)
+
+
+def _read_moment(text: str) -> datetime | None:
+    for read in (datetime.fromisoformat, *(lambda text, form=form: datetime.strptime(text, form) for form in FORMATS)):  # type: ignore[misc]  # noqa: DTZ007 - the zone follows
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _refusal(message: str) -> InvalidError:
+    return InvalidError("station_unreadable", message)

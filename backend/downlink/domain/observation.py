@@ -1,0 +1,84 @@
+"""Quantities of a link over time: what its dish, its modem or a weather station said, beside what runs measure."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from downlink.domain.errors import InvalidError
+from downlink.domain.text import is_storable
+
+NAME = r"[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,60}"
+MOST_AT_ONCE = 2_000
+"""Observations in one call of an agent."""
+MOST_IN_FILE = 200_000
+MOST_QUANTITIES = 200
+"""Of one link."""
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(days=1)
+UNITS = {
+    "dish.obstruction_ratio": "ratio",
+    "dish.currently_obstructed": "0 or 1",
+    "dish.snr": "dB",
+    "dish.snr_above_noise_floor": "0 or 1",
+    "dish.ping_latency_ms": "ms",
+    "dish.ping_drop_ratio": "ratio",
+    "dish.downlink_bps": "bit/s",
+    "dish.uplink_bps": "bit/s",
+    "dish.outage_s": "s",
+    "dish.azimuth_deg": "deg",
+    "dish.elevation_deg": "deg",
+    "dish.uptime_s": "s",
+    "weather.rain_mm_per_h": "mm/h",
+    "weather.temperature_c": "°C",
+    "weather.humidity_percent": "%",
+    "weather.wind_m_per_s": "m/s",
+    "weather.pressure_hpa": "hPa",
+    "weather.cloud_percent": "%",
+    "weather.snow_mm_per_h": "mm/h",
+}
+"""The names that this project gives, and their units. Others are as their source says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One value of a quantity at a moment. source: who said so, such as `dish` or `station`."""
+
+    quantity: str
+    unit: str
+    source: str
+    at: datetime
+    value: float
+
+
+def unit_of(quantity: str, said: str | None) -> str:
+    """The unit of a quantity; InvalidError where nobody says it, or somebody says another one than it has."""
+    known = UNITS.get(quantity)
+    if known is None and not said:
+        raise InvalidError("observation_invalid", f"{quantity} has no known unit: say it, as in `{quantity} [m/s]`.")
+    if known and said and said != known:
+        raise InvalidError("observation_invalid", f"{quantity} is in {known} here, not in {said}: convert it first.")
+    return known or said or ""
+
+
+def check_observation(each: Observation, now: datetime) -> None:
+    """InvalidError says what is wrong with it."""
+    if not re.fullmatch(NAME, each.quantity):
+        raise InvalidError(
+            "observation_invalid", f"{each.quantity!r} does not name a quantity: write it as in weather.rain_mm_per_h."
+        )
+    for what, text, most in (("unit", each.unit, 20), ("source", each.source, 60)):
+        if not 1 <= len(text) <= most or not is_storable(text):
+            raise InvalidError(
+                "observation_invalid", f"{each.quantity}: its {what} must be a text of 1 to {most} characters."
+            )
+    unit_of(each.quantity, each.unit)
+    if not math.isfinite(each.value):
+        raise InvalidError("observation_invalid", f"{each.quantity} at {each.at:%Y-%m-%d %H:%M}: not a finite number.")
+    if not EARLIEST <= each.at <= now + AHEAD:
+        raise InvalidError(
+            "observation_invalid",
+            f"{each.quantity}: {each.at:%Y-%m-%d %H:%M} UTC is before the year 2000 or in the future; check the clock or the zone.",
+        )

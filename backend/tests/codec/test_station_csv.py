@@ -1,0 +1,73 @@
+"""The CSV of weather stations, in the forms in which they come."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from downlink.codec.station_csv import parse_station
+from downlink.domain.errors import InvalidError
+from downlink.domain.observation import Observation, check_observation
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+def values(text: str, **options: object) -> list[tuple[str, str, float]]:
+    found = parse_station(text, "roof", **options)  # type: ignore[arg-type]
+    return [(each.quantity, each.at.strftime("%H:%M"), each.value) for each in found]
+
+
+def test_columns_that_are_named_like_quantities_are_taken_and_others_left() -> None:
+    text = "time,station,weather.rain_mm_per_h,weather.temperature_c\n2026-01-02T12:00Z,A,0.2,\n2026-01-02T13:10+01:00,A,NA,4\n"
+    assert values(text) == [("weather.rain_mm_per_h", "12:00", 0.2), ("weather.temperature_c", "12:10", 4.0)]
+
+
+def test_a_file_with_semicolons_has_decimal_commas_and_local_times() -> None:
+    text = "Datum;date;Regen\nx;02.01.2026 13:00;1,5\n\n"
+    columns = {"Regen": "weather.rain_mm_per_h"}
+    assert values(text, columns=columns, zone="Europe/Berlin") == [("weather.rain_mm_per_h", "12:00", 1.5)]
+
+
+def test_a_quantity_of_its_own_says_its_unit() -> None:
+    (found,) = parse_station("at\tGust\n2026-01-02 12:00Z\t7\n", "roof", {"Gust": "weather.gust_m_per_s [m/s]"})
+    assert found == Observation("weather.gust_m_per_s", "m/s", "roof", NOON, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "why"),
+    [
+        ("", {}, "empty"),
+        ("a,b\n1,2\n", {}, "no column of times"),
+        ("time,b\n2026-01-02T12:00Z,2\n", {}, "No column names a quantity"),
+        ("time,b\n2026-01-02T12:00Z,2\n", {"columns": {"c": "weather.rain_mm_per_h"}}, "no column 'c'"),
+        ("time,b\n2026-01-02T12:00Z,2\n", {"columns": {"b": "Rain"}}, "'Rain' does not name"),
+        ("time,b\n2026-01-02T12:00Z,2\n", {"columns": {"b": "weather.gust"}}, "no known unit"),
+        ("time,weather.rain_mm_per_h [in/h]\n2026-01-02T12:00Z,2\n", {}, "in mm/h here, not in in/h"),
+        ("time,weather.rain_mm_per_h\n2026-01-02 12:00,2\n", {}, "no offset"),
+        ("time,weather.rain_mm_per_h\nnoon,2\n", {}, "Line 2: 'noon' is not a time"),
+        ("time,weather.rain_mm_per_h\n2026-01-02T12:00Z,wet\n", {}, "Line 2: 'wet' is not a number"),
+        ("time,weather.rain_mm_per_h\n2026-01-02T12:00Z,NA\n", {}, "No line"),
+    ],
+)
+def test_what_cannot_be_read_says_where_and_what_to_do(text: str, options: dict[str, object], why: str) -> None:
+    with pytest.raises(InvalidError, match=why.replace("(", r"\(")):
+        parse_station(text, "roof", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"quantity": "rain"}, "does not name"),
+        ({"unit": ""}, "unit"),
+        ({"source": "x" * 61}, "source"),
+        ({"value": float("nan")}, "finite"),
+        ({"at": datetime(1999, 12, 31, tzinfo=UTC)}, "before the year 2000"),
+        ({"at": datetime(2026, 1, 4, tzinfo=UTC)}, "in the future"),
+    ],
+)
+def test_an_observation_that_cannot_be_is_refused(change: dict[str, object], why: str) -> None:
+    sound = {"quantity": "modem.snr_db", "unit": "dB", "source": "roof", "at": NOON, "value": 1.0}
+    check_observation(Observation(**sound), NOON)  # type: ignore[arg-type]
+    with pytest.raises(InvalidError, match=why):
+        check_observation(Observation(**{**sound, **change}), NOON)  # type: ignore[arg-type]

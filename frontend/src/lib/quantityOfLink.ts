@@ -1,0 +1,10 @@
+import type { LinkStrip } from '@/api/types'
+
+/** `dish.obstruction_ratio` as people read it: "Dish: obstruction ratio". */
+export function quantityTitle(name: string): string {
+  const [of = '', what = ''] = name.split('.')
+  return `${of.charAt(0).toUpperCase()}${of.slice(1)}: ${what.replaceAll('_', ' ')}`
+}
+
+/** The bins of a strip with their moments in seconds since 1970. */
+export const binsOf = ({ bins }: LinkStrip) => bins.map(({ at, low, mean, high }) => ({ at_s: Date.parse(at) / 1000, low, mean, high }))
