@@ -50,6 +50,7 @@ BODIES: dict[str, Any] = {
     "{account_id}": {"role": "viewer"},
     "invitations": {"name": "a"},
     "channels": {"name": "a", "kind": "webhook", "target": "https://a.example/"},
+    "import": {"text": "time\n"},
     "paths": {"ready": "bent-pipe", "hours": 0.02},
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
@@ -95,7 +96,7 @@ def test_the_document_is_current() -> None:
 
 def test_there_are_routes_to_test() -> None:
     assert len(routes(for_agents=False)) > 30
-    assert len(routes(for_agents=True)) == 5
+    assert len(routes(for_agents=True)) == 6
 
 
 def test_strangers_read_nothing_and_readers_change_nothing(lab: Lab) -> None:
@@ -168,7 +169,7 @@ def test_api_tokens_do_not_open_the_agents_channel(lab: Lab) -> None:
     headers = {"Authorization": f"Bearer {lab.token}", "X-Content-SHA256": "0" * 64, "X-Attempt": "1"}
     for verb, path in routes(for_agents=True):
         if not path.endswith("/join"):  # that one needs an enrolment token
-            body = event if path.endswith("/events") else poll
+            body = {"events": event, "observations": {"observations": []}}.get(path.rsplit("/", 1)[-1], poll)
             answer = lab.client.request(verb, fill(path), headers=headers, json=body)
             assert (answer.status_code, answer.json()["code"]) == (401, "agent_unknown"), path
 
