@@ -11,11 +11,16 @@ const AROUND_S = 120
 export function LinkQuantities({ run }: { run: Run }) {
   const { data } = useRunQuantities(run.id)
   const strips = data?.items ?? []
-  if (strips.length === 0 || !run.start_at) return null
-  const from_s = secondsOf(run.start_at)
-  const to_s = from_s + (run.stop.seconds ?? run.deadline_s)
+  if (strips.length === 0 || !run.started_at) return null
+  const from_s = secondsOf(run.started_at)
+  const last_s = Math.max(...strips.flatMap(binsOf).map(({ at_s }) => at_s))
+  const to_s = Math.max(from_s + 1, run.ended_at ? secondsOf(run.ended_at) : last_s)
   return (
-    <Panel title={`Dish and weather of ${run.link}`} description="By the clock, in UTC. The run is shaded." isFlush>
+    <Panel
+      title={`Dish and weather of ${run.link}`}
+      description="By the clock, in UTC. From the start of the run to its end, uploads included, it is shaded."
+      isFlush
+    >
       {strips.map((strip) => (
         <QuantityStrip
           key={`${strip.quantity} ${strip.source}`}
@@ -24,7 +29,7 @@ export function LinkQuantities({ run }: { run: Run }) {
           note={strip.source}
           bins={binsOf(strip)}
           from_s={from_s - AROUND_S}
-          to_s={to_s + AROUND_S}
+          to_s={Math.max(to_s, last_s)}
           marked={{ from_s, to_s }}
         />
       ))}
