@@ -42,7 +42,7 @@ func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
 			continue
 		}
 		l.Counts = l.plus(p.counts)
-		l.Times = l.Times.with(p.times)
+		l.Times = l.with(p.times)
 		l.PendingBytes += p.nPending * int(p.UnitBytes)
 		for _, r := range p.readers {
 			l.Readers++

@@ -3,6 +3,7 @@ package trial_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,12 +102,12 @@ func (w *way) start(t *testing.T) {
 			addresses[i] = *ready.DataAddress
 		}
 	}
-	for i := len(w.rigs) - 1; i >= 0; i-- { // those who ask first are the hardest to serve
+	for i, tr := range slices.Backward(w.trials) { // those who ask first are the hardest to serve
 		upstream := ""
 		if i > 0 {
 			upstream = addresses[i-1]
 		}
-		w.trials[i].Go(makeGo(upstream))
+		tr.Go(makeGo(upstream))
 	}
 }
 

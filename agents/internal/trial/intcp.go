@@ -52,7 +52,7 @@ func intcpOptions(given map[string]any) (options intcp.Options, err error) {
 		text, isText := given[name].(string)
 		number, isNumber := given[name].(float64)
 		switch {
-		case len(option.Choices) > 0 && !(isText && slices.Contains(option.Choices, text)):
+		case len(option.Choices) > 0 && (!isText || !slices.Contains(option.Choices, text)):
 			return options, fmt.Errorf("%s must be one of %v, not %v", name, option.Choices, given[name])
 		case len(option.Choices) == 0 && !(isNumber && number >= float64(option.Min) && number <= float64(option.Max) && number == float64(int64(number))):
 			return options, fmt.Errorf("%s must be a whole number from %d to %d, not %v", name, option.Min, option.Max, given[name])
@@ -91,15 +91,15 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 	switch f.flow.Role {
 	case protocol.RoleSender:
 		plan.Patience += connectSlack
-		plan.Sample = f.sampling10(tcpinfo.INTCPFields(tcpinfo.EndsSender), look)
+		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsSender), look)
 		return intcpsocket.NewSender(plan)
 	case protocol.RoleRelay:
-		plan.Sample = f.sampling10(tcpinfo.INTCPFields(tcpinfo.EndsHop), look)
+		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsHop), look)
 		return intcpsocket.NewRelay(plan)
 	case protocol.RoleReceiver:
 	}
 	var receiver *intcpsocket.Receiver
-	plan.Sample = f.sampling10(tcpinfo.INTCPFields(tcpinfo.EndsReceiver), func(row []int64) { f.readConsumer(receiver, ports.home, row) })
+	plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsReceiver), func(row []int64) { f.readConsumer(receiver, ports.home, row) })
 	receiver = intcpsocket.NewReceiver(plan)
 	f.consumer = receiver
 	return receiver
@@ -112,8 +112,8 @@ func offerOf(flow protocol.Flow) *transfer.Offer {
 	return &transfer.Offer{MessageBytes: flow.Offer.MessageBytes, Every: time.Duration(flow.Offer.EveryMs) * time.Millisecond}
 }
 
-// sampling10 gives what records rows of these fields at the flow's interval until its context is done.
-func (f *flowRun) sampling10(fields []tcpinfo.Field, read func(row []int64)) func(ctx context.Context) {
+// recordRows gives what records rows of these fields at the flow's interval until its context is done.
+func (f *flowRun) recordRows(fields []tcpinfo.Field, read func(row []int64)) func(ctx context.Context) {
 	return func(ctx context.Context) {
 		recorder := tcpinfo.NewRecorder(tcpinfo.Extra{Fields: fields}.Names(), chunk.MaxSamples, f.keepOrBreakOff)
 		every := interval(f.trial.order, f.flow.Role)
@@ -176,7 +176,7 @@ func (f *flowRun) readNode(home *intcpsocket.Home, row []int64) {
 	values["lease_expirations"], values["merged_interests"] = int64(look.Expired), int64(look.Merged)
 	values["cache_bytes"], values["cache_hit_bytes"] = int64(node.HeldBytes), int64(look.FromCache)*int64(content.UnitBytes)
 	values["relay_flows"] = int64(node.Flows)
-	tcpinfo.INTCPRow(f.end10(), values, row)
+	tcpinfo.INTCPRow(f.nodeEnd(), values, row)
 }
 
 func hopValues(look *intcp.Look, hop *intcp.HopCounts) map[string]int64 {
@@ -215,7 +215,7 @@ func (f *flowRun) readConsumer(receiver *intcpsocket.Receiver, home *intcpsocket
 	tcpinfo.INTCPRow(tcpinfo.EndsReceiver, values, row)
 }
 
-func (f *flowRun) end10() tcpinfo.Ends {
+func (f *flowRun) nodeEnd() tcpinfo.Ends {
 	if f.flow.Role == protocol.RoleRelay {
 		return tcpinfo.EndsHop
 	}
