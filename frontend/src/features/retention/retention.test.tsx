@@ -47,7 +47,7 @@ function serveKept(retention: Retention = KEPT) {
 it('the tab says what would go with each part, how much it is, and when', async () => {
   serveKept()
   renderAt(AT)
-  const table = within(await screen.findByRole('table', { name: 'What would go' }))
+  const table = within(await screen.findByRole('group', { name: 'What would go' }))
   expect(table.getByRole('rowheader', { name: /^Raw traces Every sample/ })).toBeTruthy()
   expect(table.getByText('2 Apr 2026, 03:03:04 UTC')).toBeTruthy()
   expect(table.getByText('never')).toBeTruthy()
@@ -79,7 +79,7 @@ it('the page lists campaigns with what takes room and what goes next', async () 
   world.instead['/retention'] = { items: [DATA, pinned], ...total }
   serve(world)
   renderAt('/storage')
-  const table = within(await screen.findByRole('table', { name: 'Campaigns' }))
+  const table = within(await screen.findByRole('group', { name: 'Campaigns' }))
   expect(table.getByText('nothing: pinned')).toBeTruthy()
   expect(table.getByText(/^Raw traces, .*2026/)).toBeTruthy()
 })
