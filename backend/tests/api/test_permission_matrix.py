@@ -20,7 +20,7 @@ Place = tuple[str, str]
 CHANNEL = {"name": "a", "kind": "webhook", "target": "https://a.example/"}
 LINK = {
     "name": "roof", "orbit": "LEO", "operator": "Starlink", "nominal_rate_bps": 50_000_000, "base_rtt_ms": 40,
-    "receiver": "rooftop", "senders": ["server"],
+    "receiver": "client", "senders": ["server"],
 }  # fmt: skip
 
 
@@ -40,6 +40,8 @@ class Things:
         self._lab = lab
         self._ids: dict[str, str] = {}
         self._run = ""
+        for name in ("client", "server"):
+            lab.join(name)
 
     def place(self, path: str) -> str:
         """The route's address for these things."""
@@ -68,8 +70,6 @@ class Things:
 
     def _a_run(self) -> str:
         if not self._run:
-            self._lab.join("client")
-            self._lab.join("server")
             self._lab.link()
             self._run = self._lab.runs(self._lab.launch())[0]["id"]
         return self._run
