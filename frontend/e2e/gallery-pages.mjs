@@ -140,7 +140,13 @@ function pairPages({ id, links, conditions }) {
       name: 'campaign-downloads',
       path: `${base}?tab=downloads`,
       text: 'Every table as CSV, with its rows, its size and its first lines.',
-      prepare: (page) => page.waitForFunction(() => /row/.test(document.body.innerText) && !/Counting rows/.test(document.body.innerText)),
+      prepare: async (page) => {
+        await page
+          .getByText(/^[\d,]+ rows?, /)
+          .first()
+          .waitFor()
+        await page.getByText('Counting rows').last().waitFor({ state: 'detached' })
+      },
     },
   ]
 }
