@@ -33,7 +33,9 @@ export function proxyText(proxy: RunFlow['proxy'] | undefined): string | null {
 function proxySigns({ near, ack_lead_ms, clock_error_ms, sender_handshake_ms, receiver_handshake_ms }: Proxy): string[] {
   const isEarly = ack_lead_ms !== null && clock_error_ms !== null && ack_lead_ms > clock_error_ms
   const early = isEarly ? [`bytes were acknowledged ${formatNumber(ack_lead_ms, 0)} ms before they arrived`] : []
-  return near === null ? early : [...early, `handshakes took ${ms(sender_handshake_ms)} at the sender, ${ms(receiver_handshake_ms)} at the receiver`]
+  return near === null
+    ? early
+    : [...early, `handshakes took ${ms(sender_handshake_ms)} at the sender, ${ms(receiver_handshake_ms)} at the receiver`]
 }
 
 const ms = (value: number | null) => (value === null ? 'an unknown time' : `${formatNumber(value, 0)} ms`)
