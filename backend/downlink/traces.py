@@ -13,9 +13,9 @@ from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.imported import counted_from_zero, imported_series
 from downlink.analysis.linklog import hop_log
 from downlink.analysis.probes import probe_series
-from downlink.analysis.series import FlowSeries, sender_series
+from downlink.analysis.series import FlowSeries, relayed_series, sender_series
 from downlink.codec.parquet import Columns, Ints, ParquetTrace
-from downlink.domain.campaign import Phases
+from downlink.domain.campaign import INTCP, SPLIT, TCP, Phases
 from downlink.domain.point import ENDS, NO_FLOW, Point
 from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
@@ -23,6 +23,8 @@ from downlink.storage.unit import Unit
 
 RECEIVED = frozenset({"elapsed_us", "received_bytes", "rcv_wnd_bytes"})
 """Of a receiver's trace: what a judge asks for, imported files left out."""
+SENT = frozenset({"elapsed_us", "sent_bytes", "retransmitted_bytes"})
+"""Of a relay's trace."""
 
 
 class LazyColumns(Mapping[str, Ints]):
@@ -65,6 +67,7 @@ class FlowTrace:
     """One flow of a run with its samples at both ends.
 
     nominal: the link's rate, where the flow had it to itself and it is known. link: the log of an emulated link; else empty.
+    hops: the traces of its relays, in order from the sender.
     """
 
     run: Run
@@ -73,6 +76,7 @@ class FlowTrace:
     receiver: Mapping[str, Ints]
     nominal: LinkRate | None
     link: Mapping[str, Ints]
+    hops: Sequence[Mapping[str, Ints]] = ()
 
     @cached_property
     def rate(self) -> LinkRate | None:
@@ -88,7 +92,8 @@ class FlowTrace:
     @property
     def is_judged(self) -> bool:
         """Whether there is something to judge: a byte was sent, and the sender's trace is there. Of an imported flow one end is enough."""
-        return self.is_imported or (self._outcome.get("first_byte_us") is not None and bool(self.sender))
+        counts = self.receiver if self.flow.relays else self.sender
+        return self.is_imported or (self._outcome.get("first_byte_us") is not None and bool(counts))
 
     @property
     def first_byte_us(self) -> int:
@@ -107,7 +112,11 @@ class FlowTrace:
 
     @property
     def _outcome(self) -> dict[str, int | None]:
-        return self.flow.sender_outcome or {}
+        """Of the sender; where it says nothing of an INTCP flow, of the receiver."""
+        own = self.flow.sender_outcome or {}
+        if self.flow.kind == INTCP and own.get("first_byte_us") is None:
+            return self.flow.receiver_outcome or {}
+        return own
 
     @cached_property
     def counted(self) -> Mapping[str, Ints]:
@@ -120,6 +129,9 @@ class FlowTrace:
             return imported_series(self.sender, self.receiver)
         if self.flow.is_probe:
             return probe_series(self.sender, self.first_byte_us, self.duration_s)
+        if self.flow.relays:
+            ends = (self.sender, self.receiver, self.hops)
+            return relayed_series(self.flow.kind, *ends, self.first_byte_us, self.duration_s)
         return sender_series(self.sender, self.first_byte_us, self.duration_s, self.last_byte_us)
 
     @cached_property
@@ -155,7 +167,7 @@ class RunTrace:
     @cached_property
     def tcp(self) -> Sequence[FlowTrace]:
         """Those that have a congestion window."""
-        return [each for each in self.judged if not each.flow.is_probe]
+        return [each for each in self.judged if each.flow.kind == TCP or (each.flow.kind == SPLIT and each.sender)]
 
 
 def open_run(unit: Unit, run: Run, together: Collection[str] | None = None) -> RunTrace:
@@ -208,7 +220,8 @@ def _open(
         LazyColumns(partial(_parts, unit, run, flow.flow, point), group)
         for point, group in zip(ENDS, groups, strict=True)
     )
-    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link)
+    hops = [LazyColumns(partial(_parts, unit, run, flow.flow, each), SENT) for each in flow.points if each.place]
+    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops)
 
 
 def _parts(unit: Unit, run: Run, flow: int, point: Point) -> list[bytes]:

@@ -56,8 +56,8 @@ def _own_run(unit: Unit, agent: Agent, run_id: UUID, attempt: int) -> tuple[Run,
 
 def _ready(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
     address = event["data_address"]
-    if "sender" in host.roles and not address:
-        raise InvalidError("data_address_missing", "A sender's `ready` must say its data_address.")
+    if {"sender", "relay"} & set(host.roles) and not address:
+        raise InvalidError("data_address_missing", "A sender's or relay's `ready` must say its data_address.")
     if not _raise(host, HostPhase.READY):
         return False
     for key in ("settings_before", "settings_during", "fingerprint"):

@@ -196,7 +196,7 @@ def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
             runs.advance(unit, locked[0], now)
     if order.kind is OrderKind.UPLOAD and host:
         host.upload_asked_at, host.upload_orders = now, host.upload_orders + 1
-    flows = [flow for flow in rows.flows_of(unit, run.id) if agent.name in (flow.sender, flow.receiver)]
+    flows = [flow for flow in rows.flows_of(unit, run.id) if flow.point_of(agent.name)]
     addresses = {peer.agent: peer.data_address for peer in rows.hosts_of(unit, run.id)}
     data_hosts, sampling = _data_hosts(unit, addresses), _sampling(unit, run)
     return OrderFacts(order, run.attempt, reason, run, host, flows, addresses, data_hosts, sampling)

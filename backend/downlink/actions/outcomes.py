@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import ENDS
+from downlink.domain.point import Point
 from downlink.domain.run import Ending, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
@@ -24,6 +24,14 @@ _BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
     ("receiver", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
     ("sender", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
     ("receiver", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
+    ("receiver", "content_wrong"): (Reason.CONTENT_WRONG, "a byte was not the content's"),
+    ("receiver", "refused"): (Reason.RELAY_REFUSED, "the neighbour upstream refused the flow"),
+    # Of a relay whose neighbour has gone, the neighbour says why.
+    ("relay", "link_lost"): (Reason.LINK_LOST, "a neighbour was lost"),
+    ("relay", "refused"): (Reason.RELAY_REFUSED, "the neighbour upstream refused the flow"),
+    ("relay", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
+    ("relay", "aborted"): (Reason.INTERNAL, "the agent stopped relaying"),
+    ("relay", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
 }
 
 
@@ -33,14 +41,14 @@ def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any],
     for outcome in event["flows"]:
         _check_end(flows, outcome, host.agent)
     for outcome in event["flows"] if is_new else ():
-        setattr(flows[outcome["flow"]], f"{outcome['point']}_outcome", outcome)
+        flows[outcome["flow"]].note_outcome(Point(outcome["point"]), outcome)
     if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
         run.link_outcome = {"agent": host.agent, **event["link"]}
 
 
 def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:
     flow = flows.get(outcome["flow"])
-    if flow is None or outcome["point"] not in ENDS or getattr(flow, outcome["point"]) != agent:
+    if flow is None or flow.point_of(agent) != outcome["point"]:
         raise InvalidError(
             "flow_unknown", f"{agent} is not the {outcome['point']} of flow {outcome['flow']} in this run."
         )
@@ -50,7 +58,8 @@ def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | No
     """What these outcomes condemn the run to, by the first flow that ended badly."""
     for outcome in said:
         where = f"{agent}, flow {outcome['flow']}"
-        if bad := _BAD_ENDS.get((outcome["point"], outcome["ended"])):
+        is_relay = Point(outcome["point"]).place is not None
+        if bad := _BAD_ENDS.get(("relay" if is_relay else outcome["point"], outcome["ended"])):
             words = f" ({outcome['detail']})" if outcome["detail"] else ""
             return Ending(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
         if outcome["samples"] == 0:

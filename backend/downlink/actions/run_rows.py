@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from downlink.actions.secrets import TICKET, make_secret
-from downlink.domain.campaign import PROBE, Condition, Probe, Transport
+from downlink.actions.secrets import TICKET, make_hop_secret, make_secret
+from downlink.domain.campaign import INTCP, PROBE, Condition, Intcp, Probe, Split, Transport
 from downlink.domain.link import Link
 from downlink.domain.placing import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
@@ -24,7 +24,18 @@ _PLANNED = (
     "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
     "nominal_rate_bps", "is_emulated", "is_host_wide", "link_seed", "link_window",
 )  # fmt: skip
-_ASKED_OF_FLOWS = ("flow", "sender", "receiver", "asked_cc", "cc_options", "start_s", "pacing_rate_bps")
+_ASKED_OF_FLOWS = (
+    "flow",
+    "sender",
+    "receiver",
+    "asked_cc",
+    "cc_options",
+    "start_s",
+    "pacing_rate_bps",
+    "carrier",
+    "offer",
+    "relays",
+)
 _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
 
 
@@ -67,6 +78,7 @@ def add_planned_run(
         "is_host_wide": condition.is_host_wide,
         "link_seed": link_seed(campaign_seed, planned.cycle) if link.is_emulated else None,
         "link_window": asdict(window) if window and link.is_emulated else None,
+        "hop_secret": make_hop_secret() if condition.passes_relays else None,
     }
     return add_run(unit, columns, _flows(condition, link), _hosts(condition, link))
 
@@ -80,6 +92,8 @@ def deadline_s(condition: Condition, link: Link) -> float:
 def add_attempt(unit: Unit, run: Run, now: datetime) -> Run:
     """The same once more; the run that failed stays as it is."""
     columns = {**_copied(run, _PLANNED), "attempt": run.attempt + 1, "state_at": now}
+    if any(flow.relays for flow in rows.flows_of(unit, run.id)):
+        columns["hop_secret"] = make_hop_secret()
     flows = [{**_copied(flow, _ASKED_OF_FLOWS), "ticket": make_secret(TICKET)} for flow in rows.flows_of(unit, run.id)]
     return add_run(unit, columns, flows, [_copied(host, _ASKED_OF_HOSTS) for host in rows.hosts_of(unit, run.id)])
 
@@ -96,14 +110,20 @@ def _flows(condition: Condition, link: Link) -> Iterator[Columns]:
             "receiver": link.receiver,
             **_carried(flow.transport),
             "start_s": flow.start_s,
+            "offer": flow.offer and asdict(flow.offer),
+            "relays": list(link.relays) if flow.passes_relays else [],
             "ticket": make_secret(TICKET),
         }
 
 
 def _carried(transport: Transport) -> Columns:
     if isinstance(transport, Probe):
-        return {"asked_cc": PROBE, "cc_options": asdict(transport), "pacing_rate_bps": None}
+        return {"asked_cc": PROBE, "cc_options": asdict(transport), "pacing_rate_bps": None, "carrier": None}
+    if isinstance(transport, Intcp):
+        carrier = {"kind": INTCP}
+        return {"asked_cc": INTCP, "cc_options": asdict(transport), "pacing_rate_bps": None, "carrier": carrier}
     return {
+        "carrier": {"kind": "split", "relay_cc": transport.relay_cc} if isinstance(transport, Split) else None,
         "asked_cc": transport.cc,
         "cc_options": dict(transport.options),
         "pacing_rate_bps": transport.pacing_rate_bps,
@@ -114,3 +134,5 @@ def _hosts(condition: Condition, link: Link) -> Iterator[Columns]:
     sending = [(link.senders[number - 1], "sender", condition.sender) for number in condition.senders]
     for agent, role, settings in ((link.receiver, "receiver", condition.receiver), *sending):
         yield {"agent": agent, "roles": [role], "settings_asked": {**settings, **ALWAYS_ASKED}}
+    for relay in link.relays if condition.passes_relays else ():
+        yield {"agent": relay, "roles": ["relay"], "settings_asked": {}}  # its host is left as it is

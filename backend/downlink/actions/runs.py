@@ -28,7 +28,17 @@ TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept w
 NOT_NEEDED = "The samples of attempt {} arrived after all."
 # What one end sees as a lost link, or cannot reach at all, the other may explain.
 _SYMPTOMS = frozenset({Reason.LINK_LOST, Reason.CONNECT_FAILED})
-_CAUSES = frozenset({Reason.AGENT_RESTARTED, Reason.AGENT_LOST, Reason.DISK_FULL, Reason.OVER_BUDGET})
+_CAUSES = frozenset(
+    {
+        Reason.AGENT_RESTARTED,
+        Reason.AGENT_LOST,
+        Reason.DISK_FULL,
+        Reason.OVER_BUDGET,
+        Reason.CONTENT_WRONG,
+        Reason.RELAY_REFUSED,
+        Reason.RELAY_UNREACHABLE,
+    }
+)
 log = structlog.get_logger()
 
 
@@ -114,6 +124,7 @@ def _release(unit: Unit, run: Run, now: datetime) -> None:
         planned.wake_links_of(unit, [host.agent for host in rows.hosts_of(unit, run.id)])
     for flow in rows.flows_of(unit, run.id):
         flow.ticket = None
+    run.hop_secret = None
 
 
 def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | None, detail: str | None) -> None:

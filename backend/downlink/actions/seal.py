@@ -11,7 +11,7 @@ from downlink.actions import runs
 from downlink.codec.chunk import MAX_PACKED_BYTES, Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, trace_columns
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import ENDS, NO_FLOW, Point, trace_name
+from downlink.domain.point import HALVES, NO_FLOW, Point, trace_name
 from downlink.domain.run import Ending, Reason, RunState
 from downlink.domain.sample import TIME_FIELD
 from downlink.storage import runs as rows
@@ -41,9 +41,9 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
         return
     there = traces.chunk_sequences(unit, run_id)
     for flow in rows.flows_of(unit, run_id):
-        for point in ENDS:
-            outcome = getattr(flow, f"{point}_outcome")
-            _seal_trace(unit, run, (flow.flow, point), outcome, there.get((flow.flow, point), []), now)
+        for point in (*flow.points, *HALVES):
+            place = (flow.flow, point)
+            _seal_trace(unit, run, place, flow.outcome_at(point), there.get(place, []), now)
     link = (NO_FLOW, Point.LINK)
     _seal_trace(unit, run, link, run.link_outcome, there.get(link, []), now)
     runs.need(unit, run, "analyse")

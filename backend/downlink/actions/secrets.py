@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import secrets
 
@@ -28,3 +29,22 @@ def is_secret(prefix: str, text: str | None) -> bool:
 def hash_secret(secret: str) -> bytes:
     """SHA-256: with 256 bits of entropy a slow hash would add nothing."""
     return hashlib.sha256(secret.encode()).digest()
+
+
+def make_hop_secret() -> str:
+    """Of one attempt at a run over relays: what the keys of its hops are derived from."""
+    return secrets.token_hex(32)
+
+
+def hop_key(secret: str, hop: int) -> str:
+    """16 bytes in hexadecimal. Who has the key of one hop learns nothing of another's."""
+    return _derived(secret, f"hop {hop}")[:32]
+
+
+def content_seed(secret: str, flow: int) -> str:
+    """What the bytes of an INTCP flow are made of: 8 bytes in hexadecimal."""
+    return _derived(secret, f"content {flow}")[:16]
+
+
+def _derived(secret: str, purpose: str) -> str:
+    return hmac.new(bytes.fromhex(secret), purpose.encode(), hashlib.sha256).hexdigest()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from downlink.analysis.binning import Floats, Ints, SecondBins, Size, divide
+from downlink.domain.campaign import SPLIT
 from downlink.domain.metric import QUANTITIES
 
 Columns = Mapping[str, Ints]
@@ -122,6 +123,57 @@ def receiver_series(columns: Columns, first_byte_us: int, duration_s: float | No
         "rwnd_bytes": bins.mean(columns.get("rcv_wnd_bytes")),
     }
     return _series(bins, counted, rows)
+
+
+def relayed_series(
+    kind: str,
+    sender: Columns,
+    receiver: Columns,
+    relays: Sequence[Columns],
+    first_byte_us: int,
+    duration_s: float | None = None,
+) -> FlowSeries:
+    """The series of a flow that passes relays, split TCP or INTCP (docs/method.md section 1): what arrived comes from the receiver,
+    what was sent and sent again from everybody who sends. relays: in order; what one has not recorded is missing.
+    """
+    bins = SecondBins.of(receiver["elapsed_us"], first_byte_us, duration_s)
+    in_order = bins.rise(receiver.get("received_bytes"))
+    arrived = bins.rise(receiver["arrived_bytes"]) if "arrived_bytes" in receiver else in_order
+    sending = [_sent_in_bins(each, first_byte_us, bins) for each in (sender, *relays) if each]
+    sent, again = np.sum(sending, axis=0) if sending else (bins.rise(None), bins.rise(None))
+    rows = _split_gauges(sender, first_byte_us, bins) if kind == SPLIT else _intcp_gauges(receiver, bins)
+    counted = np.stack([arrived, in_order, sent, again])
+    return _series(bins, counted, rows, is_from_acks="arrived_bytes" not in receiver)
+
+
+def _sent_in_bins(columns: Columns, first_byte_us: int, bins: SecondBins) -> Floats:
+    """Bytes that one sent, and sent again, in the receiver's bins."""
+    own = SecondBins.of(columns["elapsed_us"], first_byte_us, float(bins.count))
+    both = [own.rise(columns.get(name)) for name in ("sent_bytes", "retransmitted_bytes")]
+    return np.stack([_in_length(each, bins.count) for each in both])
+
+
+def _in_length(values: Floats, count: int) -> Floats:
+    """Where a trace ends earlier, nothing is known of the rest."""
+    padded: Floats = np.concatenate([values[:count], np.full(max(0, count - len(values)), np.nan)])
+    return padded
+
+
+def _intcp_gauges(receiver: Columns, bins: SecondBins) -> dict[str, Floats]:
+    return {
+        "rtt_ms": bins.mean_of_positive(receiver.get("consumer_rtt_us")) / 1e3,
+        "cwnd_bytes": bins.mean(receiver.get("window_bytes")),
+        "in_flight_bytes": bins.mean(receiver.get("outstanding_bytes")),
+    }
+
+
+def _split_gauges(sender: Columns, first_byte_us: int, bins: SecondBins) -> dict[str, Floats]:
+    """Those of the sender's own connection, which ends at the first relay."""
+    if not sender:
+        return {}
+    own = sender_series(sender, first_byte_us, float(bins.count))
+    names = ("rtt_ms", "rwnd_bytes", "cwnd_bytes", "in_flight_bytes")
+    return {name: _in_length(own.column(name), bins.count) for name in names}
 
 
 def written_series(columns: Columns, first_byte_us: int) -> FlowSeries:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import cast
 
 from downlink.actions.channel import OrderFacts
+from downlink.actions.secrets import content_seed, hop_key
 from downlink.domain.agent import OrderKind
-from downlink.domain.campaign import RECEIVER_MS, SENDER_MS
+from downlink.domain.campaign import INTCP, RECEIVER_MS, SENDER_MS, SPLIT
 from downlink.domain.run import HostPhase, RunState
 from downlink.protocol.messages import (
     AbortOrder,
@@ -15,12 +15,16 @@ from downlink.protocol.messages import (
     DiscardOrder,
     FlowOrder,
     GoOrder,
+    IntcpTransport,
     LinkWindow,
+    Neighbour,
+    Offer,
     Peer,
     PrepareOrder,
     ProbeTransport,
     Role,
     Sampling,
+    SplitTransport,
     TcpTransport,
     UploadOrder,
 )
@@ -64,26 +68,59 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         link_seed=run.link_seed,
         link_window=LinkWindow.model_validate(run.link_window) if run.link_window else None,
         sampling=Sampling(mode=facts.sampling.value, sender_ms=SENDER_MS, receiver_ms=RECEIVER_MS),
-        flows=[_flow(flow, host.agent, facts.data_hosts) for flow in facts.flows],
+        flows=[_flow(flow, host.agent, facts) for flow in facts.flows],
     )
 
 
-def _flow(flow: RunFlow, agent: str, data_hosts: Mapping[str, str]) -> FlowOrder:
-    sender, receiver = (Peer(agent=name, host=data_hosts.get(name)) for name in (flow.sender, flow.receiver))
-    return FlowOrder(
+def _flow(flow: RunFlow, agent: str, facts: OrderFacts) -> FlowOrder:
+    hosts = facts.data_hosts
+    sender, receiver = (Peer(agent=name, host=hosts.get(name)) for name in (flow.sender, flow.receiver))
+    point = flow.point_of(agent)
+    order = FlowOrder(
         flow=flow.flow,
-        role="sender" if flow.sender == agent else "receiver",
+        role="sender" if flow.sender == agent else "receiver" if flow.receiver == agent else "relay",
         transport=_transport(flow),
         start_s=flow.start_s,
         ticket=flow.ticket or "",
         sender=sender,
         receivers=[receiver],
+        offer=Offer.model_validate(flow.offer) if flow.offer else None,
+        place=point.place if point else None,
     )
+    if flow.relays:
+        _name_neighbours(order, flow, agent, facts)
+    return order
 
 
-def _transport(flow: RunFlow) -> TcpTransport | ProbeTransport:
+def _name_neighbours(order: FlowOrder, flow: RunFlow, agent: str, facts: OrderFacts) -> None:
+    """With the keys of the agent's own hops; the ends of an INTCP flow learn what its bytes are made of."""
+    secret = facts.run.hop_secret if facts.run else None
+    is_intcp = flow.kind == INTCP and secret is not None
+    way = flow.way
+    at = way.index(agent)
+
+    def neighbour(place: int, hop: int) -> Neighbour:
+        key = hop_key(secret, hop) if is_intcp and secret else None
+        return Neighbour(agent=way[place], host=facts.data_hosts.get(way[place]), hop=hop, key=key)
+
+    if at > 0:
+        order.upstream = neighbour(at - 1, at)
+    if at + 1 < len(way):
+        order.downstream = [neighbour(at + 1, at + 1)]
+    if is_intcp and secret and order.role != "relay":
+        order.content_seed = content_seed(secret, flow.flow)
+
+
+def _transport(flow: RunFlow) -> TcpTransport | ProbeTransport | SplitTransport | IntcpTransport:
     if flow.is_probe:
         return ProbeTransport(**flow.cc_options)
+    if flow.kind == INTCP:
+        return IntcpTransport(options=flow.cc_options)
+    if flow.kind == SPLIT:
+        relay_cc = (flow.carrier or {})["relay_cc"]
+        return SplitTransport(
+            cc=flow.asked_cc, options=flow.cc_options, pacing_rate_bps=flow.pacing_rate_bps, relay_cc=relay_cc
+        )
     return TcpTransport(cc=flow.asked_cc, options=flow.cc_options, pacing_rate_bps=flow.pacing_rate_bps)
 
 
@@ -91,6 +128,7 @@ def _go(facts: OrderFacts) -> GoOrder:
     run, addresses = facts.run, facts.addresses
     if run is None or run.start_at is None or facts.host is None:
         raise ValueError("a run that starts has a row and a zero")
-    receiving = [flow for flow in facts.flows if flow.receiver == facts.host.agent]
-    peers = {str(flow.flow): addresses[flow.sender] or "" for flow in receiving}
+    agent = facts.host.agent
+    dialling = [flow for flow in facts.flows if flow.sender != agent]
+    peers = {str(flow.flow): addresses[flow.way[flow.way.index(agent) - 1]] or "" for flow in dialling}
     return GoOrder(run_id=run.id, attempt=run.attempt, start_at=run.start_at, peers=peers)

@@ -17,7 +17,7 @@ from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.allowance import Allowance
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.placing import PlannedRun
-from downlink.domain.point import ENDS, NO_FLOW, Point
+from downlink.domain.point import ENDS, HALVES, NO_FLOW, Point
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
@@ -145,8 +145,23 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
         "first_byte_us": sender.get("first_byte_us"),
         "ended": sender.get("ended") or receiver.get("ended"),
         "detail": sender.get("detail") or receiver.get("detail"),
-        "traces": {point: _trace(row.flow, point, getattr(row, f"{point}_outcome") or {}, details) for point in ENDS},
+        "traces": {point: _trace(row.flow, point, row.outcome_at(point) or {}, details) for point in ENDS},
         "proxy": details.proxies.get(row.flow),
+        "hops": [_hop(row, point, details) for point in row.points if point.place],
+        "delivery": {
+            half: _trace(row.flow, half, outcome, details) for half in HALVES if (outcome := row.outcome_at(half))
+        }
+        or None,
+    }
+
+
+def _hop(row: RunFlow, point: Point, details: RunDetails) -> dict[str, Any]:
+    outcome = row.outcome_at(point) or {}
+    return {
+        "point": point,
+        "agent": row.relays[(point.place or 1) - 1],
+        **{key: outcome.get(key) for key in ("app_bytes", "ended", "detail")},
+        "trace": _trace(row.flow, point, outcome, details),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -23,13 +23,20 @@ from downlink.api.schemas.circumstances import CampaignLinks, Circumstances
 from downlink.api.schemas.reports import Report
 from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
 from downlink.api.schemas.statistics import CampaignStatistics, CampaignValues
+from downlink.domain.point import POINT
 from downlink.views import reports, tables, traces, values
 from downlink.views.circumstances import circumstances, links_of
 
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
 PARQUET = "application/vnd.apache.parquet"
-TracePoint = Literal["sender", "receiver", "link"]
+TracePoint = Annotated[
+    str,
+    Path(
+        pattern=f"^({POINT})$",
+        description="sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves",
+    ),
+]
 FlowNumber = Annotated[
     int, Path(ge=0, le=1000, description="0 with the point `link`: an emulated link's log is its run's")
 ]

@@ -23,6 +23,7 @@ COLUMNS: list[Column] = [
     ("base RTT", lambda k: f"{k['base_rtt_ms']:g} ms"),
     ("receiver", lambda k: k["receiver"]),
     ("senders", lambda k: ", ".join(k["senders"])),
+    ("relays", lambda k: ", ".join(k.get("relays", ()))),
     ("allowance", lambda k: megabytes(k["allowance_bytes"])),
     (
         "left this month",
@@ -52,6 +53,9 @@ def create(
     base_rtt_ms: Annotated[float, typer.Option(help="Idle round-trip time")],
     receiver: Annotated[str, typer.Option(help="The agent behind the terminal")],
     sender: Annotated[list[str], typer.Option(help="A sending agent; repeat for several, in order")],
+    relay: Annotated[
+        list[str] | None, typer.Option(help="An agent on the way; repeat in order from the sender to the receiver")
+    ] = None,
     operator: str = "",
     allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month")] = None,
     reset_day: Annotated[int, typer.Option(min=1, max=28, help="When its month begins")] = 1,
@@ -70,6 +74,7 @@ def create(
         "base_rtt_ms": base_rtt_ms,
         "receiver": receiver,
         "senders": sender,
+        **({"relays": relay} if relay else {}),
         "allowance_bytes": allowance_bytes,
         "reset_day": reset_day,
         "is_emulated": profile is not None,
@@ -90,11 +95,19 @@ def change(
     operator: Annotated[str | None, typer.Option(help="Who runs the link")] = None,
     allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month; 0 for none")] = None,
     reset_day: Annotated[int | None, typer.Option(min=1, max=28, help="When its month begins")] = None,
+    relay: Annotated[
+        list[str] | None,
+        typer.Option(help="An agent on the way, in place of those before; repeat in order. '' for none"),
+    ] = None,
 ) -> None:
     """Change what is known of a link; not while a run holds it."""
     asked = {"time_zone": time_zone, "operator": operator, "allowance_bytes": allowance_bytes, "reset_day": reset_day}
     # The API's word for none is null; an operator may be empty.
-    body = {key: value if value or key == "operator" else None for key, value in asked.items() if value is not None}
+    body: dict[str, object] = {
+        key: value if value or key == "operator" else None for key, value in asked.items() if value is not None
+    }
+    if relay:
+        body["relays"] = [name for name in relay if name]
     if not body:
         raise InvalidError("nothing_to_change", "Say what to change; `downlink links change --help` lists it.")
     client = connect()

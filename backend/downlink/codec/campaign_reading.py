@@ -15,9 +15,10 @@ from pydantic_core import ErrorDetails
 
 from downlink.codec.campaign_parts import shown
 from downlink.codec.campaign_shape import CampaignFile, ConditionPart, StopPart, campaign_schema, first_shape
+from downlink.codec.campaign_vary import expand
 from downlink.codec.published_shape import broken_values
 from downlink.codec.timetable_shape import MAX_RUNS
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaign import INTCP, Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES
 
@@ -56,6 +57,16 @@ def find_campaign(data: Any) -> Campaign | list[Problem]:
     """The campaign, or everything that is wrong with it."""
     if not isinstance(data, Mapping):
         return [Problem("", "A campaign must be a mapping of keys to values.")]
+    expanded = expand(data)
+    if isinstance(expanded, str):
+        return [Problem("vary", expanded)]
+    found = _judged(expanded.data)
+    if isinstance(found, Campaign):
+        return found
+    return list(dict.fromkeys(Problem(expanded.place(each.place), each.message) for each in found))
+
+
+def _judged(data: Mapping[str, Any]) -> Campaign | list[Problem]:
     problems = list(_repeated(data))
     try:
         file = CampaignFile.model_validate(data)
@@ -102,6 +113,8 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
                 place = f"conditions[{number}].flows[{index}].start_s"
                 yield Problem(place, f"must be below the {stop.seconds:g} s after which the run stops.")
         yield from _broken_probes(number, condition, stop)
+        yield from _broken_ways(number, condition)
+    yield from _broken_vary(file)
     yield from _unknown_metrics(file)
     yield from _late_windows(file)
     flows = {condition.name: len(condition.flows) for condition in file.conditions}
@@ -130,6 +143,29 @@ def _late_windows(file: CampaignFile) -> Iterator[Problem]:
             yield Problem(
                 f"windows[{index}].to_s", f"must be at most {min(known_s):g}, the seconds of the shortest run."
             )
+
+
+def _broken_ways(number: int, condition: ConditionPart) -> Iterator[Problem]:
+    """A relay has one neighbour upstream for all INTCP flows of a run."""
+    senders = {flow.sender for flow in condition.flows if flow.transport == INTCP}
+    options = [dict(flow.options) for flow in condition.flows if flow.transport == INTCP]
+    place = f"conditions[{number}].flows"
+    if len(senders) > 1:
+        yield Problem(place, "has INTCP flows of several senders; all INTCP flows of a condition have one sender.")
+    if any(each != options[0] for each in options):
+        yield Problem(place, "gives its INTCP flows different options; all of a condition share them.")
+
+
+def _broken_vary(file: CampaignFile) -> Iterator[Problem]:
+    """A value for each link, and for no other."""
+    for key, by_link in file.vary.items():
+        if not isinstance(by_link, dict):
+            continue  # taken apart before
+        missing = [link for link in file.links if link not in by_link]
+        strange = [link for link in by_link if link not in file.links]
+        if missing or strange:
+            what = f"lacks a value for {missing[0]}" if missing else f"names {strange[0]}, which is not among the links"
+            yield Problem(f"vary.{key}", f"{what}; give each of the campaign's links one value.")
 
 
 def _broken_probes(number: int, condition: ConditionPart, stop: StopPart) -> Iterator[Problem]:

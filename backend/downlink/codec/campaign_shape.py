@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -33,7 +33,18 @@ from downlink.codec.campaign_parts import (
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
 from downlink.domain import campaign as domain
-from downlink.domain.campaign import LEAST_PHASE_S, PROBE, PROBE_EVERY_MS, Campaign, Sampling, Scalar
+from downlink.domain.campaign import (
+    INTCP,
+    INTCP_CHOICES,
+    INTCP_RANGES,
+    LEAST_PHASE_S,
+    PROBE,
+    PROBE_EVERY_MS,
+    SPLIT,
+    Campaign,
+    Sampling,
+    Scalar,
+)
 from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import Scope, Setting, settings
@@ -42,6 +53,7 @@ from downlink.domain.text import is_storable
 MAX_CONDITIONS = 64
 MAX_LINKS = 64
 MAX_FLOWS = 16
+MAX_VARIED = 32
 MAX_PRIMARY = 10
 MAX_WEIGHT = 100
 MAX_WINDOWS = 10
@@ -163,10 +175,26 @@ class ProbePart(Part):
     )
 
 
+class OfferPart(Part):
+    """A flow sends messages at a fixed rate, and not as fast as it can."""
+
+    message_bytes: Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE] = Field(description="Bytes of a message")
+    every_ms: Annotated[int, Field(strict=True, ge=1, le=1_000), WHOLE] = Field(
+        description="Milliseconds from one message to the next"
+    )
+
+
 class FlowPart(Part):
     """One flow of a condition."""
 
     probe: ProbePart | None = None
+    transport: Literal["tcp", "split", "intcp"] = Field(
+        default="tcp", description="What carries it: TCP, TCP that ends at each relay, or INTCP"
+    )
+    relay_cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] | None = Field(
+        default=None, description="Congestion control of the relays of a split flow; that of the sender unless named"
+    )
+    offer: OfferPart | None = None
 
     cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] = Field(
         default=domain.Tcp.cc, description="Congestion control"
@@ -178,7 +206,7 @@ class FlowPart(Part):
     options: dict[
         Annotated[str, STORABLE],
         Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})],
-    ] = Field(default_factory=dict, description="Options of the control, by name")
+    ] = Field(default_factory=dict, description="Options of the control, or of INTCP, by name")
     pacing_rate_bps: Annotated[int, Field(strict=True, ge=8, le=MAX_RATE_BPS), WHOLE] | None = Field(
         default=None, description="The fastest rate of the sender, bit/s"
     )
@@ -191,13 +219,51 @@ class FlowPart(Part):
             for key in ("cc", "options", "pacing_rate_bps"):
                 if key in self.model_fields_set:
                     raise at(key, "does not go with probe: a probe flow has no congestion control.")
+            for key in ("transport", "relay_cc", "offer"):
+                if key in self.model_fields_set:
+                    raise at(key, "does not go with probe: a probe flow carries no data.")
+        return self
+
+    @model_validator(mode="after")
+    def _is_carried(self) -> FlowPart:
+        if self.relay_cc is not None and self.transport != SPLIT:
+            raise at("relay_cc", "goes with transport: split alone, where TCP ends at each relay.")
+        if self.cc == INTCP:
+            raise at("cc", "names a congestion control; write transport: intcp for an INTCP flow.")
+        if self.transport != INTCP:
+            return self
+        for key in ("cc", "pacing_rate_bps"):
+            if key in self.model_fields_set:
+                raise at(key, "does not go with transport: intcp, whose hops have a rate law of their own.")
+        for name, value in self.options.items():
+            if fault := _intcp_fault(name, value):
+                raise at("options", fault)
         return self
 
     def to_domain(self) -> domain.FlowPlan:
+        offer = domain.Offer(self.offer.message_bytes, self.offer.every_ms) if self.offer else None
+        return domain.FlowPlan(self._transport(), self.sender, self.start_s, offer=offer)
+
+    def _transport(self) -> domain.Transport:
         if self.probe is not None:
-            return domain.FlowPlan(domain.Probe(self.probe.every_ms), self.sender, self.start_s)
-        tcp = domain.Tcp(self.cc, dict(self.options), self.pacing_rate_bps)
-        return domain.FlowPlan(tcp, self.sender, self.start_s)
+            return domain.Probe(self.probe.every_ms)
+        if self.transport == INTCP:
+            return domain.Intcp(**self.options)
+        tcp = (self.cc, dict(self.options), self.pacing_rate_bps)
+        return domain.Split(*tcp, self.relay_cc or self.cc) if self.transport == SPLIT else domain.Tcp(*tcp)
+
+
+def _intcp_fault(name: str, value: Any) -> str | None:
+    """What is wrong with an option of INTCP."""
+    if choices := INTCP_CHOICES.get(name):
+        return None if value in choices else f"{name} must be one of {', '.join(choices)}, not {shown(value)}."
+    if name not in INTCP_RANGES:
+        return f"INTCP has no option {shown(name)}; it has {', '.join((*INTCP_RANGES, *INTCP_CHOICES))}."
+    least, most = INTCP_RANGES[name]
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if is_whole and least <= value <= most:
+        return None
+    return f"{name} must be a whole number from {least} to {most}, not {shown(value)}."
 
 
 _FIELDS: dict[str, Any] = {
@@ -217,6 +283,14 @@ class DefaultsPart(Part):
     receiver: SettingsPart = Field(default_factory=SettingsPart, description="Settings of the receiver")  # type: ignore[valid-type]
 
 
+class VariedPart(Part):
+    """What `vary` notes of the conditions that it makes."""
+
+    key: Annotated[str, Field(strict=True, min_length=1, max_length=60), STORABLE] = Field(description="The key")
+    value: Option = Field(description="Its value here")
+    of: Name = Field(description="The condition that was varied")
+
+
 class ConditionPart(DefaultsPart):
     """One combination of settings, which each cycle runs once."""
 
@@ -225,6 +299,7 @@ class ConditionPart(DefaultsPart):
     flows: Annotated[list[FlowPart], Field(min_length=1, max_length=MAX_FLOWS)] = Field(
         default=[FlowPart()], description="One Cubic flow of the first sender by default"
     )
+    varied: VariedPart | None = Field(default=None, description="What vary notes of the conditions that it makes")
 
     def to_domain(self, defaults: DefaultsPart, stop: StopPart) -> domain.Condition:
         return domain.Condition(
@@ -233,6 +308,7 @@ class ConditionPart(DefaultsPart):
             receiver=_values(defaults.receiver) | _values(self.receiver),
             flows=tuple(flow.to_domain() for flow in self.flows),
             stop=(self.stop or stop).to_domain(),
+            varied=domain.Varied(self.varied.key, self.varied.value, self.varied.of) if self.varied else None,
         )
 
 
@@ -263,6 +339,17 @@ class CampaignFile(Part):
     conditions: Annotated[list[ConditionPart], Field(min_length=1, max_length=MAX_CONDITIONS)] = Field(
         description="What is compared"
     )
+    vary: Annotated[
+        dict[
+            Annotated[str, Field(strict=True, min_length=1, max_length=60), STORABLE],
+            Annotated[list[Option], Field(min_length=2, max_length=MAX_VARIED)]
+            | Annotated[dict[Annotated[str, STORABLE], Option], Field(min_length=1, max_length=MAX_LINKS)],
+        ],
+        Field(max_length=1),
+    ] = Field(
+        default={},
+        description="One key with its values: a condition for each; or with a value for each link. What figures have as x",
+    )
     reproduces: Annotated[list[FigurePart], Field(min_length=0, max_length=MAX_FIGURES)] = Field(
         default=[], description="Published figures that its numbers are held against"
     )
@@ -285,6 +372,12 @@ class CampaignFile(Part):
             primary_metrics=tuple(self.primary_metrics),
             reproduces=tuple(figure.to_domain() for figure in self.reproduces),
             weight=self.weight,
+            varied_links=tuple(
+                (key, link, by_link[link])
+                for key, by_link in self.vary.items()
+                if isinstance(by_link, dict)
+                for link in self.links
+            ),
         )
 
 

@@ -120,8 +120,62 @@ class Probe:
     every_ms: int = 100
 
 
-Transport: TypeAlias = Tcp | Probe
-"""What carries a flow."""
+@dataclass(frozen=True)
+class Split(Tcp):
+    """TCP that ends at each relay. cc and options: of the sender. relay_cc: of each relay's connection onwards."""
+
+    relay_cc: str = "cubic"
+
+
+@dataclass(frozen=True)
+class Intcp:
+    """INTCP carries a flow, hop by hop (docs/intcp/README.md).
+
+    buffer_bytes: what may wait at a relay. window_bytes: what may be asked ahead. cache: relays keep what passed. recovery,
+    rate: by each hop, or end to end. handover: a new neighbour is asked at once, or after a timeout.
+    """
+
+    buffer_bytes: int = 150_000
+    window_bytes: int = 8 << 20
+    cache: str = "on"
+    recovery: str = "hop"
+    rate: str = "hop"
+    handover: str = "ask"
+    hole_packets: int = 3
+
+
+TCP, INTCP, SPLIT = "tcp", "intcp", "split"
+"""Kinds of transport; the latter two pass relays. That of INTCP is also what its flows have where others name their congestion control."""
+INTCP_RANGES: Mapping[str, tuple[int, int]] = {
+    "buffer_bytes": (1_500, 1 << 30),
+    "window_bytes": (1_400, 1 << 30),
+    "hole_packets": (1, 16),
+}
+INTCP_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "cache": ("on", "off"),
+    "recovery": ("hop", "end"),
+    "rate": ("hop", "end"),
+    "handover": ("ask", "timeout"),
+}
+Transport: TypeAlias = Tcp | Probe | Intcp
+"""What carries a flow; Split is a Tcp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a sender writes: a message of message_bytes every every_ms."""
+
+    message_bytes: int
+    every_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """Of a condition that `vary` made: the key and the value that it has of it, and the name of the condition it was made of."""
+
+    key: str
+    value: Scalar
+    of: str
 
 
 @dataclass(frozen=True)
@@ -135,18 +189,33 @@ class FlowPlan:
     sender: int = 1
     start_s: float = 0.0
     receivers: tuple[int, ...] = (1,)
+    offer: Offer | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As the campaign file has it: TCP goes without its name, and the link's one receiver too."""
         own = asdict(self.transport)
-        carried = {PROBE: own} if self.is_probe else own
-        return {"sender": self.sender, "start_s": self.start_s, **carried}
+        if self.is_probe:
+            own = {PROBE: own}
+        elif self.kind != TCP:
+            own = {"transport": self.kind, **({"options": own} if self.kind == INTCP else own)}
+        offer = {"offer": asdict(self.offer)} if self.offer else {}
+        return {"sender": self.sender, "start_s": self.start_s, **own, **offer}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FlowPlan:
-        carried = {key: value for key, value in data.items() if key not in ("sender", "start_s")}
-        transport: Transport = Probe(**carried[PROBE]) if PROBE in carried else Tcp(**carried)
-        return cls(transport, data["sender"], data["start_s"])
+        own = {key: value for key, value in data.items() if key not in ("sender", "start_s", "transport", "offer")}
+        offer = Offer(**data["offer"]) if data.get("offer") else None
+        return cls(_transport(data.get("transport"), own), data["sender"], data["start_s"], offer=offer)
+
+    @property
+    def kind(self) -> str:
+        """The transport's name in campaign files and orders."""
+        return kind_of(self.transport)
+
+    @property
+    def passes_relays(self) -> bool:
+        """Whether the relays of its link take part; over TCP they are routers at most."""
+        return self.kind in (SPLIT, INTCP)
 
     @property
     def is_probe(self) -> bool:
@@ -154,7 +223,7 @@ class FlowPlan:
 
     @property
     def tcp(self) -> Tcp | None:
-        """Its control and options; None for a probe flow."""
+        """Its sender's control and options; None where it has none."""
         return self.transport if isinstance(self.transport, Tcp) else None
 
 
@@ -167,6 +236,7 @@ class Condition:
     receiver: Mapping[str, str]
     flows: tuple[FlowPlan, ...]
     stop: StopRule
+    varied: Varied | None = None
 
     def overlap_s(self, phases: Phases) -> float:
         """How long start-up and steady state would overlap; a run by bytes ends when it ends."""
@@ -176,6 +246,11 @@ class Condition:
     def senders(self) -> tuple[int, ...]:
         """The numbers of the senders that take part, rising, each once."""
         return tuple(sorted({flow.sender for flow in self.flows}))
+
+    @cached_property
+    def passes_relays(self) -> bool:
+        """Whether its runs need the relays of their link."""
+        return any(flow.passes_relays for flow in self.flows)
 
     @cached_property
     def is_host_wide(self) -> bool:
@@ -193,12 +268,29 @@ class Condition:
             "receiver": dict(self.receiver),
             "flows": [flow.to_dict() for flow in self.flows],
             "stop": self.stop.to_dict(),
+            **({"varied": asdict(self.varied)} if self.varied else {}),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Condition:
         flows = tuple(FlowPlan.from_dict(flow) for flow in data["flows"])
-        return cls(data["name"], data["sender"], data["receiver"], flows, StopRule(**data["stop"]))
+        varied = Varied(**data["varied"]) if data.get("varied") else None
+        return cls(data["name"], data["sender"], data["receiver"], flows, StopRule(**data["stop"]), varied)
+
+
+def kind_of(transport: Transport) -> str:
+    """`tcp`, `split`, `intcp` or `probe`."""
+    if isinstance(transport, Split):
+        return SPLIT
+    return TCP if isinstance(transport, Tcp) else INTCP if isinstance(transport, Intcp) else PROBE
+
+
+def _transport(kind: str | None, own: Mapping[str, Any]) -> Transport:
+    if PROBE in own:
+        return Probe(**own[PROBE])
+    if kind == INTCP:
+        return Intcp(**own["options"])
+    return Split(**own) if kind == SPLIT else Tcp(**own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +299,7 @@ class Campaign:
 
     primary_metrics: what its author asks about; only these are tested. reproduces: published figures to hold its numbers against.
     weight: its share of a link that others want too (domain/line.py).
+    varied_links: key, link and its value, where links differ in one thing that is an x-axis.
     """
 
     name: str
@@ -220,6 +313,7 @@ class Campaign:
     primary_metrics: tuple[str, ...] = DEFAULT_PRIMARY
     reproduces: tuple[PublishedFigure, ...] = ()
     weight: int = 1
+    varied_links: tuple[tuple[str, str, Scalar], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -236,7 +330,11 @@ class Campaign:
             "primary_metrics": list(self.primary_metrics),
             "reproduces": [figure.to_dict() for figure in self.reproduces],
             "weight": self.weight,
+            **({"vary": self._vary()} if self.varied_links else {}),
         }
+
+    def _vary(self) -> dict[str, dict[str, Scalar]]:
+        return {self.varied_links[0][0]: {link: value for _, link, value in self.varied_links}}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Campaign:
@@ -253,4 +351,7 @@ class Campaign:
             primary_metrics=tuple(data.get("primary_metrics", DEFAULT_PRIMARY)),
             reproduces=tuple(map(PublishedFigure.from_dict, data.get("reproduces", ()))),
             weight=data.get("weight", 1),
+            varied_links=tuple(
+                (key, link, value) for key, by_link in data.get("vary", {}).items() for link, value in by_link.items()
+            ),
         )

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from downlink.domain.campaign import PROBE, Probe, Scalar, Tcp, Transport
+from downlink.domain.campaign import (
+    INTCP,
+    PROBE,
+    FlowPlan,
+    Intcp,
+    Probe,
+    Scalar,
+    Split,
+    Tcp,
+    Transport,
+    kind_of,
+)
 from downlink.domain.setting import whole_number
 
 OWN_PREFIX = "dl_"
@@ -55,18 +66,58 @@ class HostControls:
     """What a host said when its agent started.
 
     refused: controls of the agent's own that it could not run, with the reason. options: by own control and option.
-    transports: the kinds of flow that its agent carries.
+    transports: the kinds of flow that its agent carries. transport_options: what these take, as far as it says. offers: bounds of
+    an offer, empty where it offers no messages. mtu: of its data interface, None where it is not known. is_ipv6: its data host.
     """
 
     refused: Mapping[str, str]
     options: Mapping[str, Mapping[str, ControlOption]]
     transports: frozenset[str] = frozenset({"tcp"})
+    transport_options: Mapping[str, Mapping[str, ControlOption]] = field(default_factory=dict)
+    offers: Mapping[str, ControlOption] = field(default_factory=dict)
+    mtu: int | None = None
+    is_ipv6: bool = False
+
+    def part_faults(self, flow: FlowPlan, part: str) -> Iterator[ControlFault]:
+        """What speaks against a flow in which this host is the sender, the receiver or a relay."""
+        transport = flow.transport
+        if part == "sender":
+            yield from self.faults(transport)
+            yield from self._offer_faults(flow)
+        elif flow.passes_relays:
+            yield from self._carrier_faults(transport)
+            if part == "relay" and isinstance(transport, Split):
+                yield from self._tcp_faults(Tcp(transport.relay_cc))
+
+    def _carrier_faults(self, transport: Transport) -> Iterator[ControlFault]:
+        kind = kind_of(transport)
+        if kind not in self.transports:
+            yield ControlFault(f"Its agent carries no {kind} flows; install the agent of this server's version there.")
+        elif isinstance(transport, Intcp):
+            yield from _option_faults(INTCP, asdict(transport), self.transport_options.get(INTCP))
+            least = MTU_OF_IPV6 if self.is_ipv6 else MTU_OF_IPV4
+            if self.mtu is not None and self.mtu < least:
+                yield ControlFault(
+                    f"INTCP sends packets of {least:,} bytes, and the interface of its data host takes {self.mtu:,}: "
+                    "raise its MTU, or let the data host be another address."
+                )
+
+    def _offer_faults(self, flow: FlowPlan) -> Iterator[ControlFault]:
+        if flow.offer is None:
+            return
+        if not self.offers:
+            yield ControlFault(
+                "Its agent sends no messages at a fixed rate; install the agent of this server's version there."
+            )
+        yield from _option_faults("an offer", asdict(flow.offer), self.offers or None)
 
     def faults(self, transport: Transport) -> Iterator[ControlFault]:
         """What speaks against a flow over this transport; nothing where only a run can tell."""
-        if not isinstance(transport, Probe):
+        if isinstance(transport, Split | Intcp):
+            yield from self._carrier_faults(transport)
+        if isinstance(transport, Tcp):
             yield from self._tcp_faults(transport)
-        elif PROBE not in self.transports:
+        elif isinstance(transport, Probe) and PROBE not in self.transports:
             yield ControlFault("Its agent carries no probe flows; install the agent of this server's version there.")
 
     def _tcp_faults(self, transport: Tcp) -> Iterator[ControlFault]:
@@ -75,7 +126,7 @@ class HostControls:
             # Privilege may be given, or another program may hold the control, by the time of the run.
             yield ControlFault(f"{transport.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
         if own is not None:
-            yield from _option_faults(transport, own)
+            yield from _option_faults(transport.cc, transport.options, own)
         elif transport.cc.startswith(OWN_PREFIX):
             yield ControlFault(
                 f"Its agent does not have the control {transport.cc}; it has {', '.join(sorted(self.options))}."
@@ -89,17 +140,32 @@ def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
     told = host.get("control_options")
     if told is None:
         return None
-    options = {
-        cc: {name: ControlOption(tuple(each["choices"]), each["min"], each["max"]) for name, each in known.items()}
-        for cc, known in told.items()
-    }
-    return HostControls(host["controls_unavailable"], options, frozenset(host.get("transports") or ("tcp",)))
+    return HostControls(
+        host["controls_unavailable"],
+        {cc: _options(known) for cc, known in told.items()},
+        frozenset(host.get("transports") or ("tcp",)),
+        {kind: _options(known) for kind, known in (host.get("transport_options") or {}).items()},
+        _options(host.get("offers") or {}),
+        host.get("data_mtu"),
+        ":" in str(host.get("data_host", "")),
+    )
 
 
-def _option_faults(transport: Tcp, known: Mapping[str, ControlOption]) -> Iterator[ControlFault]:
-    for name, value in transport.options.items():
-        option = known.get(name)
+MTU_OF_IPV4, MTU_OF_IPV6 = 1_480, 1_500
+"""Of INTCP's longest packet: 1,452 bytes behind the headers of UDP and IP."""
+
+
+def _options(known: Mapping[str, Any]) -> dict[str, ControlOption]:
+    return {name: ControlOption(tuple(each["choices"]), each["min"], each["max"]) for name, each in known.items()}
+
+
+def _option_faults(
+    of: str, asked: Mapping[str, Scalar], known: Mapping[str, ControlOption] | None
+) -> Iterator[ControlFault]:
+    """known: None where the agent does not say, and nothing is judged."""
+    for name, value in asked.items() if known is not None else ():
+        option = (known or {}).get(name)
         if option is None:
-            yield ControlFault(f"{transport.cc} has no option {name}; it has {', '.join(sorted(known)) or 'none'}.")
+            yield ControlFault(f"{of} has no option {name} there; it has {', '.join(sorted(known or {})) or 'none'}.")
         elif not option.accepts(value):
-            yield ControlFault(f"{name} of {transport.cc} must be {option.allowed}, not {value!r}.")
+            yield ControlFault(f"{name} of {of} must be {option.allowed}, not {value!r}.")

@@ -47,31 +47,43 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One part that an agent takes: which condition, where, and what it is asked for. flows: with their place in the condition."""
+    """One part that an agent takes: which condition, where, and what it is asked for. flows: with their place in the condition.
+
+    part: sender, receiver or relay.
+    """
 
     agent: str
-    is_sender: bool
+    part: str
     link: Link
     number: int
     condition: Condition
     flows: tuple[tuple[int, FlowPlan], ...]
 
     @property
+    def is_sender(self) -> bool:
+        return self.part == "sender"
+
+    @property
     def asked(self) -> Mapping[str, str]:
-        """Settings by name, those of every run among them."""
+        """Settings by name, those of every run among them; a relay's host is left as it is."""
+        if self.part == "relay":
+            return {}
         return {**(self.condition.sender if self.is_sender else self.condition.receiver), **ALWAYS_ASKED}
 
 
 def uses_of(campaign: Campaign, links: Sequence[Link]) -> list[Use]:
-    """Every part of every condition on every link, receivers first."""
+    """Every part of every condition on every link, receivers first, relays last."""
     found = []
     for link in links:
         for number, condition in enumerate(campaign.conditions):
             flows = tuple(enumerate(condition.flows))
-            found.append(Use(link.receiver, False, link, number, condition, flows))
+            found.append(Use(link.receiver, "receiver", link, number, condition, flows))
             for sender in condition.senders:
                 own = tuple((index, flow) for index, flow in flows if flow.sender == sender)
-                found.append(Use(link.senders[sender - 1], True, link, number, condition, own))
+                found.append(Use(link.senders[sender - 1], "sender", link, number, condition, own))
+            relayed = tuple((index, flow) for index, flow in flows if flow.passes_relays)
+            for relay in link.relays if relayed else ():
+                found.append(Use(relay, "relay", link, number, condition, relayed))
     return found
 
 
@@ -97,14 +109,14 @@ def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, 
 
 
 def _part_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
-    roles, part = host.facts.get("roles"), "sender" if use.is_sender else "receiver"
+    roles, part = host.facts.get("roles"), use.part
     if roles is not None and part not in roles:
         message = f"{use.agent} may not be a {part}; add the role to its configuration and restart it."
         yield f"role {part}", Conflict("role_refused", message, True, place="links")
 
 
 def _settings_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
-    side = "sender" if use.is_sender else "receiver"
+    side = use.part
     for name, value in use.asked.items():
         if can_have(host, name, value) is False:
             here = host.facts["settings"].get(name)

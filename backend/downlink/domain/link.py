@@ -8,6 +8,7 @@ from enum import StrEnum
 from downlink.domain.errors import InvalidError
 
 MAX_SENDERS = 16
+MAX_RELAYS = 16
 
 
 class Orbit(StrEnum):
@@ -20,6 +21,8 @@ class Orbit(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Link:
     """One receiver behind a terminal and the senders that reach it. Agents are named, `senders` in the order campaigns count them from 1.
+
+    relays: agents on the way, in order from the senders to the receiver.
 
     allowance_bytes: the plan's data volume a month, None for unlimited. reset_day: on which the month begins, by the link's clock.
     profile: the name of an emulated link's profile.
@@ -38,14 +41,15 @@ class Link:
     profile: str | None = None
     time_zone: str | None = None
     reset_day: int = 1
+    relays: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_link(self)
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Every agent of the link, the receiver first."""
-        return (self.receiver, *self.senders)
+        """Every agent of the link, the receiver first, the relays last."""
+        return (self.receiver, *self.senders, *self.relays)
 
 
 def check_link(link: Link) -> None:
@@ -59,8 +63,10 @@ def check_link(link: Link) -> None:
     if len(set(link.agents)) != len(link.agents):
         raise InvalidError(
             "link_invalid",
-            f"Link {link.name}: an agent may appear once only, as the receiver or as one of the senders.",
+            f"Link {link.name}: an agent may appear once only, as the receiver, as one of the senders or as a relay.",
         )
+    if len(link.relays) > MAX_RELAYS:
+        raise InvalidError("link_invalid", f"Link {link.name}: name at most {MAX_RELAYS} relays.")
     if link.allowance_bytes is not None and link.allowance_bytes <= 0:
         raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")
     if not 1 <= link.reset_day <= 28:

@@ -118,8 +118,9 @@ def cycle_order(campaign: Campaign, link: str, cycle: int) -> list[Condition]:
 
 
 def agents_of(link: Link, condition: Condition) -> tuple[str, ...]:
-    """Who takes part in a run, the receiver first."""
-    return (link.receiver, *(link.senders[number - 1] for number in condition.senders))
+    """Who takes part in a run, the receiver first, relays last."""
+    relays = link.relays if condition.passes_relays else ()
+    return (link.receiver, *(link.senders[number - 1] for number in condition.senders), *relays)
 
 
 def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, int, Condition]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from downlink.domain.allowance import Allowance, Month, month_of
-from downlink.domain.campaign import Campaign, Condition, Phases
+from downlink.domain.campaign import Campaign, Condition, FlowPlan, Phases, Split
 from downlink.domain.conflict import Booking, Conflict, find_overlaps
 from downlink.domain.control import ControlFault, HostControls
 from downlink.domain.link import Link
@@ -70,6 +70,7 @@ def plan_campaign(
     conflicts = (
         *_missing(campaign, links),
         *_several_receivers(campaign),
+        *_without_relays(campaign, usable),
         *_overlapping(campaign),
         *_absent(campaign, usable, absent or {}),
         *_unfit(campaign, usable, controls or {}),
@@ -134,6 +135,26 @@ def _several_receivers(campaign: Campaign) -> Iterator[Conflict]:
         yield Conflict("receivers_unfit", message, True)
 
 
+def _without_relays(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:
+    """Flows that pass relays, on links that name none: one conflict per link."""
+    asked = [
+        (condition.name, f"conditions[{number}].flows[{index}].transport", flow.kind)
+        for number, condition in enumerate(campaign.conditions)
+        for index, flow in enumerate(condition.flows)
+        if flow.passes_relays
+    ]
+    for link in links if asked else ():
+        if not link.relays:
+            name, place, kind = asked[0]
+            yield Conflict(
+                "relays_missing",
+                f"{name}: {kind} goes over relays, and link {link.name} names none. Name its relays in order from the "
+                f"sender to the receiver: on the page Links, or `downlink links change {link.name} --relay AGENT`.",
+                True,
+                place=place,
+            )
+
+
 def _overlapping(campaign: Campaign) -> Iterator[Conflict]:
     """Steady state that would include start-up; one conflict, of the condition with the shortest run."""
     phases = campaign.phases
@@ -159,19 +180,35 @@ def _absent(campaign: Campaign, links: Sequence[Link], absent: Mapping[str, Conf
 
 
 def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, HostControls]) -> Iterator[Conflict]:
-    """Controls that a sender cannot run, or not so: one conflict per sender and fault, with the first condition."""
+    """Flows that an agent cannot carry, or not so: one conflict per agent and fault, with the first condition."""
     asked = [
-        (link.senders[flow.sender - 1], condition.name, f"conditions[{number}].flows[{index}].cc", flow)
+        (agent, part, condition.name, f"conditions[{number}].flows[{index}].{_place(flow, part)}", flow)
         for link in links
         for number, condition in enumerate(campaign.conditions)
         for index, flow in enumerate(condition.flows)
+        for agent, part in _carriers(link, flow)
     ]
     found: dict[tuple[str, ControlFault], tuple[str, str]] = {}
-    for sender, name, place, flow in asked:
-        for fault in controls[sender].faults(flow.transport) if sender in controls else ():
-            found.setdefault((sender, fault), (name, place))
-    for (sender, fault), (name, place) in found.items():
-        yield Conflict("control_unfit", f"{name}, on {sender}: {fault.sentence}", fault.is_certain, place=place)
+    for agent, part, name, place, flow in asked:
+        for fault in controls[agent].part_faults(flow, part) if agent in controls else ():
+            found.setdefault((agent, fault), (name, place))
+    for (agent, fault), (name, place) in found.items():
+        yield Conflict("control_unfit", f"{name}, on {agent}: {fault.sentence}", fault.is_certain, place=place)
+
+
+def _carriers(link: Link, flow: FlowPlan) -> Iterator[tuple[str, str]]:
+    """The agents of a flow, each with its part."""
+    yield link.senders[flow.sender - 1], "sender"
+    if flow.passes_relays:
+        yield from ((relay, "relay") for relay in link.relays)
+        yield link.receiver, "receiver"
+
+
+def _place(flow: FlowPlan, part: str) -> str:
+    """The key of a flow that an agent of this part has something against."""
+    if isinstance(flow.transport, Split):
+        return {"sender": "cc", "relay": "relay_cc"}.get(part, "transport")
+    return "transport" if flow.passes_relays else "cc"
 
 
 def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:

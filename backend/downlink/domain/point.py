@@ -43,6 +43,8 @@ Point.SENDER, Point.RECEIVER, Point.LINK = Point("sender"), Point("receiver"), P
 Point.SENT, Point.DELIVERED = Point("sent"), Point("delivered")
 ENDS = (Point.SENDER, Point.RECEIVER)
 """The points at which a flow over TCP is measured."""
+HALVES = {Point.SENT: Point.SENDER, Point.DELIVERED: Point.RECEIVER}
+"""Of a delivery table, each with the point of the agent that keeps it."""
 NO_FLOW = 0
 """Whose trace an emulated link's log is: that of its run."""
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaign import INTCP, PROBE, Campaign, FlowPlan, Split
 from downlink.domain.control import read_host_controls
 from downlink.domain.hosts import Host, Use, can_have, disk_bytes, megabytes, uses_of
 from downlink.domain.link import Link
@@ -102,7 +102,7 @@ def judge_hosts(
     return tuple(
         HostAnswers(
             agent,
-            tuple(dict.fromkeys(f"{'sender' if use.is_sender else 'receiver'} of {use.link.name}" for use in uses)),
+            tuple(dict.fromkeys(f"{use.part} of {use.link.name}" for use in uses)),
             tuple(_answers(campaign, uses, hosts.get(agent, Host({})), reached)),
         )
         for agent, uses in by_agent.items()
@@ -119,6 +119,11 @@ def _answers(
     if sending:
         yield _controls(sending, host)
         yield _setting_group(Check.HYSTART, "HyStart", uses, host, lambda name: name == HYSTART, (HYSTART,))
+    elif any(flow.passes_relays for use in uses for _, flow in use.flows):
+        yield _controls(uses, host)
+    if all(use.part == "relay" for use in uses):  # its host is left as it is
+        yield from (_disk(campaign, uses, host), _clock(host), _changes(host))
+        return
     buffers = ("net.ipv4.tcp_wmem",) if sending else ("net.ipv4.tcp_rmem",)
     yield _setting_group(Check.BUFFERS, "Socket buffers", uses, host, is_buffer, buffers)
     yield _setting_group(
@@ -142,19 +147,29 @@ def _online(host: Host) -> Answer:
 
 
 def _controls(uses: Sequence[Use], host: Host) -> Answer:
-    asked = dict.fromkeys(flow.tcp.cc if flow.tcp else "probe" for use in uses for _, flow in use.flows)
+    asked = dict.fromkeys(_carrier(use, flow) for use in uses for _, flow in use.flows)
     said, known = read_host_controls(host.facts), host.facts.get("congestion_controls", ())
     if said is None:
         return Answer(Check.CONTROLS, Level.UNKNOWN, "Its agent does not say which controls it has.")
-    faults = dict.fromkeys(fault for use in uses for _, flow in use.flows for fault in said.faults(flow.transport))
+    faults = dict.fromkeys(fault for use in uses for _, flow in use.flows for fault in said.part_faults(flow, use.part))
     if faults:
         level = Level.BAD if any(fault.is_certain for fault in faults) else Level.NOTE
         return Answer(Check.CONTROLS, level, " ".join(fault.sentence for fault in faults))
-    unseen = [name for name in asked if name not in (*known, "probe")]
+    unseen = [name for name in asked if name not in (*known, PROBE, INTCP, "")]
     if unseen:
         sentence = f"Its kernel has not loaded {_and(unseen)}; it may when a run asks for it."
         return Answer(Check.CONTROLS, Level.NOTE, sentence, f"Load it before: modprobe tcp_{unseen[0]}.")
-    return Answer(Check.CONTROLS, Level.OK, f"It has {_and(list(asked))}, with the options that are asked for.")
+    has = _and([name for name in asked if name]) or "what its part in split flows needs"
+    return Answer(Check.CONTROLS, Level.OK, f"It has {has}, with the options that are asked for.")
+
+
+def _carrier(use: Use, flow: FlowPlan) -> str:
+    """What an agent's own part of a flow runs on; empty where it only receives TCP."""
+    if isinstance(flow.transport, Split) and use.part == "relay":
+        return flow.transport.relay_cc
+    if flow.tcp:
+        return flow.tcp.cc if use.is_sender else ""
+    return flow.kind
 
 
 def _setting_group(
@@ -209,8 +224,9 @@ def _data_port(uses: Sequence[Use], reached: Mapping[tuple[str, str], Reached]) 
     pairs = dict.fromkeys(
         (use.link.senders[flow.sender - 1], use.agent, QuickTestOf(use.link.name, flow.sender))
         for use in uses
-        if not use.is_sender
+        if use.part == "receiver"
         for _, flow in use.flows
+        if not flow.passes_relays  # then it calls the last relay
     )
     for sender, receiver, quick_test in pairs:
         last = reached.get((sender, receiver))

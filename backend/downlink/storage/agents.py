@@ -58,11 +58,11 @@ def add_agent(unit: Unit, agent: Agent) -> None:
 
 
 def links_by_agent(unit: Unit) -> dict[str, list[str]]:
-    """Agent name to the names of the links it is an end of."""
+    """Agent name to the names of the links it is an end or a relay of."""
     found: dict[str, list[str]] = defaultdict(list)
-    for name, receiver, senders in unit.session.execute(
-        select(Link.name, Link.receiver, Link.senders).order_by(Link.name)
+    for name, receiver, senders, relays in unit.session.execute(
+        select(Link.name, Link.receiver, Link.senders, Link.relays).order_by(Link.name)
     ):
-        for agent in (receiver, *senders):
+        for agent in (receiver, *senders, *relays):
             found[agent].append(name)
     return found

@@ -44,6 +44,7 @@ LEFT_OUT = {
     ("run_flows", "carried_bytes"),
     ("run_flows", "ticket"),
     ("runs", "wake_at"),
+    ("runs", "hop_secret"),
     ("events", "id"),
     ("events", "xact"),
     ("limits", "seconds"),

@@ -98,4 +98,5 @@ def to_domain(row: Link) -> DomainLink:
         profile=row.profile,
         time_zone=row.time_zone,
         reset_day=row.reset_day,
+        relays=tuple(row.relays or ()),
     )

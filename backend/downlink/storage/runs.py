@@ -15,7 +15,6 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.errors import NotFoundError
-from downlink.domain.point import ENDS
 from downlink.domain.rerun import OPEN_TO_RERUNS, REPEATABLE
 from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, Ending, HostPhase, HostView, Reason, RunState, RunView
 from downlink.storage import events, judged
@@ -371,5 +370,5 @@ def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple
 
 def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[Json]:
     """What an agent has said of its ends of these flows."""
-    ends = [(flow, point) for flow in flows for point in ENDS if getattr(flow, point) == agent]
-    return [outcome for flow, point in ends if (outcome := getattr(flow, f"{point}_outcome"))]
+    ends = [(flow, point) for flow in flows if (point := flow.point_of(agent))]
+    return [outcome for flow, point in ends if (outcome := flow.outcome_at(point))]

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from downlink.domain.point import ENDS, NO_FLOW, Point
+from downlink.domain.point import HALVES, NO_FLOW, Point
 from downlink.domain.run import FINAL, HostPhase, RunState
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -39,12 +39,17 @@ def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -
         .where(Run.id == run_id, RunFlow.flow.in_(flows), RunHost.agent == agent)
     )
     found = {
-        (flow.flow, point): _upload(run, host, getattr(flow, f"{point}_outcome"))
+        (flow.flow, point): _upload(run, host, flow.outcome_at(point))
         for run, host, flow in unit.session.execute(query.with_for_update(read=True, of=Run))
-        for point in ENDS
-        if getattr(flow, point) == agent
+        for point in _points(flow, agent)
     }
     return {**found, **_link_upload(unit, run_id, agent)} if NO_FLOW in flows else found
+
+
+def _points(flow: RunFlow, agent: str) -> list[Point]:
+    """Its own, and the half of the delivery table that it may keep."""
+    own = flow.point_of(agent)
+    return [] if own is None else [own, *(half for half, keeper in HALVES.items() if keeper == own)]
 
 
 def _link_upload(unit: Unit, run_id: UUID, agent: str) -> dict[tuple[int, Point], Upload]:

@@ -104,12 +104,38 @@ class Limits(Shape):
     bytes: int | None
 
 
+class OfferSpec(Shape):
+    message_bytes: int
+    every_ms: int
+
+
 class FlowSpec(Shape):
     cc: str
     sender: int = Field(description="Which of the link's senders, from 1")
     start_s: float
     options: dict[str, Any]
     pacing_rate_bps: int | None
+    transport: Literal["tcp", "split"] = Field(default="tcp", exclude_if=lambda kind: kind == "tcp")
+    relay_cc: str | None = Field(
+        default=None, exclude_if=lambda cc: cc is None, description="Of the relays of a split flow"
+    )
+    offer: OfferSpec | None = Field(default=None, exclude_if=lambda offer: offer is None)
+
+
+class IntcpFlowSpec(Shape):
+    transport: Literal["intcp"]
+    sender: int = Field(description="Which of the link's senders, from 1")
+    start_s: float
+    options: dict[str, Any]
+    offer: OfferSpec | None = Field(default=None, exclude_if=lambda offer: offer is None)
+
+
+class VariedSpec(Shape):
+    """Of a condition that `vary` made."""
+
+    key: str
+    value: str | int | float | bool
+    of: str
 
 
 class ProbeSpec(Shape):
@@ -124,10 +150,13 @@ class ProbeFlowSpec(Shape):
 
 class Condition(Shape):
     name: str
-    flows: list[FlowSpec | ProbeFlowSpec]
+    flows: list[FlowSpec | ProbeFlowSpec | IntcpFlowSpec]
     sender: dict[str, str] = Field(description="Settings of every sending host")
     receiver: dict[str, str] = Field(description="Settings of the receiver")
     stop: StopRule
+    varied: VariedSpec | None = Field(
+        default=None, exclude_if=lambda varied: varied is None, description="What `vary` of the file gave it"
+    )
 
 
 class CampaignSpec(Shape):
@@ -145,6 +174,9 @@ class CampaignSpec(Shape):
         default=list(DEFAULT_PRIMARY), description="What is tested: phase.metric, or a time"
     )
     conditions: list[Condition]
+    vary: dict[str, dict[str, str | int | float | bool]] | None = Field(
+        default=None, exclude_if=lambda vary: vary is None, description="A key with its value on each link: an x-axis"
+    )
     reproduces: list[dict[str, Any]] = Field(
         default_factory=list, description="Published figures, as the campaign file has them"
     )

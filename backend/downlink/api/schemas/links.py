@@ -30,6 +30,14 @@ Senders = Annotated[
 ]
 
 
+Relays = Annotated[
+    list[Name],
+    Field(
+        max_length=16, description="Agents on the way, in order from the senders to the receiver: for split and INTCP"
+    ),
+]
+
+
 class LinkBody(Body):
     name: Name
     orbit: OrbitName
@@ -38,6 +46,7 @@ class LinkBody(Body):
     base_rtt_ms: Rtt
     receiver: Name = Field(description="The agent behind the terminal, by name")
     senders: Senders
+    relays: Relays = Field(default_factory=list)
     allowance_bytes: Volume | None = Field(default=None, description="A month, over all campaigns")
     reset_day: ResetDay = 1
     is_emulated: bool = False
@@ -55,6 +64,7 @@ class LinkChange(Body):
     base_rtt_ms: Rtt | None = None
     receiver: Name | None = None
     senders: Senders | None = None
+    relays: Relays | None = None
     allowance_bytes: Volume | None = None
     reset_day: ResetDay | None = None
     is_emulated: bool | None = None
@@ -79,6 +89,7 @@ class Link(Shape):
     base_rtt_ms: float
     receiver: str
     senders: list[str]
+    relays: list[str] = Field(description="Agents on the way, from the senders to the receiver; empty for none")
     allowance_bytes: int | None = Field(description="A month; a run that might take more than is left does not start")
     reset_day: int
     month: MonthUse | None = Field(description="Null without an allowance")

@@ -87,6 +87,29 @@ class Proxy(Shape):
     receiver_window_bytes: int | None = Field(description="The largest that the receiver had")
 
 
+class Carrier(Shape):
+    """What carries a flow that passes relays."""
+
+    kind: Literal["split", "intcp"]
+    relay_cc: str | None = Field(default=None, description="Of the relays of a split flow")
+
+
+class Offer(Shape):
+    message_bytes: int
+    every_ms: int
+
+
+class HopTrace(Shape):
+    """What a relay recorded of a flow."""
+
+    point: str = Field(description="`hop-1`, `hop-2`, …, from the sender")
+    agent: str
+    app_bytes: int | None
+    ended: str | None
+    detail: str | None
+    trace: TraceFacts
+
+
 class RunFlow(Shape):
     flow: int
     sender: str
@@ -104,6 +127,19 @@ class RunFlow(Shape):
     dropped_samples: int | None = Field(description="ACKs for which the kernel's ring had no room, at the sender")
     start_s: float
     pacing_rate_bps: int | None
+    carrier: Carrier | None = Field(
+        default=None,
+        exclude_if=lambda carrier: carrier is None,
+        description="Of flows that pass relays; TCP goes without",
+    )
+    offer: Offer | None = Field(
+        default=None,
+        exclude_if=lambda offer: offer is None,
+        description="Messages at a fixed rate; else as fast as it can",
+    )
+    relays: list[str] = Field(
+        default=[], exclude_if=lambda relays: not relays, description="Agents, from the sender to the receiver"
+    )
     throughput_bps: float | None = Field(description="Mean over the whole run")
     goodput_bps: float | None
     app_bytes: int | None = Field(description="Bytes the receiver read; what the sender wrote where only that is known")
@@ -114,6 +150,12 @@ class RunFlow(Shape):
     traces: Traces
     proxy: Proxy | None = Field(
         default=None, description="Null of probe flows, imported runs, and until the run is analysed by this version"
+    )
+    hops: list[HopTrace] = Field(
+        default=[], exclude_if=lambda hops: not hops, description="At the relays, from the sender; empty over TCP"
+    )
+    delivery: dict[Literal["sent", "delivered"], TraceFacts] | None = Field(
+        default=None, exclude_if=lambda delivery: delivery is None, description="The halves of its delivery table"
     )
 
 

@@ -46,7 +46,7 @@ class Agent(Table):
 class Link(Table):
     """time_zone: the IANA name of the one in which the terminal is, for its nights.
 
-    reset_day: when the month of its allowance begins. owner_id: who made it.
+    reset_day: when the month of its allowance begins. owner_id: who made it. relays: in order from the senders to the receiver.
     """
 
     __tablename__ = "links"
@@ -58,6 +58,7 @@ class Link(Table):
     base_rtt_ms: Mapped[float]
     receiver: Mapped[str]
     senders: Mapped[list[str]]
+    relays: Mapped[list[str]] = mapped_column(server_default="{}", default=list)
     allowance_bytes: Mapped[int | None]
     reset_day: Mapped[int] = mapped_column(server_default="1", default=1)
     is_emulated: Mapped[bool]

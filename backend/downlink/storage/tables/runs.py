@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import INT8RANGE, ExcludeConstraint, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
 from downlink.domain.campaign import PROBE
+from downlink.domain.point import HALVES, Point
 from downlink.storage.tables.base import Json, Table
 
 lease_slots = Sequence("lease_slots", metadata=Table.metadata)
@@ -64,6 +65,7 @@ class Run(Table):
         path trace it flies.
     link_outcome: what came of it, and the `agent` that says so.
     traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
+    hop_secret: what the keys of hops are derived from; None where nothing passes relays, and once the run is over.
     """
 
     __tablename__ = "runs"
@@ -99,6 +101,7 @@ class Run(Table):
     import_source: Mapped[Json | None]
     link_seed: Mapped[int | None]
     link_window: Mapped[Json | None]
+    hop_secret: Mapped[str | None]
     link_outcome: Mapped[Json | None]
     traces_removed_at: Mapped[datetime | None]
     series_removed_at: Mapped[datetime | None]
@@ -128,6 +131,9 @@ class RunFlow(Table):
 
     object_times_s: to 1, 2, ... MB, from the first data byte until the sender knew. received_times_s: from the connection request
     until the receiver had them; NULL where it was not judged yet. Thousands of numbers: read only where they are asked for.
+    carrier: of a flow that passes relays the `kind` of its transport and, where it has one, its `relay_cc`; None for others.
+    offer: the messages that it sends; None for as fast as it can. relays: in order from the sender.
+    hop_outcomes: by point, what came of it at each relay.
     carried_bytes: what the end that has more says. Whoever adds them up over many runs reads the index, and not the outcomes.
     """
 
@@ -143,6 +149,10 @@ class RunFlow(Table):
     ticket: Mapped[str | None]
     sender_outcome: Mapped[Json | None]
     receiver_outcome: Mapped[Json | None]
+    carrier: Mapped[Json | None]
+    offer: Mapped[Json | None]
+    relays: Mapped[list[str]] = mapped_column(server_default="{}", default=list)
+    hop_outcomes: Mapped[Json | None]
     time_to_steady_s: Mapped[float | None]
     object_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
     received_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
@@ -153,6 +163,43 @@ class RunFlow(Table):
     def is_probe(self) -> bool:
         """Whether it is an echo over UDP rather than data over TCP; its options are its interval."""
         return self.asked_cc == PROBE
+
+    @property
+    def kind(self) -> str:
+        """What carries it: `tcp`, `split`, `intcp` or `probe`."""
+        return PROBE if self.is_probe else (self.carrier or {}).get("kind", "tcp")
+
+    def point_of(self, agent: str) -> Point | None:
+        """Where an agent takes its samples; None where it has no part in the flow."""
+        if agent in (self.sender, self.receiver):
+            return Point.SENDER if agent == self.sender else Point.RECEIVER
+        return Point.hop(self.relays.index(agent) + 1) if agent in (self.relays or ()) else None
+
+    @property
+    def way(self) -> tuple[str, ...]:
+        """Agents from the sender over the relays to the receiver."""
+        return (self.sender, *(self.relays or ()), self.receiver)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Where samples are taken, from the sender to the receiver."""
+        return (Point.SENDER, *(Point.hop(place + 1) for place in range(len(self.relays or ()))), Point.RECEIVER)
+
+    def outcome_at(self, point: Point) -> Json | None:
+        """What came of it there; of a half of the delivery table its rows as samples, None where none was kept."""
+        if point.place is not None:
+            return (self.hop_outcomes or {}).get(point)
+        if point in HALVES:
+            table = (self.outcome_at(HALVES[point]) or {}).get("delivery")
+            return table and {**table, "samples": table["rows"]}
+        outcome: Json | None = getattr(self, f"{point}_outcome")
+        return outcome
+
+    def note_outcome(self, point: Point, outcome: Json) -> None:
+        if point.place is not None:
+            self.hop_outcomes = {**(self.hop_outcomes or {}), point: outcome}
+        else:
+            setattr(self, f"{point}_outcome", outcome)
 
     @property
     def cc(self) -> str:

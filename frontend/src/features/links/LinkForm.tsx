@@ -70,6 +70,14 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             required
             {...form.getInputProps('senders')}
           />
+          <MultiSelect
+            label="Relays"
+            description="On the way, from the senders to the receiver: for split TCP and INTCP"
+            data={names}
+            placeholder={form.values.relays.length > 0 ? undefined : 'none'}
+            nothingFoundMessage="No agents yet"
+            {...form.getInputProps('relays')}
+          />
           <Autocomplete
             label="Time zone"
             description="Of the terminal: its nights are shaded in the day strip"

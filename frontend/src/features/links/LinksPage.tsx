@@ -88,6 +88,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
     { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => formatBytes(bdpOf(row.original)) },
     { id: 'receiver', accessorKey: 'receiver', header: 'Receiver' },
     { id: 'senders', accessorFn: ({ senders }) => senders.join(', '), header: 'Senders', ...noValue },
+    { id: 'relays', accessorFn: ({ relays }) => relays.join(', '), header: 'Relays', ...noValue },
     {
       id: 'allowance',
       accessorFn: ({ allowance_bytes }) => allowance_bytes ?? Number.MAX_SAFE_INTEGER,

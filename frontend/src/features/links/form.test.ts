@@ -11,6 +11,7 @@ const link: Link = {
   base_rtt_ms: 597,
   receiver: 'client',
   senders: ['server-1', 'server-2'],
+  relays: ['gateway'],
   allowance_bytes: 300_000_000_000,
   reset_day: 15,
   month: { used_bytes: 100_000_000_000, left_bytes: 200_000_000_000, resets_at: '2026-12-15T00:00:00Z' },

@@ -11,6 +11,7 @@ export interface LinkValues {
   base_rtt_ms: number | string
   receiver: string
   senders: string[]
+  relays: string[]
   allowance_gb: number | string
   reset_day: number | string
   is_emulated: boolean
@@ -29,6 +30,7 @@ export function valuesOf(link: Link | null): LinkValues {
     base_rtt_ms: link?.base_rtt_ms ?? '',
     receiver: link?.receiver ?? '',
     senders: link?.senders ?? [],
+    relays: link?.relays ?? [],
     allowance_gb: link?.allowance_bytes ? link.allowance_bytes / 1e9 : '',
     reset_day: link?.reset_day ?? 1,
     is_emulated: link?.is_emulated ?? false,
@@ -46,6 +48,7 @@ export function bodyOf(values: LinkValues): LinkBody {
     base_rtt_ms: Number(values.base_rtt_ms),
     receiver: values.receiver,
     senders: values.senders,
+    relays: values.relays,
     allowance_bytes: values.allowance_gb === '' ? null : Math.round(Number(values.allowance_gb) * 1e9),
     reset_day: Number(values.reset_day) || 1,
     is_emulated: values.is_emulated,
@@ -63,6 +66,8 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
   if (!values.receiver) wrong.receiver = 'Choose the agent behind the terminal'
   if (values.senders.length === 0) wrong.senders = 'Choose at least one agent that sends'
   if (values.senders.includes(values.receiver)) wrong.senders = 'An agent can be at one end only'
+  if (values.relays.some((name) => name === values.receiver || values.senders.includes(name)))
+    wrong.relays = 'A relay is an agent of its own: take it away from the ends, or from here'
   return wrong
 }
 

@@ -33,6 +33,7 @@ it('a link is added in the units that people use', async () => {
     base_rtt_ms: 600,
     receiver: 'rooftop',
     senders: ['geo-server-1'],
+    relays: [],
   })
 })
 

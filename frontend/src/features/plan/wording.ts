@@ -40,9 +40,12 @@ export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): stri
   return sampling === 'per_ack' ? 'every ACK, where the sender can' : 'polled'
 }
 
-/** "cubic", "dl_cubic_search (version 4)", or "Probes every 100 ms". */
+/** "cubic", "dl_cubic_search (version 4)", "INTCP (cache off)", "cubic, split, relays with dl_hybla", or "Probes every 100 ms". */
 export function carried(flow: Condition['flows'][number]): string {
   if ('probe' in flow) return `Probes every ${flow.probe.every_ms} ms`
   const options = Object.entries(flow.options).map(([name, value]) => `${name} ${String(value)}`)
-  return options.length > 0 ? `${flow.cc} (${options.join(', ')})` : flow.cc
+  const name = 'cc' in flow ? flow.cc : 'INTCP'
+  const relays = 'cc' in flow && flow.transport === 'split' ? `, split, relays with ${flow.relay_cc}` : ''
+  const offer = flow.offer ? `, ${flow.offer.message_bytes} bytes every ${flow.offer.every_ms} ms` : ''
+  return `${options.length > 0 ? `${name} (${options.join(', ')})` : name}${relays}${offer}`
 }

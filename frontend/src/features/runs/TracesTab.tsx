@@ -8,7 +8,7 @@ import { type StackedRow, StackedTable } from '@/ui/StackedTable'
 
 const HEADS = ['Flow', 'End', 'State', 'Samples', 'Rate', 'Late by, mean', 'Late by, most', 'Download']
 
-/** The raw samples of both ends: how many, how punctual, and the files. */
+/** The raw samples of both ends and of relays: how many, how punctual, and the files. */
 export function TracesTab({ run }: { run: Run }) {
   return (
     <Panel
@@ -23,7 +23,7 @@ export function TracesTab({ run }: { run: Run }) {
       <StackedTable
         label="Traces"
         heads={HEADS}
-        rows={run.flows.flatMap((flow) => (['sender', 'receiver'] as const).map((end) => traceRow(run, flow, end)))}
+        rows={run.flows.flatMap((flow) => tracesOf(flow).map(([end, trace]) => traceRow(run, flow, end, trace)))}
       />
     </Panel>
   )
@@ -31,8 +31,20 @@ export function TracesTab({ run }: { run: Run }) {
 
 const milliseconds = (value_us: number | null) => (value_us === null ? NO_VALUE : `${formatNumber(value_us / 1000)} ms`)
 
-function traceRow(run: Run, flow: RunFlow, end: 'sender' | 'receiver'): StackedRow {
-  const trace = flow.traces[end]
+type Trace = RunFlow['traces']['sender']
+
+/** From the sender over the relays to the receiver, then the halves of a delivery table. */
+function tracesOf({ traces, hops = [], delivery }: RunFlow): [string, Trace][] {
+  const halves = (['sent', 'delivered'] as const).flatMap((half): [string, Trace][] => (delivery?.[half] ? [[half, delivery[half]]] : []))
+  return [
+    ['sender', traces.sender],
+    ...hops.map(({ point, trace }): [string, Trace] => [point, trace]),
+    ['receiver', traces.receiver],
+    ...halves,
+  ]
+}
+
+function traceRow(run: Run, flow: RunFlow, end: string, trace: Trace): StackedRow {
   return {
     key: `${flow.flow} ${end}`,
     cells: [
@@ -52,7 +64,7 @@ function traceRow(run: Run, flow: RunFlow, end: 'sender' | 'receiver'): StackedR
   }
 }
 
-function TraceState({ trace: { state, missing_chunks } }: { trace: RunFlow['traces']['sender'] }) {
+function TraceState({ trace: { state, missing_chunks } }: { trace: Trace }) {
   return (
     <>
       {state}
@@ -65,7 +77,7 @@ function TraceState({ trace: { state, missing_chunks } }: { trace: RunFlow['trac
   )
 }
 
-function TraceFiles({ run, flow, end }: { run: Run; flow: RunFlow; end: 'sender' | 'receiver' }) {
+function TraceFiles({ run, flow, end }: { run: Run; flow: RunFlow; end: string }) {
   return (
     <Group gap={6} wrap="nowrap">
       {['parquet', 'csv'].map((kind) => (
