@@ -166,6 +166,6 @@ def _option_faults(
     for name, value in asked.items() if known is not None else ():
         option = (known or {}).get(name)
         if option is None:
-            yield ControlFault(f"{of} has no option {name} there; it has {', '.join(sorted(known or {})) or 'none'}.")
+            yield ControlFault(f"{of} has no option {name}; it has {', '.join(sorted(known or {})) or 'none'}.")
         elif not option.accepts(value):
             yield ControlFault(f"{name} of {of} must be {option.allowed}, not {value!r}.")

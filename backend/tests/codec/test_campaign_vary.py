@@ -1,0 +1,129 @@
+"""`vary`, transports and offers of a campaign file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from downlink.codec.campaign_reading import campaign_from_dict, find_campaign
+from downlink.domain.campaign import Campaign, Intcp, Offer, Split, Varied
+
+FLOWS: list[dict[str, Any]] = [
+    {"cc": "reno", "offer": {"message_bytes": 16, "every_ms": 5}},
+    {"transport": "split", "cc": "cubic", "relay_cc": "dl_hybla"},
+    {"transport": "intcp", "options": {"cache": "off"}},
+]
+
+
+def file(**changes: Any) -> dict[str, Any]:
+    conditions = [{"name": f"c{number}", "flows": [flow]} for number, flow in enumerate(FLOWS, 1)]
+    made = {"name": "x", "links": ["a"], "stop": {"seconds": 20}, "timetable": {"cycles": 2}, "conditions": conditions}
+    return {**made, **changes}
+
+
+def problem(**changes: Any) -> tuple[str, str]:
+    found = find_campaign(file(**changes))
+    assert not isinstance(found, Campaign)
+    return found[0].place, found[0].message
+
+
+def test_transports_and_offers_are_read_and_written_back() -> None:
+    campaign = campaign_from_dict(file())
+    flows = [condition.flows[0] for condition in campaign.conditions]
+    assert [flow.transport for flow in flows[1:]] == [Split("cubic", {}, None, "dl_hybla"), Intcp(cache="off")]
+    assert [flow.passes_relays for flow in flows] == [False, True, True]
+    assert flows[0].offer == Offer(16, 5)
+    assert campaign_from_dict(campaign.to_dict()) == campaign == Campaign.from_dict(campaign.to_dict())
+
+
+def test_tcp_needs_no_word_and_is_written_without_one() -> None:
+    campaign = campaign_from_dict(file(conditions=[{"name": "a", "flows": [{"transport": "tcp"}]}]))
+    assert set(campaign.to_dict()["conditions"][0]["flows"][0]) == {
+        "sender",
+        "start_s",
+        "cc",
+        "options",
+        "pacing_rate_bps",
+    }
+    assert "vary" not in campaign.to_dict()
+
+
+def test_a_key_that_is_varied_makes_a_condition_of_each_value() -> None:
+    campaign = campaign_from_dict(file(vary={"buffer_bytes": [150_000, 300_000]}))
+    assert [each.name for each in campaign.conditions] == [
+        "c1",
+        "c2",
+        "c3, buffer_bytes 150000",
+        "c3, buffer_bytes 300000",
+    ]
+    assert [each.varied for each in campaign.conditions[1:]] == [
+        None, Varied("buffer_bytes", 150_000, "c3"), Varied("buffer_bytes", 300_000, "c3"),
+    ]  # fmt: skip
+    assert campaign.conditions[3].flows[0].transport == Intcp(cache="off", buffer_bytes=300_000)
+    assert campaign_from_dict(campaign.to_dict()) == campaign
+
+
+@pytest.mark.parametrize(
+    ("vary", "found"),
+    [
+        ({"every_ms": [5, 10]}, [5, 10, 5, 5]),
+        ({"seconds": [20, 30]}, [5] * 6),
+        ({"sender.route.initcwnd": [10, 32]}, [5] * 6),
+    ],
+)
+def test_what_can_be_varied_of_flows_conditions_and_hosts(vary: dict[str, Any], found: list[int]) -> None:
+    flows = [{"cc": "reno", "offer": {"message_bytes": 16, "every_ms": 5}}] * 3
+    conditions = [{"name": f"c{number}", "flows": [flow]} for number, flow in enumerate(flows, 1)]
+    conditions[1:] = [{**each, "flows": [{**flows[0]}]} for each in conditions[1:]]
+    campaign = campaign_from_dict(file(vary=vary, conditions=conditions))
+    offers = [condition.flows[0].offer for condition in campaign.conditions]
+    assert len(offers) == 6
+    assert {offer.every_ms for offer in offers if offer} == set(found)
+
+
+def test_links_may_differ_in_what_a_figure_has_as_x() -> None:
+    campaign = campaign_from_dict(file(links=["a", "b"], vary={"gsl_rtt_ms": {"a": 20, "b": 50}}))
+    assert campaign.varied_links == (("gsl_rtt_ms", "a", 20), ("gsl_rtt_ms", "b", 50))
+    assert len(campaign.conditions) == 3
+    assert campaign_from_dict(campaign.to_dict()) == campaign == Campaign.from_dict(campaign.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "words"),
+    [
+        ({"vary": {"buffer_bytes": [1, 2]}}, "conditions[2].flows[0].options", "buffer_bytes must be a whole number"),
+        ({"vary": {"rtt": [1, 2]}}, "vary", "rtt cannot be varied. These can: transport, cc"),
+        ({"vary": {"buffer_bytes": [150_000, 150_000]}}, "vary", "twice"),
+        ({"vary": {"gsl": {"b": 1}}}, "vary.gsl", "lacks a value for a"),
+        ({"vary": {"relay_cc": ["cubic", "a b"]}}, "vary.relay_cc", "text of the form"),
+    ],
+)
+def test_a_wrong_vary_is_refused_where_it_is_written(changes: dict[str, Any], place: str, words: str) -> None:
+    assert problem(**changes)[0] == place
+    assert words in problem(**changes)[1]
+
+
+@pytest.mark.parametrize(
+    ("flow", "key", "words"),
+    [
+        ({"transport": "intcp", "cc": "cubic"}, "cc", "rate law"),
+        ({"cc": "intcp"}, "cc", "write transport: intcp"),
+        ({"relay_cc": "cubic"}, "relay_cc", "transport: split alone"),
+        ({"transport": "intcp", "options": {"cach": "on"}}, "options", "no option 'cach'; it has buffer_bytes"),
+        ({"transport": "intcp", "options": {"hole_packets": True}}, "options", "whole number from 1 to 16"),
+        ({"probe": {"every_ms": 100}, "offer": {"message_bytes": 1, "every_ms": 1}}, "offer", "carries no data"),
+        ({"transport": "quic"}, "transport", "tcp, split, intcp"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(flow: dict[str, Any], key: str, words: str) -> None:
+    place, message = problem(conditions=[{"name": "a", "flows": [flow]}])
+    assert place == f"conditions[0].flows[0].{key}"
+    assert words in message
+
+
+def test_intcp_flows_of_a_condition_have_one_sender_and_one_set_of_options() -> None:
+    two = [{"transport": "intcp"}, {"transport": "intcp", "sender": 2, "options": {"cache": "off"}}]
+    found = find_campaign(file(conditions=[{"name": "a", "flows": two}]))
+    assert isinstance(found, list)
+    assert [("one sender" in each.message, "share" in each.message) for each in found] == [(True, False), (False, True)]
