@@ -177,7 +177,7 @@ def test_everybody_dials_upstream_and_the_run_is_measured_at_each_place(lab: Lab
             assert steady["retransmission_percent"] == pytest.approx(10, rel=0.01)
             assert (steady["cwnd_bytes"], steady["in_flight_bytes"]) == (2_000_000, 900_000)
             samples = lab.call("GET", f"/runs/{run['id']}/traces/1/hop-2/samples?column=backlog_bytes")
-            assert samples["columns"]["backlog_bytes"]["value"][0] == 30_000
+            assert samples["columns"]["backlog_bytes"]["values"][0] == 30_000
     assert {agent.orders.count("upload") for agent in agents.values()} == {2}
 
 

@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "e2a9d3b64c17"
-down_revision = "a84d20c7e915"
+down_revision = "c41f80b6d2a7"
 branch_labels = None
 depends_on = None
 
