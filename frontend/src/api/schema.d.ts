@@ -3058,6 +3058,7 @@ export interface components {
                      * @description One Cubic flow of the first sender by default
                      * @default [
                      *       {
+                     *         "transport": "tcp",
                      *         "cc": "cubic",
                      *         "sender": 1,
                      *         "start_s": 0,
@@ -3071,6 +3072,20 @@ export interface components {
                              * @description Milliseconds from one probe to the next
                              * @default 100
                              */
+                            every_ms: number;
+                        } | null;
+                        /**
+                         * @description What carries it: TCP, TCP that ends at each relay, or INTCP
+                         * @default tcp
+                         * @enum {string}
+                         */
+                        transport: "tcp" | "split" | "intcp";
+                        /** @description Congestion control of the relays of a split flow; that of the sender unless named */
+                        relay_cc?: string | null;
+                        offer?: {
+                            /** @description Bytes of a message */
+                            message_bytes: number;
+                            /** @description Milliseconds from one message to the next */
                             every_ms: number;
                         } | null;
                         /**
@@ -3088,14 +3103,32 @@ export interface components {
                          * @default 0
                          */
                         start_s: number;
-                        /** @description Options of the control, by name */
+                        /** @description Options of the control, or of INTCP, by name */
                         options?: {
                             [key: string]: string | number | boolean;
                         };
                         /** @description The fastest rate of the sender, bit/s */
                         pacing_rate_bps?: number | null;
                     }[];
+                    /** @description What vary notes of the conditions that it makes */
+                    varied?: {
+                        /** @description The key */
+                        key: string;
+                        /** @description Its value here */
+                        value: string | number | boolean;
+                        /** @description The condition that was varied */
+                        of: string;
+                    } | null;
                 }[];
+                /**
+                 * @description One key with its values: a condition for each; or with a value for each link. What figures have as x
+                 * @default {}
+                 */
+                vary: {
+                    [key: string]: (string | number | boolean)[] | {
+                        [key: string]: string | number | boolean;
+                    };
+                };
                 /**
                  * @description Published figures that its numbers are held against
                  * @default []
@@ -3484,6 +3517,15 @@ export interface components {
             /** Conditions */
             conditions: components["schemas"]["Condition"][];
             /**
+             * Vary
+             * @description A key with its value on each link: an x-axis
+             */
+            vary?: {
+                [key: string]: {
+                    [key: string]: string | number | boolean;
+                };
+            } | null;
+            /**
              * Reproduces
              * @description Published figures, as the campaign file has them
              */
@@ -3602,6 +3644,22 @@ export interface components {
             sampling: string | null;
             /** Flows */
             flows: number;
+        };
+        /**
+         * Carrier
+         * @description What carries a flow that passes relays.
+         */
+        Carrier: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "split" | "intcp";
+            /**
+             * Relay Cc
+             * @description Of the relays of a split flow
+             */
+            relay_cc?: string | null;
         };
         /** Channel */
         Channel: {
@@ -4027,7 +4085,7 @@ export interface components {
             /** Name */
             name: string;
             /** Flows */
-            flows: (components["schemas"]["FlowSpec"] | components["schemas"]["ProbeFlowSpec"])[];
+            flows: (components["schemas"]["FlowSpec"] | components["schemas"]["ProbeFlowSpec"] | components["schemas"]["IntcpFlowSpec"])[];
             /**
              * Sender
              * @description Settings of every sending host
@@ -4043,6 +4101,8 @@ export interface components {
                 [key: string]: string;
             };
             stop: components["schemas"]["StopRule"];
+            /** @description What `vary` of the file gave it */
+            varied?: components["schemas"]["VariedSpec"] | null;
         };
         /** Conflict */
         Conflict: {
@@ -4702,7 +4762,7 @@ export interface components {
             sender: components["schemas"]["Peer"];
             /** Receivers */
             receivers: components["schemas"]["Peer"][];
-            offer?: components["schemas"]["Offer"] | null;
+            offer?: components["schemas"]["downlink__protocol__messages__Offer"] | null;
             upstream?: components["schemas"]["Neighbour"] | null;
             /**
              * Downstream
@@ -4838,6 +4898,18 @@ export interface components {
             };
             /** Pacing Rate Bps */
             pacing_rate_bps: number | null;
+            /**
+             * Transport
+             * @default tcp
+             * @enum {string}
+             */
+            transport: "tcp" | "split";
+            /**
+             * Relay Cc
+             * @description Of the relays of a split flow
+             */
+            relay_cc?: string | null;
+            offer?: components["schemas"]["OfferSpec"] | null;
         };
         /** GoOrder */
         GoOrder: {
@@ -4929,6 +5001,26 @@ export interface components {
             retransmission_percent: components["schemas"]["SeriesBand"];
             in_flight_bytes: components["schemas"]["SeriesBand"];
             probe_loss_percent: components["schemas"]["SeriesBand"];
+        };
+        /**
+         * HopTrace
+         * @description What a relay recorded of a flow.
+         */
+        HopTrace: {
+            /**
+             * Point
+             * @description `hop-1`, `hop-2`, …, from the sender
+             */
+            point: string;
+            /** Agent */
+            agent: string;
+            /** App Bytes */
+            app_bytes: number | null;
+            /** Ended */
+            ended: string | null;
+            /** Detail */
+            detail: string | null;
+            trace: components["schemas"]["TraceFacts"];
         };
         /**
          * Host
@@ -5148,6 +5240,26 @@ export interface components {
              * @description Why the test failed, as its file says; the run is a failed one
              */
             failure: string | null;
+        };
+        /** IntcpFlowSpec */
+        IntcpFlowSpec: {
+            /**
+             * Transport
+             * @constant
+             */
+            transport: "intcp";
+            /**
+             * Sender
+             * @description Which of the link's senders, from 1
+             */
+            sender: number;
+            /** Start S */
+            start_s: number;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            offer?: components["schemas"]["OfferSpec"] | null;
         };
         /** IntcpTransport */
         IntcpTransport: {
@@ -5414,6 +5526,11 @@ export interface components {
             /** Senders */
             senders: string[];
             /**
+             * Relays
+             * @description Agents on the way, from the senders to the receiver; empty for none
+             */
+            relays: string[];
+            /**
              * Allowance Bytes
              * @description A month; a run that might take more than is left does not start
              */
@@ -5507,6 +5624,11 @@ export interface components {
              */
             senders: string[];
             /**
+             * Relays
+             * @description Agents on the way, in order from the senders to the receiver: for split and INTCP
+             */
+            relays?: string[];
+            /**
              * Allowance Bytes
              * @description A month, over all campaigns
              */
@@ -5566,6 +5688,8 @@ export interface components {
             receiver?: string | null;
             /** Senders */
             senders?: string[] | null;
+            /** Relays */
+            relays?: string[] | null;
             /** Allowance Bytes */
             allowance_bytes?: number | null;
             /** Reset Day */
@@ -6228,11 +6352,8 @@ export interface components {
             /** Value */
             value: number;
         };
-        /**
-         * Offer
-         * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
-         */
-        Offer: {
+        /** OfferSpec */
+        OfferSpec: {
             /** Message Bytes */
             message_bytes: number;
             /** Every Ms */
@@ -7415,6 +7536,16 @@ export interface components {
             start_s: number;
             /** Pacing Rate Bps */
             pacing_rate_bps: number | null;
+            /** @description Of flows that pass relays; TCP goes without */
+            carrier?: components["schemas"]["Carrier"] | null;
+            /** @description Messages at a fixed rate; else as fast as it can */
+            offer?: components["schemas"]["downlink__api__schemas__runs__Offer"] | null;
+            /**
+             * Relays
+             * @description Agents, from the sender to the receiver
+             * @default []
+             */
+            relays: string[];
             /**
              * Throughput Bps
              * @description Mean over the whole run
@@ -7438,6 +7569,19 @@ export interface components {
             traces: components["schemas"]["Traces"];
             /** @description Null of probe flows, imported runs, and until the run is analysed by this version */
             proxy?: components["schemas"]["Proxy"] | null;
+            /**
+             * Hops
+             * @description At the relays, from the sender; empty over TCP
+             * @default []
+             */
+            hops: components["schemas"]["HopTrace"][];
+            /**
+             * Delivery
+             * @description The halves of its delivery table
+             */
+            delivery?: {
+                [key: string]: components["schemas"]["TraceFacts"];
+            } | null;
         };
         /** RunHost */
         RunHost: {
@@ -8597,6 +8741,18 @@ export interface components {
             not_within: boolean[];
         };
         /**
+         * VariedSpec
+         * @description Of a condition that `vary` made.
+         */
+        VariedSpec: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: string | number | boolean;
+            /** Of */
+            of: string;
+        };
+        /**
          * Verb
          * @description READ: all that is planned, measured and computed, previews and exports included. READ_CAMPAIGN: the results of one campaign, which
          *     is a visitor's own when the link was made for it. SHARE_CAMPAIGN: make such links, list and revoke them.
@@ -8716,6 +8872,23 @@ export interface components {
             high: number | null;
             /** N */
             n: number;
+        };
+        /** Offer */
+        downlink__api__schemas__runs__Offer: {
+            /** Message Bytes */
+            message_bytes: number;
+            /** Every Ms */
+            every_ms: number;
+        };
+        /**
+         * Offer
+         * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
+         */
+        downlink__protocol__messages__Offer: {
+            /** Message Bytes */
+            message_bytes: number;
+            /** Every Ms */
+            every_ms: number;
         };
     };
     responses: never;
@@ -14001,7 +14174,8 @@ export interface operations {
                 run_id: string;
                 /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                point: "sender" | "receiver" | "link";
+                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves */
+                point: string;
             };
             cookie?: never;
         };
@@ -17042,7 +17216,8 @@ export interface operations {
                 run_id: string;
                 /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                point: "sender" | "receiver" | "link";
+                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves */
+                point: string;
             };
             cookie?: never;
         };
@@ -17130,7 +17305,8 @@ export interface operations {
                 run_id: string;
                 /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                point: "sender" | "receiver" | "link";
+                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves */
+                point: string;
             };
             cookie?: never;
         };
