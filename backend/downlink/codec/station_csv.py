@@ -108,7 +108,7 @@ def _moment(text: str, zone: str | None, line: int) -> datetime:
 
 
 def _read_moment(text: str) -> datetime | None:
-    for read in (datetime.fromisoformat, *(lambda text, form=form: datetime.strptime(text, form) for form in FORMATS)):  # type: ignore[misc]  # noqa: DTZ007 - the zone follows
+    for read in (datetime.fromisoformat, *(lambda text, form=form: datetime.strptime(text, form) for form in FORMATS)):  # noqa: DTZ007 - the zone follows
         try:
             return read(text)
         except ValueError:

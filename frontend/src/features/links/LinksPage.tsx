@@ -15,6 +15,7 @@ import { QueryPanel } from '@/ui/QueryPanel'
 import { Tag } from '@/ui/Tag'
 import { allowanceText } from './form'
 import { LinkForm } from './LinkForm'
+import { LinkWeather } from './LinkWeather'
 import { QuickTest } from './QuickTest'
 import { useDeleteLink, useLinks } from './queries'
 
@@ -102,6 +103,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
       cell: ({ row }) => (
         <Group gap={6} wrap="nowrap">
           <QuickTest links={[row.original]} size="compact-sm" variant="light" aria-label={`Quick test on ${row.original.name}`} />
+          <LinkWeather link={row.original} size="compact-sm" variant="default" aria-label={`Dish and weather of ${row.original.name}`} />
           <Allowed verb="change_link" owner={row.original.owner_id}>
             <Button size="compact-sm" variant="default" onClick={() => onEdit(row.original)} aria-label={`Change ${row.original.name}`}>
               Change

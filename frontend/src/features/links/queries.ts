@@ -33,3 +33,16 @@ export function useQuickTest() {
   const cache = useQueryClient()
   return api.useMutation('post', `${API}/links/{link_id}/quick-test`, { onSuccess: () => cache.invalidateQueries() })
 }
+
+/** What is known of a link over time. */
+export const useLinkQuantities = (link_id: string) =>
+  api.useQuery('get', `${API}/links/{link_id}/quantities`, { params: { path: { link_id } } })
+
+/** The day before a moment. */
+export const useLinkStrips = (link_id: string, to_at: string) =>
+  api.useQuery('get', `${API}/links/{link_id}/observations`, { params: { path: { link_id }, query: { to_at } } })
+
+export function useImportStation() {
+  const cache = useQueryClient()
+  return api.useMutation('post', `${API}/links/{link_id}/observations/import`, { onSuccess: () => cache.invalidateQueries() })
+}
