@@ -114,7 +114,7 @@ func message(files *protoregistry.Files, name string) *dynamicpb.Message {
 	if err != nil {
 		panic(err)
 	}
-	return dynamicpb.NewMessage(found.(protoreflect.MessageDescriptor)) //nolint:forcetypeassert // as written above
+	return dynamicpb.NewMessage(found.(protoreflect.MessageDescriptor))
 }
 
 func itoa(number int64) string { return strconv.FormatInt(number, 10) }

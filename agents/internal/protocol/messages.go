@@ -315,6 +315,8 @@ func (t Transport) MarshalJSON() ([]byte, error) {
 	case TransportSplit:
 		carried["relay_cc"] = t.RelayCC
 		fallthrough
+	case TransportTCP:
+		fallthrough
 	default:
 		carried["cc"], carried["options"], carried["pacing_rate_bps"] = t.CC, t.Options, t.PacingRateBps
 	}

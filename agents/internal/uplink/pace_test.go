@@ -3,6 +3,7 @@ package uplink
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math"
 	"testing"
@@ -94,7 +95,7 @@ func TestABodyLeavesAtItsPace(t *testing.T) {
 		n, err := reader.Read(buffer)
 		got += n
 		require.LessOrEqual(t, float64(got), paceBurst+bps/8*time.Since(began).Seconds()+1)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)

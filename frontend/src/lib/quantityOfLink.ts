@@ -1,4 +1,10 @@
-import type { LinkStrip } from '@/api/types'
+interface Bin {
+  /** When it begins, in UTC. */
+  at: string
+  low: number
+  mean: number
+  high: number
+}
 
 /** `dish.obstruction_ratio` as people read it: "Dish: obstruction ratio". */
 export function quantityTitle(name: string): string {
@@ -7,4 +13,5 @@ export function quantityTitle(name: string): string {
 }
 
 /** The bins of a strip with their moments in seconds since 1970. */
-export const binsOf = ({ bins }: LinkStrip) => bins.map(({ at, low, mean, high }) => ({ at_s: Date.parse(at) / 1000, low, mean, high }))
+export const binsOf = ({ bins }: { bins: readonly Bin[] }) =>
+  bins.map(({ at, low, mean, high }) => ({ at_s: Date.parse(at) / 1000, low, mean, high }))
