@@ -24,7 +24,7 @@ type joinCmd struct {
 	Token          string   `help:"Enrolment token from the dashboard; it works once." env:"DOWNLINK_ENROLMENT_TOKEN" xor:"token"`
 	TokenFile      string   `help:"File with the token, or - for standard input: other users of this host see a command line, and a shell keeps it." xor:"token" placeholder:"FILE"`
 	Name           string   `help:"Name that people will see." required:""`
-	Role           []string `help:"What this host may be in a run; may be given twice." enum:"sender,receiver" default:"sender,receiver"`
+	Role           []string `help:"What this host may be in a run; may be given twice." enum:"sender,receiver,relay" default:"sender,receiver"`
 	StateDir       string   `help:"State folder." default:"/var/lib/downlink-agent" type:"path"`
 	DataHost       string   `help:"Address at which other agents reach this host; without it, the one that leads to the server."`
 	DataPort       int      `help:"Data port of a sender; 0 lets the kernel pick one for each run."`
