@@ -4900,10 +4900,10 @@ export interface components {
             pacing_rate_bps: number | null;
             /**
              * Transport
-             * @default tcp
+             * @description TCP is left out
              * @enum {string}
              */
-            transport: "tcp" | "split";
+            transport?: "tcp" | "split";
             /**
              * Relay Cc
              * @description Of the relays of a split flow
@@ -7542,10 +7542,9 @@ export interface components {
             offer?: components["schemas"]["downlink__api__schemas__runs__Offer"] | null;
             /**
              * Relays
-             * @description Agents, from the sender to the receiver
-             * @default []
+             * @description Agents, from the sender to the receiver; left out over TCP
              */
-            relays: string[];
+            relays?: string[];
             /**
              * Throughput Bps
              * @description Mean over the whole run
@@ -7571,10 +7570,9 @@ export interface components {
             proxy?: components["schemas"]["Proxy"] | null;
             /**
              * Hops
-             * @description At the relays, from the sender; empty over TCP
-             * @default []
+             * @description At the relays, from the sender; left out over TCP
              */
-            hops: components["schemas"]["HopTrace"][];
+            hops?: components["schemas"]["HopTrace"][];
             /**
              * Delivery
              * @description The halves of its delivery table

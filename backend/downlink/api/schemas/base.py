@@ -44,6 +44,11 @@ class Shape(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+def may_be_left_out(schema: dict[str, Any]) -> None:
+    """For a field that answers leave out at its default: in the document, a default means that the field is always there."""
+    schema.pop("default", None)
+
+
 S = TypeVar("S", bound=Shape)
 
 

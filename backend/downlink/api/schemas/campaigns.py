@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, refuse_controls
+from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, may_be_left_out, refuse_controls
 from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.metric import DEFAULT_PRIMARY
 from downlink.domain.preflight import Check, Level
@@ -115,7 +115,12 @@ class FlowSpec(Shape):
     start_s: float
     options: dict[str, Any]
     pacing_rate_bps: int | None
-    transport: Literal["tcp", "split"] = Field(default="tcp", exclude_if=lambda kind: kind == "tcp")
+    transport: Literal["tcp", "split"] = Field(
+        default="tcp",
+        exclude_if=lambda kind: kind == "tcp",
+        json_schema_extra=may_be_left_out,
+        description="TCP is left out",
+    )
     relay_cc: str | None = Field(
         default=None, exclude_if=lambda cc: cc is None, description="Of the relays of a split flow"
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 
-from downlink.api.schemas.base import Moment, SamplingName, Shape, with_listed
+from downlink.api.schemas.base import Moment, SamplingName, Shape, may_be_left_out, with_listed
 from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 
 
@@ -138,7 +138,10 @@ class RunFlow(Shape):
         description="Messages at a fixed rate; else as fast as it can",
     )
     relays: list[str] = Field(
-        default=[], exclude_if=lambda relays: not relays, description="Agents, from the sender to the receiver"
+        default=[],
+        exclude_if=lambda relays: not relays,
+        json_schema_extra=may_be_left_out,
+        description="Agents, from the sender to the receiver; left out over TCP",
     )
     throughput_bps: float | None = Field(description="Mean over the whole run")
     goodput_bps: float | None
@@ -152,7 +155,10 @@ class RunFlow(Shape):
         default=None, description="Null of probe flows, imported runs, and until the run is analysed by this version"
     )
     hops: list[HopTrace] = Field(
-        default=[], exclude_if=lambda hops: not hops, description="At the relays, from the sender; empty over TCP"
+        default=[],
+        exclude_if=lambda hops: not hops,
+        json_schema_extra=may_be_left_out,
+        description="At the relays, from the sender; left out over TCP",
     )
     delivery: dict[Literal["sent", "delivered"], TraceFacts] | None = Field(
         default=None, exclude_if=lambda delivery: delivery is None, description="The halves of its delivery table"
