@@ -144,7 +144,7 @@ test: ## Every test; installs what it needs. A part that fails does not hide the
 	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
-test-backend: $(STAMPS)/python $(S3_SERVER) $(OIDC_PROVIDER) $(if $(filter debian,$(SERVERS)),packages)
+test-backend: $(STAMPS)/python $(AGENT) $(S3_SERVER) $(OIDC_PROVIDER) $(if $(filter debian,$(SERVERS)),packages)
 	TEST_SERVERS=$(SERVERS) $(PYTEST_TWICE) backend/tests --ignore backend/tests/system
 
 .PHONY: test-agents

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.domain.campaign_state import UNDER_WAY, CampaignState, may_follow
+from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
 from downlink.domain.errors import ConflictError
 from downlink.storage import campaigns as rows
 from downlink.storage import runs as run_rows
@@ -32,3 +32,16 @@ def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
         row.ended_at = now
         set_state(unit, row, CampaignState.COMPLETE, now)
         log.info("campaign_complete", campaign_id=str(row.id))
+
+
+def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
+    row = rows.find_campaign(unit, campaign_id, is_locked=True)
+    if row.state not in (CampaignState.DRAFT, *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
+        raise ConflictError("campaign_under_way", _under_way(row))
+    rows.delete_campaign(unit, campaign_id)
+
+
+def _under_way(row: tables.Campaign) -> str:
+    if row.origin == "imported":
+        return "The imported files are still being analysed; try again in a minute."
+    return "This campaign is under way; cancel it, and wait until its hosts are restored."

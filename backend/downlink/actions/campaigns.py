@@ -20,7 +20,7 @@ from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.tables import moment_text
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.campaign import Campaign
-from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState
+from downlink.domain.campaign_state import UNDER_WAY, CampaignState
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
 from downlink.domain.errors import ConflictError
@@ -136,19 +136,6 @@ def duplicate_campaign(
     copy = create_campaign(unit, source, None, now, owner_id=owner_id)
     copy.tags = list(row.tags)
     return copy
-
-
-def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
-    row = rows.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state not in (CampaignState.DRAFT, *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
-        raise ConflictError("campaign_under_way", _under_way(row))
-    rows.delete_campaign(unit, campaign_id)
-
-
-def _under_way(row: tables.Campaign) -> str:
-    if row.origin == "imported":
-        return "The imported files are still being analysed; try again in a minute."
-    return "This campaign is under way; cancel it, and wait until its hosts are restored."
 
 
 def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_offline: bool = False) -> None:

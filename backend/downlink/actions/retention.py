@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from downlink.actions.campaigns import delete_campaign
+from downlink.actions.campaign_states import delete_campaign
 from downlink.domain.access import Actor
 from downlink.domain.campaign_state import ENDED
 from downlink.domain.errors import ConflictError

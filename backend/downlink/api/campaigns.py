@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from downlink.actions import campaigns, reruns
+from downlink.actions import campaign_states, campaigns, reruns
 from downlink.api import present
 from downlink.api.deps import (
     CampaignReader,
@@ -147,7 +147,7 @@ def duplicate_campaign(
 )
 def delete_campaign(campaign_id: UUID, unit: UnitOfWork) -> None:
     """Delete a draft or an ended campaign with its runs and traces."""
-    campaigns.delete_campaign(unit, campaign_id)
+    campaign_states.delete_campaign(unit, campaign_id)
 
 
 @router.post(

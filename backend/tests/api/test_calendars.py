@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select, text
 
 from downlink.actions.archive import load_archive
-from downlink.actions.campaigns import delete_campaign
+from downlink.actions.campaign_states import delete_campaign
 from downlink.storage import calendars
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit

@@ -14,6 +14,8 @@ from sqlalchemy import func, select
 from starlette.datastructures import State
 
 from downlink.api.figures import ServerCollector
+from downlink.api.room import Room
+from downlink.settings import Settings
 from downlink.stack.servers import free_port
 from downlink.storage.tables import Agent, RunHost
 from downlink.storage.unit import open_units
@@ -106,8 +108,9 @@ def test_figures_are_given_while_database_and_queue_are_away(lab: Lab) -> None:
     away = f"127.0.0.1:{free_port()}"
     units = open_units(f"postgresql+psycopg://nobody@{away}/none", 1)
     registry = CollectorRegistry()
-    registry.register(ServerCollector(State({"units": units, "clock": lab.now}), f"redis://{away}/0"))
-    assert read(registry) == {("downlink_database_up",): 0, ("downlink_queue_up",): 0}
+    room = Room(Settings(database_most_gib=1), units)
+    registry.register(ServerCollector(State({"units": units, "clock": lab.now, "room": room}), f"redis://{away}/0"))
+    assert read(registry) == {("downlink_database_up",): 0, ("downlink_queue_up",): 0, ("downlink_accepting",): 1}
     units.close()
 
 

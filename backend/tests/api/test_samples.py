@@ -140,16 +140,16 @@ def test_annotations_that_touch_a_run_are_among_its_moments(lab: Lab, run: dict[
         lab.call("POST", "/annotations", noted, expect=201)
 
     lab.link("another")
-    second = timedelta(seconds=1)
-    note("rain", zero - 60 * second, zero + second, link=run["link"])
-    note("gust", zero + 2 * second, campaign_id=run["campaign_id"])
-    note("storm", end - second / 2, end + 60 * second, link=run["link"])
-    note("before", zero - 9 * second, zero - 8 * second, link=run["link"])
+    minute, tenth = timedelta(minutes=1), (end - zero) / 10
+    note("rain", zero - minute, zero + tenth, link=run["link"])
+    note("gust", zero + 2 * tenth, campaign_id=run["campaign_id"])
+    note("storm", end - tenth, end + minute, link=run["link"])
+    note("before", zero - 2 * minute, zero - minute, link=run["link"])
     note("elsewhere", zero, link="another")
     found = [each for each in lab.call("GET", f"/runs/{run['id']}/moments")["moments"] if each["kind"] == "annotation"]
     assert [each["text"] for each in found] == ["rain", "gust", "storm"]
-    storm_us = (end - second / 2 - zero).total_seconds() * 1e6
+    tenth_us = tenth.total_seconds() * 1e6
     # Moments leave the API in milliseconds.
-    assert [each["at_us"] for each in found] == pytest.approx([0, 2_000_000, storm_us], abs=1_000)
-    assert found[0]["until_us"] == pytest.approx(1_000_000, abs=1_000)
+    assert [each["at_us"] for each in found] == pytest.approx([0, 2 * tenth_us, 9 * tenth_us], abs=1_000)
+    assert found[0]["until_us"] == pytest.approx(tenth_us, abs=1_000)
     assert [each["until_us"] for each in found[1:]] == [None, None]
