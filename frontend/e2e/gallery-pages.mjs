@@ -37,6 +37,15 @@ const MAKING = [
 /** @type {GalleryPage[]} */
 const AROUND = [
   { name: 'links', path: '/links', text: 'Links: what is known of each, its profile, and a quick test in two clicks.' },
+  {
+    name: 'links-weather',
+    path: '/links',
+    text: 'Dish and weather of a link over the last day, and the door for the file of a weather station.',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Dish and weather of geo-20mbps' }).click()
+      await page.getByRole('dialog').getByText('weather.rain').or(page.getByRole('dialog').getByText('Rain')).first().waitFor()
+    },
+  },
   { name: 'agents', path: '/agents', text: 'Agents: which hosts are there, what they can do, and how another one joins.' },
   {
     name: 'calendar',
@@ -45,6 +54,14 @@ const AROUND = [
     prepare: (page) => page.getByRole('navigation', { name: 'Days' }).waitFor(),
   },
   { name: 'reproduction', path: '/reproduction', text: 'Published values beside what the studies here found.' },
+  {
+    name: 'storage',
+    path: '/storage',
+    text: 'What takes the room, what would go by each campaign’s rules and when, and what is kept for good.',
+    prepare: heading('Room'),
+  },
+  { name: 'people', path: '/people', text: 'People, their roles, invitations, sessions, and the log of what was done.' },
+  { name: 'notifications', path: '/notifications', text: 'Where news of campaigns, agents and budgets goes.' },
   { name: 'import', path: '/campaigns/import', text: 'Files of other tools become runs.' },
   { name: 'tokens', path: '/tokens', text: 'Access tokens for scripts, with scope and end.' },
   { name: 'api', path: '/api/v1/docs', text: 'The REST API: parameters, bodies and answers, served locally.' },
@@ -74,6 +91,7 @@ export async function galleryPages(browser, baseUrl, storageState) {
   const buffers = complete(/^Buffers/)
   const [leoRun] = await items(`/campaigns/${leo.id}/runs?state=complete`)
   const [pairRun] = await items(`/campaigns/${pair.id}/runs?state=complete`)
+  const path = (await items('/paths')).find((/** @type {any} */ { state }) => state === 'ready')
   await context.close()
   return [
     { name: 'campaigns', path: '/campaigns', text: 'All campaigns, with state, tags and links; searched, filtered and sorted.' },
@@ -83,6 +101,7 @@ export async function galleryPages(browser, baseUrl, storageState) {
     ...leoPages(leo),
     ...manyPages(buffers),
     ...runPages(pairRun, leoRun),
+    ...(path ? pathPages(path) : []),
     ...AROUND,
   ]
 }
@@ -188,6 +207,19 @@ function runPages(pair, leo) {
       name: 'run-link',
       path: `/runs/${leo.id}?tab=link`,
       text: 'What the emulated link did during the run: queue, rate, drops and delay.',
+    },
+  ]
+}
+
+/** @param {{id: string}} path @returns {GalleryPage[]} */
+function pathPages({ id }) {
+  return [
+    { name: 'paths', path: '/paths', text: 'Paths through a constellation: ready-made ones, and those made here.' },
+    {
+      name: 'path',
+      path: `/paths/${id}`,
+      text: 'A path over the world, and its delay, hops and changes over time.',
+      prepare: (page) => page.getByRole('img', { name: /^Map/ }).waitFor(),
     },
   ]
 }

@@ -24,5 +24,5 @@ export function galleryText(pages) {
 const HEAD = `# Gallery
 
 Each page, light and dark, in windows of 1,280 and 390 px. \`make gallery\` writes this folder: it fills a stack of its own with recorded campaigns
-(\`docs/examples/recorded-hystart.zip\`, \`docs/examples/recorded-buffers.zip\`, \`docs/reproduction/archives/002-leo.zip\`), lets a small one run, and takes the pictures.
-It fails when a page is wider than its window or says an error, or when the pictures take more than 6 MB.`
+(\`docs/examples/recorded-hystart.zip\`, \`docs/examples/recorded-buffers.zip\`, \`docs/reproduction/archives/002-leo.zip\`), lets a small one run, makes an hour of a path, imports a day of weather, and takes the pictures.
+It fails when a page is wider than its window or says an error, or when the pictures take more than 7 MB.`

@@ -1,10 +1,11 @@
 /**
  * The pictures of docs/gallery: a stack of its own is filled with recorded campaigns, one more runs, and each page is taken in both
  * widths and both colour schemes.
- *   node e2e/gallery.mjs --into ../docs/gallery [--home ../.demo/gallery] [--only NAME,NAME] [--look dark-390] [--base-url URL --username U --password P]
+ *   node e2e/gallery.mjs --into ../docs/gallery [--home FOLDER] [--only NAME,NAME] [--look dark-390] [--base-url URL --username U --password P]
  * With --base-url the pages of a stack that runs already are taken. Ends with status 1 when a page has a fault, or the folder too many bytes.
  */
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { launchBrowser } from './browser.mjs'
@@ -13,7 +14,7 @@ import { galleryPages } from './gallery-pages.mjs'
 import { startStack } from './gallery-stack.mjs'
 import { galleryText } from './gallery-text.mjs'
 
-const MOST_BYTES = 6_000_000
+const MOST_BYTES = 7_000_000
 const LOOKS = /** @type {const} */ ([
   { width: 1280, scheme: 'light' },
   { width: 1280, scheme: 'dark' },
@@ -28,7 +29,7 @@ const text = /** @type {const} */ ({ type: 'string' })
 const { values } = parseArgs({
   options: {
     into: text,
-    home: { ...text, default: '../.demo/gallery' },
+    home: text,
     only: text,
     look: text,
     'base-url': text,
@@ -41,7 +42,7 @@ await mkdir(into, { recursive: true })
 
 const stack = values['base-url']
   ? { baseUrl: values['base-url'], username: String(values.username), password: String(values.password), stop: async () => undefined }
-  : await startStack(values.home)
+  : await startStack(values.home ?? (await mkdtemp(join(tmpdir(), 'downlink-'))))
 const browser = await launchBrowser()
 let faultCount = 0
 try {

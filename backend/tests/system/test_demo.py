@@ -120,6 +120,8 @@ SHORT = {
     "cycles: 10, pause_s: 60": "cycles: 1, pause_s: 0",
 }
 """The times of paper-001-pairs.yaml, and much shorter ones."""
+LEFT_OUT = tuple(f"  - {{name: {name}" for name in ("Cubic and Cubic", "Cubic and Hybla", "HyStart on and off"))
+"""Its other pairs run in the study's test."""
 
 
 def shortened(path: Path, times: dict[str, str]) -> str:
@@ -134,10 +136,11 @@ def shortened(path: Path, times: dict[str, str]) -> str:
 @pytest.mark.timeout(300)
 def test_a_campaign_of_two_senders_works_by_itself(home: Path) -> None:
     pairs = shortened(ROOT / "docs" / "examples" / "paper-001-pairs.yaml", SHORT)
-    process = demo(home, source=pairs, DEMO_EXIT="1")
+    two = "".join(line for line in pairs.splitlines(keepends=True) if not line.startswith(LEFT_OUT))
+    process = demo(home, source=two, DEMO_EXIT="1")
     said, _ = process.communicate(timeout=240)
     assert process.returncode == 0, said
-    assert "Five pairs over GEO: 5 of 5 runs complete" in said
+    assert "Five pairs over GEO: 2 of 2 runs complete" in said
     with running(home, None) as stack:
         client = Client(Access(stack.address, stack.token))
         link = next(link for link in client.items("/links") if link["name"] == "geo-viasat")
@@ -149,7 +152,7 @@ def test_a_campaign_of_two_senders_works_by_itself(home: Path) -> None:
         runs = [client.get(f"/runs/{run['id']}") for run in client.items(f"/campaigns/{campaign['id']}/runs")]
         flows = [flow for run in runs for flow in run["flows"]]
     assert all(flow["throughput_bps"] for flow in flows)
-    assert sorted(flow["sender"] for flow in flows) == ["geo-viasat-sender"] * 5 + ["geo-viasat-sender-2"] * 5
+    assert sorted(flow["sender"] for flow in flows) == ["geo-viasat-sender"] * 2 + ["geo-viasat-sender-2"] * 2
 
 
 TWO_LINKS = """

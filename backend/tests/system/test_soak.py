@@ -1,6 +1,6 @@
 """The whole system left running: campaigns in a loop, two open tabs, an import each minute, every process killed once.
 
-Three minutes here, thirty in `make soak` (SOAK_S): nothing may grow once the last killed process is back.
+Two minutes here, thirty in `make soak` (SOAK_S): nothing may grow once the last killed process is back.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.fixtures.foreign_files import iperf3_file
 from tests.system.conftest import RECEIVER, ROOT, SENDER, System, whole_system
 from tests.system.watching import MB, Watch, descriptors, error_lines, family, memory_mb
 
-SOAK_S = float(os.environ.get("SOAK_S", "180"))
+SOAK_S = float(os.environ.get("SOAK_S", "120"))
 SAMPLE_S = 5.0
 KILLED_FROM, KILLED_UNTIL, WATCHED_FROM = 0.1, 0.5, 0.6  # shares of the time
 IMPORT_S = 60.0
