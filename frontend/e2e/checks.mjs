@@ -72,7 +72,17 @@ export async function overflowFaults(page) {
     scrollWidth: document.documentElement.scrollWidth,
     clientWidth: document.documentElement.clientWidth,
   }))
-  return scrollWidth > clientWidth ? [`overflow: the page is ${scrollWidth} px wide in a window of ${clientWidth} px`] : []
+  const wide = scrollWidth > clientWidth ? [`overflow: the page is ${scrollWidth} px wide in a window of ${clientWidth} px`] : []
+  return [...wide, ...(await page.evaluate(cutButtons)).map((words) => `cut: the button "${words}" does not show its words`)]
+}
+
+/** In the page: the words of buttons that end before their words do. */
+function cutButtons() {
+  const isCut = (/** @type {Element} */ element) =>
+    getComputedStyle(element).overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0
+  return [...document.querySelectorAll('button')]
+    .filter((button) => [button, ...button.querySelectorAll('*')].some(isCut))
+    .map(({ textContent }) => textContent?.trim() ?? '')
 }
 
 /**

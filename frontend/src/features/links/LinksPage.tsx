@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { Link as PageLink } from '@tanstack/react-router'
 import type { SortingState } from '@tanstack/react-table'
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import type { Link } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
 import { Allowed } from '@/ui/Allowed'
@@ -70,7 +70,8 @@ const noValue = { enableSorting: false } as const
 
 /** The links; on narrow screens each is a card, so that its buttons stay in sight. */
 function LinksTable({ links, onEdit }: { links: Link[]; onEdit: (link: Link) => void }) {
-  const columns = useMemo(() => columnsOf(onEdit), [onEdit])
+  const hasRelays = links.some(({ relays }) => relays.length > 0)
+  const columns = useMemo(() => columnsOf(onEdit).filter(({ id }) => hasRelays || id !== 'relays'), [onEdit, hasRelays])
   const [sorting, setSorting] = useState<SortingState>([])
   return <DataTable label="Links" rows={links} columns={columns} sorting={sorting} onSortingChange={setSorting} />
 }
@@ -86,7 +87,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
       cell: ({ row }) => formatRate(row.original.nominal_rate_bps),
     },
     { id: 'rtt', accessorKey: 'base_rtt_ms', header: 'Base RTT', cell: ({ row }) => `${formatNumber(row.original.base_rtt_ms)} ms` },
-    { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => formatBytes(bdpOf(row.original)) },
+    { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => <Whole>{formatBytes(bdpOf(row.original))}</Whole> },
     { id: 'receiver', accessorKey: 'receiver', header: 'Receiver' },
     { id: 'senders', accessorFn: ({ senders }) => senders.join(', '), header: 'Senders', ...noValue },
     { id: 'relays', accessorFn: ({ relays }) => relays.join(', '), header: 'Relays', ...noValue },
@@ -130,12 +131,20 @@ function Name({ link }: { link: Link }) {
   )
 }
 
+const Whole = ({ children }: { children: ReactNode }) => (
+  <Text span inherit style={{ whiteSpace: 'nowrap' }}>
+    {children}
+  </Text>
+)
+
 function Now({ link }: { link: Link }) {
   if (!link.run_id) return 'free'
   return (
-    <PageLink to="/runs/$runId" params={{ runId: link.run_id }}>
-      a run
-    </PageLink>
+    <Whole>
+      <PageLink to="/runs/$runId" params={{ runId: link.run_id }}>
+        a run
+      </PageLink>
+    </Whole>
   )
 }
 
