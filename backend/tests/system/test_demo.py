@@ -179,16 +179,24 @@ pep: {satellite: {cc: bbr}, terrestrial: {cc: reno}}
 
 
 @pytest.mark.timeout(300)
-def test_runs_with_tickets_complete_behind_a_proxy(home: Path) -> None:
+def test_runs_with_tickets_complete_behind_a_proxy_and_say_that_it_is_there(home: Path) -> None:
     profile = (ROOT / "agents" / "internal" / "emulate" / "profiles" / "terrestrial.yaml").read_text()
     (home.parent / "profiles").mkdir()
-    (home.parent / "profiles" / "proxied.yaml").write_text(profile + PROXIED)
+    (home.parent / "profiles" / "proxied.yaml").write_text(profile.replace("base_ms: 10}", "base_ms: 100}") + PROXIED)
     process = demo(home, source=TWO_LINKS.replace("terrestrial.2", "proxied"), DEMO_EXIT="1")
     said, _ = process.communicate(timeout=150)
     assert process.returncode == 0, said
     assert "2 of 2 runs complete" in said
     (log,) = (home / "log").glob("link-demo-*-2.log")
     assert "joined=1 refused=0 unreachable=0" in log.read_text()
+    with running(home, None) as stack:
+        client = Client(Access(stack.address, stack.token))
+        campaign = next(each for each in client.items("/campaigns") if each["name"] == "Two links")
+        runs = [client.get(f"/runs/{run['id']}") for run in client.items(f"/campaigns/{campaign['id']}/runs")]
+    assert {run["link"]: run["flows"][0]["proxy"]["path"] for run in runs} == {
+        "terrestrial": "whole",
+        "proxied": "split",
+    }
 
 
 def test_what_a_campaign_lacks_is_said_before_anything_starts(home: Path) -> None:
