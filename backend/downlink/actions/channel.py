@@ -24,8 +24,8 @@ from downlink.domain.agent import (
 from downlink.domain.campaign import Sampling
 from downlink.domain.live import left_flows, live_flows, shown
 from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
+from downlink.storage import leases, uploads
 from downlink.storage import runs as rows
-from downlink.storage import uploads
 from downlink.storage.agents import agents_by_name
 from downlink.storage.campaigns import campaign_of
 from downlink.storage.events import add_event
@@ -162,14 +162,19 @@ def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> di
 
 
 def _fate(unit: Unit, run: Run, host: RunHost, now: datetime) -> Spooled:
-    """Only what is stored here, what an agent itself gave up, and what a person cancelled is forgotten."""
+    """Only what is stored here, what an agent itself gave up, and what a person cancelled is forgotten.
+
+    While another run holds the link or the agent's host, such as the next attempt, nothing late is asked for: an upload would
+    cross the link, or load the host, under it.
+    """
     is_cancelled = RunState.CANCELLED in (run.state, run.verdict)
     if is_cancelled or host.phase in (HostPhase.UPLOADED, HostPhase.DONE):
         return Spooled.FORGOTTEN
     is_due = host.upload_asked_at is None or now - host.upload_asked_at >= ASK_AGAIN
-    if is_due and uploads.takes_late(run, host) and rows.outcomes_of(rows.flows_of(unit, run.id), agent=host.agent):
-        return Spooled.ASKED
-    return Spooled.KEPT
+    is_wanted = (
+        is_due and uploads.takes_late(run, host) and rows.outcomes_of(rows.flows_of(unit, run.id), agent=host.agent)
+    )
+    return Spooled.ASKED if is_wanted and not leases.is_in_use(unit, run.link, host.agent) else Spooled.KEPT
 
 
 def _has_tickets(unit: Unit, agent: Agent, run_id: UUID, now: datetime) -> bool:

@@ -9,8 +9,8 @@ from uuid import UUID
 import orjson
 
 from downlink.actions.campaign_states import set_state
-from downlink.actions.campaigns import plan_now, refuse_blocked
 from downlink.actions.links import get_link
+from downlink.actions.planning import plan_now, refuse_blocked
 from downlink.actions.run_rows import add_planned_run
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign_state import CampaignState

@@ -6,12 +6,14 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
+
+from downlink.domain.moment import moment_text
 
 Cell = str | int | float | bool | datetime | None
 # By OWASP's "CSV Injection": full-width forms (U+FF1D, FF0B, FF0D, FF20) are taken for their plain ones.
@@ -55,13 +57,6 @@ def cell_text(cell: Cell) -> str:
         return safe_text(cell)
     # numpy's scalars print their type with repr.
     return repr(cell.item() if isinstance(cell, np.generic) else cell)
-
-
-def moment_text(moment: datetime) -> str:
-    """ISO 8601 UTC in milliseconds, `2026-01-02T03:04:05.678Z`. The moment must know its offset."""
-    if moment.tzinfo is None:
-        raise ValueError("a moment without an offset has no place in a table")
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def safe_text(text: str) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.exc import IntegrityError
 
-from downlink.domain.turn import Claim
+from downlink.domain.turn import AGENT, LINK, Claim
 from downlink.storage.tables import Lease
 from downlink.storage.unit import Unit, lock
 
@@ -54,6 +54,21 @@ def release(unit: Unit, run_id: UUID) -> bool:
 
 def is_held(unit: Unit, resource: str) -> bool:
     return unit.session.scalar(select(Lease.run_id).where(Lease.resource == resource).limit(1)) is not None
+
+
+_IN_USE = text("""
+    SELECT EXISTS (
+        SELECT FROM leases WHERE resource = :link OR resource IN (
+            SELECT :agent_kind || mate.name FROM agents JOIN agents AS mate ON mate.boot_id = agents.boot_id WHERE agents.name = :agent
+        )
+    )
+""")
+
+
+def is_in_use(unit: Unit, link: str, agent: str) -> bool:
+    """Whether some run holds the link, or an agent on this agent's host."""
+    values = {"link": LINK + link, "agent_kind": AGENT, "agent": agent}
+    return bool(unit.session.scalar(_IN_USE, values))
 
 
 def holding_runs(unit: Unit) -> set[UUID]:

@@ -12,9 +12,9 @@ import orjson
 
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.intervals import plain
-from downlink.codec.tables import moment_text
 from downlink.domain.errors import NotFoundError
 from downlink.domain.metric import QUANTITIES
+from downlink.domain.moment import moment_text
 from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.tables import Campaign, RunFlow, StoredSeries
 from downlink.storage.tables import Report as StoredReport

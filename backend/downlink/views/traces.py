@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from downlink.codec.parquet import join_parquet, row_batches
-from downlink.codec.tables import columns_to_csv, moment_text
+from downlink.codec.tables import columns_to_csv
 from downlink.domain.errors import NotFoundError
+from downlink.domain.moment import moment_text
 from downlink.storage import runs, traces
 from downlink.storage.unit import Unit, UnitFactory
 

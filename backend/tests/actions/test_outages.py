@@ -122,6 +122,50 @@ def test_late_chunks_do_not_keep_an_agent_from_its_next_run(lab: Lab) -> None:
     assert lab.drive(campaign, [client, server])[0]["state"] == "complete"
 
 
+def test_late_chunks_are_not_asked_for_while_another_run_holds_the_link(lab: Lab) -> None:
+    """Nor while one is on another link of the same host: the agent itself is in neither."""
+    client, server, other = lab.join("client"), lab.join("server"), lab.join("other")
+    lab.link(senders=("server", "other"))
+    twin, far = lab.join("twin", boot_id="boot-of-server"), lab.join("far")
+    lab.link("leo", receiver="far", senders=("twin",))
+    lose_uploads(lab, [client, server])
+    by_other = {"conditions": [{"name": "other", "flows": [{"sender": 2}]}]}
+    plain = {"conditions": [{"name": "plain"}], "links": ["leo"]}
+    for changes, agents in ((by_other, [client, other]), (plain, [far, twin])):
+        for agent in agents:
+            agent.poll()
+        campaign = lab.launch(**changes)
+        until(lab, campaign, agents, "running")
+        lab.wait(61)
+        assert server.act() is None
+        assert len(server.spool) == 1, "its late chunks wait"
+        assert lab.drive(campaign, agents)[0]["state"] == "complete"
+    order = server.act()
+    assert order is not None
+    assert order["kind"] == "upload"
+
+
+def test_no_attempt_takes_chunks_of_another(lab: Lab) -> None:
+    """Each has its own run: chunks of the first are kept with the first, and with no address with the second."""
+    agents = [*pair(lab)]
+    server = agents[1]
+    campaign = lose_uploads(lab, agents)
+    key = next(iter(server.spool))
+    place, content = next(iter(server.spool[key].items()))
+    lab.call("POST", f"/campaigns/{campaign}/rerun")
+    until(lab, campaign, agents, "running")
+    first, second = lab.runs(campaign)
+    assert (first["id"], 1) == key
+    stored = samples_stored(lab)
+    for run, attempt in ((second["id"], 1), (second["id"], 2), (first["id"], 2)):
+        assert server.put(run, attempt, place, content).status_code in (409, 422)
+    assert samples_stored(lab) == stored
+    assert server.put(*key, place, content).status_code == 200
+    with lab.units() as unit:
+        of_second = text("SELECT count(*) FROM chunks WHERE run_id = :run")
+        assert unit.session.scalar(of_second, {"run": second["id"]}) == 0
+
+
 def lose_a_sender(lab: Lab, agents: list[ScriptedAgent], **changes: Any) -> str:
     """A run whose sender measured to the end and was not heard of it; the next attempt is planned."""
     client, server = agents

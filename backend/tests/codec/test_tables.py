@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.codec.tables import Cell, cell_text, columns_to_csv, csv_pieces, moment_text, safe_text
+from downlink.codec.tables import Cell, cell_text, columns_to_csv, csv_pieces, safe_text
+from downlink.domain.moment import moment_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
 

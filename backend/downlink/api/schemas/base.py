@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, create_model
 
-from downlink.codec.tables import moment_text
+from downlink.domain.moment import moment_text
 from downlink.domain.text import is_storable
 
 
