@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,36 @@ def test_why_a_run_failed_is_found_and_it_is_run_again(system: System) -> None:
     assert "complete" in said[2]
     states = [(run["attempt"], run["state"]) for run in system.runs_in_time(campaign)]
     assert sorted(states) == [(1, "failed"), (2, "complete")]
+
+
+SCRIPTS = (
+    '<img src=x onerror="alert(1)">',
+    "</title><script>alert(1)</script>",
+    "<svg onload=alert(1)>",
+    "<a href=javascript:alert(1)>x</a>",
+    "{{constructor.constructor('alert(1)')()}}",
+)
+"""What would run where a page took text for markup: OWASP's kinds."""
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.usefixtures("downloaded")
+def test_text_that_people_store_is_shown_and_never_runs(system: System) -> None:
+    client = system.client
+    for number, words in enumerate(SCRIPTS):
+        file = io.BytesIO(iperf3_file(10 + number))
+        file.name = f"{words.replace('/', '')}.json"
+        made = client.upload("/imports", [(file.name, file)], {"campaign": words, "condition": words})["campaign_id"]
+        assert wait_until(lambda made=made: client.get(f"/campaigns/{made}")["state"] == "complete", 120)
+        client.patch(f"/campaigns/{made}", {"notes": words, "tags": [words[:30]]})
+        noted = {"kind": "note", "text": words, "from_at": "2026-01-02T03:04:05Z", "campaign_id": made}
+        client.post("/annotations", noted)
+        client.post("/tokens", {"name": words, "scopes": ["read"]})
+        client.post("/invitations", {"name": words, "role": "viewer"})
+    account = ("--base-url", system.stack.address, *ACCOUNT)
+    texts = [part for words in SCRIPTS for part in ("--text", words)]
+    said = run_script("stored.mjs", *account, *texts, timeout_s=380).splitlines()
+    assert len(said) == 4 * len(SCRIPTS) + 7
 
 
 @pytest.fixture
