@@ -72,7 +72,7 @@ func (n *Node) Consume(now time.Duration, content Content, stream Stream) (*Cons
 		return nil, ErrRun
 	}
 	key := placeKey{run: content.Run, name: content.Name}
-	p := &place{Content: content, node: n, key: key}
+	p := &place{Content: content, node: n, key: key, watch: n.watches[key]}
 	c := &Consumer{
 		place: p, stream: stream, options: n.options[content.Run], trip: newRoundTrip(), newest: now, windowAt: now,
 		window: firstWindow,
@@ -142,6 +142,7 @@ func (c *Consumer) take(now time.Duration, unit uint32, bytes []byte) {
 	} else {
 		c.got.put(span{first: unit, end: unit + 1})
 	}
+	c.place.noteArrived(now, unit, c.inOrder)
 	if c.inOrder == c.place.units() {
 		c.end(now, "complete")
 	}

@@ -83,6 +83,7 @@ type place struct {
 	times    Times
 	failure  Reason // the neighbour upstream has no more
 	sentEnd  uint32 // one above the highest unit that was sent
+	watch    *Watch // at the origin and at the consumer; nil: nobody is told
 }
 
 // placeKey tells contents apart. reader is zero where they are shared.

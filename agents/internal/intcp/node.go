@@ -17,6 +17,7 @@ type Node struct {
 	ups     map[uint64]*requester // by run: the neighbour upstream
 	expects map[uint64]bool       // runs whose neighbour upstream is named later
 	places  map[placeKey]*place
+	watches map[placeKey]*Watch
 	readers map[flowKey]*reader // by who asks
 	up      map[flowKey]*upFlow // by who is asked
 	senders []*responder
@@ -70,7 +71,7 @@ type NodeCounts struct {
 func New(config Config) *Node {
 	return &Node{
 		policy: config.Policy, catchUp: max(config.CatchUp, catchUp), salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
-		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, expects: map[uint64]bool{}, places: map[placeKey]*place{},
+		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, expects: map[uint64]bool{}, places: map[placeKey]*place{}, watches: map[placeKey]*Watch{},
 		readers: map[flowKey]*reader{}, up: map[flowKey]*upFlow{}, cache: cache{limitBytes: config.Policy.MaxCacheBytes},
 		interest: interest{ranges: make([]byteRange, 0, 64), losts: make([]lostRun, 0, 128)},
 	}
@@ -162,7 +163,7 @@ func (n *Node) Publish(content Content, stream Stream, ready uint64) error {
 		return ErrRun
 	}
 	key := placeKey{run: content.Run, name: content.Name}
-	p := &place{Content: content, node: n, key: key, stream: &stream}
+	p := &place{Content: content, node: n, key: key, stream: &stream, watch: n.watches[key]}
 	n.places[key] = p
 	p.offer(unitsOf(content, ready))
 	return nil

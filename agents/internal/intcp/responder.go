@@ -230,6 +230,9 @@ func (r *reader) sendNext(now time.Duration, out *Outbox) {
 		r.place.counts.AgainBytes += uint64(length)
 	}
 	r.place.times.sent(now)
+	if !isResend {
+		r.place.noteSent(now, unit)
+	}
 	r.place.sentEnd = max(r.place.sentEnd, unit+1)
 	r.nextAt += r.interval(now, dataBytes+length)
 }

@@ -150,6 +150,8 @@ type Delivery struct {
 	Rows        int    `json:"rows"`
 	Chunks      int    `json:"chunks"`
 	DroppedRows uint64 `json:"dropped_rows"`
+	// ZeroUs is the run's zero on this host's monotonic clock, by which ends on one host have one clock.
+	ZeroUs int64 `json:"zero_us"`
 }
 
 // Restored says how the host stands after the run; Differences are sentences.

@@ -224,6 +224,8 @@ type Sampling struct {
 	Mode       SamplingMode `json:"mode"`
 	SenderMs   int          `json:"sender_ms"`
 	ReceiverMs int          `json:"receiver_ms"`
+	// Deliveries asks for delivery tables of all flows; those of offers are kept anyway.
+	Deliveries bool `json:"deliveries,omitempty"`
 }
 
 // Flow is one flow as one agent must carry it out.

@@ -3,6 +3,7 @@ package tcpinfo
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -122,7 +123,17 @@ func (r *recording) run(ctx context.Context) {
 }
 
 // ZeroNs is a run's zero on CLOCK_MONOTONIC.
-func ZeroNs(zero time.Time) int64 { return monotonic() - time.Since(zero).Nanoseconds() }
+//
+// A process that is held up between both readings gets too little, so that the most of several is right.
+func ZeroNs(zero time.Time) int64 {
+	most := int64(math.MinInt64)
+	for range zeroTries {
+		most = max(most, monotonic()-time.Since(zero).Nanoseconds())
+	}
+	return most
+}
+
+const zeroTries = 8
 
 // nextDue keeps to the grid of the first sample; ticks that passed meanwhile are left out, not made up for.
 func nextDue(due, now, interval int64) int64 {

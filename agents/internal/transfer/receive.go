@@ -28,6 +28,8 @@ type ReceivePlan struct {
 	DialAt time.Time
 	// AppBytes counts what was read.
 	AppBytes *atomic.Int64
+	// Read reads from an offset of the flow on, as the connection does; nil: plainly.
+	Read func(conn *net.TCPConn, offset int64, buffer []byte) (int, error)
 	// Budget breaks the flow off when the sender does not stop.
 	Budget *Budget
 }
@@ -139,7 +141,7 @@ func (r *Receiver) present() error {
 func (r *Receiver) read(ctx context.Context) {
 	buffer := make([]byte, bufferBytes)
 	for {
-		n, err := r.conn.Read(buffer[:r.plan.Budget.room(len(buffer))])
+		n, err := r.get(buffer[:r.plan.Budget.room(len(buffer))])
 		r.move(n)
 		if n > 0 && r.result.FirstByte.IsZero() {
 			r.result.FirstByte = r.result.LastByte
@@ -154,6 +156,13 @@ func (r *Receiver) read(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (r *Receiver) get(buffer []byte) (int, error) {
+	if r.plan.Read != nil {
+		return r.plan.Read(r.conn, r.appBytes.Load(), buffer)
+	}
+	return r.conn.Read(buffer)
 }
 
 func (r *Receiver) endBy(ctx context.Context, err error) {

@@ -167,7 +167,7 @@ func (r *Relay) drain(ctx context.Context) {
 	}
 	err := errors.Join(r.conn.CloseWrite(), r.conn.SetReadDeadline(limit))
 	if err == nil {
-		_, err = r.conn.Read(make([]byte, 1))
+		err = awaitClose(r.conn)
 	}
 	switch {
 	case errors.Is(err, io.EOF):

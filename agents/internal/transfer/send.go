@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -53,6 +55,8 @@ type SendPlan struct {
 	Offer *Offer
 	// UnsentBytes is the socket's limit.
 	UnsentBytes int
+	// Write writes from an offset of the flow on, as much of a part as it likes; nil: all of it, plainly.
+	Write func(conn *net.TCPConn, offset int64, part []byte) (int, error)
 }
 
 // Sender is the end of a flow that writes data over TCP until the stop rule, shuts its side down, and waits for the
@@ -153,7 +157,7 @@ func (s *Sender) pump(ctx context.Context, stopAt time.Time) bool {
 			s.reset()
 			return false
 		}
-		n, err := s.conn.Write(part[:granted])
+		n, err := s.put(part[:granted])
 		s.plan.Budget.GiveBack(granted - n)
 		s.move(n)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -164,6 +168,13 @@ func (s *Sender) pump(ctx context.Context, stopAt time.Time) bool {
 			return false
 		}
 	}
+}
+
+func (s *Sender) put(part []byte) (int, error) {
+	if s.plan.Write != nil {
+		return s.plan.Write(s.conn, s.appBytes.Load(), part)
+	}
+	return s.conn.Write(part)
 }
 
 // awaitOffer waits until some of a part has come about, and gives that; nothing at the stop moment.
@@ -208,7 +219,7 @@ func (s *Sender) drain(ctx context.Context) {
 	}
 	err := errors.Join(s.conn.CloseWrite(), s.conn.SetReadDeadline(limit))
 	if err == nil {
-		_, err = s.conn.Read(make([]byte, 1))
+		err = awaitClose(s.conn)
 	}
 	switch {
 	case errors.Is(err, io.EOF):
@@ -225,6 +236,18 @@ func (s *Sender) drain(ctx context.Context) {
 		s.reset()
 	default:
 		s.endByError(ctx, err)
+	}
+}
+
+// awaitClose waits for the peer's close, io.EOF. While stamps of departures wait in the socket (section "delivery tables" of
+// docs/method.md), the runtime may say that it cannot be waited for; that ends with the next packet from the peer.
+func awaitClose(conn *net.TCPConn) error {
+	for {
+		_, err := conn.Read(make([]byte, 1))
+		if err == nil || !strings.Contains(err.Error(), "not pollable") {
+			return err
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

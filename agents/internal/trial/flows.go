@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -96,12 +97,14 @@ type flowRun struct {
 	// relay is nil for flows that do not pass this host over TCP; consumer for those that do not end here over INTCP.
 	relay    *transfer.Relay
 	consumer *intcpsocket.Receiver
+	deliveries
 	// note is a sentence about the trace for people, empty without one.
 	note string
 }
 
 func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (protocol.Outcome, error) {
 	defer f.unwatch()
+	defer f.endHalf()
 	if f.flow.Transport.Kind == protocol.TransportTCP || f.flow.Transport.Kind == protocol.TransportSplit {
 		f.before = countHystart()
 	}
@@ -168,14 +171,14 @@ func (f *flowRun) sendPlan(port *transfer.Port) transfer.SendPlan {
 	return transfer.SendPlan{
 		Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
 		Limits: limits, Begin: f.begin(), AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
-		Offer: offerOf(f.flow),
+		Offer: offerOf(f.flow), Write: f.write,
 	}
 }
 
 func (f *flowRun) receivePlan(peer string) transfer.ReceivePlan {
 	return transfer.ReceivePlan{
 		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: f.begin(),
-		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost), MayDial: f.trial.mayDial(f.flow),
+		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost), MayDial: f.trial.mayDial(f.flow), Read: f.read,
 	}
 }
 
@@ -195,6 +198,7 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	f.sampling = protocol.SamplingPolled
 	f.handshakeRTT = handshakeRTT(conn)
 	if f.flow.Role == protocol.RoleReceiver {
+		f.stampArrivals(conn)
 		f.actualCC, err = f.trial.env.Controls.Actual(conn)
 		return err
 	}
@@ -220,7 +224,7 @@ func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	}
 	f.watch(conn)
 	f.trial.show(f.flow.Flow, conn)
-	return nil
+	return f.stampDepartures(conn)
 }
 
 // handshakeRTT is what the kernel knows before the first byte: it takes none of packets that it had to repeat.
@@ -235,6 +239,11 @@ func handshakeRTT(conn *net.TCPConn) *int64 {
 // sample records the trace; a chunk that cannot be kept ends the run, because a trace with a hole is of no use.
 func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
 	var err error
+	var fetching sync.WaitGroup
+	defer fetching.Wait()
+	if f.sentTCP != nil {
+		fetching.Go(func() { f.fetchDepartures(ctx) })
+	}
 	if f.acks != nil {
 		f.stats, err = f.recordAcks(ctx, conn)
 	} else {
@@ -283,7 +292,7 @@ func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
 		Sampling: f.sampling, DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
-		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(),
+		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(),
 	}
 	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
 		outcome.Detail = &detail

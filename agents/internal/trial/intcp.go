@@ -92,6 +92,7 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 	case protocol.RoleSender:
 		plan.Patience += connectSlack
 		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsSender), look)
+		f.watchUnits(ports.home)
 		return intcpsocket.NewSender(plan)
 	case protocol.RoleRelay:
 		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsHop), look)
@@ -100,6 +101,7 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 	}
 	var receiver *intcpsocket.Receiver
 	plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsReceiver), func(row []int64) { f.readConsumer(receiver, ports.home, row) })
+	f.watchUnits(ports.home)
 	receiver = intcpsocket.NewReceiver(plan)
 	f.consumer = receiver
 	return receiver

@@ -51,6 +51,7 @@ class OrderFacts:
     addresses: dict[str, str | None] = field(default_factory=dict)
     data_hosts: dict[str, str] = field(default_factory=dict)
     sampling: Sampling = Sampling.POLLED
+    keeps_deliveries: bool = False
 
 
 def is_noted(agent: Agent, report: AgentReport, detail: str | None) -> bool:
@@ -203,13 +204,15 @@ def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
         host.upload_asked_at, host.upload_orders = now, host.upload_orders + 1
     flows = [flow for flow in rows.flows_of(unit, run.id) if flow.point_of(agent.name)]
     addresses = {peer.agent: peer.data_address for peer in rows.hosts_of(unit, run.id)}
-    data_hosts, sampling = _data_hosts(unit, addresses), _sampling(unit, run)
-    return OrderFacts(order, run.attempt, reason, run, host, flows, addresses, data_hosts, sampling)
+    data_hosts, asked = _data_hosts(unit, addresses), _recording(unit, run)
+    return OrderFacts(order, run.attempt, reason, run, host, flows, addresses, data_hosts, *asked)
 
 
-def _sampling(unit: Unit, run: Run) -> Sampling:
-    campaign = unit.session.get(Campaign, run.campaign_id)
-    return campaign_of(campaign).sampling if campaign else Sampling.POLLED
+def _recording(unit: Unit, run: Run) -> tuple[Sampling, bool]:
+    """How senders record a flow, and whether every flow keeps a delivery table."""
+    row = unit.session.get(Campaign, run.campaign_id)
+    campaign = campaign_of(row) if row else None
+    return (campaign.sampling, campaign.deliveries) if campaign else (Sampling.POLLED, False)
 
 
 def _data_hosts(unit: Unit, names: Iterable[str]) -> dict[str, str]:

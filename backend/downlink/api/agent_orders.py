@@ -67,7 +67,12 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         settings=host.settings_asked,
         link_seed=run.link_seed,
         link_window=LinkWindow.model_validate(run.link_window) if run.link_window else None,
-        sampling=Sampling(mode=facts.sampling.value, sender_ms=SENDER_MS, receiver_ms=RECEIVER_MS),
+        sampling=Sampling(
+            mode=facts.sampling.value,
+            sender_ms=SENDER_MS,
+            receiver_ms=RECEIVER_MS,
+            deliveries=facts.keeps_deliveries,
+        ),
         flows=[_flow(flow, host.agent, facts) for flow in facts.flows],
     )
 

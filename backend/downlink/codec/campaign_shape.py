@@ -331,6 +331,9 @@ class CampaignFile(Part):
         default=1, description="Its share of a link that other campaigns want at the same time"
     )
     sampling: Sampling = Field(default=Sampling.POLLED, description="How senders record a flow")
+    deliveries: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="Keep delivery tables, and so delays, of every flow; those of offers are kept anyway"
+    )
     primary_metrics: Annotated[
         list[Annotated[str, Field(strict=True, pattern=f"^{PRIMARY_NAME}$")]],
         Field(min_length=1, max_length=MAX_PRIMARY),
@@ -369,6 +372,7 @@ class CampaignFile(Part):
             limits=self.limits.to_domain(),
             conditions=conditions,
             sampling=self.sampling,
+            deliveries=self.deliveries,
             primary_metrics=tuple(self.primary_metrics),
             reproduces=tuple(figure.to_domain() for figure in self.reproduces),
             weight=self.weight,

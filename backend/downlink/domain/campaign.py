@@ -299,7 +299,8 @@ class Campaign:
 
     primary_metrics: what its author asks about; only these are tested. reproduces: published figures to hold its numbers against.
     weight: its share of a link that others want too (domain/line.py).
-    varied_links: key, link and its value, where links differ in one thing that is an x-axis.
+    varied_links: key, link and its value, where links differ in one thing that is an x-axis. deliveries: every flow keeps a
+    delivery table, and not only those of offers.
     """
 
     name: str
@@ -314,6 +315,7 @@ class Campaign:
     reproduces: tuple[PublishedFigure, ...] = ()
     weight: int = 1
     varied_links: tuple[tuple[str, str, Scalar], ...] = ()
+    deliveries: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -331,6 +333,7 @@ class Campaign:
             "reproduces": [figure.to_dict() for figure in self.reproduces],
             "weight": self.weight,
             **({"vary": self._vary()} if self.varied_links else {}),
+            **({"deliveries": True} if self.deliveries else {}),
         }
 
     def _vary(self) -> dict[str, dict[str, Scalar]]:
@@ -354,4 +357,5 @@ class Campaign:
             varied_links=tuple(
                 (key, link, value) for key, by_link in data.get("vary", {}).items() for link, value in by_link.items()
             ),
+            deliveries=data.get("deliveries", False),
         )

@@ -215,6 +215,13 @@ class Sampling(Message):
     mode: SamplingMode
     sender_ms: int
     receiver_ms: int
+    deliveries: Annotated[
+        bool,
+        Field(
+            description="Keep delivery tables of all flows; those of offers are kept anyway",
+            exclude_if=lambda asked: not asked,
+        ),
+    ] = False
 
 
 class TcpTransport(Message):
@@ -380,12 +387,16 @@ class WrongAt(Message):
 
 
 class Delivery(Message):
-    """A flow's delivery table as one end has it: rows and chunks of the point `sent` or `delivered`."""
+    """A flow's delivery table as one end has it: rows and chunks of the point `sent` or `delivered`.
+
+    dropped_rows: blocks that the host could not stamp. zero_us: the run's zero on the host's monotonic clock.
+    """
 
     block_bytes: Annotated[int, Field(ge=1, le=2**31)]
     rows: Count
     chunks: Annotated[int, Field(ge=0, le=1_000_000)]
     dropped_rows: Count
+    zero_us: Annotated[int | None, Field(ge=-(2**62), le=2**62, exclude_if=lambda zero: zero is None)] = None
 
 
 class FlowOutcome(Message):

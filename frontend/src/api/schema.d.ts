@@ -2822,6 +2822,11 @@ export interface components {
                  */
                 sampling: "polled" | "per_ack";
                 /**
+                 * @description Keep delivery tables, and so delays, of every flow; those of offers are kept anyway
+                 * @default false
+                 */
+                deliveries: boolean;
+                /**
                  * @description What is tested
                  * @default [
                  *       "startup.throughput_bps",
@@ -3505,6 +3510,12 @@ export interface components {
              * @enum {string}
              */
             sampling: "polled" | "per_ack";
+            /**
+             * Deliveries
+             * @description Every flow keeps a delivery table
+             * @default false
+             */
+            deliveries: boolean;
             /**
              * Primary Metrics
              * @description What is tested: phase.metric, or a time
@@ -4321,6 +4332,8 @@ export interface components {
         /**
          * Delivery
          * @description A flow's delivery table as one end has it: rows and chunks of the point `sent` or `delivered`.
+         *
+         *     dropped_rows: blocks that the host could not stamp. zero_us: the run's zero on the host's monotonic clock.
          */
         Delivery: {
             /** Block Bytes */
@@ -4331,6 +4344,8 @@ export interface components {
             chunks: number;
             /** Dropped Rows */
             dropped_rows: number;
+            /** Zero Us */
+            zero_us?: number | null;
         };
         /**
          * DescribeBody
@@ -7860,6 +7875,12 @@ export interface components {
             sender_ms: number;
             /** Receiver Ms */
             receiver_ms: number;
+            /**
+             * Deliveries
+             * @description Keep delivery tables of all flows; those of offers are kept anyway
+             * @default false
+             */
+            deliveries: boolean;
         };
         /**
          * SatellitePath

@@ -175,6 +175,9 @@ class CampaignSpec(Shape):
     timetable: Timetable
     limits: Limits
     sampling: SamplingName = "polled"
+    deliveries: bool = Field(
+        default=False, exclude_if=lambda asked: not asked, description="Every flow keeps a delivery table"
+    )
     primary_metrics: list[str] = Field(
         default=list(DEFAULT_PRIMARY), description="What is tested: phase.metric, or a time"
     )
