@@ -49,8 +49,8 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 	@export DEMO_EXIT=1
 	$(LAUNCH) demo --home .demo/study --campaign docs/examples/study-controls.yaml --table docs/controls/study.md
 
-# One of them: make study-000, study-001, study-002, study-003, study-checks. Of causes, not of papers: make study-bbr.
-STUDIES := 000 001 002 003 checks
+# One of them: make study-000, study-001, study-002, study-003, study-004, study-checks. Of causes, not of papers: make study-bbr.
+STUDIES := 000 001 002 003 004 checks
 CAUSES := bbr
 
 .PHONY: studies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,8 @@ def test_phases_that_cover_the_whole_run_prevent_a_launch(lab: Lab) -> None:
 def test_every_example_can_be_launched(path: Path) -> None:
     campaign = parse_campaign(path.read_text())
     senders = tuple(f"server-{number}" for number in range(1, 9))
-    links = {name: Link(name, Orbit.GEO, "", 144_000_000, 600.0, "client", senders) for name in campaign.links}
+    bare = Link("geo", Orbit.GEO, "", 144_000_000, 600.0, "client", senders, relays=("relay",))
+    links = {name: replace(bare, name=name) for name in campaign.links}
     on_one_machine = dict.fromkeys(("client", *senders), "its kernel")
     assert plan_campaign(campaign, links, hosts=on_one_machine).is_launchable
 

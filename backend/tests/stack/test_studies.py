@@ -86,7 +86,7 @@ def test_the_four_studies_fit_into_four_hours() -> None:
 
 
 def test_a_study_that_is_not_there_is_named() -> None:
-    with pytest.raises(InvalidError, match="no study 009; there are 000, 001, 002, 003, checks, bbr"):
+    with pytest.raises(InvalidError, match="no study 009; there are 000, 001, 002, 003, 004, checks, bbr"):
         parts_of("009")
 
 
