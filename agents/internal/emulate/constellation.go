@@ -25,6 +25,7 @@ type constellation struct {
 	gone  []*Packet     // that leave now
 	held  int
 	now   time.Duration
+	take  func(at time.Duration, node pathtrace.Node, p *Packet) bool // keeps what stops at a node; nil: nothing does
 }
 
 // site is a node of the path and the hop behind it.
@@ -138,6 +139,10 @@ func (n *constellation) land(node pathtrace.Node, at time.Duration, p *Packet) {
 		return
 	}
 	if i := n.siteOf(node); i >= 0 {
+		if p.StopsAtSites && n.take != nil && n.take(at, node, p) {
+			n.held--
+			return
+		}
 		n.enter(i, at, p)
 		return
 	}

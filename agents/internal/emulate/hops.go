@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"downlink/agents/internal/pathtrace"
 )
 
 // Hop is a part of a link between two routers: two ways of its own, or a path through satellites.
@@ -35,27 +37,56 @@ func (profile Profile) path() *Path {
 
 // down joins the hops towards the receiver; routers between them keep packets for no time.
 func (profile Profile) down(seed uint64) *Line {
-	var nodes []Node
+	var made builder
 	for i, hop := range profile.hops() {
 		if hop.Path != nil {
-			nodes = append(nodes, hop.Path.node(false, seed))
+			made.add(i, hop.Path.node(false, seed))
 		} else {
-			nodes = append(nodes, hop.Down.nodes(&seeds{seed, hopStreams * uint64(i)})...)
+			made.add(i, hop.Down.nodes(&seeds{seed, hopStreams * uint64(i)})...)
 		}
 	}
-	return NewLine(nodes...)
+	return made.line(false)
+}
+
+// builder joins the nodes of hops.
+type builder struct {
+	nodes []Node
+	hops  []int
+}
+
+func (b *builder) add(hop int, nodes ...Node) {
+	for _, node := range nodes {
+		b.nodes, b.hops = append(b.nodes, node), append(b.hops, hop)
+	}
+}
+
+func (b *builder) line(isUp bool) *Line {
+	line := NewLine(b.nodes...)
+	line.borders = borders{hops: b.hops, isUp: isUp}
+	for i, node := range b.nodes {
+		if path, isPath := node.(*constellation); isPath {
+			path.take = func(at time.Duration, node pathtrace.Node, p *Packet) bool {
+				if line.take == nil {
+					return false
+				}
+				line.handOver(at, Site{line.hops[i], node}, p)
+				return true
+			}
+		}
+	}
+	return line
 }
 
 func (profile Profile) up(seed uint64) *Line {
-	var nodes []Node
+	var made builder
 	for i, hop := range slices.Backward(profile.hops()) {
 		if hop.Path != nil {
-			nodes = append(nodes, hop.Path.node(true, seed))
+			made.add(i, hop.Path.node(true, seed))
 		} else {
-			nodes = append(nodes, hop.Up.nodes(&seeds{seed, upStreams + hopStreams*uint64(i)})...)
+			made.add(i, hop.Up.nodes(&seeds{seed, upStreams + hopStreams*uint64(i)})...)
 		}
 	}
-	return NewLine(nodes...)
+	return made.line(true)
 }
 
 // MostHops is how many hops a packet passes at most.

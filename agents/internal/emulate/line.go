@@ -50,6 +50,10 @@ type Packet struct {
 	Lost      Cause
 	// LeftAt is when the packet left its line by the line's own reckoning, however late the caller comes for it.
 	LeftAt time.Duration
+	// StopsAtSites: whoever has the sites of the link takes the packet at the next one.
+	StopsAtSites bool
+	// Tag is theirs.
+	Tag int
 
 	due time.Duration // when the node that holds the packet lets it go
 }
@@ -78,19 +82,23 @@ type Line struct {
 	wakes  []time.Duration
 	ahead  []time.Duration // the shortest time from each node's exit to the end of the line
 	counts Counts
+	borders
 }
 
-// Counts are what a line did so far. Received = delivered + sum of lost + queued, always, in packets and in bytes.
+// Counts are what a line did so far. Received + given = delivered + taken + sum of lost + queued, always, in packets and in
+// bytes; given and taken are what relays put in and took out at the sites between hops.
 type Counts struct {
 	Received, Delivered           uint64
 	ReceivedBytes, DeliveredBytes uint64
+	Given, Taken                  uint64
+	GivenBytes, TakenBytes        uint64
 	Lost, LostBytes               [causes]uint64
 	Queued                        int
 }
 
 // QueuedBytes is what is inside.
 func (c Counts) QueuedBytes() uint64 {
-	bytes := c.ReceivedBytes - c.DeliveredBytes
+	bytes := c.ReceivedBytes + c.GivenBytes - c.DeliveredBytes - c.TakenBytes
 	for _, lost := range c.LostBytes {
 		bytes -= lost
 	}
@@ -103,6 +111,10 @@ func (c Counts) Plus(other Counts) Counts {
 	c.Delivered += other.Delivered
 	c.ReceivedBytes += other.ReceivedBytes
 	c.DeliveredBytes += other.DeliveredBytes
+	c.Given += other.Given
+	c.Taken += other.Taken
+	c.GivenBytes += other.GivenBytes
+	c.TakenBytes += other.TakenBytes
 	c.Queued += other.Queued
 	for cause := range c.Lost {
 		c.Lost[cause] += other.Lost[cause]
@@ -127,11 +139,8 @@ func NewLine(nodes ...Node) *Line {
 // out in the order of their leaving. wake is the first moment at which another packet can be through: what happens
 // inside until then can wait for it.
 func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, wake time.Duration) {
-	node, at := l.earliest()
-	for ; at <= now; node, at = l.earliest() {
-		var p *Packet
-		p, l.wakes[node] = l.nodes[node].Process(at, nil)
-		out = l.pass(node+1, at, p, out)
+	for l.next() <= now {
+		out = l.happen(out)
 	}
 	if in != nil {
 		l.counts.Received++
@@ -139,6 +148,23 @@ func (l *Line) Step(now time.Duration, in *Packet, out []*Packet) (_ []*Packet, 
 		out = l.pass(0, now, in, out)
 	}
 	return out, l.firstExit()
+}
+
+// next is when something happens inside; Never: nothing will.
+func (l *Line) next() time.Duration {
+	_, at := l.earliest()
+	return at
+}
+
+// happen lets the next event happen.
+func (l *Line) happen(out []*Packet) []*Packet {
+	node, at := l.earliest()
+	var p *Packet
+	p, l.wakes[node] = l.nodes[node].Process(at, nil)
+	if l.stops(node, at, p) {
+		return out
+	}
+	return l.pass(node+1, at, p, out)
 }
 
 // firstExit is when the next packet can be through the whole line.
@@ -159,10 +185,18 @@ func (l *Line) firstExit() time.Duration {
 func (l *Line) pass(node int, now time.Duration, p *Packet, out []*Packet) []*Packet {
 	for ; p != nil && p.Lost == NotLost && node < len(l.nodes); node++ {
 		p, l.wakes[node] = l.nodes[node].Process(now, p)
+		if l.stops(node, now, p) {
+			return out
+		}
 	}
 	if p == nil {
 		return out
 	}
+	return l.leave(now, p, out)
+}
+
+// leave counts a packet that is through or lost.
+func (l *Line) leave(now time.Duration, p *Packet, out []*Packet) []*Packet {
 	p.LeftAt = now
 	if p.Lost != NotLost {
 		l.counts.Lost[p.Lost]++

@@ -246,6 +246,9 @@ func (p *place) allowance(now, turn time.Duration, flying float64, options *Opti
 	}
 	most := 0.0
 	for _, r := range p.readers {
+		if r.hasLeft {
+			continue
+		}
 		waits := float64(r.line.total * (int(p.UnitBytes) + dataBytes + headerBytes))
 		allowed := r.granted(now)
 		if options.ControlsByHop {

@@ -58,6 +58,7 @@ func (n *Node) admit(now time.Duration, s *responder, p *open) Reason {
 	n.readers[key] = r
 	s.readers = append(s.readers, r)
 	place.readers = append(place.readers, r)
+	place.dropLeft()
 	return 0
 }
 
@@ -281,6 +282,7 @@ func (n *Node) End(run uint64) {
 	n.wanting = slices.DeleteFunc(n.wanting, func(c *Consumer) bool { return c.place.Run == run })
 	delete(n.options, run)
 	delete(n.expects, run)
+	delete(n.past, run)
 	n.wake = 0
 }
 
@@ -295,9 +297,9 @@ func (n *Node) Counts() NodeCounts {
 func (n *Node) HopCounts(run uint64) HopCounts {
 	s := n.ups[run]
 	if s == nil {
-		return HopCounts{}
+		return n.past[run]
 	}
-	counts := s.counts
+	counts := s.counts.plus(n.past[run])
 	counts.RTT, counts.LeastRTT, counts.Queue, counts.Patience = s.law.rtt.smooth, s.law.rtt.least(), s.law.queue(), s.law.rtt.patience()
 	counts.RateBps, counts.LossFloor = s.law.rate*8, s.law.lossFloor()
 	return counts

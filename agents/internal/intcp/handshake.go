@@ -176,10 +176,14 @@ func (f *upFlow) reopen(now time.Duration, out *Outbox) {
 	}
 }
 
-func (n *Node) onRefused(now time.Duration, from Address, h head, b []byte) {
+func (n *Node) onRefused(now time.Duration, from Address, h head, b []byte, out *Outbox) {
 	p := parseRefused(h, b)
 	f := n.up[flowKey{from, p.flow}]
 	if f == nil {
+		return
+	}
+	if p.reason == ReasonMoved && f.requester.sealer.holds(stateless, p.salt, p.sequence, b, refusedBytes-tagBytes) {
+		f.onCall(now, out)
 		return
 	}
 	if !f.requester.sealer.holds(downstream, p.salt, p.sequence, b, refusedBytes-tagBytes) {

@@ -24,6 +24,7 @@ type Look struct {
 	Counts
 	Times
 	ReachedBytes   uint64        // one above the highest byte that was sent
+	PassedBytes    uint64        // that were sent, each once for everybody who asked
 	Peer           Address       // of a neighbour that asks for it
 	Readers        int           // neighbours that ask for it
 	Heard          time.Duration // the newest interest in it
@@ -58,6 +59,17 @@ func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
 		l.Refused = max(l.Refused, p.failure)
 		l.ReachedBytes += min(uint64(p.sentEnd)*uint64(p.UnitBytes), p.Length)
 	}
+	l.PassedBytes = l.SentBytes - l.AgainBytes
+	return l
+}
+
+// With joins what two nodes of a path say of a content.
+func (l Look) With(other Look) Look {
+	l.Counts, l.Times = l.plus(other.Counts), l.with(other.Times)
+	l.ReachedBytes, l.Heard = max(l.ReachedBytes, other.ReachedBytes), max(l.Heard, other.Heard)
+	l.WaitingBytes += other.WaitingBytes
+	l.PendingBytes += other.PendingBytes
+	l.Refused = max(l.Refused, other.Refused)
 	return l
 }
 

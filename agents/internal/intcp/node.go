@@ -15,6 +15,7 @@ type Node struct {
 	options map[uint64]*Options // by run
 	hops    map[hopKey]*served
 	ups     map[uint64]*requester // by run: the neighbour upstream
+	past    map[uint64]HopCounts  // of neighbours upstream before
 	expects map[uint64]bool       // runs whose neighbour upstream is named later
 	places  map[placeKey]*place
 	watches map[placeKey]*Watch
@@ -52,6 +53,7 @@ type served struct {
 	sealer *sealer
 	salts  []uint32 // of requesters seen, the newest last
 	now    *responder
+	calls  []Caller // to be told that this node has the place of another one
 }
 
 // NodeCounts are what a node refused.
@@ -71,7 +73,7 @@ type NodeCounts struct {
 func New(config Config) *Node {
 	return &Node{
 		policy: config.Policy, catchUp: max(config.CatchUp, catchUp), salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
-		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, expects: map[uint64]bool{}, places: map[placeKey]*place{}, watches: map[placeKey]*Watch{},
+		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, past: map[uint64]HopCounts{}, expects: map[uint64]bool{}, places: map[placeKey]*place{}, watches: map[placeKey]*Watch{},
 		readers: map[flowKey]*reader{}, up: map[flowKey]*upFlow{}, cache: cache{limitBytes: config.Policy.MaxCacheBytes},
 		interest: interest{ranges: make([]byteRange, 0, 64), losts: make([]lostRun, 0, 128)},
 	}
@@ -131,6 +133,7 @@ func (n *Node) Ask(hop Hop) error {
 func (n *Node) Expect(run uint64) { n.expects[run] = true }
 
 func (n *Node) forgetAsker(s *requester) {
+	n.past[s.hop.Run] = n.past[s.hop.Run].plus(s.counts)
 	n.askers = slices.DeleteFunc(n.askers, func(other *requester) bool { return other == s })
 }
 
@@ -210,6 +213,7 @@ func (n *Node) Step(now time.Duration, from Address, datagram []byte, out *Outbo
 	}
 	n.expire(now)
 	n.sendClosings(now, out)
+	n.sendCalls(now, out)
 	n.wake = max(n.nextWake(), now+1)
 	return n.wake
 }
@@ -245,7 +249,7 @@ func (n *Node) receive(now time.Duration, from Address, b []byte, out *Outbox) {
 	case kindOpened:
 		n.onOpened(now, from, h, b, out)
 	case kindRefused:
-		n.onRefused(now, from, h, b)
+		n.onRefused(now, from, h, b, out)
 	case kindInterest:
 		n.onInterest(now, from, h, b)
 	case kindData:

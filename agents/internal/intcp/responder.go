@@ -54,6 +54,7 @@ type reader struct {
 	heard      time.Duration
 	nextAt     time.Duration
 	isExpired  bool // the lease ran out while something waited
+	hasLeft    bool // the path: nothing is sent to it
 }
 
 // granted is the rate while its lease lasts.

@@ -17,6 +17,7 @@ const (
 	ReasonNoContent // nobody behind this node has the content
 	ReasonBadContent
 	ReasonEnded // the run has ended here
+	ReasonMoved // another node has the place of the one that was asked: open again
 )
 
 func (r Reason) String() string {
@@ -33,6 +34,8 @@ func (r Reason) String() string {
 		return "bad_content"
 	case ReasonEnded:
 		return "ended"
+	case ReasonMoved:
+		return "moved"
 	default:
 		return "unknown_reason"
 	}

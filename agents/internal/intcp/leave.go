@@ -1,0 +1,142 @@
+package intcp
+
+import (
+	"slices"
+	"time"
+)
+
+// How a node takes part in a path that changes.
+
+// Part ends the service of a hop whose requester has left the path: nothing is sent to it any more. What it asked for and
+// has not got is forgotten, and contents stay open for whoever asks next.
+func (n *Node) Part(run uint64, number uint16) {
+	key := hopKey{run, number}
+	hop := n.hops[key]
+	delete(n.hops, key)
+	if hop == nil || hop.now == nil {
+		return
+	}
+	for _, r := range hop.now.readers {
+		r.silence()
+	}
+	n.senders = slices.DeleteFunc(n.senders, func(s *responder) bool { return s == hop.now })
+}
+
+// silence lets a reader wait for nothing.
+func (r *reader) silence() {
+	delete(r.place.node.readers, r.key)
+	r.hasLeft = true
+	r.place.counts.Dropped += uint64(r.line.total)
+	r.line, r.resends, r.wants.list = queue{}, queue{}, r.wants.list[:0]
+}
+
+// dropLeft forgets the readers of a content that have left the path, once another one is there.
+func (p *place) dropLeft() {
+	for i := 0; i < len(p.readers); {
+		r := p.readers[i]
+		if !r.hasLeft {
+			i++
+			continue
+		}
+		p.readers = slices.Delete(p.readers, i, i+1)
+	}
+}
+
+// Caller is a flow of a neighbour downstream.
+type Caller struct {
+	Address Address
+	Flow    uint32
+}
+
+// Callers are the flows that are asked for over a hop.
+func (n *Node) Callers(run uint64, number uint16) (callers []Caller) {
+	if hop := n.hops[hopKey{run, number}]; hop != nil && hop.now != nil {
+		for _, r := range hop.now.readers {
+			callers = append(callers, Caller{r.key.peer, r.key.flow})
+		}
+	}
+	return callers
+}
+
+// Call tells those who asked another node over a hop that this one has its place now: they open again at once.
+func (n *Node) Call(run uint64, number uint16, callers []Caller) {
+	if hop := n.hops[hopKey{run, number}]; hop != nil {
+		hop.calls = append(hop.calls, callers...)
+		n.wake = 0
+	}
+}
+
+// sendCalls has the hop's key say it: nobody else can.
+func (n *Node) sendCalls(now time.Duration, out *Outbox) {
+	for _, hop := range n.hops {
+		for _, c := range hop.calls {
+			n.statelessSequence++
+			p := refused{head{kind: kindRefused, flow: c.Flow, sequence: n.statelessSequence, sentUs: micros(now)}, ReasonMoved, n.salt}
+			b := out.room(c.Address, refusedBytes)
+			p.put(b)
+			hop.sealer.seal(stateless, n.salt, p.sequence, b, refusedBytes-tagBytes)
+		}
+		hop.calls = hop.calls[:0]
+	}
+}
+
+// onCall opens again: another node has the neighbour's place. Whoever repeats an old call gains an OPEN a second.
+func (f *upFlow) onCall(now time.Duration, out *Outbox) {
+	if f.isOpen && !f.reopens {
+		f.reopen(now, out)
+	}
+}
+
+// Rest lets the node leave the path of a run: it forgets its neighbours without a word to them, and keeps what it holds.
+// Ask and Serve bring it back.
+func (n *Node) Rest(run uint64) {
+	for key := range n.hops {
+		if key.run == run {
+			n.Part(run, key.number)
+		}
+	}
+	for _, p := range n.places {
+		if p.Run != run {
+			continue
+		}
+		p.dropLeft()
+		if f := p.up; f != nil {
+			delete(n.up, f.key)
+			p.up = nil
+		}
+		p.pending.list, p.nPending = p.pending.list[:0], 0
+	}
+	n.closings = slices.DeleteFunc(n.closings, func(c flowClosing) bool {
+		return c.requester != nil && c.requester.hop.Run == run || c.responder != nil && c.responder.hop.Run == run
+	})
+	if s := n.ups[run]; s != nil {
+		n.forgetAsker(s)
+		delete(n.ups, run)
+	}
+	n.expects[run] = true
+	n.wake = 0
+}
+
+// With joins what two hops of a path were like: their counts, and the times that one after the other takes.
+func (c HopCounts) With(other HopCounts) HopCounts {
+	c = c.plus(other)
+	c.RTT += other.RTT
+	c.LeastRTT += other.LeastRTT
+	c.Queue += other.Queue
+	return c
+}
+
+// plus adds what was seen of an earlier neighbour. What holds now is the newer one's.
+func (c HopCounts) plus(other HopCounts) HopCounts {
+	c.Packets += other.Packets
+	c.Bytes += other.Bytes
+	c.Lost += other.Lost
+	c.Resent += other.Resent
+	c.Replayed += other.Replayed
+	c.Forged += other.Forged
+	c.Interests += other.Interests
+	c.InterestBytes += other.InterestBytes
+	c.RepeatedInterests += other.RepeatedInterests
+	c.Probes += other.Probes
+	return c
+}

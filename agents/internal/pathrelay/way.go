@@ -1,0 +1,140 @@
+package pathrelay
+
+import (
+	"slices"
+	"time"
+
+	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/intcp"
+)
+
+// How the relays follow a way that changes.
+
+// follow puts a node at each site of the way that holds now, and makes neighbours of those beside each other. Without a path
+// everybody waits where they are.
+func (r *Relays) follow(at time.Duration) {
+	places, until, isWhole := r.places(at)
+	r.until = until
+	if !isWhole {
+		return
+	}
+	r.turned = at
+	before := r.chain
+	var callers [][]intcp.Caller
+	if len(before) > 0 {
+		r.settle()
+		callers = r.callers(before[len(before)-1])
+	}
+	r.chain = make([]*relay, 0, len(places))
+	for _, place := range places {
+		each := r.relayAt(place.Site)
+		each.Place = place
+		r.chain = append(r.chain, each)
+	}
+	for _, each := range before {
+		if !slices.Contains(r.chain, each) {
+			r.rest(at, each)
+		}
+	}
+	for i, each := range r.chain {
+		each.position = i
+		r.join(at, i)
+		each.wake = at
+	}
+	if len(r.chain) > 0 && (len(before) == 0 || before[len(before)-1] != r.chain[len(r.chain)-1]) {
+		r.handOver(before, callers)
+	}
+	r.forget(at)
+	r.restart()
+}
+
+func (r *Relays) relayAt(site emulate.Site) *relay {
+	if known := r.at[site]; known != nil {
+		return known
+	}
+	node, err := r.newNode()
+	if err != nil { // it was well when the relays were made
+		panic(err)
+	}
+	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never}
+	r.all, r.at[site] = append(r.all, made), made
+	return made
+}
+
+// rest lets a node leave the way.
+func (r *Relays) rest(at time.Duration, gone *relay) {
+	gone.node.Rest(r.plan.Run)
+	gone.position, gone.leftAt, gone.wake = resting, at, emulate.Never
+	gone.below, gone.above, gone.isFirst, gone.isLast = 0, nil, false, false
+}
+
+// join lets a node ask the one before it, the first one the sender.
+func (r *Relays) join(at time.Duration, i int) {
+	each := r.chain[i]
+	if i == 0 {
+		if !each.isFirst {
+			each.isFirst, each.above = true, nil
+			_ = r.askUpstream(at, each) // the run has begun at each node
+		}
+		return
+	}
+	above := r.chain[i-1]
+	if each.above == above && !each.isFirst && above.below != 0 {
+		return
+	}
+	if above.below != 0 {
+		above.node.Part(r.plan.Run, above.below)
+	}
+	hop := intcp.Hop{Run: r.plan.Run, Number: r.inner, Key: r.key(r.inner), Peer: innerAddress(above.number)}
+	above.below, each.above, each.isFirst = r.inner, above, false
+	if r.inner++; r.inner < firstInner {
+		r.inner = firstInner
+	}
+	_ = above.node.Serve(hop)
+	_ = each.node.Ask(hop)
+	_ = each.node.Greet(r.plan.Run)
+}
+
+// callers are those who ask the last node, by hop.
+func (r *Relays) callers(last *relay) (callers [][]intcp.Caller) {
+	for _, hop := range r.plan.Serves {
+		callers = append(callers, last.node.Callers(r.plan.Run, hop.Number))
+	}
+	return callers
+}
+
+// handOver lets the last node of the way serve the neighbours downstream, who are told at once that it has the place now.
+func (r *Relays) handOver(before []*relay, callers [][]intcp.Caller) {
+	last := r.chain[len(r.chain)-1]
+	if len(before) > 0 {
+		if old := before[len(before)-1]; old.isLast {
+			old.isLast = false
+			for _, hop := range r.plan.Serves {
+				old.node.Part(r.plan.Run, hop.Number)
+			}
+		}
+	}
+	last.isLast = true
+	if last.below != 0 { // what was below it has left
+		last.node.Part(r.plan.Run, last.below)
+		last.below = 0
+	}
+	for i, hop := range r.plan.Serves {
+		_ = last.node.Serve(hop)
+		if r.plan.Options.AsksOnHandover && callers != nil {
+			last.node.Call(r.plan.Run, hop.Number, callers[i])
+		}
+	}
+}
+
+// forget ends nodes that left the way long ago.
+func (r *Relays) forget(at time.Duration) {
+	for site, each := range r.at {
+		if each.position == resting && at >= each.leftAt+CacheKeep {
+			r.keepCounts(each)
+			each.node.End(r.plan.Run)
+			r.all[each.number] = nil
+			delete(r.at, site)
+		}
+	}
+}
