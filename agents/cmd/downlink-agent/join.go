@@ -30,6 +30,7 @@ type joinCmd struct {
 	DataPort       int      `help:"Data port of a sender; 0 lets the kernel pick one for each run."`
 	SeparateUplink bool     `help:"Control traffic does not take the link under test."`
 	LinkControl    string   `help:"Control socket of the emulated link that this host's data path crosses (link up --link-control)." type:"path" placeholder:"PATH"`
+	RelayControl   string   `help:"Control socket of an emulated link whose relays this agent speaks for (link up --relay-control)." type:"path" placeholder:"PATH"`
 	CaFile         string   `help:"CA certificate of the server in PEM form." type:"path"`
 }
 
@@ -37,7 +38,7 @@ func (j joinCmd) config() (config.Config, error) {
 	c := config.Default()
 	c.Server, c.Name, c.StateDir, c.Roles = j.Server, j.Name, j.StateDir, j.Role
 	c.DataHost, c.DataPort, c.SeparateUplink, c.CAFile = j.DataHost, j.DataPort, j.SeparateUplink, j.CaFile
-	c.LinkControl = j.LinkControl
+	c.LinkControl, c.RelayControl = j.LinkControl, j.RelayControl
 	if c.DataHost == "" {
 		server, err := url.Parse(j.Server)
 		if err != nil || server.Host == "" {

@@ -24,14 +24,15 @@ type linkCmd struct {
 }
 
 type linkUpCmd struct {
-	Name        string  `required:"" help:"Name of the link: 1-32 of a-z, 0-9 and -."`
-	Profile     string  `required:"" help:"Link profile, as profiles list names them, or the path of a .yaml file."`
-	Senders     int     `default:"1" help:"Number of senders."`
-	Control     string  `help:"Where the hosts' control traffic goes: host:port or unix:/path. Without it the hosts have no way out." placeholder:"ADDRESS"`
-	ReadyFile   string  `help:"Write what is up to this JSON file, once all of it is." placeholder:"FILE"`
-	Log         string  `help:"Write what the link is like, each 10 ms, to this CSV file." placeholder:"FILE"`
-	LinkControl string  `help:"Listen at this socket for an agent that restarts the link's course for each run and takes its log." placeholder:"PATH" type:"path"`
-	Seed        *uint64 `help:"Seed of the link's chances instead of the profile's."`
+	Name         string  `required:"" help:"Name of the link: 1-32 of a-z, 0-9 and -."`
+	Profile      string  `required:"" help:"Link profile, as profiles list names them, or the path of a .yaml file."`
+	Senders      int     `default:"1" help:"Number of senders."`
+	Control      string  `help:"Where the hosts' control traffic goes: host:port or unix:/path. Without it the hosts have no way out." placeholder:"ADDRESS"`
+	ReadyFile    string  `help:"Write what is up to this JSON file, once all of it is." placeholder:"FILE"`
+	Log          string  `help:"Write what the link is like, each 10 ms, to this CSV file." placeholder:"FILE"`
+	LinkControl  string  `help:"Listen at this socket for an agent that restarts the link's course for each run and takes its log." placeholder:"PATH" type:"path"`
+	RelayControl string  `help:"Listen at this socket for the agent of the link's relays, which relay INTCP between its hops." placeholder:"PATH" type:"path"`
+	Seed         *uint64 `help:"Seed of the link's chances instead of the profile's."`
 }
 
 // readyFile tells whoever started the link how to use it.
@@ -60,7 +61,7 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control, LinkControl: c.LinkControl}
+	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control, LinkControl: c.LinkControl, RelayControl: c.RelayControl}
 	if c.Log != "" {
 		file, err := os.Create(c.Log)
 		if err != nil {
@@ -76,6 +77,9 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 	defer func() { err = c.takeDown(lab, log, err) }()
 	if err := c.tellReady(lab, profile, seed); err != nil {
 		return err
+	}
+	if c.RelayControl != "" && !lab.HasRelays() {
+		log.Info("the profile has one hop, and so no place between two hops to relay at: there are no relays", "profile", profile.Name)
 	}
 	log.Info("link is up", "link", c.Name, "profile", profile.Name, "seed", seed)
 	select {

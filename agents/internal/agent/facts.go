@@ -35,13 +35,24 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	}
 	return protocol.Host{
 		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
-		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(),
+		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(c),
 		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
 			protocol.TransportINTCP: trial.INTCPOptions(c.Policy.RelayBufferBytes),
 		},
-		Offers: trial.Offers(), DataMTU: host.MTU(c.DataHost), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Offers: trial.Offers(), DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
 	}, errors.Join(controlsErr, lengthErr, freeErr)
+}
+
+// linkMTU is that of an emulated link's devices.
+const linkMTU = 1500
+
+// dataMTU is that of the device with the data host; the relays of an emulated link have no device of this host's.
+func dataMTU(c config.Config) int {
+	if c.RelayControl != "" {
+		return linkMTU
+	}
+	return host.MTU(c.DataHost)
 }
 
 // capabilities are tried once: the kernel verifies every program anew, and its answer lasts as long as the kernel.

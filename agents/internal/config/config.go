@@ -33,6 +33,8 @@ type Config struct {
 	SpoolMaxBytes  int64    `yaml:"spool_max_bytes"`
 	// LinkControl is the control socket of the emulated link that this agent's data path crosses; empty for real links.
 	LinkControl string `yaml:"link_control,omitempty"`
+	// RelayControl is the control socket of an emulated link whose relays this agent speaks for; empty: it relays itself.
+	RelayControl string `yaml:"relay_control,omitempty"`
 	// Observe says what is read of dish and modem beside the runs.
 	Observe Observe `yaml:"observe,omitempty"`
 	Policy  Policy  `yaml:"policy"`
@@ -188,6 +190,9 @@ func (c Config) Validate() error {
 	}
 	if err := c.Observe.validate(); err != nil {
 		return err
+	}
+	if c.RelayControl != "" && !slices.Equal(c.Roles, []string{"relay"}) {
+		return errors.New("relay_control: an agent that speaks for the relays of a link has the role relay alone")
 	}
 	return c.validateRoles()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -23,9 +24,26 @@ const (
 // ErrUnreachable means that the neighbour upstream did not answer.
 var ErrUnreachable = errors.New("the neighbour upstream does not answer")
 
+// Seat is where a relay's node is: behind sockets of this process, or at the sites of an emulated link.
+type Seat interface {
+	// Look looks at a content, at a moment of the node's clock.
+	Look(content intcp.Content) (l intcp.Look, now time.Duration)
+	// IsMet tells whether the neighbour upstream has ever answered.
+	IsMet() bool
+	// At is a moment of the node's clock; the zero time for 0.
+	At(moment time.Duration) time.Time
+	// Local is where neighbours downstream come to, AskingFrom from where the one upstream is asked.
+	Local() netip.AddrPort
+	AskingFrom() netip.AddrPort
+	// Err is why there is no node any more; nil while there is one.
+	Err() error
+}
+
 // FlowPlan is one flow at its sender, its receiver, or a relay.
 type FlowPlan struct {
-	Home    *Home
+	Home *Home
+	// Seat is a relay's instead of Home.
+	Seat    Seat
 	Content intcp.Content
 	// Stream is what the content is made of; relays do not know it.
 	Stream intcp.Stream
@@ -63,10 +81,13 @@ func (e *end) finish(ended transfer.Ended, format string, values ...any) {
 func (e *end) hasEnded() bool { return e.result.Ended != "" }
 
 // look reads the flow's state.
-func (e *end) look() (l intcp.Look, now time.Duration) {
-	home, content := e.plan.Home, e.plan.Content
-	home.Do(func(at time.Duration, node *intcp.Node) { l, now = node.Look(at, content.Run, content.Name), at })
-	return l, now
+func (e *end) look() (l intcp.Look, now time.Duration) { return e.seat().Look(e.plan.Content) }
+
+func (e *end) seat() Seat {
+	if e.plan.Seat != nil {
+		return e.plan.Seat
+	}
+	return e.plan.Home
 }
 
 // pause waits until a moment, or less; false means that the flow has been broken off.
@@ -137,18 +158,16 @@ func (e *end) await(ctx context.Context, until time.Time, holds func(l intcp.Loo
 // reach waits until the neighbour upstream has answered.
 func (e *end) reach(ctx context.Context) error {
 	until := earlier(e.plan.Limits.Deadline, e.plan.Begin.Add(e.plan.Patience))
-	isMet := false
-	e.await(ctx, until, func(intcp.Look) bool {
-		e.plan.Home.Do(func(_ time.Duration, node *intcp.Node) { isMet = node.IsMet(e.plan.Content.Run) })
-		return isMet
-	})
+	isMet := e.await(ctx, until, func(intcp.Look) bool { return e.seat().IsMet() })
 	switch {
 	case isMet:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case e.seat().Err() != nil:
+		return e.seat().Err()
 	}
-	return fmt.Errorf("%w: %s did not answer %s over UDP within %s; open that UDP port towards this host", ErrUnreachable, e.plan.Upstream, e.plan.Home.AskingFrom(), e.plan.Patience)
+	return fmt.Errorf("%w: %s did not answer %s over UDP within %s; open that UDP port towards this host", ErrUnreachable, e.plan.Upstream, e.seat().AskingFrom(), e.plan.Patience)
 }
 
 // awaitBegin returns at the flow's moment.

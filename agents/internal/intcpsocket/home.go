@@ -190,6 +190,21 @@ func (h *Home) Do(act func(now time.Duration, node *intcp.Node)) {
 	h.leave(now, h.node.Step(now, intcp.Address{}, nil, &h.out))
 }
 
+// Look looks at a content, and does what has become due.
+func (h *Home) Look(content intcp.Content) (l intcp.Look, now time.Duration) {
+	h.Do(func(at time.Duration, node *intcp.Node) { l, now = node.Look(at, content.Run, content.Name), at })
+	return l, now
+}
+
+// IsMet tells whether the neighbour upstream has ever answered.
+func (h *Home) IsMet() (isMet bool) {
+	h.Do(func(_ time.Duration, node *intcp.Node) { isMet = node.IsMet(h.run) })
+	return isMet
+}
+
+// Err is nil: a home's node lasts as long as the home.
+func (h *Home) Err() error { return nil }
+
 // leave sends what the node gave, and sets the moment at which a wait ends. Whoever calls holds the lock.
 func (h *Home) leave(now, wake time.Duration) {
 	for i := range h.out.Datagrams {

@@ -33,7 +33,7 @@ func (r *Relay) Open(ctx context.Context) error {
 		return r.missed
 	}
 	_, r.moved = r.look()
-	r.result = transfer.Result{Connected: time.Now(), Local: r.plan.Home.Local().String(), Peer: r.plan.Upstream}
+	r.result = transfer.Result{Connected: time.Now(), Local: r.seat().Local().String(), Peer: r.plan.Upstream}
 	return nil
 }
 
@@ -49,9 +49,9 @@ func (r *Relay) Run(ctx context.Context, _ func()) {
 
 func (r *Relay) watch() {
 	l, now := r.look()
-	passed := int64(l.SentBytes - l.AgainBytes)
+	passed := int64(l.PassedBytes)
 	r.plan.AppBytes.Store(passed)
-	r.result.FirstByte, r.result.LastByte = r.plan.Home.At(l.FirstSent), r.plan.Home.At(l.LastSent)
+	r.result.FirstByte, r.result.LastByte = r.seat().At(l.FirstSent), r.seat().At(l.LastSent)
 	r.moved = max(r.moved, l.LastArrived, l.Heard)
 	moved := passed + int64(l.ArrivedBytes)
 	if !r.spend(moved - r.spent) {
@@ -59,6 +59,9 @@ func (r *Relay) watch() {
 	}
 	r.spent = moved
 	switch {
+	case r.seat().Err() != nil:
+		r.missed = r.seat().Err()
+		r.finish(transfer.EndedAborted, "%v", r.missed)
 	case l.Readers == 0 && r.isComplete(passed, r.result.FirstByte):
 		r.finish(transfer.EndedStopRule, "")
 	case l.Refused != 0 && l.Refused != intcp.ReasonEnded && l.Refused != intcp.ReasonDone:

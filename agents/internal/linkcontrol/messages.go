@@ -89,6 +89,10 @@ type restart struct {
 type request struct {
 	Restart *restart `json:"restart,omitempty"`
 	Stop    bool     `json:"stop,omitempty"`
+
+	Begin *RelayPlan `json:"begin,omitempty"`
+	Ask   *RelayHop  `json:"ask,omitempty"`
+	End   bool       `json:"end,omitempty"`
 }
 
 // answer is one of its fields.
@@ -98,5 +102,12 @@ type answer struct {
 	Row     []int64  `json:"row,omitempty"`
 	Ended   *Ended   `json:"ended,omitempty"`
 	Busy    bool     `json:"busy,omitempty"`
+
+	Sites *Sites      `json:"sites,omitempty"`
+	Begun string      `json:"begun,omitempty"`
+	Asked bool        `json:"asked,omitempty"`
+	Seen  []RelaySeen `json:"seen,omitempty"`
+	Gone  bool        `json:"gone,omitempty"`
+
 	Error   string   `json:"error,omitempty"`
 }

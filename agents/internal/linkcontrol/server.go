@@ -30,7 +30,7 @@ type Session interface {
 
 // Server answers at a unix socket that its owner alone may use.
 type Server struct {
-	line     Line
+	handle   func(conn net.Conn) // a session
 	listener net.Listener
 	running  sync.WaitGroup
 	taken    sync.Mutex // by the one session
@@ -45,6 +45,10 @@ const mostConnections = 8
 
 // Listen makes the socket, in place of one that nobody listens at any more.
 func Listen(path string, line Line) (*Server, error) {
+	return listen(path, func(s *Server, conn net.Conn) { s.serve(conn, line) })
+}
+
+func listen(path string, session func(s *Server, conn net.Conn)) (*Server, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("another program listens at %s", path)
@@ -61,7 +65,15 @@ func Listen(path string, line Line) (*Server, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect the link's control socket: %w", err), listener.Close())
 	}
-	s := &Server{line: line, listener: listener, open: map[net.Conn]struct{}{}}
+	s := &Server{listener: listener, open: map[net.Conn]struct{}{}}
+	s.handle = func(conn net.Conn) {
+		if !s.taken.TryLock() {
+			_ = send(conn, answer{Busy: true})
+			return
+		}
+		defer s.taken.Unlock()
+		session(s, conn)
+	}
 	s.running.Go(s.accept)
 	return s, nil
 }
@@ -95,7 +107,7 @@ func (s *Server) accept() {
 		}
 		s.running.Go(func() {
 			defer s.drop(conn)
-			s.serve(conn)
+			s.handle(conn)
 		})
 	}
 }
@@ -118,18 +130,13 @@ func (s *Server) drop(conn net.Conn) {
 }
 
 // serve is one session; whatever ends its connection ends it.
-func (s *Server) serve(conn net.Conn) {
-	if !s.taken.TryLock() {
-		_ = send(conn, answer{Busy: true})
-		return
-	}
-	defer s.taken.Unlock()
-	link := s.line.Describe()
+func (s *Server) serve(conn net.Conn, line Line) {
+	link := line.Describe()
 	if err := send(conn, answer{Link: &link}); err != nil {
 		return
 	}
 	lines := bufio.NewReaderSize(conn, maxRequest)
-	session, err := s.restart(conn, lines)
+	session, err := begin(conn, lines, line)
 	if err != nil {
 		_ = send(conn, answer{Error: err.Error()})
 		return
@@ -149,7 +156,7 @@ func (s *Server) serve(conn net.Conn) {
 	}
 }
 
-func (s *Server) restart(conn net.Conn, lines *bufio.Reader) (Session, error) {
+func begin(conn net.Conn, lines *bufio.Reader, line Line) (Session, error) {
 	asked, err := receive(conn, lines, time.Now().Add(idleLimit))
 	if err != nil {
 		return nil, err
@@ -161,7 +168,7 @@ func (s *Server) restart(conn net.Conn, lines *bufio.Reader) (Session, error) {
 	if ahead > mostAhead || ahead < -mostBehind {
 		return nil, fmt.Errorf("the moment of the restart is %s ahead; it may be from %s before now to %s after it", ahead, mostBehind, mostAhead)
 	}
-	return s.line.Restart(time.Now().Add(ahead), asked.Restart.Seed, asked.Restart.Window)
+	return line.Restart(time.Now().Add(ahead), asked.Restart.Seed, asked.Restart.Window)
 }
 
 // passRows ends with the last row. After an error it goes on taking rows, so that none waits in vain.
@@ -190,7 +197,7 @@ func receive(conn net.Conn, lines *bufio.Reader, until time.Time) (asked request
 	_ = conn.SetReadDeadline(until)
 	line, err := lines.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return asked, fmt.Errorf("a request has at most %d bytes", maxRequest)
+		return asked, fmt.Errorf("a request has at most %d bytes", lines.Size())
 	}
 	if err != nil {
 		return asked, err

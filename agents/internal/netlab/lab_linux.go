@@ -28,6 +28,8 @@ type Options struct {
 	Log io.Writer
 	// LinkControl is the path of the link's control socket; empty for none.
 	LinkControl string
+	// RelayControl is the path of the socket at which the link's relays take orders; empty for none. A link of one hop has none.
+	RelayControl string
 }
 
 // Lab is an emulated link that is up: its namespaces, devices, pump and control forwarder.
@@ -165,7 +167,33 @@ func (l *Lab) startPump(spaces namespaces) error {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)
+	if err := l.startRelayControl(spaces); err != nil {
+		return err
+	}
 	return l.startLinkControl()
+}
+
+// HasRelays tells whether relays were asked for and there is a place between two hops for them.
+func (l *Lab) HasRelays() bool { return l.options.RelayControl != "" && l.options.Profile.MostHops() > 1 }
+
+// startRelayControl lets the ends reach the relays at the link's sites, and an agent give those orders.
+func (l *Lab) startRelayControl(spaces namespaces) error {
+	if !l.HasRelays() {
+		return nil
+	}
+	host := l.nets.relays()
+	if err := inside(spaces[gateway], func() error { return routeOver("data", host) }); err != nil {
+		return err
+	}
+	if err := l.pump.do(func() { l.pump.relayHost = host.As4() }); err != nil {
+		return err
+	}
+	server, err := linkcontrol.ListenRelays(l.options.RelayControl, &relayLine{l.Name, l.options.Profile, l.pump, host})
+	if err != nil {
+		return err
+	}
+	l.undo = append(l.undo, server.Close)
+	return nil
 }
 
 func (l *Lab) startLinkControl() error {
@@ -224,6 +252,9 @@ func (l *Lab) Hosts() map[string]HostInfo {
 	infos := map[string]HostInfo{}
 	for _, p := range l.hosts {
 		infos[p.host()] = l.nets.info(l.Name, p, l.ControlURL())
+	}
+	if l.HasRelays() { // their agent lives at the receiver
+		infos[Relays] = HostInfo{place(0).namespace(l.Name), l.nets.relays().String(), "", l.ControlURL()}
 	}
 	return infos
 }

@@ -19,7 +19,12 @@ const (
 	// Receiver is the host behind the terminal. Senders are called sender-1, sender-2, …
 	Receiver = emulate.Receiver
 
+	// Relays are those at the sites of the link.
+	Relays = "relays"
+
 	maxSenders = 32
+	// relaysPlace is behind the last sender's.
+	relaysPlace place = maxSenders + 1
 	// indexes bounds how many links can be up at once in one namespace.
 	indexes = 250
 )
@@ -99,6 +104,12 @@ func (s subnets) data6(p place) (near, host netip.Prefix) {
 func (s subnets) prefix6(p place, last byte) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{
 		0xfd, 0x9d, 0x6b, 0x1c, 0x7f, 0x4e, byte(s.index), byte(p), 15: last}), 64)
+}
+
+// relays is the address at which both ends of the link reach its relays.
+func (s subnets) relays() netip.Addr {
+	_, host := s.data(relaysPlace)
+	return host.Addr()
 }
 
 // hub is the one address at which the hosts of a link find the management side, the same for all of them.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/pathrelay"
 )
 
 const (
@@ -41,6 +42,9 @@ type pump struct {
 	stopping   atomic.Bool
 	next       atomic.Pointer[course] // to be begun
 	course     *course                // that is logged
+	relaying   *relaying              // nil: no run has the link's sites
+	relayHost  [4]byte                // where relays are reached; zero: nowhere
+	orders     chan func()            // of other threads
 	free       []*emulate.Packet
 	out        []*emulate.Packet
 	rows       []logRow
@@ -80,7 +84,7 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, log *linkL
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's event: %w", err)
 	}
-	p := &pump{isSpaced: isSpaced, nudge: nudge, log: log, started: time.Now(), ended: make(chan struct{})}
+	p := &pump{isSpaced: isSpaced, nudge: nudge, log: log, started: time.Now(), ended: make(chan struct{}), orders: make(chan func(), 4)}
 	for i, w := range network {
 		p.ways = append(p.ways, way{Way: w, index: i, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
 	}
@@ -147,6 +151,7 @@ func (p *pump) run() error {
 	for nudged := &fds[len(p.ways)]; !p.stopping.Load(); {
 		if nudged.Revents != 0 {
 			_, _ = unix.Read(p.nudge, make([]byte, 8))
+			p.obey()
 		}
 		p.turn()
 		p.drain()
@@ -196,6 +201,9 @@ func (p *pump) wait(fds []unix.PollFd) error {
 	}
 	if p.looks() {
 		wake = min(wake, p.nextLook)
+	}
+	if r := p.relaying; r != nil {
+		wake = min(wake, r.wake, r.nextSeen, r.endsAt)
 	}
 	if next := p.next.Load(); next != nil {
 		wake = min(wake, p.momentOf(next))
@@ -261,6 +269,10 @@ func (p *pump) takeIn(w *way) error {
 		}
 		packet.Data, packet.SizeBytes = packet.Data[:n], n
 		p.alert.carry(p.now())
+		if p.sieve(packet) {
+			p.Free(packet)
+			continue
+		}
 		p.step(w, packet)
 	}
 	return nil
@@ -273,11 +285,14 @@ func (p *pump) looks() bool { return p.log != nil || p.course != nil }
 func (p *pump) look(now time.Duration) {
 	for ; p.looks() && p.nextLook <= now; p.nextLook += logEvery {
 		p.rows = p.rows[:0]
+		if p.relaying != nil {
+			p.runCircuit(p.nextLook, nil, nil)
+		}
 		for i := range p.ways {
 			w := &p.ways[i]
 			var look emulate.Look
 			look, p.out = w.Line.Look(p.nextLook-w.zero, p.out[:0])
-			p.letOut(w)
+			p.letOut(w, p.out)
 			p.rows = append(p.rows, logRow{w.From, w.To, p.nextLook - p.logBegan, w.late, look})
 			w.late = 0
 		}
@@ -295,31 +310,37 @@ func (p *pump) look(now time.Duration) {
 
 // step moves a line up to the present and writes what left it.
 func (p *pump) step(w *way, in *emulate.Packet) {
+	if p.relaying != nil && p.isCurrent(w) {
+		p.runCircuit(p.now(), w, in)
+		return
+	}
 	var wake time.Duration
 	p.out, wake = w.Line.Step(p.now()-w.zero, in, p.out[:0])
 	if w.wake = emulate.Never; wake != emulate.Never {
 		w.wake = wake + w.zero
 	}
-	p.letOut(w)
+	p.letOut(w, p.out)
 }
 
 // letOut writes the packets that have left a way.
-func (p *pump) letOut(w *way) {
-	if len(p.out) == 0 {
+func (p *pump) letOut(w *way, out []*emulate.Packet) {
+	if len(out) == 0 {
 		return
 	}
 	now := p.now() - w.zero
-	for _, packet := range p.out {
-		if packet.Lost == emulate.NotLost {
+	for _, packet := range out {
+		isLost, isInner := packet.Lost != emulate.NotLost, pathrelay.IsInner(packet)
+		if !isLost && !isInner {
 			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
 				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
 			}
-		} else if p.course != nil && w.Line == p.course.network[w.index].Line {
+		} else if isLost && p.course != nil && w.Line == p.course.network[w.index].Line {
 			p.course.note(w.index, packet)
 		}
-		w.late = max(w.late, now-packet.LeftAt)
-		packet.Lost = emulate.NotLost
-		p.free = append(p.free, packet)
+		if p.relaying == nil || !isLost && !isInner { // what ends between two hops can wait to be counted
+			w.late = max(w.late, now-packet.LeftAt)
+		}
+		p.Free(packet)
 	}
 }
 

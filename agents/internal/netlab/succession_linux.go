@@ -23,6 +23,7 @@ func (p *pump) turn() {
 		p.next.CompareAndSwap(next, nil)
 	}
 	p.look(p.now())
+	p.watchRelays(p.now())
 }
 
 func (p *pump) momentOf(c *course) time.Duration { return c.at.Sub(p.started) }
@@ -33,14 +34,17 @@ func (p *pump) begin(c *course) {
 	p.countsLock.Lock()
 	defer p.countsLock.Unlock()
 	for i := range p.ways {
+		p.step(&p.ways[i], nil)
+	}
+	for i := range p.ways {
 		w := &p.ways[i]
-		p.step(w, nil)
 		old := *w
 		old.counts, old.past = old.Line.Counts(), emulate.Counts{}
 		c.drained += old.counts.Queued
 		p.draining = append(p.draining, old)
 		w.Line, w.zero, w.wake, w.late, w.counts = c.network[i].Line, p.momentOf(c)-c.phase, emulate.Never, 0, emulate.Counts{}
 	}
+	p.fly(p.momentOf(c), c.network, p.momentOf(c)-c.phase)
 	p.course, p.nextLook, p.logBegan = c, p.momentOf(c), p.momentOf(c)
 }
 

@@ -186,6 +186,18 @@ func routeAllVia(name string, gateways ...netip.Prefix) error {
 	return nil
 }
 
+// routeOver leads to a host that is somewhere behind a device.
+func routeOver(name string, host netip.Addr) error {
+	device, err := netlink.LinkByName(name)
+	if err == nil {
+		err = netlink.RouteAdd(&netlink.Route{LinkIndex: device.Attrs().Index, Dst: ipNet(single(host)), Scope: netlink.SCOPE_LINK})
+	}
+	if err != nil {
+		return fmt.Errorf("route to %s: %w", host, err)
+	}
+	return nil
+}
+
 func ipNet(prefix netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen())}
 }

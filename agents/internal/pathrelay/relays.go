@@ -107,6 +107,9 @@ func (r *Relays) newNode() (*intcp.Node, error) {
 	return node, nil
 }
 
+// Run is the run's number.
+func (r *Relays) Run() uint64 { return r.plan.Run }
+
 // Fly lets the relays have the sites of a way from a moment on.
 func (r *Relays) Fly(at time.Duration, places func(at time.Duration) ([]emulate.Place, time.Duration, bool)) {
 	r.places = places

@@ -15,6 +15,7 @@ import (
 
 	"downlink/agents/internal/acks"
 	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/config"
 	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/socket"
@@ -145,8 +146,13 @@ var transports = map[protocol.TransportKind]func(f *flowRun, ports *ports, peer 
 	protocol.TransportINTCP: (*flowRun).overINTCP,
 }
 
-// Transports are the kinds of flow that an agent carries, in order.
-func Transports() []protocol.TransportKind { return slices.Sorted(maps.Keys(transports)) }
+// Transports are the kinds of flow that an agent carries, in order. The relays of an emulated link are INTCP's alone.
+func Transports(c config.Config) []protocol.TransportKind {
+	if c.RelayControl != "" {
+		return []protocol.TransportKind{protocol.TransportINTCP}
+	}
+	return slices.Sorted(maps.Keys(transports))
+}
 
 // carrier is this end of the flow over its transport, which was checked with the order.
 func (f *flowRun) carrier(ports *ports, peer string) transfer.Carrier {

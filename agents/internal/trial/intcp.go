@@ -88,6 +88,9 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 		Patience: limits.DialLimit(), Upstream: peer, AppBytes: f.appBytes, Budget: f.trial.budget, Offer: offerOf(f.flow),
 	}
 	look := func(row []int64) { f.readNode(ports.home, row) }
+	if ports.sites != nil {
+		plan.Seat, look = ports.sites, func(row []int64) { f.readSites(ports.sites, row) }
+	}
 	switch f.flow.Role {
 	case protocol.RoleSender:
 		plan.Patience += connectSlack
@@ -171,7 +174,18 @@ func (f *flowRun) readNode(home *intcpsocket.Home, row []int64) {
 	home.Do(func(now time.Duration, n *intcp.Node) {
 		look, hop, node = n.Look(now, content.Run, content.Name), n.HopCounts(content.Run), n.Counts()
 	})
-	values := hopValues(&look, &hop)
+	f.writeNode(&look, &hop, &node, row)
+}
+
+// readSites writes the state of the relays of an emulated link into a row.
+func (f *flowRun) readSites(s *sites, row []int64) {
+	seen := s.client.Seen(f.trial.content(f.flow).Name)
+	f.writeNode(&seen.Look, &seen.Hop, &seen.Node, row)
+}
+
+func (f *flowRun) writeNode(look *intcp.Look, hop *intcp.HopCounts, node *intcp.NodeCounts, row []int64) {
+	content := f.trial.content(f.flow)
+	values := hopValues(look, hop)
 	values["app_bytes"] = f.appBytes.Load()
 	values["sent_bytes"], values["retransmitted_bytes"] = int64(look.SentBytes), int64(look.AgainBytes)
 	values["granted_rate_bps"], values["backlog_bytes"] = int64(look.GrantedBps), int64(look.WaitingBytes)

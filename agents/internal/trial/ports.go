@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -20,9 +21,14 @@ import (
 type ports struct {
 	tcp  *transfer.Port
 	home *intcpsocket.Home
+	// sites are the relays of an emulated link, instead of a home.
+	sites *sites
 }
 
 func (p *ports) close() {
+	if p.sites != nil {
+		_ = p.sites.client.Close()
+	}
 	if p.home != nil {
 		_ = p.home.Close()
 	}
@@ -38,6 +44,8 @@ func (p *ports) number() int {
 		return p.tcp.Port()
 	case p.home != nil:
 		return int(p.home.Local().Port())
+	case p.sites != nil:
+		return int(p.sites.Local().Port())
 	}
 	return 0
 }
@@ -45,7 +53,11 @@ func (p *ports) number() int {
 // portTries is how often a number is sought that is free over TCP and UDP.
 const portTries = 8
 
-func (t *Trial) openPorts() (p *ports, err error) {
+func (t *Trial) openPorts(ctx context.Context) (p *ports, err error) {
+	if t.env.Config.RelayControl != "" {
+		found, err := t.openSites(ctx)
+		return &ports{sites: found}, err
+	}
 	for range portTries {
 		p = &ports{}
 		if p.tcp, err = t.openPort(); err != nil {
@@ -108,28 +120,9 @@ func (t *Trial) content(flow protocol.Flow) intcp.Content {
 // openHome lets INTCP's neighbours downstream reach this agent. The contents that it has are there from now on, and
 // nothing of them leaves before its flow's moment.
 func (t *Trial) openHome(port int) (*intcpsocket.Home, error) {
-	plan := intcpsocket.Plan{Run: runNumber(t.order.RunRef), Policy: t.nodePolicy()}
-	var published []protocol.Flow
-	for _, flow := range t.order.Flows {
-		if flow.Transport.Kind != protocol.TransportINTCP {
-			continue
-		}
-		options, err := intcpOptions(flow.Transport.Options)
-		if err != nil {
-			return nil, refuse("flow %d: %v", flow.Flow, err)
-		}
-		plan.Options = options
-		plan.Asks = plan.Asks || flow.Upstream != nil
-		if flow.Role == protocol.RoleSender {
-			published = append(published, flow)
-		}
-		for _, neighbour := range flow.Downstream {
-			hop, err := hopOf(plan.Run, neighbour)
-			if err != nil {
-				return nil, refuse("flow %d: %v", flow.Flow, err)
-			}
-			plan.Serves = append(plan.Serves, hop)
-		}
+	plan, published, err := t.homePlan()
+	if err != nil {
+		return nil, err
 	}
 	if len(plan.Serves) > 0 {
 		plan.Address = t.listenAddress(port)
@@ -150,6 +143,31 @@ func (t *Trial) openHome(port int) (*intcpsocket.Home, error) {
 	return home, nil
 }
 
+// homePlan says what the run's node is for, and which of its flows begin there.
+func (t *Trial) homePlan() (plan intcpsocket.Plan, published []protocol.Flow, err error) {
+	plan = intcpsocket.Plan{Run: runNumber(t.order.RunRef), Policy: t.nodePolicy()}
+	for _, flow := range t.order.Flows {
+		if flow.Transport.Kind != protocol.TransportINTCP {
+			continue
+		}
+		if plan.Options, err = intcpOptions(flow.Transport.Options); err != nil {
+			return plan, nil, refuse("flow %d: %v", flow.Flow, err)
+		}
+		plan.Asks = plan.Asks || flow.Upstream != nil
+		if flow.Role == protocol.RoleSender {
+			published = append(published, flow)
+		}
+		for _, neighbour := range flow.Downstream {
+			hop, err := hopOf(plan.Run, neighbour)
+			if err != nil {
+				return plan, nil, refuse("flow %d: %v", flow.Flow, err)
+			}
+			plan.Serves = append(plan.Serves, hop)
+		}
+	}
+	return plan, published, nil
+}
+
 func (t *Trial) nodePolicy() intcp.Policy {
 	policy, owner := intcp.DefaultPolicy(), t.env.Config.Policy
 	if owner.RelayFlows > 0 {
@@ -166,7 +184,7 @@ func (t *Trial) nodePolicy() intcp.Policy {
 
 // askUpstream tries the neighbour upstream as soon as its address is known: it has until the run's zero, and some time.
 func (t *Trial) askUpstream(p *ports, peers map[int]string) error {
-	if p.home == nil {
+	if p.home == nil && p.sites == nil {
 		return nil
 	}
 	for _, flow := range t.order.Flows {
@@ -180,6 +198,9 @@ func (t *Trial) askUpstream(p *ports, peers map[int]string) error {
 		peer, err := t.resolve(flow, peers[flow.Flow])
 		if err != nil {
 			return err
+		}
+		if p.sites != nil {
+			return p.sites.ask(hop, peer)
 		}
 		hop.Peer = intcpsocket.AddressOf(peer)
 		if err := p.home.Ask(hop); err != nil {

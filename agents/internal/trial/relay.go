@@ -59,6 +59,8 @@ func checkRelays(order *protocol.Prepare, c config.Config) error {
 		kind := flow.Transport.Kind
 		isOverRelays := kind == protocol.TransportSplit || kind == protocol.TransportINTCP
 		switch {
+		case flow.Role == protocol.RoleRelay && kind == protocol.TransportSplit && c.RelayControl != "":
+			return refuse("flow %d is split TCP, and the relays of an emulated link carry INTCP alone; let agents on hosts of their own relay it", flow.Flow)
 		case !isOverRelays && flow.Role == protocol.RoleRelay:
 			return refuse("flow %d makes this agent a relay of %s, which needs none", flow.Flow, kind)
 		case !isOverRelays:

@@ -161,7 +161,7 @@ func (t *Trial) carryOut(ctx context.Context) error {
 	if err := t.env.Keeper.Apply(t.order.RunID, wanted); err != nil {
 		return err
 	}
-	ports, err := t.openPorts()
+	ports, err := t.openPorts(ctx)
 	if err != nil {
 		return err
 	}

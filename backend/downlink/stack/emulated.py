@@ -14,7 +14,7 @@ from downlink.cli.client import Client
 from downlink.domain.errors import ConflictError
 from downlink.stack.launcher import Stack
 from downlink.stack.needs import LinkNeed, profile_name
-from downlink.stack.rig import Host, Rig, wait_online
+from downlink.stack.rig import RELAYS, Host, Rig, wait_online
 
 AGENT = Path("agents/bin/downlink-agent")
 HELD_S = 180.0
@@ -50,6 +50,8 @@ def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[R
     rig = Rig(stack.supervisor, AGENT.resolve(), f"demo-{port}" if number == 1 else f"demo-{port}-{number}")
     rig.link_up(need.profile, need.senders, _control(stack))
     hosts = hosts_of(need.name, need.senders)
+    if RELAYS in rig.facts()["hosts"]:
+        hosts.append(Host(RELAYS, f"{need.name}-relays", "relay"))
     for host in hosts:
         _enrol(rig, client, host)
         rig.start_agent(host)
@@ -73,7 +75,7 @@ def _enrol(rig: Rig, client: Client, host: Host) -> None:
 
 
 def _name_link(client: Client, need: LinkNeed, facts: dict[str, Any], hosts: Sequence[Host]) -> None:
-    receiver, *senders = (host.agent for host in hosts)
+    receiver, *senders = (host.agent for host in hosts if host.role != "relay")
     body = {
         "name": need.name,
         "orbit": facts["orbit"],
@@ -81,6 +83,7 @@ def _name_link(client: Client, need: LinkNeed, facts: dict[str, Any], hosts: Seq
         "base_rtt_ms": facts["base_rtt_ms"],
         "receiver": receiver,
         "senders": senders,
+        "relays": [host.agent for host in hosts if host.role == "relay"],
         "is_emulated": True,
         "profile": profile_name(need.name),
     }

@@ -22,6 +22,10 @@ ENTER_NAMESPACES = ("--user", "--net", "--mount", "--preserve-credentials", "--"
 OWN_RUN_FOLDER = 'mount -t tmpfs tmpfs /run && mkdir /run/netns && exec "$@"'
 
 
+RELAYS = "relays"
+"""The place between the hops of a link that has several: its relays, whose agent lives where the receiver does."""
+
+
 @dataclass(frozen=True)
 class Host:
     """One end of the link: its place there, the agent that lives in it, and what that agent is for."""
@@ -40,6 +44,7 @@ class Rig:
         self.name = name
         self._ready = supervisor.home / f"link-{name}.json"
         self._link_control = socket_folder(supervisor.home) / f"link-{name}.sock"
+        self._relay_control = socket_folder(supervisor.home) / f"relays-{name}.sock"
         self._is_root = os.geteuid() == 0
 
     def link_up(self, profile: str, senders: int, control: str) -> dict[str, Any]:
@@ -47,7 +52,7 @@ class Rig:
         self._ready.unlink(missing_ok=True)
         options = ["--name", self.name, "--profile", profile, "--senders", str(senders)]
         command = [self.agent, "link", "up", *options, "--control", control, "--ready-file", str(self._ready)]
-        command += ["--link-control", str(self._link_control)]
+        command += ["--link-control", str(self._link_control), "--relay-control", str(self._relay_control)]
         prefix = () if self._is_root else (*OWN_NAMESPACES, "--", "sh", "-c", OWN_RUN_FOLDER, "sh")
         self._supervisor.start(Program(self._program, [*prefix, *command]))
         self._supervisor.wait_ready(self._program, self._ready.exists, timeout_s=30)
@@ -66,6 +71,8 @@ class Rig:
         addresses = ["--server", place["control_url"], "--data-host", place["data_host"]]
         if host.role == "receiver":  # one agent restarts the link for each run and takes its log
             options += ["--link-control", str(self._link_control)]
+        if host.place == RELAYS:
+            options += ["--relay-control", str(self._relay_control)]
         command = self.inside(host, [self.agent, "join", *options, *addresses, *self._state_option(host)])
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -81,6 +88,8 @@ class Rig:
         now = {"server": place["control_url"], "data_host": place["data_host"]}
         if host.role == "receiver":
             now["link_control"] = str(self._link_control)
+        if host.place == RELAYS:
+            now["relay_control"] = str(self._relay_control)
         config.write_text(replace_lines(config.read_text(), now))
 
     def start_agent(self, host: Host) -> None:
@@ -96,7 +105,8 @@ class Rig:
         prefix = (
             [] if self._is_root else ["nsenter", f"--target={self._supervisor.pid(self._program)}", *ENTER_NAMESPACES]
         )
-        return [*prefix, self.agent, "link", "exec", self.name, host.place, "--", *command]
+        place = "receiver" if host.place == RELAYS else host.place
+        return [*prefix, self.agent, "link", "exec", self.name, place, "--", *command]
 
     @property
     def _program(self) -> str:

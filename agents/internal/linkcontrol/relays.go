@@ -1,0 +1,132 @@
+package linkcontrol
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"downlink/agents/internal/intcp"
+)
+
+// The relays of a link have a socket of their own. A connection is one run: the link says where it relays, is told for whom,
+// answers with the address at which the relays are reached, is told whom to ask, and says what it sees until the run ends.
+
+// maxRelayRequest holds the hops and flows of any run.
+const maxRelayRequest = 32 << 10
+
+// Sites say what a link's relays are.
+type Sites struct {
+	Link    string `json:"link"`
+	Profile string `json:"profile"`
+	// Most is at how many places between two hops a packet passes at most.
+	Most int `json:"most"`
+}
+
+// RelayPlan says what run the relays of a link are for.
+type RelayPlan struct {
+	Run     uint64        `json:"run,string"`
+	Options intcp.Options `json:"options"`
+	Policy  intcp.Policy  `json:"policy"`
+	Serves  []RelayHop    `json:"serves"`
+	// Contents are what is looked at.
+	Contents []intcp.Name `json:"contents"`
+	// Port is where neighbours reach the relays; 0: any.
+	Port int `json:"port"`
+}
+
+// RelayHop is a neighbour. Peer is its address, of one that is asked.
+type RelayHop struct {
+	Number uint16    `json:"number"`
+	Key    intcp.Key `json:"key"`
+	Peer   string    `json:"peer,omitempty"`
+}
+
+// RelaySeen is a content at the relays at a moment of their clock, which is one of this host's.
+type RelaySeen struct {
+	Now    time.Duration    `json:"now"`
+	UnixNs int64            `json:"unix_ns"`
+	Look   intcp.Look       `json:"look"`
+	Hop    intcp.HopCounts  `json:"hop"`
+	Node   intcp.NodeCounts `json:"node"`
+	IsMet  bool             `json:"is_met"`
+	Sites  int              `json:"sites"`
+}
+
+// RelayLine is a link with relays.
+type RelayLine interface {
+	DescribeSites() Sites
+	// Relay lets the relays work for a run.
+	Relay(plan RelayPlan) (RelaySession, error)
+}
+
+// RelaySession is a run at the relays.
+type RelaySession interface {
+	// Address is where neighbours reach the relays.
+	Address() string
+	Ask(hop RelayHop) error
+	// Seen has all contents at each moment, until End.
+	Seen() <-chan []RelaySeen
+	End()
+}
+
+// ListenRelays makes the socket of a link's relays.
+func ListenRelays(path string, line RelayLine) (*Server, error) {
+	return listen(path, func(s *Server, conn net.Conn) { s.relay(conn, line) })
+}
+
+// relay is one session; whatever ends its connection ends it.
+func (s *Server) relay(conn net.Conn, line RelayLine) {
+	sites := line.DescribeSites()
+	if err := send(conn, answer{Sites: &sites}); err != nil {
+		return
+	}
+	lines := bufio.NewReaderSize(conn, maxRelayRequest)
+	asked, err := receive(conn, lines, time.Now().Add(answerLimit))
+	if err == nil && asked.Begin == nil {
+		err = errors.New("a session begins with a plan")
+	}
+	var session RelaySession
+	if err == nil {
+		session, err = line.Relay(*asked.Begin)
+	}
+	if err != nil {
+		_ = send(conn, answer{Error: err.Error()})
+		return
+	}
+	defer session.End()
+	var writing sync.Mutex
+	say := func(message answer) error {
+		writing.Lock()
+		defer writing.Unlock()
+		return send(conn, message)
+	}
+	if err := say(answer{Begun: session.Address()}); err != nil {
+		return
+	}
+	s.running.Go(func() { // until the agent asks for the end, or is gone
+		defer session.End()
+		for {
+			asked, err := receive(conn, lines, time.Time{})
+			if err != nil || asked.Ask == nil {
+				return
+			}
+			reply := answer{Asked: true}
+			if err := session.Ask(*asked.Ask); err != nil {
+				reply = answer{Error: err.Error()}
+			}
+			if say(reply) != nil {
+				return
+			}
+		}
+	})
+	for seen := range session.Seen() {
+		if err == nil {
+			if err = say(answer{Seen: seen}); err != nil {
+				session.End()
+			}
+		}
+	}
+	_ = say(answer{Gone: true})
+}

@@ -1,0 +1,253 @@
+package netlab
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/intcp"
+	"downlink/agents/internal/linkcontrol"
+	"downlink/agents/internal/pathrelay"
+)
+
+const (
+	// relayFarewell is how long relays go on after their run: what tells the neighbours is sent three times.
+	relayFarewell = 60 * time.Millisecond
+	// mostContents bounds what is looked at each 10 ms.
+	mostContents = 64
+	firstPort    = 49152
+)
+
+var errLinkDown = errors.New("the link is going down")
+
+// relaying is a run's relays at the sites of the pump's link. It belongs to the pump's thread.
+type relaying struct {
+	*pathrelay.Relays
+	profile  emulate.Profile
+	circuit  *emulate.Circuit
+	contents []intcp.Name
+	wake     time.Duration
+	nextSeen time.Duration
+	endsAt   time.Duration // Never while the run is on
+	seen     chan []linkcontrol.RelaySeen
+}
+
+// do calls a function on the pump's thread and waits for it.
+func (p *pump) do(act func()) error {
+	done := make(chan struct{})
+	select {
+	case p.orders <- func() { defer close(done); act() }:
+	case <-p.ended:
+		return errLinkDown
+	}
+	p.wakeUp()
+	select {
+	case <-done:
+		return nil
+	case <-p.ended:
+		return errLinkDown
+	}
+}
+
+// obey does what other threads asked for.
+func (p *pump) obey() {
+	for {
+		select {
+		case act := <-p.orders:
+			act()
+		default:
+			return
+		}
+	}
+}
+
+// Fresh gives the relays a packet.
+func (p *pump) Fresh() *emulate.Packet { return p.fresh() }
+
+// Free takes one back.
+func (p *pump) Free(packet *emulate.Packet) {
+	packet.Lost, packet.StopsAtSites, packet.Tag = emulate.NotLost, false, 0
+	p.free = append(p.free, packet)
+}
+
+// relay lets relays have the sites of the present course.
+func (p *pump) relay(r *relaying) error {
+	if p.relaying != nil {
+		return linkcontrol.ErrBusy
+	}
+	now := p.now()
+	p.relaying = r
+	r.endsAt, r.nextSeen = emulate.Never, now
+	p.fly(now, emulate.Network{p.ways[0].Way, p.ways[1].Way}, p.ways[0].zero)
+	return nil
+}
+
+// fly gives the relays the sites of a course. Those of the course before go on passing packets by.
+func (p *pump) fly(at time.Duration, network emulate.Network, zero time.Duration) {
+	if r := p.relaying; r != nil {
+		r.circuit = emulate.NewCircuit(r.profile, network, r.Relays, zero)
+		r.Fly(at, r.circuit.Places)
+		r.wake = at
+	}
+}
+
+// isCurrent tells a way from one of an earlier course.
+func (p *pump) isCurrent(w *way) bool { return w == &p.ways[w.index] }
+
+// runCircuit goes on up to a moment on both ways and at the relays, and lets a packet in if there is one.
+func (p *pump) runCircuit(at time.Duration, w *way, in *emulate.Packet) {
+	leave := func(isUp bool, out []*emulate.Packet) {
+		for i := range p.ways {
+			if (p.ways[i].From == emulate.Receiver) == isUp {
+				p.letOut(&p.ways[i], out)
+			}
+		}
+	}
+	r := p.relaying
+	if in == nil {
+		r.wake = r.circuit.Run(at, leave)
+	} else {
+		r.wake = r.circuit.Enter(at, w.From == emulate.Receiver, in, leave)
+	}
+	for i := range p.ways {
+		p.ways[i].wake = emulate.Never
+	}
+}
+
+// watchRelays says what the relays see, and lets them go after the run.
+func (p *pump) watchRelays(now time.Duration) {
+	r := p.relaying
+	if r == nil {
+		return
+	}
+	if now >= r.endsAt {
+		r.circuit.Leave()
+		p.relaying = nil
+		close(r.seen)
+		for i := range p.ways {
+			p.ways[i].wake = now
+		}
+		return
+	}
+	for ; r.nextSeen <= now; r.nextSeen += logEvery {
+		p.runCircuit(r.nextSeen, nil, nil)
+		all := make([]linkcontrol.RelaySeen, len(r.contents))
+		for i, name := range r.contents {
+			s := r.Look(r.nextSeen, name)
+			at := &s.Look.Times
+			at.FirstSent, at.LastSent = pathrelay.Moment(at.FirstSent), pathrelay.Moment(at.LastSent)
+			at.FirstArrived, at.LastArrived = pathrelay.Moment(at.FirstArrived), pathrelay.Moment(at.LastArrived)
+			s.Look.Heard = pathrelay.Moment(s.Look.Heard)
+			all[i] = linkcontrol.RelaySeen{
+				Now: r.nextSeen, UnixNs: p.started.Add(r.nextSeen).UnixNano(), Look: s.Look, Hop: s.Hop, Node: s.Node, IsMet: s.IsMet, Sites: s.Sites,
+			}
+		}
+		select {
+		case r.seen <- all:
+		default: // what comes next says it too
+		}
+	}
+}
+
+// sieve marks what is for the relays, and drops what nobody is there to take.
+func (p *pump) sieve(packet *emulate.Packet) (isDropped bool) {
+	b := packet.Data
+	if len(b) < 20 || b[0]>>4 != 4 || [4]byte(b[16:20]) != p.relayHost {
+		return false
+	}
+	packet.StopsAtSites = p.relaying != nil && p.relaying.Has(b)
+	return !packet.StopsAtSites
+}
+
+// relayLine is a link as the socket of its relays has it.
+type relayLine struct {
+	name    string
+	profile emulate.Profile
+	pump    *pump
+	host    netip.Addr
+}
+
+// DescribeSites names the link.
+func (l *relayLine) DescribeSites() linkcontrol.Sites {
+	return linkcontrol.Sites{Link: l.name, Profile: l.profile.Name, Most: l.profile.MostHops() - 1}
+}
+
+// relaySession is one run.
+type relaySession struct {
+	pump    *pump
+	relays  *relaying
+	address netip.AddrPort
+	ending  sync.Once
+}
+
+// Relay lets the link's sites relay for a run.
+func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession, error) {
+	if l.profile.MostHops() < 2 {
+		return nil, fmt.Errorf("the link's profile %s has one hop, and so no place between two hops to relay at: use a profile with hops or a path", l.profile.Name)
+	}
+	if len(plan.Contents) > mostContents {
+		return nil, fmt.Errorf("a run has at most %d flows over the relays of a link", mostContents)
+	}
+	var random [22]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	port := uint16(plan.Port)
+	if port == 0 {
+		port = firstPort + binary.BigEndian.Uint16(random[20:])%(1<<16-firstPort)
+	}
+	s := &relaySession{pump: l.pump, address: netip.AddrPortFrom(l.host, port)}
+	made := pathrelay.Plan{
+		Run: plan.Run, Options: plan.Options, Policy: plan.Policy, Here: s.address, Secret: [16]byte(random[:16]),
+		Salt: binary.BigEndian.Uint32(random[16:]),
+	}
+	for _, hop := range plan.Serves {
+		made.Serves = append(made.Serves, intcp.Hop{Run: plan.Run, Number: hop.Number, Key: hop.Key})
+	}
+	relays, err := pathrelay.New(made, l.pump)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range plan.Contents {
+		relays.Watch(name)
+	}
+	s.relays = &relaying{Relays: relays, profile: l.profile, contents: plan.Contents, seen: make(chan []linkcontrol.RelaySeen, 16)}
+	if downErr := l.pump.do(func() { err = l.pump.relay(s.relays) }); downErr != nil {
+		return nil, downErr
+	}
+	return s, err
+}
+
+// Address is where neighbours reach the relays.
+func (s *relaySession) Address() string { return s.address.String() }
+
+// Ask names the neighbour upstream.
+func (s *relaySession) Ask(hop linkcontrol.RelayHop) error {
+	peer, err := netip.ParseAddrPort(hop.Peer)
+	if err != nil || !peer.Addr().Unmap().Is4() {
+		return fmt.Errorf("the relays of a link speak IPv4 alone, and %q is no such address with a port", hop.Peer)
+	}
+	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
+	downErr := s.pump.do(func() {
+		err = s.relays.Ask(s.pump.now(), intcp.Hop{Run: s.relays.Run(), Number: hop.Number, Key: hop.Key}, peer)
+		s.relays.wake = s.pump.now()
+	})
+	return errors.Join(downErr, err)
+}
+
+// Seen has what the relays see.
+func (s *relaySession) Seen() <-chan []linkcontrol.RelaySeen { return s.relays.seen }
+
+// End ends the run at the relays.
+func (s *relaySession) End() {
+	s.ending.Do(func() {
+		_ = s.pump.do(func() {
+			now := s.pump.now()
+			s.relays.End(now)
+			s.relays.endsAt, s.relays.wake = now+relayFarewell, now
+		})
+	})
+}

@@ -1,0 +1,77 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"downlink/agents/internal/intcp"
+	"downlink/agents/internal/linkcontrol"
+	"downlink/agents/internal/protocol"
+)
+
+// sites are the relays of an emulated link, for which this agent speaks: orders go to the link, and what its relays see
+// comes from there.
+type sites struct {
+	client *linkcontrol.RelayClient
+}
+
+// openSites lets the link's relays work for this run, before anything waits for this agent.
+func (t *Trial) openSites(ctx context.Context) (*sites, error) {
+	plan, _, err := t.homePlan()
+	if err != nil {
+		return nil, err
+	}
+	asked := linkcontrol.RelayPlan{Run: plan.Run, Options: plan.Options, Policy: plan.Policy, Port: t.env.Config.DataPort}
+	for _, hop := range plan.Serves {
+		asked.Serves = append(asked.Serves, linkcontrol.RelayHop{Number: hop.Number, Key: hop.Key})
+	}
+	for _, flow := range t.order.Flows {
+		asked.Contents = append(asked.Contents, t.content(flow).Name)
+	}
+	path := t.env.Config.RelayControl
+	client, err := linkcontrol.OpenRelays(ctx, path, asked)
+	if err != nil {
+		return nil, fail(protocol.ReasonLinkControl, "%v (%s, relay_control in this agent's configuration; `downlink-agent link up --relay-control` makes it)", err, path)
+	}
+	return &sites{client}, nil
+}
+
+func (s *sites) ask(hop intcp.Hop, peer netip.AddrPort) error {
+	return s.client.Ask(linkcontrol.RelayHop{Number: hop.Number, Key: hop.Key, Peer: peer.String()})
+}
+
+// Look looks at a content as the relays told it last.
+func (s *sites) Look(content intcp.Content) (intcp.Look, time.Duration) {
+	seen := s.client.Seen(content.Name)
+	return seen.Look, seen.Now
+}
+
+// IsMet tells whether the sender has answered the first relay; all flows of a run have the same one.
+func (s *sites) IsMet() bool { return s.client.IsMet() }
+
+// At is a moment of the link's clock.
+func (s *sites) At(moment time.Duration) time.Time {
+	if moment == 0 {
+		return time.Time{}
+	}
+	return s.client.At(moment)
+}
+
+// Local is where both ends of the link reach the relays.
+func (s *sites) Local() netip.AddrPort {
+	address, _ := netip.ParseAddrPort(s.client.Address) // the zero address, with port 0, where the link said none
+	return address
+}
+
+// AskingFrom is the same address.
+func (s *sites) AskingFrom() netip.AddrPort { return s.Local() }
+
+// Err says that the link has gone.
+func (s *sites) Err() error {
+	if err := s.client.Err(); err != nil {
+		return fail(protocol.ReasonLinkControl, "%v", fmt.Errorf("the relays' control socket: %w", err))
+	}
+	return nil
+}
