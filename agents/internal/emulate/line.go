@@ -234,6 +234,9 @@ func (l *Line) Counts() Counts {
 // String tells the counts in one line.
 func (c Counts) String() string {
 	parts := []string{fmt.Sprintf("%d received, %d delivered, %d queued", c.Received, c.Delivered, c.Queued)}
+	if c.Given+c.Taken > 0 {
+		parts = append(parts, fmt.Sprintf("%d given by relays, %d taken by them", c.Given, c.Taken))
+	}
 	for cause := NotLost + 1; cause < causes; cause++ {
 		if c.Lost[cause] > 0 {
 			parts = append(parts, fmt.Sprintf("%d lost (%v)", c.Lost[cause], cause))

@@ -222,3 +222,49 @@ func strangersOpen() []byte {
 	p.put(b)
 	return b
 }
+
+// TestACallNeedsTheHopsKey: a neighbour that says that it has the place of another one is believed only with the key, and
+// whoever repeats such a call gains an OPEN a second.
+func TestACallNeedsTheHopsKey(t *testing.T) {
+	c := newChain(t, 1, DefaultOptions(), 200_000_000, link(20e6, 20*ms, 0))
+	c.run(time.Second, nil)
+	origin, consumer := c.nodes[1], c.nodes[0]
+	number := hopOf(testRun, 0, 1).Number
+	callers := origin.Callers(testRun, number)
+	require.Len(t, callers, 1)
+	var called []byte
+	c.meddle = func(_, _ int, d []byte) [][]byte {
+		if kind(d[1]) == kindRefused {
+			called = bytes.Clone(d)
+		}
+		return [][]byte{d}
+	}
+	origin.Call(testRun, number, callers)
+	c.touch(1)
+	opens := func() (n int) {
+		c.meddle = func(from, _ int, d []byte) [][]byte {
+			if from == 0 && kind(d[1]) == kindOpen {
+				n++
+			}
+			return [][]byte{d}
+		}
+		c.run(c.now+100*ms, nil)
+		return n
+	}
+	c.run(c.now+100*ms, nil)
+	require.Len(t, called, refusedBytes)
+	c.run(c.now+2*time.Second, nil)
+	for range 50 {
+		c.spoof(0, addressOf(1), called)
+	}
+	require.LessOrEqual(t, opens(), 1)
+	c.run(c.now+2*time.Second, nil)
+	forged := bytes.Clone(called)
+	forged[refusedBytes-1]++
+	before := consumer.HopCounts(testRun).Forged
+	c.spoof(0, addressOf(1), forged)
+	require.Zero(t, opens())
+	require.Equal(t, before+1, consumer.HopCounts(testRun).Forged)
+	c.run(120*time.Second, c.done)
+	c.requireComplete()
+}

@@ -109,5 +109,5 @@ type answer struct {
 	Seen  []RelaySeen `json:"seen,omitempty"`
 	Gone  bool        `json:"gone,omitempty"`
 
-	Error   string   `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
 }

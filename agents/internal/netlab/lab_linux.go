@@ -174,7 +174,9 @@ func (l *Lab) startPump(spaces namespaces) error {
 }
 
 // HasRelays tells whether relays were asked for and there is a place between two hops for them.
-func (l *Lab) HasRelays() bool { return l.options.RelayControl != "" && l.options.Profile.MostHops() > 1 }
+func (l *Lab) HasRelays() bool {
+	return l.options.RelayControl != "" && l.options.Profile.MostHops() > 1
+}
 
 // startRelayControl lets the ends reach the relays at the link's sites, and an agent give those orders.
 func (l *Lab) startRelayControl(spaces namespaces) error {

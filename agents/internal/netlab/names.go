@@ -24,7 +24,7 @@ const (
 
 	maxSenders = 32
 	// relaysPlace is behind the last sender's.
-	relaysPlace place = maxSenders + 1
+	relaysPlace = maxSenders + 1
 	// indexes bounds how many links can be up at once in one namespace.
 	indexes = 250
 )

@@ -50,6 +50,7 @@ type pump struct {
 	rows       []logRow
 	started    time.Time
 	badWrites  atomic.Uint64
+	noteLate   func(late time.Duration) // of each packet that leaves, for benchmarks; nil: nobody wants to know
 	alert      alertness
 	log        *linkLog      // nil: none is written
 	nextLook   time.Duration // on the pump's clock, as all that is not a way's
@@ -331,6 +332,9 @@ func (p *pump) letOut(w *way, out []*emulate.Packet) {
 	for _, packet := range out {
 		isLost, isInner := packet.Lost != emulate.NotLost, pathrelay.IsInner(packet)
 		if !isLost && !isInner {
+			if p.noteLate != nil {
+				p.noteLate(now - packet.LeftAt)
+			}
 			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
 				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
 			}

@@ -118,6 +118,7 @@ func (f *flight) leave(isUp bool, out []*emulate.Packet) {
 		if p.Lost != emulate.NotLost {
 			f.lost[p.Lost]++
 		} else if !IsInner(p) {
+			require.Equal(f.t, f.now, p.LeftAt, "who comes when the circuit says misses nothing")
 			from, payload, isSound := source(p)
 			require.True(f.t, isSound, "%x tag %d size %d len %d", p.Data[:40], p.Tag, p.SizeBytes, len(p.Data))
 			all = append(all, came{addressOf(from), append([]byte(nil), payload...)})

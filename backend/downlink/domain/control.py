@@ -91,7 +91,12 @@ class HostControls:
 
     def _carrier_faults(self, transport: Transport) -> Iterator[ControlFault]:
         kind = kind_of(transport)
-        if kind not in self.transports:
+        if isinstance(transport, Split) and kind not in self.transports and INTCP in self.transports:
+            yield ControlFault(
+                "It speaks for the relays of an emulated link, which carry INTCP alone: for split TCP name relays on hosts of "
+                "their own instead."
+            )
+        elif kind not in self.transports:
             yield ControlFault(f"Its agent carries no {kind} flows; install the agent of this server's version there.")
         elif isinstance(transport, Intcp):
             yield from _option_faults(INTCP, asdict(transport), self.transport_options.get(INTCP))

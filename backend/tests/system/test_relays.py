@@ -11,7 +11,7 @@ import pytest
 
 from downlink.cli.client import Access, Client
 from downlink.stack.launcher import running
-from downlink.stack.rig import Host, Rig, check_host, wait_online
+from downlink.stack.rig import RELAYS, Host, Rig, check_host, wait_online
 from tests.system.conftest import AGENT, DASHBOARD, PROFILE, RECEIVER, SENDER, System, link_body
 
 RELAY = Host("sender-2", "test-relay", "relay")
@@ -26,6 +26,25 @@ conditions:
   - {{name: intcp, flows: [{{transport: intcp}}]}}
   - {{name: messages, flows: [{{transport: intcp, offer: {{message_bytes: 16, every_ms: 5}}}}]}}
   - {{name: plain, flows: [{{cc: cubic}}]}}
+"""
+
+SITES = (
+    Host("receiver", "sites-receiver", "receiver"),
+    Host("sender-1", "sites-sender", "sender"),
+    Host(RELAYS, "sites-relays", "relay"),
+)
+WAY = "{rate: {constant_bps: 20000000}, queue: {limit_bytes: 1500000}, delay: {base_ms: 8}, loss: {independent_ratio: %s}}"
+HOP = f"  - {{down: {WAY % 0.02}, up: {WAY % 0}}}\n"
+THREE_HOPS = f"name: three-hops\norbit: LEO\nseed: 1\nhops:\n{3 * HOP}facts: {{source: chosen}}\n"
+OVER_SITES = """
+name: Over sites
+links: [three-hops]
+stop: {seconds: 6}
+phases: {startup_s: 2, steady_s: 2}
+timetable: {cycles: 1}
+limits: {attempts: 3}
+conditions:
+  - {name: intcp, flows: [{transport: intcp}]}
 """
 
 
@@ -69,3 +88,30 @@ def test_flows_over_a_relay_are_measured_like_tcp(relayed: System) -> None:
         assert [hop["trace"]["state"] for hop in flow["hops"]] == ["sealed"]
         share = flow["goodput_bps"] / rate_bps
         assert share < 0.01 if name == "messages" else 0.3 < share < 1
+
+
+def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) -> None:
+    """Three hops: the routers between them are one agent to the server, which carries INTCP alone."""
+    profile = tmp_path / "three-hops.yaml"
+    profile.write_text(THREE_HOPS)
+    rig = Rig(relayed.stack.supervisor, AGENT, f"sites-{os.getpid()}")
+    facts = rig.link_up(str(profile), senders=1, control=relayed.stack.address.removeprefix("http://"))
+    for host in SITES:
+        rig.join(host, relayed.client.post("/agents/enrolments", {"name": host.agent})["token"])
+        rig.start_agent(host)
+    wait_online(lambda: relayed.client.items("/agents"), SITES, relayed.stack.supervisor.check)
+    receiver, sender, sites = (host.agent for host in SITES)
+    ends = {"receiver": receiver, "senders": [sender], "relays": [sites], "name": "three-hops"}
+    relayed.client.post("/links", {**link_body(facts), **ends})
+
+    found = relayed.client.post(
+        "/campaigns/preview", {"source": OVER_SITES.replace("transport: intcp", "transport: split, cc: cubic")}
+    )
+    assert ["carry INTCP alone" in each["message"] for each in found["conflicts"]] == [True]
+    campaign = relayed.launch(OVER_SITES)
+    relayed.wait_complete(campaign, timeout_s=120)
+    (run,) = relayed.runs_in_time(campaign)
+    assert (run["state"], run["detail"]) == ("complete", None)
+    (flow,) = relayed.client.get(f"/runs/{run['id']}")["flows"]
+    assert [hop["trace"]["state"] for hop in flow["hops"]] == ["sealed"]
+    assert 0.75 < flow["goodput_bps"] / 20e6 < 0.95  # 2 % of loss at each hop, which TCP could not bear
