@@ -157,7 +157,7 @@ func (p *pump) watchRelays(now time.Duration) {
 // sieve marks what is for the relays, and drops what nobody is there to take.
 func (p *pump) sieve(packet *emulate.Packet) (isDropped bool) {
 	b := packet.Data
-	if len(b) < 20 || b[0]>>4 != 4 || [4]byte(b[16:20]) != p.relayHost {
+	if p.relayHost == [4]byte{} || len(b) < 20 || b[0]>>4 != 4 || [4]byte(b[16:20]) != p.relayHost {
 		return false
 	}
 	packet.StopsAtSites = p.relaying != nil && p.relaying.Has(b)
