@@ -7,10 +7,12 @@ servers that run; databases are made beside the one that is named.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from pydantic import SecretStr
 from sqlalchemy import create_engine, make_url, text
 
@@ -24,6 +26,9 @@ from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.debian_servers import postgres_tools, redis_server
 from tests.fixtures.lab import Lab
 from tests.fixtures.s3_server import S3Server
+
+# What a command prints is read from its output: the log of a server in the same process keeps out of it.
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 
 @pytest.fixture(scope="session")
