@@ -32,6 +32,7 @@ type Look struct {
 	PendingBytes   int           // asked for upstream and not come
 	GrantedBps     float64       // that neighbours may be sent, in bits of IP packets a second
 	AskedBps       float64       // of the neighbour upstream
+	RTT            time.Duration // of the hop to a neighbour that asks; 0: not known yet
 	IsOpenUpstream bool
 	Refused        Reason // by the neighbour upstream
 }
@@ -51,6 +52,9 @@ func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
 			l.Heard = max(l.Heard, r.heard)
 			l.WaitingBytes += (r.line.total + r.resends.total) * int(p.UnitBytes)
 			l.GrantedBps += 8 * r.granted(now)
+			if trip := &r.responder.rtt; trip.lows.any {
+				l.RTT = trip.smooth
+			}
 		}
 		if p.up != nil {
 			l.AskedBps += 8 * p.up.told

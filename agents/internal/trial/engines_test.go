@@ -226,6 +226,11 @@ func (w *way) awaitData(t *testing.T) {
 		progress := w.trials[0].Progress(time.Now())
 		return progress != nil && *progress.Bytes > 1_000_000
 	}, 20*time.Second, 5*time.Millisecond)
+	flows := w.trials[0].Progress(time.Now()).Flows
+	require.Len(t, flows, 1, "people see the flow")
+	require.Positive(t, flows[0].AckedBytes)
+	require.Positive(t, flows[0].RTTUs)
+	require.Positive(t, flows[0].CwndBytes)
 }
 
 // TestEveryEngineSaysWhenAPlaceIsLost: any agent of the way stops; each other one ends in a named state.

@@ -96,6 +96,7 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 		plan.Patience += connectSlack
 		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsSender), look)
 		f.watchUnits(ports.home)
+		f.trial.showContent(f.flow, ports.home)
 		return intcpsocket.NewSender(plan)
 	case protocol.RoleRelay:
 		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsHop), look)

@@ -125,9 +125,15 @@ func (l *linkRun) losses(outcomes []protocol.Outcome) []protocol.LinkLoss {
 		if outcome.Point == protocol.At(protocol.RoleSender) {
 			address = outcome.PeerAddress
 		}
-		if at, err := netip.ParseAddrPort(address); err == nil {
-			flows[int(at.Port())] = outcome.Flow
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			continue
 		}
+		port, flow := int(at.Port()), outcome.Flow
+		if other, isShared := flows[port]; isShared && other != flow { // over INTCP all flows of a receiver have one port
+			flow = 0
+		}
+		flows[port] = flow
 	}
 	type place struct {
 		flow       int

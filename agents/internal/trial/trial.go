@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/host"
+	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/socket"
@@ -38,12 +39,14 @@ type Trial struct {
 	sent map[int]*atomic.Int64
 	// conns are the connections over which this agent sends, by flow.
 	conns map[int]*net.TCPConn
+	// contents are those that this agent sends over INTCP, by flow.
+	contents map[int]func() (seen protocol.FlowProgress, isAsked bool)
 }
 
 // New returns a trial that has not begun.
 func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial {
 	t := &Trial{
-		env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{},
+		env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{}, contents: map[int]func() (protocol.FlowProgress, bool){},
 	}
 	t.setBudget(time.Now())
 	for _, flow := range order.Flows {
@@ -102,7 +105,25 @@ func (t *Trial) look() []protocol.FlowProgress {
 			Flow: flow, AckedBytes: seen.AckedBytes, RTTUs: seen.RTTUs, CwndBytes: seen.CwndSegments * seen.MSSBytes,
 		})
 	}
+	for _, flow := range slices.Sorted(maps.Keys(t.contents)) {
+		if seen, isAsked := t.contents[flow](); isAsked {
+			flows = append(flows, seen)
+		}
+	}
 	return flows
+}
+
+// showContent lets the progress look at what a flow sends over INTCP from now on.
+func (t *Trial) showContent(flow protocol.Flow, home *intcpsocket.Home) {
+	content := t.content(flow)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.contents[flow.Flow] = func() (protocol.FlowProgress, bool) {
+		l, _ := home.Look(content)
+		return protocol.FlowProgress{
+			Flow: flow.Flow, AckedBytes: int64(l.PassedBytes), RTTUs: l.RTT.Microseconds(), CwndBytes: int64(l.GrantedBps / 8 * l.RTT.Seconds()),
+		}, l.Readers > 0
+	}
 }
 
 // show lets the progress look at a flow's connection from now on.

@@ -1,0 +1,151 @@
+package intcpsocket_test
+
+import (
+	"bytes"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/intcp"
+	"downlink/agents/internal/transfer"
+)
+
+const (
+	kindData  = 5
+	headBytes = 52 // of a DATA
+)
+
+// meddler is on the way between two neighbours: what it makes of each datagram goes on.
+type meddler struct {
+	near, far *net.UDPConn // for who asks, and towards who is asked
+	asker     atomic.Pointer[netip.AddrPort]
+}
+
+func between(t *testing.T, upstream netip.AddrPort, meddle func(datagram []byte, isDown bool) [][]byte) netip.AddrPort {
+	listen := func() *net.UDPConn {
+		conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		require.NoError(t, err)
+		require.NoError(t, conn.SetReadBuffer(4<<20))
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	m := &meddler{near: listen(), far: listen()}
+	pass := func(in *net.UDPConn, isDown bool) {
+		buffer := make([]byte, 2048)
+		for {
+			n, from, err := in.ReadFromUDPAddrPort(buffer)
+			if err != nil {
+				return // the test is over
+			}
+			for _, d := range meddle(bytes.Clone(buffer[:n]), isDown) {
+				if to := m.asker.Load(); isDown && to != nil {
+					_, _ = m.near.WriteToUDPAddrPort(d, *to)
+				} else if !isDown {
+					m.asker.Store(&from)
+					_, _ = m.far.WriteToUDPAddrPort(d, upstream)
+				}
+			}
+		}
+	}
+	go pass(m.near, false)
+	go pass(m.far, true)
+	address, err := netip.ParseAddrPort(m.near.LocalAddr().String())
+	require.NoError(t, err)
+	return address
+}
+
+func requireWhole(t *testing.T, c *chain) {
+	t.Helper()
+	results, errs := c.carry(t)
+	for i, result := range results {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
+	}
+	require.EqualValues(t, c.length, c.counts[len(c.counts)-1].Load())
+}
+
+// TestPoisonAtASocketIsNotKept: forged data come before the right ones, over real sockets, and neither the relay's cache nor
+// the receiver takes a byte of them.
+func TestPoisonAtASocketIsNotKept(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{Bytes: 500_000})
+	address := between(t, c.homes[0].Local(), func(d []byte, isDown bool) [][]byte {
+		if !isDown || d[1] != kindData || len(d) <= headBytes {
+			return [][]byte{d}
+		}
+		forged := bytes.Clone(d)
+		forged[10]++ // a later sequence
+		for i := headBytes; i < len(forged); i++ {
+			forged[i] ^= 0xee
+		}
+		return [][]byte{forged, d}
+	})
+	require.NoError(t, c.homes[1].Ask(hop(1, address)))
+	requireWhole(t, c)
+	c.homes[1].Do(func(_ time.Duration, node *intcp.Node) {
+		require.Greater(t, node.HopCounts(testRun).Forged, uint64(300))
+	})
+}
+
+// TestReplaysAtASocketAreDropped: everything comes three times, in both directions, and counts once.
+func TestReplaysAtASocketAreDropped(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{Bytes: 500_000})
+	address := between(t, c.homes[0].Local(), func(d []byte, _ bool) [][]byte { return [][]byte{d, d, d} })
+	require.NoError(t, c.homes[1].Ask(hop(1, address)))
+	requireWhole(t, c)
+	c.homes[1].Do(func(_ time.Duration, node *intcp.Node) {
+		require.Greater(t, node.HopCounts(testRun).Replayed, uint64(300))
+	})
+	c.homes[0].Do(func(now time.Duration, node *intcp.Node) {
+		require.NotZero(t, node.Counts().Replayed)
+		look := node.Look(now, testRun, testContent.Name)
+		require.LessOrEqual(t, look.PassedBytes, uint64(500_000), "no interest was answered twice")
+	})
+}
+
+// TestAFloodOfStrangersLeavesARunItsRate: strangers send OPENs as fast as they can while messages come at their rate.
+func TestAFloodOfStrangersLeavesARunItsRate(t *testing.T) {
+	arrived := func(isFlooded bool) (bytes int64, strangers uint64) {
+		c := newChain(t, 1, transfer.Stop{After: time.Second})
+		c.offer = &transfer.Offer{MessageBytes: 1400, Every: time.Millisecond}
+		conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(c.homes[1].Local()))
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		over := make(chan struct{})
+		if isFlooded {
+			go flood(conn, over)
+		}
+		results, errs := c.carry(t)
+		close(over)
+		for i, result := range results {
+			require.NoError(t, errs[i])
+			require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
+		}
+		c.homes[1].Do(func(_ time.Duration, node *intcp.Node) { strangers = node.Counts().Strangers })
+		return c.counts[2].Load(), strangers
+	}
+	alone, none := arrived(false)
+	flooded, strangers := arrived(true)
+	t.Logf("%d bytes alone, %d beside %d strangers", alone, flooded, strangers)
+	require.Zero(t, none)
+	require.Greater(t, strangers, uint64(5000))
+	require.GreaterOrEqual(t, float64(flooded), 0.95*float64(alone))
+}
+
+// flood sends up to a hundred OPENs each millisecond until it is over.
+func flood(conn *net.UDPConn, over <-chan struct{}) {
+	open := strangersOpen()
+	for ticker := time.NewTicker(time.Millisecond); ; {
+		select {
+		case <-over:
+			return
+		case <-ticker.C:
+			for range 100 {
+				_, _ = conn.Write(open) // what finds no room is lost
+			}
+		}
+	}
+}
