@@ -17,7 +17,7 @@ from tests.actions.test_turns import MEASURED
 from tests.fixtures.fleet import SHORT, Fleet
 from tests.fixtures.lab import Lab
 
-AGENTS, HOURS = int(os.environ.get("FLEET_AGENTS", "20")), float(os.environ.get("FLEET_HOURS", "2"))
+AGENTS, HOURS = int(os.environ.get("FLEET_AGENTS", "12")), float(os.environ.get("FLEET_HOURS", "2"))
 CAMPAIGNS, MOST_LINKS, RUNS_PER_LINK = 10, 64, 6 if HOURS >= 24 else 2
 EVERY_S = HOURS * 3600 / RUNS_PER_LINK
 MOST_MB = 40

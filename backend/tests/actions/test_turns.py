@@ -55,7 +55,7 @@ def fleet(lab: Lab) -> Fleet:
 
 @given(st.lists(campaigns, min_size=1, max_size=3), st.lists(happenings, max_size=8), st.booleans())
 @settings(
-    max_examples=6,
+    max_examples=4,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
