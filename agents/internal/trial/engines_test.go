@@ -10,8 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/chunk"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/trial"
+	"downlink/agents/internal/uplink"
 )
 
 // engine is a transport as the shared tests drive it.
@@ -359,4 +361,23 @@ func TestOptionsOfINTCPAreJudged(t *testing.T) {
 		require.Equal(t, protocol.ReasonPolicyRefused, failed.Reason)
 		require.Contains(t, failed.Detail, name)
 	}
+}
+
+// TestRowsOfARelayBeginAtItsZero: its clock is behind that of its neighbours, who begin before.
+func TestRowsOfARelayBeginAtItsZero(t *testing.T) {
+	w := newWay(t, engines[2])
+	w.stop(protocol.Stop{Seconds: new(0.6)})
+	clock, now := &uplink.Clock{}, time.Now()
+	clock.Note(now, now, now.Add(-200*time.Millisecond))
+	w.rigs[1].env.Clock = clock
+	w.start(t)
+	w.await(t)
+	keys := w.rigs[1].env.Spool.Keys(ref.RunID, ref.Attempt)
+	require.NotEmpty(t, keys)
+	packed, err := w.rigs[1].env.Spool.Get(keys[0])
+	require.NoError(t, err)
+	header, columns, err := chunk.Decode(packed)
+	require.NoError(t, err)
+	require.Equal(t, "elapsed_us", header.Fields[0])
+	require.GreaterOrEqual(t, columns[0][0], int64(0))
 }
