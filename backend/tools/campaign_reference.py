@@ -74,7 +74,7 @@ def _takes(node: Mapping[str, Any], items: Mapping[str, Any]) -> str:
             return f"text of the form `{node['pattern'].strip('^$')}`"
         case "string":
             return f"text, at most {node.get('maxLength', 200)} characters"
-    return "mapping"
+    return "`true`, `false`" if node.get("type") == "boolean" else "mapping"
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ import structlog
 
 from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
 from downlink.domain.errors import ConflictError
+from downlink.domain.trigger import is_over
 from downlink.storage import campaigns as rows
 from downlink.storage import runs as run_rows
-from downlink.storage import tables
+from downlink.storage import tables, triggers
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
 
@@ -28,10 +29,16 @@ def set_state(unit: Unit, row: tables.Campaign, state: CampaignState, now: datet
 def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """End a campaign all of whose runs have ended; it must be called with their report, so that who sees the end sees all."""
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state in UNDER_WAY and run_rows.unfinished_in_campaign(unit, row.id) == 0:
+    if row.state in UNDER_WAY and run_rows.unfinished_in_campaign(unit, row.id) == 0 and not _waits(unit, row, now):
         row.ended_at = now
         set_state(unit, row, CampaignState.COMPLETE, now)
         log.info("campaign_complete", campaign_id=str(row.id))
+
+
+def _waits(unit: Unit, row: tables.Campaign, now: datetime) -> bool:
+    """Whether its trigger may fire again."""
+    trigger = rows.campaign_of(row).trigger if row.origin == "measured" else None
+    return trigger is not None and not is_over(trigger, triggers.fired_before(unit, row.id, now), now)
 
 
 def delete_campaign(unit: Unit, campaign_id: UUID) -> None:

@@ -20,15 +20,18 @@ from downlink.codec.campaign_file import parse_campaign, renamed
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_state import UNDER_WAY, CampaignState
+from downlink.domain.conflict import Conflict
 from downlink.domain.errors import ConflictError
 from downlink.domain.line import Sharing
+from downlink.domain.link import Link
 from downlink.domain.plan import Plan, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
+from downlink.domain.trigger import QuantityHolds
 from downlink.domain.weather import link_window
 from downlink.storage import campaigns as rows
-from downlink.storage import line, links, tables
+from downlink.storage import line, links, observations, tables, triggers
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.found import last_runs
@@ -57,12 +60,28 @@ def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, 
     parsed = parse_campaign(source) if source is not None else campaign_from_dict(campaign or {})
     known = links.domain_links(unit, parsed.links)
     plan, hosts = plan_now(unit, parsed, now, known)
+    plan = replace(plan, conflicts=(*plan.conflicts, *_unheard(unit, parsed)))
     usable, last = usable_links(parsed, known), last_runs(unit, known)
     judged = {name: replace(host, found=last.found.get(name, ())) for name, host in hosts.items()}
     zones = {name: link.time_zone for name, link in known.items() if link.time_zone}
     others = line.find_others(unit, known)
     sharing = tuple(Sharing.of(name, parsed.weight, others[name]) for name in parsed.links if others.get(name))
     return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached), now, zones, sharing)
+
+
+def _unheard(unit: Unit, campaign: Campaign) -> list[Conflict]:
+    """A trigger's quantity that nobody has ever said of its link."""
+    when = campaign.trigger.when if campaign.trigger else None
+    if not isinstance(when, QuantityHolds) or not when.link:
+        return []
+    said = {each.quantity for each in observations.list_quantities(unit, [when.link])}
+    if when.quantity in said:
+        return []
+    known = (
+        f"; known there: {', '.join(sorted(said))}" if said else ": no dish, modem or weather station has said anything"
+    )
+    message = f"Nobody has said {when.quantity} of link {when.link} yet{known}. The campaign waits until somebody does."
+    return [Conflict("quantity_unknown", message, place="trigger.when.quantity")]
 
 
 def create_campaign(
@@ -135,6 +154,8 @@ def duplicate_campaign(
 def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_offline: bool = False) -> None:
     """Plan anew, from what links and agents are now, and start. ConflictError says what prevents it.
 
+    A campaign with a trigger has no runs yet: it waits for that.
+
     even_if_offline: the launcher knows that agents which are away now will be back in time.
     """
     row = _in_state(unit, campaign_id, CampaignState.DRAFT)
@@ -142,6 +163,19 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     known = links.domain_links(unit, campaign.links)
     plan, _ = plan_now(unit, campaign, now, known)
     refuse_blocked(plan, even_if_offline=even_if_offline)
+    if campaign.trigger:
+        triggers.take(unit, row.id)
+    else:
+        _add_runs(unit, row, campaign, plan, known, now)
+    row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
+    wake_links(unit, campaign.links)
+    order_work(unit)
+    set_state(unit, row, CampaignState.RUNNING, now)
+
+
+def _add_runs(
+    unit: Unit, row: tables.Campaign, campaign: Campaign, plan: Plan, known: Mapping[str, Link], now: datetime
+) -> None:
     conditions = {condition.name: condition for condition in campaign.conditions}
     cycles = max(planned.cycle for planned in plan.runs)
     longest = {name: [deadline_s(each, link) for each in campaign.conditions] for name, link in known.items()}
@@ -149,10 +183,6 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
         condition, link = conditions[planned.condition], known[planned.link]
         window = link_window(planned.cycle, cycles, longest[link.name])
         add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed, window)
-    row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
-    wake_links(unit, campaign.links)
-    order_work(unit)
-    set_state(unit, row, CampaignState.RUNNING, now)
 
 
 def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:

@@ -13,6 +13,7 @@ import structlog
 
 from downlink.actions import folders, notices, paths, runs, sweep_parts
 from downlink.actions import retention as keeping
+from downlink.actions import triggers as firing
 from downlink.actions.campaign_states import complete_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import UnavailableError
@@ -23,7 +24,7 @@ from downlink.domain.run import ACTIVE, Reason, RunState
 from downlink.domain.run_size import run_bytes
 from downlink.domain.turn import Lease, LinkState, Miss
 from downlink.domain.watch import CONDUCTOR
-from downlink.storage import campaigns, heartbeats, leases, line, links, planned, retention
+from downlink.storage import campaigns, heartbeats, leases, line, links, planned, retention, triggers
 from downlink.storage import runs as rows
 from downlink.storage.planned import Head
 from downlink.storage.reanalysis import JOB as REANALYSE
@@ -47,6 +48,10 @@ def tick(units: UnitFactory, now: datetime) -> None:
         ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
+    with units() as unit:
+        triggered = triggers.waiting_ids(unit)
+    for campaign_id in triggered:
+        _guarded(units, partial(firing.look, campaign_id=campaign_id, now=now))
     notifying = (notices.collect, notices.watch_agents, notices.send_due)
     for step in (
         lease_due,

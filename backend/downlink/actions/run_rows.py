@@ -23,6 +23,7 @@ Columns = Mapping[str, Any]
 _PLANNED = (
     "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
     "nominal_rate_bps", "is_emulated", "is_host_wide", "link_seed", "link_window",
+    "trigger",
 )  # fmt: skip
 _ASKED_OF_FLOWS = (
     "flow",

@@ -8,6 +8,8 @@ import re
 import secrets
 
 SESSION, API_TOKEN, ENROLMENT, AGENT, SETUP, TICKET = "dls_", "dlk_", "dle_", "dla_", "dlu_", "dlt_"
+TRIGGER = "dlc_"
+"""Of a campaign: what signs the calls that start its runs."""
 SHARE = "dlv_"
 """Of a visitor's link."""
 INVITATION = "dli_"

@@ -43,6 +43,7 @@ from downlink.api import (
     samples,
     shares,
     sweeps,
+    triggers,
 )
 from downlink.api.contract import complete
 from downlink.api.dashboard import mount_dashboard
@@ -89,6 +90,7 @@ PARTS = (
     imports,
     limits,
     sweeps,
+    triggers,
     archives,
     live,
     agent_channel,

@@ -14,7 +14,7 @@ import orjson
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.codec.tables import moment_text
+from downlink.domain.moment import moment_text
 from downlink.views.remade import Remade
 
 PACKING = 6

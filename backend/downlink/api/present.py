@@ -76,7 +76,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
         "links": spec.links,
         "conditions": [condition.name for condition in spec.conditions],
         # A draft has no runs yet: its plan says how many there will be.
-        "runs_total": overview.slots or row.estimate["runs"],
+        "runs_total": overview.slots or (0 if spec.trigger and row.launched_at else row.estimate["runs"]),
         "runs_ended": overview.slots_ended,
         "counts": overview.counts,
         "next_due_at": overview.next_due_at if row.state == CampaignState.RUNNING else None,

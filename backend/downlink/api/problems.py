@@ -31,7 +31,7 @@ _STATUS: dict[type[DownlinkError], int] = {
 }
 # Not known at all, rather than known and not allowed.
 _UNKNOWN_CALLER = frozenset(
-    {"not_signed_in", "session_ended", "token_wrong", "login_wrong", "agent_unknown", "share_ended"}
+    {"not_signed_in", "session_ended", "token_wrong", "login_wrong", "agent_unknown", "share_ended", "not_signed"}
 )
 _BY_CODE = {
     **dict.fromkeys(_UNKNOWN_CALLER, 401),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from downlink.cli import campaign_results as results
-from downlink.cli import retention, shares
+from downlink.cli import retention, shares, triggers
 from downlink.cli.campaign_results import Which
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect
@@ -267,6 +267,8 @@ def _print_preview(found: dict[str, Any]) -> None:
     if estimate["runs"] > len(found["runs"]):
         note(f"These are the first {len(found['runs'])}.")
     say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
+    if found["campaign"].get("trigger"):
+        say(f"This is one firing; there are {found['campaign']['trigger']['most']} at most.")
     for sharing in found["sharing"]:
         others = ", ".join(f"{other['name']} (weight {other['weight']})" for other in sharing["others"])
         say(f"{sharing['link']}: {sharing['share']:.0%} of its time while these want it too: {others}")
@@ -275,6 +277,7 @@ def _print_preview(found: dict[str, Any]) -> None:
         note(f"conflict: {conflict['message']}")
 
 
+app.command()(triggers.trigger)
 for _command in (*results.COMMANDS, *shares.COMMANDS):
     app.command()(_command)
 for _name, _named in retention.COMMANDS.items():

@@ -115,6 +115,7 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
         yield from _broken_probes(number, condition, stop)
         yield from _broken_ways(number, condition)
     yield from _broken_vary(file)
+    yield from _broken_trigger(file)
     yield from _unknown_metrics(file)
     yield from _late_windows(file)
     flows = {condition.name: len(condition.flows) for condition in file.conditions}
@@ -123,6 +124,24 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
     runs = file.timetable.to_domain().runs_per_link(len(file.conditions)) * len(file.links)
     if runs > MAX_RUNS:
         yield Problem("timetable", f"makes {runs} runs; a campaign holds at most {MAX_RUNS}.")
+
+
+def _broken_trigger(file: CampaignFile) -> Iterator[Problem]:
+    """A trigger starts the timetable, so that this has no beginnings of its own; and its quantity is one of the links'."""
+    if file.trigger is None:
+        return
+    if file.timetable.cycles is None:
+        yield Problem("timetable", "needs cycles where a trigger starts it: how many each firing plans.")
+    if file.timetable.repeat is not None:
+        yield Problem("timetable.repeat", "does not go with a trigger, which begins the timetable anew by itself.")
+    when, links = file.trigger.when, file.links
+    if when.quantity and when.link is None and len(links) > 1:
+        yield Problem("trigger.when.link", "is required: the campaign has several links; say whose quantity it is.")
+    if when.link is not None and when.link not in links:
+        yield Problem("trigger.when.link", f"must be one of {', '.join(links)}, not {shown(when.link)}.")
+    runs = (file.timetable.cycles or 1) * len(file.conditions) * len(links) * file.trigger.most
+    if runs > MAX_RUNS:
+        yield Problem("trigger.most", f"would make up to {runs} runs; a campaign holds at most {MAX_RUNS}.")
 
 
 def _unknown_metrics(file: CampaignFile) -> Iterator[Problem]:
@@ -232,6 +251,7 @@ def _wanted(node: Mapping[str, Any]) -> str:
 
 
 _WORDS = {
+    "boolean": "true or false",
     "integer": "a whole number from {minimum} to {maximum}",
     "number": "a number from {minimum:g} to {maximum:g}",
     "array": "a list of {minItems} to {maxItems}",

@@ -32,6 +32,7 @@ from downlink.codec.campaign_parts import (
 )
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
+from downlink.codec.trigger_shape import TriggerPart
 from downlink.domain import campaign as domain
 from downlink.domain.campaign import (
     INTCP,
@@ -326,6 +327,7 @@ class CampaignFile(Part):
         default=[], description="Further phases, with a name each"
     )
     timetable: TimetablePart
+    trigger: TriggerPart | None = Field(default=None)
     limits: LimitsPart = Field(default=LimitsPart())
     weight: Annotated[int, Field(strict=True, ge=1, le=MAX_WEIGHT), WHOLE] = Field(
         default=1, description="Its share of a link that other campaigns want at the same time"
@@ -382,6 +384,7 @@ class CampaignFile(Part):
                 if isinstance(by_link, dict)
                 for link in self.links
             ),
+            trigger=self.trigger.to_domain(self.links) if self.trigger else None,
         )
 
 

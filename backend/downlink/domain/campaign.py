@@ -12,6 +12,7 @@ from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.reproduction import PublishedFigure
 from downlink.domain.setting import is_host_wide
 from downlink.domain.timetable import Timetable
+from downlink.domain.trigger import Trigger
 
 Scalar = str | int | float | bool
 LEAST_PHASE_S = 0.5
@@ -301,6 +302,7 @@ class Campaign:
     weight: its share of a link that others want too (domain/line.py).
     varied_links: key, link and its value, where links differ in one thing that is an x-axis. deliveries: every flow keeps a
     delivery table, and not only those of offers.
+    trigger: what starts the timetable, again and again, instead of the launch.
     """
 
     name: str
@@ -316,6 +318,7 @@ class Campaign:
     weight: int = 1
     varied_links: tuple[tuple[str, str, Scalar], ...] = ()
     deliveries: bool = False
+    trigger: Trigger | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -334,6 +337,7 @@ class Campaign:
             "weight": self.weight,
             **({"vary": self._vary()} if self.varied_links else {}),
             **({"deliveries": True} if self.deliveries else {}),
+            **({"trigger": self.trigger.to_dict()} if self.trigger else {}),
         }
 
     def _vary(self) -> dict[str, dict[str, Scalar]]:
@@ -358,4 +362,5 @@ class Campaign:
                 (key, link, value) for key, by_link in data.get("vary", {}).items() for link, value in by_link.items()
             ),
             deliveries=data.get("deliveries", False),
+            trigger=Trigger.from_dict(data["trigger"]) if data.get("trigger") else None,
         )

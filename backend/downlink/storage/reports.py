@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import undefer
 
 from downlink.domain.run import RunState
-from downlink.storage.tables import Report, ReportAnswer, Run, RunFlow
+from downlink.storage.tables import Campaign, Report, ReportAnswer, Run, RunFlow
 from downlink.storage.unit import Unit
 
 OBJECT_TIMES = (RunFlow.object_times_s, RunFlow.received_times_s)
@@ -47,6 +47,11 @@ def store_report(
 def report_version(unit: Unit, campaign_id: UUID) -> int:
     """Of the stored report; 0 without any."""
     return unit.session.scalar(select(Report.version).where(Report.campaign_id == campaign_id)) or 0
+
+
+def is_behind(unit: Unit, campaign: Campaign) -> bool:
+    """Whether a newer report is wanted than there is."""
+    return report_version(unit, campaign.id) < campaign.report_wanted
 
 
 def complete_runs_seen(unit: Unit, campaign_id: UUID) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -33,6 +34,7 @@ TableName = Literal[
 ]
 Rows = Callable[[Unit, UUID], Cells]
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
+CAUSE = ("trigger", "trigger_at", "trigger_value")
 STATISTICS = ("mean", "low", "high", "sd", "n")
 COMPARED = ("link", "flow", "phase", "metric", "condition", "baseline")
 PAIRED = tuple(f"paired_ratio_{name}" for name in STATISTICS)
@@ -91,7 +93,15 @@ def _runs(unit: Unit, run_id: UUID) -> Cells:
     for row in runs.run_rows(unit, [run_id]):
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
-        yield (*_run_cells(run), run.detail, *moments, row.throughput_bps, row.goodput_bps, run.analysis_version)
+        rates = (row.throughput_bps, row.goodput_bps)
+        yield (*_run_cells(run), run.detail, *moments, *rates, run.analysis_version, *_cause_cells(run))
+
+
+def _cause_cells(run: Run) -> tuple[Cell, ...]:
+    cause = run.trigger
+    if cause is None:
+        return (None,) * len(CAUSE)
+    return (cause["name"], datetime.fromisoformat(cause["at"]), cause["value"])
 
 
 def _summary(unit: Unit, campaign_id: UUID) -> Cells:
@@ -206,7 +216,7 @@ def _flow_of(row: Any) -> int | None:
     return getattr(row, "flow", None)
 
 
-_RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version")
+_RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE)
 _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),
     *(f"jain_{name}" for name in STATISTICS),

@@ -36,6 +36,8 @@ OPEN = {
     ("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login"),
     ("POST", f"{API}/shares/open"), ("POST", f"{API}/invitations/open"), ("POST", f"{API}/invitations/accept"),
     ("GET", f"{API}/provider"), ("GET", f"{API}/provider/start"), ("GET", f"{API}/provider/callback"),
+    # signed with a campaign's own secret
+    ("POST", f"{API}/campaigns/{{campaign_id}}/trigger/call"),
     # for hosts that are not known yet
     ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
 }  # fmt: skip

@@ -2071,6 +2071,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Trigger
+         * @description What the campaign waits for, what was fired last, and why it did not fire. 404 `trigger_not_found` without a trigger.
+         */
+        get: operations["get_trigger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/trigger/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make Trigger Secret
+         * @description Make the secret that calls are signed with; the one before is worth nothing any more. Shown this once.
+         */
+        post: operations["make_trigger_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/trigger/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call Trigger
+         * @description A call that starts the campaign's runs, for programs without an account. Each needs a later second than the one before;
+         *     calls of one address are limited before anything is looked up.
+         */
+        post: operations["call_trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/archive.zip": {
         parameters: {
             query?: never;
@@ -2632,6 +2693,21 @@ export interface components {
              */
             lanes: components["schemas"]["CalendarLane"][];
         };
+        /** CallAnswer */
+        CallAnswer: {
+            /** Is Fired */
+            is_fired: boolean;
+            /**
+             * Number
+             * @description Of the firing
+             */
+            number: number | null;
+            /**
+             * Reason
+             * @description Why it did not fire
+             */
+            reason: string | null;
+        };
         /** Campaign */
         Campaign: {
             /**
@@ -2793,6 +2869,54 @@ export interface components {
                         until: string;
                     } | null;
                 };
+                trigger?: {
+                    /**
+                     * WhenPart
+                     * @description What must hold, begin or come
+                     */
+                    when: {
+                        /** @description A quantity of the link, such as dish.obstruction_ratio or weather.rain_mm_per_h */
+                        quantity?: string | null;
+                        /** @description It holds above this value */
+                        above?: number | null;
+                        /** @description It holds below this value */
+                        below?: number | null;
+                        /** @description For at least so many seconds; 0 by default */
+                        for_s?: number | null;
+                        /** @description Whose quantity, of the campaign's links; needed where there are several */
+                        link?: string | null;
+                        /** @description Who must say so, such as dish or station; anybody by default */
+                        source?: string | null;
+                        slot?: {
+                            /** @description Seconds of a slot */
+                            every_s: number;
+                            /**
+                             * @description When the first one begins, seconds after a full minute UTC
+                             * @default 0
+                             */
+                            at_s: number;
+                        } | null;
+                        /** @description true: a signed HTTP call, with the campaign's own secret */
+                        call?: boolean | null;
+                    };
+                    /**
+                     * @description The least seconds from one firing to the next
+                     * @default 600
+                     */
+                    pause_s: number;
+                    /**
+                     * @description The most firings in any 24 hours
+                     * @default 24
+                     */
+                    most_per_day: number;
+                    /**
+                     * @description The most firings in all; the campaign ends with the last
+                     * @default 100
+                     */
+                    most: number;
+                    /** @description The last day on which it may fire, UTC, such as 2026-12-31 */
+                    until?: string | null;
+                } | null;
                 /**
                  * LimitsPart
                  * @description When to give up.
@@ -3549,6 +3673,8 @@ export interface components {
              * @default 1
              */
             weight: number;
+            /** @description What starts its runs, instead of the launch */
+            trigger?: components["schemas"]["TriggerSpec"] | null;
         };
         /** CampaignStatistics */
         CampaignStatistics: {
@@ -3671,6 +3797,28 @@ export interface components {
              * @description Of the relays of a split flow
              */
             relay_cc?: string | null;
+        };
+        /**
+         * Cause
+         * @description What started a run.
+         */
+        Cause: {
+            /** Name */
+            name: string;
+            /**
+             * At
+             * @description Of the value, the slot or the call
+             */
+            at: string;
+            /**
+             * Value
+             * @description Of a slot by how many seconds it had begun; null for a call that brought none
+             */
+            value: number | null;
+            /** Unit */
+            unit: string;
+            /** Source */
+            source: string;
         };
         /** Channel */
         Channel: {
@@ -4665,6 +4813,18 @@ export interface components {
             /** Flows */
             flows: components["schemas"]["FlowOutcome"][];
             link?: components["schemas"]["LinkOutcome"] | null;
+        };
+        /** Firing */
+        Firing: {
+            /** Number */
+            number: number;
+            /** At */
+            at: string;
+            cause: components["schemas"]["Cause"];
+            /** First Cycle */
+            first_cycle: number;
+            /** Runs */
+            runs: number;
         };
         /**
          * FlowExits
@@ -7369,6 +7529,8 @@ export interface components {
             live: components["schemas"]["Live"] | null;
             /** @description Of an imported run alone */
             import_source?: components["schemas"]["ImportSource"] | null;
+            /** @description What started it, of a campaign with a trigger */
+            trigger?: components["schemas"]["Cause"] | null;
             /** Campaign Name */
             campaign_name: string;
             /**
@@ -7775,6 +7937,8 @@ export interface components {
             live: components["schemas"]["Live"] | null;
             /** @description Of an imported run alone */
             import_source?: components["schemas"]["ImportSource"] | null;
+            /** @description What started it, of a campaign with a trigger */
+            trigger?: components["schemas"]["Cause"] | null;
         };
         /**
          * SampledColumn
@@ -8630,6 +8794,100 @@ export interface components {
         Traces: {
             sender: components["schemas"]["TraceFacts"];
             receiver: components["schemas"]["TraceFacts"];
+        };
+        /** TriggerSecret */
+        TriggerSecret: {
+            /**
+             * Secret
+             * @description Shown this once
+             */
+            secret: string;
+        };
+        /** TriggerSlot */
+        TriggerSlot: {
+            /** Every S */
+            every_s: number;
+            /** At S */
+            at_s: number;
+        };
+        /** TriggerSpec */
+        TriggerSpec: {
+            when: components["schemas"]["TriggerWhen"];
+            /**
+             * Pause S
+             * @description The least seconds from one firing to the next
+             */
+            pause_s: number;
+            /** Most Per Day */
+            most_per_day: number;
+            /** Most */
+            most: number;
+            /** Until */
+            until?: string | null;
+        };
+        /** TriggerState */
+        TriggerState: {
+            /**
+             * Is Waiting
+             * @description The campaign is running, and it may fire again
+             */
+            is_waiting: boolean;
+            /** Waiting For */
+            waiting_for: string;
+            /**
+             * Waits
+             * @description What is missing now for its condition to hold
+             */
+            waits: string | null;
+            /** Fired */
+            fired: number;
+            /** Most */
+            most: number;
+            /**
+             * Free At
+             * @description When its pause and its rate let it fire next; null for at any time
+             */
+            free_at: string | null;
+            /**
+             * Refused At
+             * @description When it last held and did not fire all the same
+             */
+            refused_at: string | null;
+            /**
+             * Refusal
+             * @description Why it did not fire then
+             */
+            refusal: string | null;
+            /** Takes Calls */
+            takes_calls: boolean;
+            /** Has Secret */
+            has_secret: boolean;
+            /**
+             * Firings
+             * @description The last 20, the newest first
+             */
+            firings: components["schemas"]["Firing"][];
+        };
+        /**
+         * TriggerWhen
+         * @description A quantity with above or below, or a slot, or call.
+         */
+        TriggerWhen: {
+            /** Quantity */
+            quantity?: string | null;
+            /** Above */
+            above?: number | null;
+            /** Below */
+            below?: number | null;
+            /** For S */
+            for_s?: number | null;
+            /** Link */
+            link?: string | null;
+            /** Source */
+            source?: string | null;
+            slot?: components["schemas"]["TriggerSlot"] | null;
+            /** Call */
+            call?: boolean | null;
         };
         /**
          * Unlike
@@ -18209,6 +18467,291 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerState"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_trigger_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerSecret"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    call_trigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Seconds since 1970 */
+                "Downlink-Timestamp"?: string;
+                /** @description HMAC-SHA256, hexadecimal, over the timestamp, a full stop and the body */
+                "Downlink-Signature"?: string;
+            };
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Value
+                     * @description Kept with each run that it starts
+                     */
+                    value?: number | null;
+                    /**
+                     * Note
+                     * @description For the caller's own log
+                     * @default
+                     */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallAnswer"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

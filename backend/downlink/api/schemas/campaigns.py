@@ -164,6 +164,32 @@ class Condition(Shape):
     )
 
 
+class TriggerSlot(Shape):
+    every_s: float
+    at_s: float
+
+
+class TriggerWhen(Shape):
+    """A quantity with above or below, or a slot, or call."""
+
+    quantity: str | None = None
+    above: float | None = None
+    below: float | None = None
+    for_s: float | None = None
+    link: str | None = None
+    source: str | None = None
+    slot: TriggerSlot | None = None
+    call: bool | None = None
+
+
+class TriggerSpec(Shape):
+    when: TriggerWhen
+    pause_s: float = Field(description="The least seconds from one firing to the next")
+    most_per_day: int
+    most: int
+    until: str | None = None
+
+
 class CampaignSpec(Shape):
     """The parsed campaign, defaults merged in."""
 
@@ -189,6 +215,11 @@ class CampaignSpec(Shape):
         default_factory=list, description="Published figures, as the campaign file has them"
     )
     weight: int = Field(default=1, description="Its share of a link that other campaigns want at the same time")
+    trigger: TriggerSpec | None = Field(
+        default=None,
+        exclude_if=lambda trigger: trigger is None,
+        description="What starts its runs, instead of the launch",
+    )
 
 
 class PlannedRun(Shape):

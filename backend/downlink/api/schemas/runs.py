@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field
 
 from downlink.api.schemas.base import Moment, SamplingName, Shape, may_be_left_out, with_listed
+from downlink.api.schemas.triggers import Cause
 from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 
 
@@ -272,6 +273,11 @@ class RunSummary(Shape):
     goodput_bps: float | None
     live: Live | None
     import_source: ImportSource | None = Field(default=None, description="Of an imported run alone")
+    trigger: Cause | None = Field(
+        default=None,
+        exclude_if=lambda cause: cause is None,
+        description="What started it, of a campaign with a trigger",
+    )
 
 
 class RunList(Shape):

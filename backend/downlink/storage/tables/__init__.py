@@ -26,6 +26,7 @@ from downlink.storage.tables.runs import Campaign, Lease, LinkShare, Run, RunFlo
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
 from downlink.storage.tables.traces import Chunk, Trace, TraceFolder
+from downlink.storage.tables.triggers import Firing, Trigger
 
 __all__ = [
     "Agent",
@@ -38,6 +39,7 @@ __all__ = [
     "Enrolment",
     "Event",
     "Exit",
+    "Firing",
     "FlowLimit",
     "FlowLoss",
     "FlowProxy",
@@ -72,6 +74,7 @@ __all__ = [
     "Table",
     "Trace",
     "TraceFolder",
+    "Trigger",
     "User",
     "Wake",
     "lease_slots",

@@ -7,9 +7,10 @@ import { OriginTag } from '@/features/campaigns/OriginTag'
 import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
 import { Provisional } from '@/features/campaigns/Provisional'
 import { useCampaign } from '@/features/campaigns/queries'
+import { TriggerPanel } from '@/features/campaigns/TriggerPanel'
 import { startOf } from '@/features/compare/sides'
 import { DraftConflicts } from '@/features/plan/Conflicts'
-import { clockTexts, stopText } from '@/features/plan/wording'
+import { clockTexts, stopText, triggerTexts } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { NowRunning } from '@/features/runs/NowRunning'
 import { ShareButton } from '@/features/shares/ShareButton'
@@ -81,6 +82,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
         }
       />
       <ProgressPanel campaign={campaign}>{(now) => <NowRunning {...{ campaign, now }} />}</ProgressPanel>
+      <TriggerPanel campaign={campaign} />
       <Provisional campaign={campaign} />
       {campaign.state === 'draft' ? <DraftConflicts source={campaign.source} /> : null}
       <PageTabs
@@ -119,6 +121,7 @@ function Subtitle({ campaign }: { campaign: CampaignDetail }) {
     spec.timetable.cycles ? plural(spec.timetable.cycles, 'cycle') : `${spec.timetable.duration_h} h`,
     stopText(spec),
     ...clockTexts(spec),
+    ...triggerTexts(spec),
   ]
   return (
     <>

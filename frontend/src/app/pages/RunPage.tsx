@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Run } from '@/api/types'
 import { isZoom } from '@/features/exits/search'
 import { ChartsTab } from '@/features/results/run/ChartsTab'
+import { CausePanel } from '@/features/runs/CausePanel'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
 import { LiveFlows } from '@/features/runs/LiveFlows'
 import { useRun } from '@/features/runs/queries'
@@ -80,6 +81,7 @@ function Content({ run }: { run: Run }) {
       <Stack gap="lg">
         <Outcome run={run} />
         {run.import_source ? <SourcePanel source={run.import_source} /> : null}
+        {run.trigger ? <CausePanel cause={run.trigger} /> : null}
         <TimesPanel run={run} />
         <FlowsPanel run={run} />
         <PageTabs

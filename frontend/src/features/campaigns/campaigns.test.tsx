@@ -1,9 +1,11 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
+import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
 import { applyLiveEvent } from '@/api/sync'
+import type { TriggerState } from '@/api/types'
 import { formatNumber, formatSigned } from '@/lib/format'
-import { serve } from '@/testing/network'
+import { serve, server } from '@/testing/network'
 import { IDS, runId } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
@@ -342,5 +344,47 @@ describe('a launch', () => {
     expect(await screen.findByText(/is offline/)).toBeTruthy()
     await userEvent.click(screen.getByRole('button', { name: 'Launch although agents are away' }))
     await waitFor(() => expect(world.campaigns.find(({ id }) => id === IDS.draft)?.state).toBe('running'))
+  })
+})
+
+describe('a campaign with a trigger', () => {
+  it('says what it waits for and why it did not fire, and shows the secret of its calls once', async () => {
+    const world = makeWorld()
+    const campaign = world.campaigns.find(({ id }) => id === IDS.running)
+    if (!campaign) throw new Error('no campaign was recorded')
+    campaign.spec.trigger = { when: { call: true }, pause_s: 600, most_per_day: 24, most: 100, until: null }
+    serve(world)
+    const state: TriggerState = {
+      is_waiting: true,
+      waiting_for: 'a signed call',
+      waits: 'No call has come.',
+      fired: 1,
+      most: 100,
+      free_at: null,
+      refused_at: '2026-01-02T03:04:05.000Z',
+      refusal: 'Runs of the last firing have not ended.',
+      takes_calls: true,
+      has_secret: false,
+      firings: [
+        {
+          number: 1,
+          at: '2026-01-02T03:00:00.000Z',
+          cause: { name: 'signed call', at: '2026-01-02T03:00:00.000Z', value: 0.5, unit: '', source: 'call' },
+          first_cycle: 1,
+          runs: 2,
+        },
+      ],
+    }
+    server.use(
+      http.get('*/trigger', () => HttpResponse.json(state)),
+      http.post('*/trigger/secret', () => HttpResponse.json({ secret: 'dlc_once' }, { status: 201 })),
+    )
+    renderAt(`/campaigns/${IDS.running}`)
+    const panel = await screen.findByRole('region', { name: 'Trigger' })
+    expect(panel.textContent).toContain('Waiting for a signed call')
+    expect(panel.textContent).toContain('Runs of the last firing have not ended.')
+    expect(within(panel).getByRole('table', { name: 'Firings' }).textContent).toContain('2 runs')
+    await userEvent.click(within(panel).getByRole('button', { name: 'Make the secret' }))
+    expect((await within(panel).findByLabelText('Secret of signed calls')).textContent).toBe('dlc_once')
   })
 })

@@ -34,6 +34,7 @@ export function bytesText({ used_bytes, limit_bytes }: Pick<CampaignNow, 'used_b
 
 /** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */
 export function progressText(campaign: Pick<Campaign, 'counts' | 'runs_total' | 'runs_ended'>): string {
+  if (campaign.runs_total === 0) return 'No run yet'
   const { failed, missed, incomplete, cancelled } = campaign.counts
   const parts = [`${Math.max(0, campaign.runs_ended - cancelled)} of ${plural(campaign.runs_total, 'run')} done`]
   if (failed) parts.push(`${failed} failed`)

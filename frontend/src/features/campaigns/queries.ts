@@ -40,6 +40,12 @@ export const useCampaignNow = (campaign_id: string, isUnderWay: boolean) =>
     refetchInterval: FALLBACK_POLL_MS,
   })
 
+/** What a campaign with a trigger waits for, and what it has fired. */
+export const useTrigger = (campaign_id: string, isWanted: boolean) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/trigger`, path(campaign_id), { enabled: isWanted, refetchInterval: 10_000 })
+
+export const useNewSecret = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/trigger/secret`, useRefreshing())
+
 function useRefreshing() {
   const cache = useQueryClient()
   return { onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).startsWith(LIST[1]) }) }

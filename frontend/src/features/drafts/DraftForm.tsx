@@ -11,6 +11,7 @@ import { matrixOf } from './matrix'
 import { SettingsEditor } from './SettingsEditor'
 import { helpText } from './schema'
 import { Timetable } from './Timetable'
+import { TriggerFields } from './TriggerFields'
 import { listAt, useDraft, useField } from './view'
 
 const GB = 1e9
@@ -41,6 +42,7 @@ export function DraftForm() {
         </Stack>
       </Panel>
       <Timetable />
+      <TriggerFields />
       <Panel title="Limits and what is tested">
         <Stack gap="md">
           <div className={classes.pair}>

@@ -273,3 +273,24 @@ describe('the pre-flight', () => {
     expect(within(host).getAllByRole('link', { name: 'That run' }).length).toBeGreaterThan(0)
   })
 })
+
+describe('a trigger', () => {
+  it('takes the place of the launch, with its condition and its limits, and is taken away again', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    const choose = async (label: string, option: RegExp) => {
+      await userEvent.click(await screen.findByRole('combobox', { name: label }))
+      await userEvent.click(await screen.findByRole('option', { name: option }))
+    }
+    const trigger = () => data('hystart')?.trigger
+    await choose('Runs start with', /a quantity of a link/)
+    await waitFor(() => expect(trigger()).toEqual({ when: { quantity: 'dish.obstruction_ratio', above: 0.02, for_s: 30 } }))
+    await choose('Holds', /below/)
+    await waitFor(() => expect(trigger()).toEqual({ when: { quantity: 'dish.obstruction_ratio', below: 0.02, for_s: 30 } }))
+    fireEvent.change(screen.getByLabelText(/Last day/), { target: { value: '2026-12-31' } })
+    await choose('Runs start with', /a signed HTTP call/)
+    await waitFor(() => expect(trigger()).toEqual({ when: { call: true }, until: '2026-12-31' }))
+    await choose('Runs start with', /the launch/)
+    await waitFor(() => expect(trigger()).toBeUndefined())
+  })
+})

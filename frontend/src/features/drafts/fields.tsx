@@ -31,10 +31,12 @@ interface NumberFieldProps extends FieldProps {
   unit?: string
   /** The file's unit per the unit that is shown: 1e6 for MB. */
   factor?: number
+  /** It may be below zero. */
+  isSigned?: boolean
 }
 
 /** A number with its unit; an empty field takes the key away. */
-export function NumberField({ path, label, help, unit, factor = 1, placeholder, required }: NumberFieldProps) {
+export function NumberField({ path, label, help, unit, factor = 1, isSigned = false, placeholder, required }: NumberFieldProps) {
   const { value, shape, error, set } = useField(path)
   const [typed, setTyped] = useState<string | number>('')
   const shown = typeof value === 'number' ? value / factor : ''
@@ -58,7 +60,7 @@ export function NumberField({ path, label, help, unit, factor = 1, placeholder, 
       title={rangeText(shape ?? {})}
       value={isTyped ? typed : shown}
       onChange={change}
-      min={0}
+      {...(isSigned ? {} : { min: 0 })}
     />
   )
 }

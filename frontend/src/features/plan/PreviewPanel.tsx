@@ -9,7 +9,7 @@ import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
 import { PreflightPanel, type QuickTestButton } from './PreflightPanel'
-import { samplingText, stopText, timetableText, weightText } from './wording'
+import { samplingText, stopText, timetableText, triggerTexts, weightText } from './wording'
 
 interface PreviewPanelProps {
   preview: CampaignPreview
@@ -33,6 +33,7 @@ export function PreviewPanel({ preview, isCurrent, note, quickTest }: PreviewPan
             ['Volume, at most about', formatBytes(estimate.bytes)],
             ['Stop', stopText(campaign)],
             ['Timetable', timetableText(campaign)],
+            ...triggerTexts(campaign).map((text) => ['Trigger', `${text}; runs, duration and volume are of one firing`] as const),
             ['Links', campaign.links.join(', ')],
             ['Weight', weightText(preview)],
             ['Senders record', samplingText(campaign)],

@@ -27,6 +27,19 @@ export function clockTexts({ timetable: { start_at, opening_hours, repeat } }: P
   ]
 }
 
+/** What starts its runs, of a campaign with a trigger: nothing for others. */
+export function triggerTexts({ trigger }: Pick<CampaignSpec, 'trigger'>): string[] {
+  if (!trigger) return []
+  const { when, pause_s, most_per_day, most, until } = trigger
+  const cause = when.call
+    ? 'by a signed call'
+    : when.slot
+      ? `at the beginning of a slot of ${when.slot.every_s} s (from second ${when.slot.at_s})`
+      : `when ${when.quantity} of ${when.link} is ${typeof when.above === 'number' ? `above ${when.above}` : `below ${when.below}`}${when.for_s ? ` for ${when.for_s} s` : ''}`
+  const limits = [`${formatDuration(pause_s)} apart`, `${most_per_day} a day`, `${most} in all`, ...(until ? [`until ${until}`] : [])]
+  return [`starts ${cause}, at most ${limits.join(', ')}`]
+}
+
 /** "weight 2", and what that gives on each link that other campaigns want too. */
 export function weightText({ campaign, sharing }: Pick<CampaignPreview, 'campaign' | 'sharing'>): string {
   const shares = sharing.map(

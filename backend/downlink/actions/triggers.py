@@ -1,0 +1,238 @@
+"""Triggers fire: a campaign's set of runs is planned from now on, within its limits, and each run keeps what started it."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from uuid import UUID
+
+import structlog
+
+from downlink.actions.campaign_states import complete_campaign
+from downlink.actions.planning import plan_now
+from downlink.actions.run_rows import add_planned_run, deadline_s
+from downlink.actions.secrets import TRIGGER, is_secret, make_secret
+from downlink.domain.campaign import Campaign
+from downlink.domain.campaign_state import CampaignState
+from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
+from downlink.domain.link import Link
+from downlink.domain.placing import SLACK_S
+from downlink.domain.plan import Plan
+from downlink.domain.trigger import (
+    Called,
+    Cause,
+    Fired,
+    NotYet,
+    SlotBegins,
+    Trigger,
+    is_over,
+    judge_quantity,
+    judge_slot,
+    refusal,
+)
+from downlink.domain.weather import link_window
+from downlink.storage import campaigns, links, reports, triggers
+from downlink.storage import runs as runs_rows
+from downlink.storage.events import add_event
+from downlink.storage.planned import wake_links
+from downlink.storage.tables import Campaign as CampaignRow
+from downlink.storage.tables import Run
+from downlink.storage.tables import Trigger as TriggerRow
+from downlink.storage.turn import order_work
+from downlink.storage.unit import Unit
+
+CLOCKS_APART = timedelta(minutes=5)
+"""A call's moment and the server's clock may differ by this."""
+NOTE_AGAIN = timedelta(minutes=1)
+"""The same refusal is not written down with every tick."""
+MOST_SHOWN = 500
+log = structlog.get_logger()
+
+
+def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """One look at a running campaign's trigger: fire it, note why it waits, or end the campaign when it is over."""
+    row = triggers.find(unit, campaign_id, is_locked=True)
+    campaign = campaigns.find_campaign(unit, campaign_id, is_locked=True)
+    trigger = campaigns.campaign_of(campaign).trigger
+    if row is None or trigger is None or campaign.state != CampaignState.RUNNING:
+        return
+    fired = triggers.fired_before(unit, campaign_id, now)
+    if is_over(trigger, fired, now):
+        if not reports.is_behind(unit, campaign):
+            complete_campaign(unit, campaign_id, now)
+        return
+    found = _judge(unit, trigger, now)
+    if isinstance(found, NotYet):
+        if row.waits != found.why:
+            row.waits = found.why
+        return
+    if isinstance(trigger.when, SlotBegins) and refusal(trigger, fired, now):
+        return  # a slot that begins in the pause is nothing that was refused
+    _fire(unit, row, campaign, trigger, fired, found, now)
+
+
+def _judge(unit: Unit, trigger: Trigger, now: datetime) -> Cause | NotYet:
+    when = trigger.when
+    if isinstance(when, Called):
+        return NotYet("No call has come.")
+    if isinstance(when, SlotBegins):
+        return judge_slot(when, now)
+    return judge_quantity(when, triggers.seen_lately(unit, when, now), now)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a call. number: of the firing. reason: why there is none."""
+
+    number: int | None
+    reason: str | None
+
+
+def _fire(
+    unit: Unit, row: TriggerRow, campaign: CampaignRow, trigger: Trigger, fired: Fired, cause: Cause, now: datetime
+) -> Answer:
+    spec = campaigns.campaign_of(campaign)
+    known = links.domain_links(unit, spec.links)
+    why = refusal(trigger, fired, now) or _not_ready(unit, campaign, spec, now)
+    plan = _plan(unit, campaign, spec, known, now) if why is None else None
+    if plan is not None:
+        why = _unplannable(unit, campaign, spec, plan)
+    if plan is None or why is not None:
+        if row.refusal != why or row.refused_at is None or now - row.refused_at >= NOTE_AGAIN:
+            row.refusal, row.refused_at = why, now
+        return Answer(None, why)
+    made = _add_runs(unit, campaign, spec, trigger, plan, known, now)
+    number = fired.total + 1
+    triggers.add_firing(unit, campaign.id, number, now, cause.to_dict(), made[0].cycle, made)
+    row.waits = None
+    unit.session.flush()
+    wake_links(unit, spec.links)
+    order_work(unit)
+    add_event(
+        unit, now, "campaign", {"campaign_state": campaign.state, "detail": f"Triggered by {cause.name}."}, campaign.id
+    )
+    log.info("trigger_fired", campaign_id=str(campaign.id), number=number, cause=cause.name)
+    return Answer(number, None)
+
+
+def _not_ready(unit: Unit, campaign: CampaignRow, spec: Campaign, now: datetime) -> str | None:
+    start = spec.timetable.start
+    if start and now < start.after_days(0):
+        return f"The campaign is to start at {start}."
+    if runs_rows.unfinished_in_campaign(unit, campaign.id):
+        return "Runs of the last firing have not ended."
+    return None
+
+
+def _plan(unit: Unit, campaign: CampaignRow, spec: Campaign, known: Mapping[str, Link], now: datetime) -> Plan:
+    """The timetable once, from now on, its cycles counted on."""
+    before = runs_rows.last_cycle(unit, campaign.id)
+    once = replace(spec.timetable, start=None, repeat=None, seed=spec.timetable.seed + before)
+    plan, _ = plan_now(unit, replace(spec, timetable=once), now, known)
+    return replace(plan, runs=tuple(replace(run, cycle=run.cycle + before) for run in plan.runs))
+
+
+def _unplannable(unit: Unit, campaign: CampaignRow, spec: Campaign, plan: Plan) -> str | None:
+    """Why this plan is not begun."""
+    beyond = [each for each in plan.conflicts if each.is_blocking or each.code == "allowance_exceeded"]
+    if beyond:
+        return " ".join(each.message for each in beyond)[:MOST_SHOWN]
+    if not plan.runs or plan.runs[0].due_s > SLACK_S:
+        return "The opening hours leave no time for its runs now."
+    used = runs_rows.used_bytes(unit, [campaign.id]).get(campaign.id, 0)
+    if spec.limits.bytes is not None and used + plan.estimate.bytes > spec.limits.bytes:
+        left = max(0, spec.limits.bytes - used)
+        return f"Its runs may take {plan.estimate.bytes / 1e6:,.0f} MB, and {left / 1e6:,.0f} MB are left of the campaign's limit."
+    return None
+
+
+def _add_runs(
+    unit: Unit,
+    campaign: CampaignRow,
+    spec: Campaign,
+    trigger: Trigger,
+    plan: Plan,
+    known: Mapping[str, Link],
+    now: datetime,
+) -> Sequence[Run]:
+    conditions = {condition.name: condition for condition in spec.conditions}
+    cycles = trigger.most * (spec.timetable.cycles or 1)
+    longest = {name: [deadline_s(each, link) for each in spec.conditions] for name, link in known.items()}
+    return [
+        add_planned_run(
+            unit, campaign.id, conditions[run.condition], known[run.link], run, now, spec.timetable.seed,
+            link_window(run.cycle, cycles, longest[run.link]),
+        )
+        for run in plan.runs
+    ]  # fmt: skip
+
+
+def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
+    """A new secret for signed calls, which replaces the one before. ConflictError where the campaign waits for none."""
+    row = triggers.take(unit, campaign_id)
+    trigger = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).trigger
+    if trigger is None or not isinstance(trigger.when, Called):
+        raise ConflictError(
+            "trigger_takes_no_calls", "This campaign's file does not say `trigger: {when: {call: true}}`."
+        )
+    row.secret = make_secret(TRIGGER)
+    return row.secret
+
+
+def signature(secret: str, stamp: str, body: bytes) -> str:
+    """HMAC-SHA256 over `stamp.body`, in hexadecimal."""
+    return hmac.new(secret.encode(), stamp.encode() + b"." + body, sha256).hexdigest()
+
+
+def take_call(
+    unit: Unit, campaign_id: UUID, stamp: str, signed: str, body: bytes, read: Callable[[], float | None], now: datetime
+) -> Answer:
+    """A signed call. stamp: seconds since 1970, later than that of any call before. read: the value in its body,
+    once its sender is known. DeniedError for whoever does not know the secret."""
+    at = _moment(stamp, now)
+    row = triggers.find(unit, campaign_id, is_locked=True)
+    secret = row.secret if row and is_secret(TRIGGER, row.secret) else None
+    wanted = signature(secret or make_secret(TRIGGER), stamp, body)
+    if not hmac.compare_digest(wanted.encode(), signed.encode()) or row is None or secret is None:
+        raise _denied()
+    if row.called_at and at <= row.called_at:
+        message = "A call with this time or a later one was taken before; each call needs a later second."
+        raise DeniedError("call_repeated", message)
+    campaign = campaigns.find_campaign(unit, campaign_id, is_locked=True)
+    trigger = campaigns.campaign_of(campaign).trigger
+    value = read()
+    row.called_at = at
+    if trigger is None or campaign.state != CampaignState.RUNNING:
+        return Answer(None, f"The campaign is {campaign.state}; it must be running.")
+    fired = triggers.fired_before(unit, campaign_id, now)
+    return _fire(unit, row, campaign, trigger, fired, Cause(trigger.name, at, value, "", "call"), now)
+
+
+def _moment(stamp: str, now: datetime) -> datetime:
+    """DeniedError for what is not a moment of now."""
+    if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= 12):
+        raise _denied()
+    at = datetime.fromtimestamp(int(stamp), now.tzinfo)
+    if abs(at - now) > CLOCKS_APART:
+        raise DeniedError(
+            "call_out_of_time", "The call's time is more than 5 minutes from the server's; set the clock."
+        )
+    return at
+
+
+def _denied() -> DeniedError:
+    return DeniedError(
+        "not_signed", "The signature is not one of this campaign's trigger; docs/campaign-file.md says how to sign."
+    )
+
+
+def get_trigger(unit: Unit, campaign_id: UUID) -> tuple[Trigger, CampaignRow, TriggerRow | None]:
+    """NotFoundError where the campaign has none."""
+    campaign = campaigns.find_campaign(unit, campaign_id)
+    trigger = campaigns.campaign_of(campaign).trigger
+    if trigger is None:
+        raise NotFoundError("trigger_not_found", "This campaign has no trigger; its runs follow its timetable.")
+    return trigger, campaign, triggers.find(unit, campaign_id)

@@ -1,0 +1,57 @@
+"""What a campaign waits for: `downlink campaigns trigger`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from downlink.cli.campaign_results import Which
+from downlink.cli.lookup import campaign_id, connect
+from downlink.cli.output import AsJson, Column, moment, note, print_json, say, show
+
+NewSecret = Annotated[
+    bool,
+    typer.Option("--new-secret", help="Make a new secret for signed calls, and print it this once; the old one ends"),
+]
+FIRINGS: list[Column] = [
+    ("firing", lambda f: f["number"]),
+    ("at", lambda f: moment(f["at"])),
+    ("cause", lambda f: f["cause"]["name"]),
+    ("value", lambda f: "" if f["cause"]["value"] is None else f"{f['cause']['value']:g} {f['cause']['unit']}".strip()),
+    ("first cycle", lambda f: f["first_cycle"]),
+    ("runs", lambda f: f["runs"]),
+]
+
+
+def trigger(campaign: Which, is_new: NewSecret = False, as_json: AsJson = False) -> None:
+    """What the campaign waits for, what was fired last, and why it did not fire."""
+    client = connect()
+    path = f"/campaigns/{campaign_id(client, campaign)}/trigger"
+    if is_new:
+        made = client.post(f"{path}/secret")
+        if as_json:
+            print_json(made)
+        else:
+            say(made["secret"])
+            note("It is shown this once. Calls are signed with it: docs/campaign-file.md, Triggers.")
+        return
+    found = client.get(path)
+    if as_json:
+        print_json(found)
+        return
+    _say_state(found)
+    show(found["firings"], FIRINGS, as_json, "Nothing was fired yet.")
+
+
+def _say_state(found: dict[str, Any]) -> None:
+    verb = "Waits" if found["is_waiting"] else "Does not wait"
+    say(f"{verb} for {found['waiting_for']}. Fired {found['fired']} of {found['most']} times.")
+    if found["waits"]:
+        say(f"Now: {found['waits']}")
+    if found["free_at"]:
+        say(f"May fire again at {moment(found['free_at'])}.")
+    if found["refusal"]:
+        say(f"Did not fire at {moment(found['refused_at'])}: {found['refusal']}")
+    if found["takes_calls"] and not found["has_secret"]:
+        note("Nobody can call it yet: `downlink campaigns trigger C --new-secret` makes the secret.")

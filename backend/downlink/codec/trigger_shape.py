@@ -1,0 +1,90 @@
+"""The part of a campaign file that says what starts its runs, where that is not the clock."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from downlink.codec.campaign_parts import MAX_SECONDS, STORABLE, WHOLE, LaterSeconds, Part, at
+from downlink.codec.timetable_shape import DayText
+from downlink.domain import trigger as domain
+from downlink.domain.observation import NAME
+from downlink.domain.timetable import parse_day
+
+MAX_VALUE = 1e15
+MOST_FIRINGS = 10_000
+Bound = Annotated[float, Field(strict=True, ge=-MAX_VALUE, le=MAX_VALUE)]
+
+
+class SlotPart(Part):
+    """Slots of a satellite's scheduler, such as the 15 s of Starlink from the seconds 12, 27, 42 and 57 of each minute."""
+
+    every_s: Annotated[float, Field(strict=True, ge=1, le=MAX_SECONDS)] = Field(description="Seconds of a slot")
+    at_s: LaterSeconds = Field(default=0.0, description="When the first one begins, seconds after a full minute UTC")
+
+
+class WhenPart(Part):
+    """One of: a quantity of a link above or below a value, a slot that begins, a signed call."""
+
+    quantity: Annotated[str, Field(strict=True, pattern=f"^{NAME}$"), STORABLE] | None = Field(
+        default=None, description="A quantity of the link, such as dish.obstruction_ratio or weather.rain_mm_per_h"
+    )
+    above: Bound | None = Field(default=None, description="It holds above this value")
+    below: Bound | None = Field(default=None, description="It holds below this value")
+    for_s: LaterSeconds | None = Field(default=None, description="For at least so many seconds; 0 by default")
+    link: Annotated[str, Field(strict=True, min_length=1), STORABLE] | None = Field(
+        default=None, description="Whose quantity, of the campaign's links; needed where there are several"
+    )
+    source: Annotated[str, Field(strict=True, min_length=1, max_length=60), STORABLE] | None = Field(
+        default=None, description="Who must say so, such as dish or station; anybody by default"
+    )
+    slot: SlotPart | None = Field(default=None)
+    call: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None, description="true: a signed HTTP call, with the campaign's own secret"
+    )
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> WhenPart:
+        kinds = [key for key in ("quantity", "slot", "call") if getattr(self, key) is not None]
+        if len(kinds) != 1:
+            raise ValueError("needs one of quantity, slot and call, and not several.")
+        if self.call is False:
+            raise at("call", "must be true, or be left out.")
+        if self.quantity is None:
+            for key in ("above", "below", "for_s", "link", "source"):
+                if getattr(self, key) is not None:
+                    raise at(key, "goes with quantity alone.")
+        elif (self.above is None) == (self.below is None):
+            raise ValueError("needs one of above and below beside quantity, and not both.")
+        return self
+
+    def to_domain(self, links: list[str]) -> domain.When:
+        if self.call:
+            return domain.Called()
+        if self.slot is not None:
+            return domain.SlotBegins(self.slot.every_s, self.slot.at_s)
+        link = self.link or links[0]
+        return domain.QuantityHolds(self.quantity or "", self.above, self.below, self.for_s or 0.0, link, self.source)
+
+
+class TriggerPart(Part):
+    """What starts the timetable, instead of the launch: each firing plans it once, from that moment on, within these limits."""
+
+    when: WhenPart = Field(description="What must hold, begin or come")
+    pause_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] = Field(
+        default=domain.Trigger.pause_s, description="The least seconds from one firing to the next"
+    )
+    most_per_day: Annotated[int, Field(strict=True, ge=1, le=1000), WHOLE] = Field(
+        default=domain.Trigger.most_per_day, description="The most firings in any 24 hours"
+    )
+    most: Annotated[int, Field(strict=True, ge=1, le=MOST_FIRINGS), WHOLE] = Field(
+        default=domain.Trigger.most, description="The most firings in all; the campaign ends with the last"
+    )
+    until: DayText | None = Field(
+        default=None, description="The last day on which it may fire, UTC, such as 2026-12-31"
+    )
+
+    def to_domain(self, links: list[str]) -> domain.Trigger:
+        until = parse_day(self.until) if self.until else None
+        return domain.Trigger(self.when.to_domain(links), self.pause_s, self.most_per_day, self.most, until)

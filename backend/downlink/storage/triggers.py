@@ -1,0 +1,85 @@
+"""Triggers: which wait, what they have fired, and what is observed of their links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from downlink.domain.campaign_state import CampaignState
+from downlink.domain.trigger import DAY, Fired, QuantityHolds, Seen, looks_back_s
+from downlink.storage.tables import Campaign, Firing, Run, Trigger
+from downlink.storage.unit import Unit
+
+
+def find(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> Trigger | None:
+    query = select(Trigger).where(Trigger.campaign_id == campaign_id)
+    if is_locked:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return unit.session.scalar(query)
+
+
+def take(unit: Unit, campaign_id: UUID) -> Trigger:
+    """The campaign's row, locked; made where there is none."""
+    unit.session.execute(insert(Trigger).values(campaign_id=campaign_id).on_conflict_do_nothing())
+    row = find(unit, campaign_id, is_locked=True)
+    assert row is not None  # noqa: S101 - it was made just now, and is held
+    return row
+
+
+def waiting_ids(unit: Unit) -> list[UUID]:
+    """Running campaigns with a trigger."""
+    query = select(Trigger.campaign_id).join(Campaign, Campaign.id == Trigger.campaign_id)
+    running = (Campaign.state == CampaignState.RUNNING, Campaign.origin == "measured")
+    return list(unit.session.scalars(query.where(*running).order_by(Trigger.campaign_id)))
+
+
+def fired_before(unit: Unit, campaign_id: UUID, now: datetime) -> Fired:
+    of_day = Firing.at > now - DAY
+    query = select(
+        func.count(),
+        func.count().filter(of_day),
+        func.max(Firing.at),
+        func.min(Firing.at).filter(of_day),
+    )
+    return Fired(*unit.session.execute(query.where(Firing.campaign_id == campaign_id)).one())
+
+
+def last_firings(unit: Unit, campaign_id: UUID, count: int) -> Sequence[Firing]:
+    query = select(Firing).where(Firing.campaign_id == campaign_id).order_by(Firing.number.desc())
+    return unit.session.scalars(query.limit(count)).all()
+
+
+def add_firing(
+    unit: Unit,
+    campaign_id: UUID,
+    number: int,
+    at: datetime,
+    cause: Mapping[str, Any],
+    first_cycle: int,
+    runs: Sequence[Run],
+) -> None:
+    """A set of runs, each with its cause."""
+    for run in runs:
+        run.trigger = dict(cause)
+    firing = Firing(
+        campaign_id=campaign_id, number=number, at=at, cause=dict(cause), first_cycle=first_cycle, runs=len(runs)
+    )
+    unit.session.add(firing)
+
+
+_SEEN = text("""
+    SELECT at, value, source FROM observations
+    WHERE link = :link AND quantity = :quantity AND at > :since AND at <= :until ORDER BY at
+""")
+
+
+def seen_lately(unit: Unit, when: QuantityHolds, now: datetime) -> list[Seen]:
+    """What was observed of its quantity as far back as it matters, by time."""
+    since = now - timedelta(seconds=looks_back_s(when))
+    values = {"link": when.link, "quantity": when.quantity, "since": since, "until": now}
+    return [Seen(*row) for row in unit.session.execute(_SEEN, values)]
