@@ -380,7 +380,7 @@ describe('a campaign with a trigger', () => {
       http.post('*/trigger/secret', () => HttpResponse.json({ secret: 'dlc_once' }, { status: 201 })),
     )
     renderAt(`/campaigns/${IDS.running}`)
-    const panel = await screen.findByRole('region', { name: 'Trigger' })
+    const panel = await screen.findByRole('region', { name: 'Trigger' }, { timeout: 10_000 })
     expect(panel.textContent).toContain('Waiting for a signed call')
     expect(panel.textContent).toContain('Runs of the last firing have not ended.')
     expect(within(panel).getByRole('table', { name: 'Firings' }).textContent).toContain('2 runs')
