@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import delete, exists, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from downlink.domain import observation as domain
-from downlink.storage.tables import LinkQuantity
+from downlink.storage.tables import LinkQuantity, Observation
 from downlink.storage.unit import Unit
 
 
@@ -85,6 +85,37 @@ def _insert(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
         }
         stored += len(unit.session.execute(_INSERT, values).all())
     return stored
+
+
+_FORGET = text("""
+    DELETE FROM observations AS old USING (
+        SELECT seen.* FROM link_quantities AS known CROSS JOIN LATERAL (
+            SELECT link, quantity, source, at FROM observations
+            WHERE link = known.link AND quantity = known.quantity AND source = known.source AND at < :before
+            ORDER BY at LIMIT :most
+        ) AS seen
+        WHERE known.first_at < :before LIMIT :most
+    ) AS gone
+    WHERE (old.link, old.quantity, old.source, old.at) = (gone.link, gone.quantity, gone.source, gone.at)
+""")
+_BEGIN_LATER = text("""
+    UPDATE link_quantities AS known SET first_at = (
+        SELECT min(at) FROM observations
+        WHERE link = known.link AND quantity = known.quantity AND source = known.source
+    ) WHERE first_at < :before AND last_at >= :before
+""")
+
+
+def forget(unit: Unit, before: datetime, most: int = 50_000) -> None:
+    """Remove what was observed before then, so much at a time, and quantities of which nothing is left."""
+    unit.session.execute(_FORGET, {"before": before, "most": most})
+    unit.session.execute(_BEGIN_LATER, {"before": before})
+    is_empty = ~exists().where(
+        Observation.link == LinkQuantity.link,
+        Observation.quantity == LinkQuantity.quantity,
+        Observation.source == LinkQuantity.source,
+    )
+    unit.session.execute(delete(LinkQuantity).where(LinkQuantity.last_at < before, is_empty))
 
 
 _BINS = text("""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, or_
 
 from downlink.domain.event import FLEETING
-from downlink.storage import notifications
+from downlink.storage import notifications, observations
 from downlink.storage.heartbeats import is_due
 from downlink.storage.tables import Audit, Enrolment, Event, LoginFailure, Session
 from downlink.storage.unit import Unit
@@ -18,6 +18,7 @@ KEEP_ENROLMENTS = timedelta(days=30)
 KEEP_HOST_EVENTS = timedelta(days=90)
 KEEP_AUDIT = timedelta(days=730)
 KEEP_NOTIFICATIONS = timedelta(days=90)
+KEEP_OBSERVATIONS = timedelta(days=730)
 KEEP_FAILURES = timedelta(days=1)
 
 
@@ -36,3 +37,4 @@ def prune(unit: Unit, now: datetime) -> None:
     ):
         unit.session.execute(old)
     notifications.forget(unit, now - KEEP_NOTIFICATIONS)
+    observations.forget(unit, now - KEEP_OBSERVATIONS)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, text
 
-from downlink.storage import access, retention
+from downlink.domain.observation import Observation
+from downlink.storage import access, observations, retention, tables
 from downlink.storage.events import add_event
 from downlink.storage.tables import Audit, Enrolment, Event
 from downlink.storage.unit import UnitFactory
@@ -53,6 +54,29 @@ def test_used_and_expired_enrolments_and_old_audit_go(units: UnitFactory) -> Non
         retention.prune(unit, NOW)
         assert unit.session.scalars(select(Enrolment.token_hash)).all() == [b"\0"]
         assert unit.session.scalars(select(Audit.action)).all() == ["29"]
+
+
+def test_what_was_observed_is_kept_for_two_years(units: UnitFactory) -> None:
+    """So much at a time; a quantity of which nothing is left is not listed any more."""
+
+    def seen(quantity: str, *ages_days: float) -> list[Observation]:
+        return [Observation(quantity, "dB", "dish", NOW - age * DAY, 1.0) for age in ages_days]
+
+    with units() as unit:
+        observations.add_observations(
+            unit, "leo", [*seen("dish.snr", 900, 800, 731, 729, 1), *seen("dish.old", 800, 799)]
+        )
+        observations.forget(unit, NOW - 730 * DAY, most=2)
+        unit.session.expire_all()
+        count = select(func.count()).select_from(tables.Observation)
+        assert unit.session.scalar(count) == 5
+    with units() as unit:
+        for minute in (1, 2, 3):
+            retention.prune(unit, NOW + timedelta(minutes=minute))
+        unit.session.expire_all()
+        (left,) = observations.list_quantities(unit, ["leo"])
+        assert (left.quantity, left.first_at, left.last_at) == ("dish.snr", NOW - 729 * DAY, NOW - DAY)
+        assert unit.session.scalar(count) == 2
 
 
 def test_what_is_pruned_is_found_by_an_index(units: UnitFactory) -> None:
