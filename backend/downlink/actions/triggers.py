@@ -172,14 +172,13 @@ def _add_runs(
 
 def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
     """A new secret for signed calls, which replaces the one before. ConflictError where the campaign waits for none."""
-    row = triggers.take(unit, campaign_id)
     trigger = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).trigger
     if trigger is None or not isinstance(trigger.when, Called):
         raise ConflictError(
             "trigger_takes_no_calls", "This campaign's file does not say `trigger: {when: {call: true}}`."
         )
-    row.secret = make_secret(TRIGGER)
-    return row.secret
+    secret = triggers.take(unit, campaign_id).secret = make_secret(TRIGGER)
+    return secret
 
 
 def signature(secret: str, stamp: str, body: bytes) -> str:

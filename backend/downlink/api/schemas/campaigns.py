@@ -202,7 +202,10 @@ class CampaignSpec(Shape):
     limits: Limits
     sampling: SamplingName = "polled"
     deliveries: bool = Field(
-        default=False, exclude_if=lambda asked: not asked, description="Every flow keeps a delivery table"
+        default=False,
+        exclude_if=lambda asked: not asked,
+        json_schema_extra=may_be_left_out,
+        description="Every flow keeps a delivery table",
     )
     primary_metrics: list[str] = Field(
         default=list(DEFAULT_PRIMARY), description="What is tested: phase.metric, or a time"
