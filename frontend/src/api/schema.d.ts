@@ -3637,9 +3637,8 @@ export interface components {
             /**
              * Deliveries
              * @description Every flow keeps a delivery table
-             * @default false
              */
-            deliveries: boolean;
+            deliveries?: boolean;
             /**
              * Primary Metrics
              * @description What is tested: phase.metric, or a time
