@@ -23,6 +23,8 @@ type Config struct {
 	Policy Policy
 	// CatchUp is how much sending a node makes good at once that is called late; 0: a millisecond.
 	CatchUp time.Duration
+	// Shelf is shared by the nodes of a process that see the same contents; nil: the node shares nothing.
+	Shelf *Shelf
 }
 
 // Options of the flows of a run. docs/intcp/README.md explains each.

@@ -86,7 +86,7 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 	if up == nil {
 		return nil, ReasonNoContent
 	}
-	p = &place{Content: content, node: n, key: key, held: newHolding(&n.cache, int(content.UnitBytes))}
+	p = &place{Content: content, node: n, key: key, held: newHolding(&n.cache, content)}
 	n.places[key] = p
 	n.openUp(up, p)
 	return p, 0

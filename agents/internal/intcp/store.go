@@ -11,6 +11,7 @@ type block struct {
 	number uint32
 	there  uint64 // bit k: unit k of the block
 	bytes  []byte
+	slot   *slot // whose bytes these are; nil: the block's own
 
 	earlier, later *block // by use
 }
@@ -18,6 +19,7 @@ type block struct {
 // cache holds blocks of all contents of a node, at most limitBytes of them. The block least recently used goes first.
 type cache struct {
 	limitBytes, usedBytes int
+	shelf                 *Shelf // nil: nothing is shared
 	oldest, newest        *block
 	spare                 []*block // of full size, to be used again
 	evicted               uint64   // units
@@ -26,13 +28,15 @@ type cache struct {
 // holding is what the cache has of one content.
 type holding struct {
 	cache     *cache
+	run       uint64
+	name      Name
 	unitBytes int
 	blocks    map[uint32]*block
 	last      *block // the one used last
 }
 
-func newHolding(c *cache, unitBytes int) *holding {
-	return &holding{cache: c, unitBytes: unitBytes, blocks: map[uint32]*block{}}
+func newHolding(c *cache, content Content) *holding {
+	return &holding{cache: c, run: content.Run, name: content.Name, unitBytes: int(content.UnitBytes), blocks: map[uint32]*block{}}
 }
 
 func (h *holding) block(number uint32) *block {
@@ -71,7 +75,7 @@ func (h *holding) write(unit uint32, bytes []byte) bool {
 		return false
 	}
 	b.there |= bit
-	copy(b.bytes[int(unit%blockUnits)*h.unitBytes:], bytes)
+	b.put(bit, int(unit%blockUnits)*h.unitBytes, bytes)
 	h.cache.use(b)
 	return true
 }
@@ -79,7 +83,9 @@ func (h *holding) write(unit uint32, bytes []byte) bool {
 // wipe forgets all and overwrites it.
 func (h *holding) wipe() {
 	for _, b := range h.blocks {
-		clear(b.bytes)
+		if b.slot == nil {
+			clear(b.bytes)
+		}
 		h.cache.drop(b)
 	}
 }
@@ -95,6 +101,10 @@ func (c *cache) take(owner *holding, number uint32) *block {
 		c.drop(c.oldest)
 	}
 	c.usedBytes += size
+	if c.shelf != nil {
+		s := c.shelf.take(shelfKey{owner.run, owner.name, number, size})
+		return &block{owner: owner, number: number, bytes: s.bytes, slot: s}
+	}
 	for i, b := range c.spare {
 		if len(b.bytes) == size {
 			c.spare = append(c.spare[:i], c.spare[i+1:]...)
@@ -113,7 +123,12 @@ func (c *cache) drop(b *block) {
 	if b.owner.last == b {
 		b.owner.last = nil
 	}
-	if len(c.spare) < 4 {
+	if b.slot != nil {
+		c.shelf.leave(b.slot)
+		b.slot, b.bytes = nil, nil
+		return
+	}
+	if c.shelf == nil && len(c.spare) < 4 {
 		c.spare = append(c.spare, b)
 	}
 }

@@ -51,6 +51,7 @@ type places func(at time.Duration) (places []emulate.Place, until time.Duration,
 type Relays struct {
 	plan     Plan
 	pool     Pool
+	shelf    *intcp.Shelf // satellites see the same bytes pass
 	places   places
 	at       map[emulate.Site]*relay
 	all      []*relay // by their numbers
@@ -92,14 +93,14 @@ type arrival struct {
 
 // New makes relays that are at no site yet.
 func New(plan Plan, pool Pool) (*Relays, error) {
-	r := &Relays{plan: plan, pool: pool, at: map[emulate.Site]*relay{}, inner: firstInner, until: emulate.Never, passed: map[intcp.Name]*passing{}}
+	r := &Relays{plan: plan, pool: pool, shelf: intcp.NewShelf(), at: map[emulate.Site]*relay{}, inner: firstInner, until: emulate.Never, passed: map[intcp.Name]*passing{}}
 	_, err := r.newNode() // says what is wrong with the options
 	return r, err
 }
 
 func (r *Relays) newNode() (*intcp.Node, error) {
 	number := uint32(len(r.all))
-	node := intcp.New(intcp.Config{Secret: r.plan.Secret, Salt: r.plan.Salt + number<<16, Policy: r.plan.Policy, CatchUp: catchUp})
+	node := intcp.New(intcp.Config{Secret: r.plan.Secret, Salt: r.plan.Salt + number<<16, Policy: r.plan.Policy, CatchUp: catchUp, Shelf: r.shelf})
 	if err := node.Begin(r.plan.Run, r.plan.Options); err != nil {
 		return nil, err
 	}
