@@ -36,6 +36,7 @@ EXAMPLES: Mapping[str, Any] = {
     "change_password": {"current": "a long sentence of words", "password": "another sentence of words"},
     "create_token": {"name": "Nightly export", "scopes": ["read"], "expires_in_days": 365},
     "create_share": {"name": "For our partners", "expires_in_days": 30},
+    "call_trigger": {"value": 0.5},
     "set_retention": {"traces_days": 90, "series_days": 730},
     "preview_retention": {"traces_days": 90},
     "remove_data": {"part": "traces"},

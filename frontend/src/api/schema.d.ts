@@ -18670,6 +18670,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "value": 0.5
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Value
