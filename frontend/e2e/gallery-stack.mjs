@@ -92,8 +92,8 @@ function command(words, env) {
 async function makePath(env) {
   /** @param {string} path @param {RequestInit} [options] */
   const call = async (path, options) => {
-    const headers = { authorization: `Bearer ${env['DOWNLINK_TOKEN']}`, 'content-type': 'application/json' }
-    return (await fetch(`${env['DOWNLINK_SERVER']}/api/v1${path}`, { headers, ...options })).json()
+    const headers = { authorization: `Bearer ${env.DOWNLINK_TOKEN}`, 'content-type': 'application/json' }
+    return (await fetch(`${env.DOWNLINK_SERVER}/api/v1${path}`, { headers, ...options })).json()
   }
   const { id } = await call('/paths', { method: 'POST', body: JSON.stringify({ ready: 'london-new-york', hours: 1 }) })
   for (let waited_s = 0; waited_s < START_S; waited_s++) {

@@ -108,10 +108,10 @@ func (c *Circuit) Run(now time.Duration, leave func(isUp bool, out []*Packet)) (
 			break
 		}
 		c.now = max(c.now, at)
-		switch {
-		case at == downAt:
+		switch at {
+		case downAt:
 			c.outs[0] = c.down.happen(c.outs[0])
-		case at == upAt:
+		case upAt:
 			c.outs[1] = c.up.happen(c.outs[1])
 		default:
 			c.relays.Turn(c.now, c.give)
