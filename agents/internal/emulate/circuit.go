@@ -108,12 +108,11 @@ func (c *Circuit) Run(now time.Duration, leave func(isUp bool, out []*Packet)) (
 			break
 		}
 		c.now = max(c.now, at)
-		switch at {
-		case downAt:
+		if at == downAt {
 			c.outs[0] = c.down.happen(c.outs[0])
-		case upAt:
+		} else if at == upAt {
 			c.outs[1] = c.up.happen(c.outs[1])
-		default:
+		} else {
 			c.relays.Turn(c.now, c.give)
 		}
 	}
