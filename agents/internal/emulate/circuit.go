@@ -110,11 +110,13 @@ func (c *Circuit) Run(now time.Duration, leave func(isUp bool, out []*Packet)) (
 		c.now = max(c.now, at)
 		if at == downAt {
 			c.outs[0] = c.down.happen(c.outs[0])
-		} else if at == upAt {
-			c.outs[1] = c.up.happen(c.outs[1])
-		} else {
-			c.relays.Turn(c.now, c.give)
+			continue
 		}
+		if at == upAt {
+			c.outs[1] = c.up.happen(c.outs[1])
+			continue
+		}
+		c.relays.Turn(c.now, c.give)
 	}
 	c.now = max(c.now, now)
 	return c.letOut(leave)
