@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from downlink.actions import triggers
 from downlink.api.deps import (
-    CampaignReader,
     Clock,
     Now,
+    Reader,
     ReadUnit,
     UnitOfWork,
     Units,
@@ -38,8 +38,8 @@ MOST_BYTES = 4096
 """Of a call."""
 
 
-@router.get("/campaigns/{campaign_id}/trigger", responses=problems(401, 403, 404, 429))
-def get_trigger(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, now: Now) -> TriggerState:
+@router.get("/campaigns/{campaign_id}/trigger", responses=problems(401, 404))
+def get_trigger(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> TriggerState:
     """What the campaign waits for, what was fired last, and why it did not fire. 404 `trigger_not_found` without a trigger."""
     trigger, campaign, row = triggers.get_trigger(unit, campaign_id)
     fired = rows.fired_before(unit, campaign_id, now)

@@ -18522,15 +18522,6 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
             /** @description No such thing */
             404: {
                 headers: {
@@ -18542,15 +18533,6 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many tries */
-            429: {
                 headers: {
                     [name: string]: unknown;
                 };
