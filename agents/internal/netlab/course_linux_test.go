@@ -74,8 +74,13 @@ func (s session) column(t *testing.T, name string) (values []int64) {
 // record restarts a line, loads it so long, and returns its log.
 func record(t *testing.T, at socketLine, seed uint64, lasts time.Duration, load func()) (found session) {
 	t.Helper()
-	client, err := linkcontrol.Open(t.Context(), at.path)
-	require.NoError(t, err)
+	var client *linkcontrol.Client
+	var err error
+	// The link lets go of the session before this one once it has read that its socket is closed.
+	require.Eventually(t, func() bool {
+		client, err = linkcontrol.Open(t.Context(), at.path)
+		return err == nil
+	}, 5*time.Second, 5*time.Millisecond, "the link's control socket is not free")
 	defer func() { _ = client.Close() }()
 	zero := time.Now().Add(20 * time.Millisecond)
 	found.started, err = client.Restart(zero, seed, nil)
