@@ -110,7 +110,9 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
     <ScrollTable label="API tokens" heads={['Name', 'Begins with', 'May', 'Last used', 'Expires', '']}>
       {tokens.map((token) => (
         <Table.Tr key={token.id}>
-          <Table.Th scope="row">{token.name}</Table.Th>
+          <Table.Th scope="row" miw={120} style={{ overflowWrap: 'anywhere' }}>
+            {token.name}
+          </Table.Th>
           <Table.Td>
             <code>{token.prefix}…</code>
           </Table.Td>
