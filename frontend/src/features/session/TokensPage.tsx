@@ -110,7 +110,7 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
     <ScrollTable label="API tokens" heads={['Name', 'Begins with', 'May', 'Last used', 'Expires', '']}>
       {tokens.map((token) => (
         <Table.Tr key={token.id}>
-          <Table.Th scope="row" miw={120} style={{ overflowWrap: 'anywhere' }}>
+          <Table.Th scope="row" miw={120} style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
             {token.name}
           </Table.Th>
           <Table.Td>
