@@ -15,7 +15,7 @@ import orjson
 from downlink.actions import runs
 from downlink.actions.campaign_states import set_state
 from downlink.actions.planning import plan_now, refuse_blocked
-from downlink.actions.run_rows import add_planned_run, deadline_s
+from downlink.actions.run_rows import add_planned_runs
 from downlink.codec.campaign_file import parse_campaign, renamed
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import Campaign
@@ -23,18 +23,17 @@ from downlink.domain.campaign_state import UNDER_WAY, CampaignState
 from downlink.domain.conflict import Conflict
 from downlink.domain.errors import ConflictError
 from downlink.domain.line import Sharing
-from downlink.domain.link import Link
 from downlink.domain.plan import Plan, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
 from downlink.domain.trigger import QuantityHolds
-from downlink.domain.weather import link_window
 from downlink.storage import campaigns as rows
-from downlink.storage import line, links, observations, tables, triggers
+from downlink.storage import line, links, observations, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.found import last_runs
+from downlink.storage.own_row import take_own
 from downlink.storage.planned import lock_planned, set_dues, wake_links
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
@@ -164,25 +163,14 @@ def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_off
     plan, _ = plan_now(unit, campaign, now, known)
     refuse_blocked(plan, even_if_offline=even_if_offline)
     if campaign.trigger:
-        triggers.take(unit, row.id)
+        take_own(unit, tables.Trigger, row.id)
     else:
-        _add_runs(unit, row, campaign, plan, known, now)
+        cycles = max(planned.cycle for planned in plan.runs)
+        add_planned_runs(unit, row.id, campaign, plan.runs, known, now, cycles)
     row.estimate, row.launched_at, row.resumed_at = asdict(plan.estimate), now, now
     wake_links(unit, campaign.links)
     order_work(unit)
     set_state(unit, row, CampaignState.RUNNING, now)
-
-
-def _add_runs(
-    unit: Unit, row: tables.Campaign, campaign: Campaign, plan: Plan, known: Mapping[str, Link], now: datetime
-) -> None:
-    conditions = {condition.name: condition for condition in campaign.conditions}
-    cycles = max(planned.cycle for planned in plan.runs)
-    longest = {name: [deadline_s(each, link) for each in campaign.conditions] for name, link in known.items()}
-    for planned in plan.runs:
-        condition, link = conditions[planned.condition], known[planned.link]
-        window = link_window(planned.cycle, cycles, longest[link.name])
-        add_planned_run(unit, row.id, condition, link, planned, now, campaign.timetable.seed, window)
 
 
 def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:

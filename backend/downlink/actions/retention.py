@@ -14,6 +14,7 @@ from downlink.storage import access, campaigns
 from downlink.storage import retentions as rows
 from downlink.storage.events import add_event
 from downlink.storage.heartbeats import is_due
+from downlink.storage.own_row import find_own, take_own
 from downlink.storage.tables import Campaign, Retention
 from downlink.storage.unit import Unit
 
@@ -32,7 +33,7 @@ def set_keep(unit: Unit, campaign_id: UUID, keep: Keep, now: datetime, *, actor:
     """Set the rule. What has gone is gone; pinned, nothing more goes, and what is under way stops. InvalidError."""
     keep.check()
     campaign = campaigns.find_campaign(unit, campaign_id)
-    row = rows.take(unit, campaign_id)
+    row = take_own(unit, Retention, campaign_id)
     row.traces_days, row.series_days, row.all_days = keep.traces_days, keep.series_days, keep.all_days
     row.is_pinned = is_pinned
     if is_pinned:
@@ -50,7 +51,7 @@ def _said(keep: Keep, *, is_pinned: bool) -> str:
 def order_removal(unit: Unit, campaign_id: UUID, part: Part, now: datetime, *, actor: Actor) -> None:
     """Have this part removed now; the tick begins it. ConflictError where it is pinned, has not ended, or has nothing of it."""
     campaign = campaigns.find_campaign(unit, campaign_id)
-    row = rows.take(unit, campaign_id)
+    row = take_own(unit, Retention, campaign_id)
     if row.is_pinned:
         raise ConflictError("campaign_pinned", "This campaign is pinned: nothing of it is removed. Unpin it first.")
     if campaign.state not in ENDED or rows.is_busy(unit, campaign_id):
@@ -104,7 +105,7 @@ def remove_some(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
     A campaign that was pinned meanwhile, or is under way again, keeps what it still has.
     """
-    row = rows.find(unit, campaign_id, is_locked=True)
+    row = find_own(unit, Retention, campaign_id, is_locked=True)
     if row is None or row.going is None:
         return
     part = Part(row.going)
@@ -130,7 +131,7 @@ def _finish(unit: Unit, row: Retention, part: Part, now: datetime) -> None:
 
 def refuse_without_traces(unit: Unit, campaign_id: UUID, what: str) -> None:
     """ConflictError `traces_removed` where raw traces of a campaign are gone, or going. what: that is to be done with them."""
-    gone, row = rows.removed(unit, campaign_id), rows.find(unit, campaign_id)
+    gone, row = rows.removed(unit, campaign_id), find_own(unit, Retention, campaign_id)
     if gone.traces_runs and gone.traces_at:
         since = gone.traces_at.date().isoformat()
         told = f"The raw traces of {gone.traces_runs} of this campaign's runs were removed from {since} on"

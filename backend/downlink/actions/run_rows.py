@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from downlink.actions.secrets import TICKET, make_hop_secret, make_secret
-from downlink.domain.campaign import INTCP, PROBE, Condition, Intcp, Probe, Split, Transport
+from downlink.domain.campaign import INTCP, PROBE, Campaign, Condition, Intcp, Probe, Split, Transport
 from downlink.domain.link import Link
 from downlink.domain.placing import PlannedRun
 from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
 from downlink.domain.setting import ALWAYS_ASKED
-from downlink.domain.weather import LinkWindow, link_seed
+from downlink.domain.weather import LinkWindow, link_seed, link_window
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -82,6 +82,27 @@ def add_planned_run(
         "hop_secret": make_hop_secret() if condition.passes_relays else None,
     }
     return add_run(unit, columns, _flows(condition, link), _hosts(condition, link))
+
+
+def add_planned_runs(
+    unit: Unit,
+    campaign_id: UUID,
+    campaign: Campaign,
+    planned: Sequence[PlannedRun],
+    links: Mapping[str, Link],
+    now: datetime,
+    cycles: int,
+) -> list[Run]:
+    """The runs of a plan. cycles: how many the campaign has at most, over which a path's stretches are spread."""
+    conditions = {condition.name: condition for condition in campaign.conditions}
+    longest = {name: [deadline_s(each, link) for each in campaign.conditions] for name, link in links.items()}
+    return [
+        add_planned_run(
+            unit, campaign_id, conditions[run.condition], links[run.link], run, now, campaign.timetable.seed,
+            link_window(run.cycle, cycles, longest[run.link]),
+        )
+        for run in planned
+    ]  # fmt: skip
 
 
 def deadline_s(condition: Condition, link: Link) -> float:

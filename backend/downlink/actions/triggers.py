@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -13,7 +13,7 @@ import structlog
 
 from downlink.actions.campaign_states import complete_campaign
 from downlink.actions.planning import plan_now
-from downlink.actions.run_rows import add_planned_run, deadline_s
+from downlink.actions.run_rows import add_planned_runs
 from downlink.actions.secrets import TRIGGER, is_secret, make_secret
 from downlink.domain.campaign import Campaign
 from downlink.domain.campaign_state import CampaignState
@@ -33,13 +33,12 @@ from downlink.domain.trigger import (
     judge_slot,
     refusal,
 )
-from downlink.domain.weather import link_window
 from downlink.storage import campaigns, links, reports, triggers
 from downlink.storage import runs as runs_rows
 from downlink.storage.events import add_event
+from downlink.storage.own_row import find_own, take_own
 from downlink.storage.planned import wake_links
 from downlink.storage.tables import Campaign as CampaignRow
-from downlink.storage.tables import Run
 from downlink.storage.tables import Trigger as TriggerRow
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
@@ -54,7 +53,7 @@ log = structlog.get_logger()
 
 def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """One look at a running campaign's trigger: fire it, note why it waits, or end the campaign when it is over."""
-    row = triggers.find(unit, campaign_id, is_locked=True)
+    row = find_own(unit, TriggerRow, campaign_id, is_locked=True)
     campaign = campaigns.find_campaign(unit, campaign_id, is_locked=True)
     trigger = campaigns.campaign_of(campaign).trigger
     if row is None or trigger is None or campaign.state != CampaignState.RUNNING:
@@ -104,7 +103,9 @@ def _fire(
         if row.refusal != why or row.refused_at is None or now - row.refused_at >= NOTE_AGAIN:
             row.refusal, row.refused_at = why, now
         return Answer(None, why)
-    made = _add_runs(unit, campaign, spec, trigger, plan, known, now)
+    numbers = [run.cycle for run in plan.runs]
+    cycles = max(*numbers, trigger.most * (max(numbers) - min(numbers) + 1))
+    made = add_planned_runs(unit, campaign.id, spec, plan.runs, known, now, cycles)
     number = fired.total + 1
     triggers.add_firing(unit, campaign.id, number, now, cause.to_dict(), made[0].cycle, made)
     row.waits = None
@@ -149,27 +150,6 @@ def _unplannable(unit: Unit, campaign: CampaignRow, spec: Campaign, plan: Plan) 
     return None
 
 
-def _add_runs(
-    unit: Unit,
-    campaign: CampaignRow,
-    spec: Campaign,
-    trigger: Trigger,
-    plan: Plan,
-    known: Mapping[str, Link],
-    now: datetime,
-) -> Sequence[Run]:
-    conditions = {condition.name: condition for condition in spec.conditions}
-    cycles = trigger.most * (spec.timetable.cycles or 1)
-    longest = {name: [deadline_s(each, link) for each in spec.conditions] for name, link in known.items()}
-    return [
-        add_planned_run(
-            unit, campaign.id, conditions[run.condition], known[run.link], run, now, spec.timetable.seed,
-            link_window(run.cycle, cycles, longest[run.link]),
-        )
-        for run in plan.runs
-    ]  # fmt: skip
-
-
 def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
     """A new secret for signed calls, which replaces the one before. ConflictError where the campaign waits for none."""
     trigger = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).trigger
@@ -177,7 +157,7 @@ def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
         raise ConflictError(
             "trigger_takes_no_calls", "This campaign's file does not say `trigger: {when: {call: true}}`."
         )
-    secret = triggers.take(unit, campaign_id).secret = make_secret(TRIGGER)
+    secret = take_own(unit, TriggerRow, campaign_id).secret = make_secret(TRIGGER)
     return secret
 
 
@@ -192,7 +172,7 @@ def take_call(
     """A signed call. stamp: seconds since 1970, later than that of any call before. read: the value in its body,
     once its sender is known. DeniedError for whoever does not know the secret."""
     at = _moment(stamp, now)
-    row = triggers.find(unit, campaign_id, is_locked=True)
+    row = find_own(unit, TriggerRow, campaign_id, is_locked=True)
     secret = row.secret if row and is_secret(TRIGGER, row.secret) else None
     wanted = signature(secret or make_secret(TRIGGER), stamp, body)
     if not hmac.compare_digest(wanted.encode(), signed.encode()) or row is None or secret is None:
@@ -234,4 +214,4 @@ def get_trigger(unit: Unit, campaign_id: UUID) -> tuple[Trigger, CampaignRow, Tr
     trigger = campaigns.campaign_of(campaign).trigger
     if trigger is None:
         raise NotFoundError("trigger_not_found", "This campaign has no trigger; its runs follow its timetable.")
-    return trigger, campaign, triggers.find(unit, campaign_id)
+    return trigger, campaign, find_own(unit, TriggerRow, campaign_id)

@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, ColumnElement, cast, delete, exists, func, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from downlink.domain.campaign_state import ENDED
 from downlink.domain.retention import Keep, Part
@@ -33,21 +32,6 @@ class Size:
 
 def keep_of(row: Retention | None) -> Keep:
     return Keep(row.traces_days, row.series_days, row.all_days) if row else Keep()
-
-
-def find(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> Retention | None:
-    query = select(Retention).where(Retention.campaign_id == campaign_id)
-    if is_locked:
-        query = query.with_for_update().execution_options(populate_existing=True)
-    return unit.session.scalar(query)
-
-
-def take(unit: Unit, campaign_id: UUID) -> Retention:
-    """The campaign's row, locked; made where there is none."""
-    unit.session.execute(insert(Retention).values(campaign_id=campaign_id).on_conflict_do_nothing())
-    row = find(unit, campaign_id, is_locked=True)
-    assert row is not None  # noqa: S101 - it was made just now, and is held
-    return row
 
 
 def sizes(unit: Unit, campaign_ids: Sequence[UUID] | None = None) -> dict[UUID, Size]:

@@ -8,27 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, select, text
-from sqlalchemy.dialects.postgresql import insert
 
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.trigger import DAY, Fired, QuantityHolds, Seen, looks_back_s
 from downlink.storage.tables import Campaign, Firing, Run, Trigger
 from downlink.storage.unit import Unit
-
-
-def find(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> Trigger | None:
-    query = select(Trigger).where(Trigger.campaign_id == campaign_id)
-    if is_locked:
-        query = query.with_for_update().execution_options(populate_existing=True)
-    return unit.session.scalar(query)
-
-
-def take(unit: Unit, campaign_id: UUID) -> Trigger:
-    """The campaign's row, locked; made where there is none."""
-    unit.session.execute(insert(Trigger).values(campaign_id=campaign_id).on_conflict_do_nothing())
-    row = find(unit, campaign_id, is_locked=True)
-    assert row is not None  # noqa: S101 - it was made just now, and is held
-    return row
 
 
 def waiting_ids(unit: Unit) -> list[UUID]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from downlink.domain.retention import PARTS, Keep, Part
 from downlink.storage import campaigns, watched
 from downlink.storage import retentions as rows
+from downlink.storage.own_row import find_own
 from downlink.storage.retentions import Removed, Size
 from downlink.storage.tables import Campaign, Retention
 from downlink.storage.unit import Unit
@@ -63,7 +64,7 @@ def campaign_retention(
     unit: Unit, campaign_id: UUID, keep: Keep | None = None, *, is_pinned: bool | None = None
 ) -> CampaignRetention:
     """What is kept by the campaign's rule, or would be by another one. NotFoundError, InvalidError."""
-    campaign, row = campaigns.find_campaign(unit, campaign_id), rows.find(unit, campaign_id)
+    campaign, row = campaigns.find_campaign(unit, campaign_id), find_own(unit, Retention, campaign_id)
     size = rows.sizes(unit, [campaign_id]).get(campaign_id, Size())
     rule = rows.keep_of(row) if keep is None else keep
     rule.check()
