@@ -103,8 +103,7 @@ def _fire(
         if row.refusal != why or row.refused_at is None or now - row.refused_at >= NOTE_AGAIN:
             row.refusal, row.refused_at = why, now
         return Answer(None, why)
-    numbers = [run.cycle for run in plan.runs]
-    cycles = max(*numbers, trigger.most * (max(numbers) - min(numbers) + 1))
+    cycles = trigger.most * (spec.timetable.cycles or 1)
     made = add_planned_runs(unit, campaign.id, spec, plan.runs, known, now, cycles)
     number = fired.total + 1
     triggers.add_firing(unit, campaign.id, number, now, cause.to_dict(), made[0].cycle, made)

@@ -32,12 +32,7 @@ def test_a_campaign_of_twice_the_weight_runs_twice_as_often(lab: Lab) -> None:
     assert shared["sharing"] == [{"link": "geo", "share": 1 / 3, "others": [{"name": "heavy", "weight": 2}]}]
     light = lab.launch(**ONE, name="light", timetable={"cycles": 3})
     for _ in range(200):
-        lab.tick()
-        for agent in agents:
-            agent.act()
-        while lab.work():
-            pass
-        lab.wait(1)
+        lab.turn(agents)
         if all(run["state"] in FINAL for campaign in (heavy, light) for run in lab.runs(campaign)):
             break
     order = begun(lab)

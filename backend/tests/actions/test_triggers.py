@@ -6,13 +6,16 @@ import csv
 import io
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
+from sqlalchemy import select
 
 from downlink.actions.triggers import signature
 from downlink.api.gate import Gate
 from downlink.domain.observation import Observation
 from downlink.storage.observations import add_observations
+from downlink.storage.tables import Run
 from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
@@ -43,12 +46,7 @@ def state(lab: Lab, campaign: str) -> dict[str, Any]:
 def finish(lab: Lab, campaign: str, agents: tuple[ScriptedAgent, ...]) -> None:
     """Let its runs end."""
     for _ in range(60):
-        lab.tick()
-        for agent in agents:
-            agent.act()
-        while lab.work():
-            pass
-        lab.wait(1)
+        lab.turn(agents)
         if all(run["state"] in ("complete", "failed", "missed") for run in lab.runs(campaign)):
             return
     raise AssertionError(lab.runs(campaign))
@@ -94,6 +92,18 @@ def test_a_quantity_starts_one_cycle_and_each_run_says_so(lab: Lab) -> None:
     finish(lab, campaign, agents)
     assert lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete"
     assert [each["number"] for each in state(lab, campaign)["firings"]] == [2, 1]
+
+
+def test_a_path_has_a_stretch_for_each_cycle_of_all_firings(lab: Lab) -> None:
+    lab.join("client")
+    lab.join("server")
+    lab.link(is_emulated=True, profile="path")
+    wait = {"when": {"slot": {"every_s": 1}}, "most": 2}
+    campaign = lab.launch(**{**ONE, "timetable": {"cycles": 2}}, trigger=wait)
+    lab.tick()
+    with lab.units() as unit:
+        windows = unit.session.scalars(select(Run.link_window).where(Run.campaign_id == UUID(campaign))).all()
+    assert sorted((window["number"], window["of"]) for window in windows if window) == [(0, 4), (1, 4)]
 
 
 def test_attempts_keep_what_started_the_first(lab: Lab) -> None:
