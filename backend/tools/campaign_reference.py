@@ -56,6 +56,8 @@ def _default(node: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:,.10g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 

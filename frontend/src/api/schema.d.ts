@@ -2946,7 +2946,7 @@ export interface components {
                  */
                 sampling: "polled" | "per_ack";
                 /**
-                 * @description Keep delivery tables, and so delays, of every flow; those of offers are kept anyway
+                 * @description Keep a delivery table of every flow: when each block left, arrived and was in order. Flows with an offer have one anyway
                  * @default false
                  */
                 deliveries: boolean;
