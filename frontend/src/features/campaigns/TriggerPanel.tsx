@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Box, Button, Group, Stack, Table, Text } from '@mantine/core'
 import type { CampaignDetail, TriggerState } from '@/api/types'
 import { plural } from '@/lib/format'
 import { formatMoment } from '@/lib/time'
@@ -17,9 +17,11 @@ export function TriggerPanel({ campaign }: { campaign: CampaignDetail }) {
   const state = useTrigger(campaign.id, campaign.spec.trigger !== undefined && campaign.state !== 'draft')
   if (!campaign.spec.trigger || campaign.state === 'draft') return null
   return (
-    <QueryPanel query={state} skeletonRows={2}>
-      {(found) => <Content {...{ campaign, found }} />}
-    </QueryPanel>
+    <Box mb="md">
+      <QueryPanel query={state} skeletonRows={2}>
+        {(found) => <Content {...{ campaign, found }} />}
+      </QueryPanel>
+    </Box>
   )
 }
 
