@@ -48,8 +48,10 @@ def _settings() -> Iterator[tuple[str, str]]:
 
 
 def _mounts() -> Iterator[str]:
+    """Without the folder of namespaces, which iproute2 mounts at its first use on a machine, and keeps."""
     for line in Path("/proc/self/mounts").read_text().splitlines():
-        yield " ".join(line.split()[:3])
+        if (fields := line.split()[:3])[1] != "/run/netns":
+            yield " ".join(fields)
 
 
 def _our_processes(home: Path) -> Iterator[str]:
