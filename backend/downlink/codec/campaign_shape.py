@@ -335,7 +335,8 @@ class CampaignFile(Part):
     sampling: Sampling = Field(default=Sampling.POLLED, description="How senders record a flow")
     deliveries: Annotated[bool, Field(strict=True)] = Field(
         default=False,
-        description="Keep a delivery table of every flow: when each block left, arrived and was in order. Flows with an offer have one anyway",
+        description="Keep a delivery table of every flow: when each block left, arrived and was in order. "
+        "Flows with an offer have one anyway",
     )
     primary_metrics: Annotated[
         list[Annotated[str, Field(strict=True, pattern=f"^{PRIMARY_NAME}$")]],
