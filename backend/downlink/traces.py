@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 from uuid import UUID
 
+from downlink.analysis.delays import End, FlowDelays, common_clock, flow_delays
 from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.trace import AckTrace
@@ -16,7 +18,7 @@ from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, relayed_series, sender_series
 from downlink.codec.parquet import Columns, Ints, ParquetTrace
 from downlink.domain.campaign import INTCP, SPLIT, TCP, Phases
-from downlink.domain.point import ENDS, NO_FLOW, Point
+from downlink.domain.point import ENDS, HALVES, NO_FLOW, Point
 from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
@@ -67,7 +69,7 @@ class FlowTrace:
     """One flow of a run with its samples at both ends.
 
     nominal: the link's rate, where the flow had it to itself and it is known. link: the log of an emulated link; else empty.
-    hops: the traces of its relays, in order from the sender.
+    hops: the traces of its relays, in order from the sender. sent, delivered: the halves of its delivery table.
     """
 
     run: Run
@@ -77,6 +79,8 @@ class FlowTrace:
     nominal: LinkRate | None
     link: Mapping[str, Ints]
     hops: Sequence[Mapping[str, Ints]] = ()
+    sent: Mapping[str, Ints] = field(default_factory=dict)
+    delivered: Mapping[str, Ints] = field(default_factory=dict)
 
     @cached_property
     def rate(self) -> LinkRate | None:
@@ -109,6 +113,11 @@ class FlowTrace:
         """How long the flow was to send by its run's stop rule; None where bytes decide."""
         seconds = self.run.stop.get("seconds")
         return None if seconds is None else float(seconds - self.flow.start_s)
+
+    @property
+    def keeps_deliveries(self) -> bool:
+        """Whether an end has told of its half of a delivery table."""
+        return any((each or {}).get("delivery") for each in (self.flow.sender_outcome, self.flow.receiver_outcome))
 
     @property
     def _outcome(self) -> dict[str, int | None]:
@@ -144,14 +153,14 @@ class FlowTrace:
 class RunTrace:
     """All flows of a run, the phases of its campaign, and the log of its emulated link; empty where there is none.
 
-    clock_errors_ms: by agent, how sure it was of the server's clock when it was ready.
+    hosts: by agent, what it said of its host when it was ready.
     """
 
     run: Run
     phases: Phases
     flows: Sequence[FlowTrace]
     link: Mapping[str, Ints]
-    clock_errors_ms: Mapping[str, float] = field(default_factory=dict)
+    hosts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def zero_us(self) -> int:
@@ -159,6 +168,29 @@ class RunTrace:
         firsts = [(each.flow.start_s, each.first_byte_us) for each in self.judged]
         start_s, first_us = min(firsts, default=(0.0, 0))
         return first_us - round(start_s * 1e6)
+
+    @cached_property
+    def delays(self) -> Mapping[int, FlowDelays]:
+        """Of each flow that kept a delivery table, by its number."""
+        return {each.flow.flow: self._delays(each) for each in self.judged if each.keeps_deliveries}
+
+    def _delays(self, each: FlowTrace) -> FlowDelays:
+        flow = each.flow
+        ends = ((flow.sender, flow.sender_outcome), (flow.receiver, flow.receiver_outcome))
+        clock = common_clock(*(self._end(agent, outcome) for agent, outcome in ends))
+        return flow_delays(each.sent, each.delivered, clock, each.first_byte_us)
+
+    def _end(self, agent: str | None, outcome: Mapping[str, Any] | None) -> End:
+        host, kept = self.hosts.get(agent or "", {}), (outcome or {}).get("delivery") or {}
+        return End(host.get("boot_id"), kept.get("zero_us"), _number(host.get("clock_error_ms")))
+
+    def clock_error_ms(self, flow: RunFlow) -> float | None:
+        """By how much the clocks of a flow's ends may differ: their errors, as the agents told them when they were ready."""
+        errors = [
+            _number(self.hosts.get(agent or "", {}).get("clock_error_ms")) for agent in (flow.sender, flow.receiver)
+        ]
+        known = [each for each in errors if each is not None]
+        return sum(known) if len(known) == len(errors) else None
 
     @cached_property
     def judged(self) -> Sequence[FlowTrace]:
@@ -191,7 +223,7 @@ def _run_trace(
 ) -> RunTrace:
     link, with_data = _link_of(unit, run), _with_data(flows)
     opened = [_open(unit, run, flow, with_data, link, together) for flow in flows]
-    return RunTrace(run, phases, opened, link, runs.clock_errors_ms(unit, run.id))
+    return RunTrace(run, phases, opened, link, runs.fingerprints(unit, run.id))
 
 
 def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
@@ -221,7 +253,13 @@ def _open(
         for point, group in zip(ENDS, groups, strict=True)
     )
     hops = [LazyColumns(partial(_parts, unit, run, flow.flow, each), SENT) for each in flow.points if each.place]
-    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops)
+    sent, delivered = (LazyColumns(partial(_parts, unit, run, flow.flow, half), None) for half in HALVES)
+    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops, sent, delivered)
+
+
+def _number(said: object) -> float | None:
+    """What an agent said, where it is a number."""
+    return float(said) if isinstance(said, int | float) else None
 
 
 def _parts(unit: Unit, run: Run, flow: int, point: Point) -> list[bytes]:

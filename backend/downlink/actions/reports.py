@@ -14,6 +14,7 @@ from downlink.actions.campaign_states import complete_campaign
 from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
 from downlink.storage.unit import Unit
+from downlink.views.delays import campaign_delays
 from downlink.views.exits import campaign_exits
 from downlink.views.flows import complete_flows
 from downlink.views.limits import campaign_limits
@@ -49,6 +50,7 @@ def keep_answers(unit: Unit, campaign_id: UUID, seen: str, made: Made | None = N
         **KEPT,
         "exits": partial(campaign_exits, flows=flows),
         "limits": partial(campaign_limits, flows=flows),
+        "delays": partial(campaign_delays, flows=flows),
         "reproduction": partial(campaign_reproduction, made=made),
         "values": partial(campaign_values, made=made),
     }

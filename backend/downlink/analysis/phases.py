@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.binning import Floats, divide
+from downlink.analysis.delays import PHASE_METRICS, FlowDelays
 from downlink.analysis.intervals import plain
 from downlink.analysis.series import COUNTED, FlowSeries
 from downlink.domain.campaign import Phases
@@ -28,16 +29,21 @@ def stack_values(values: Sequence[Floats]) -> Floats:
 
 
 def run_metrics(
-    series: Sequence[FlowSeries], start_s: Sequence[float], phases: Phases, nominal_rate_bps: float
+    series: Sequence[FlowSeries],
+    start_s: Sequence[float],
+    phases: Phases,
+    nominal_rate_bps: float,
+    delays: Sequence[FlowDelays | None] | None = None,
 ) -> list[dict[str, dict[str, float | None]]]:
     """The metrics of one run, to keep: for each flow {phase: {metric: value}}, null where missing.
 
-    start_s: each flow's offset from the run's zero.
+    start_s: each flow's offset from the run's zero. delays: of each flow its blocks', where it kept a delivery table.
     """
     together_s = shared_end_s(series, start_s)
     found = []
-    for one, start in zip(series, start_s, strict=True):
-        rows = [_metrics(one, inside, nominal_rate_bps) for inside in _phase_bins(one, start, together_s, phases)]
+    for one, start, blocks in zip(series, start_s, delays or [None] * len(series), strict=True):
+        inside = _phase_bins(one, start, together_s, phases)
+        rows = [_metrics(one, each, nominal_rate_bps, blocks) for each in inside]
         found.append(
             {phase: dict(zip(METRICS, plain(row), strict=True)) for phase, row in zip(phases.names, rows, strict=True)}
         )
@@ -61,7 +67,9 @@ def _phase_bins(one: FlowSeries, start_s: float, together_s: float, phases: Phas
     return middle_s < phases.startup_s, is_steady, np.ones(one.bins, bool), *windows
 
 
-def _metrics(one: FlowSeries, inside: NDArray[np.bool_], nominal_rate_bps: float) -> list[float]:
+def _metrics(
+    one: FlowSeries, inside: NDArray[np.bool_], nominal_rate_bps: float, blocks: FlowDelays | None
+) -> list[float]:
     """Rates and shares are of what was counted in the phase; the rest are means of its seconds, missing ones left out."""
     counted = dict(zip(COUNTED, one.counted[:, inside], strict=True))
     values = {name: _mean(one.column(name)[inside]) for name in QUANTITIES}
@@ -70,6 +78,7 @@ def _metrics(one: FlowSeries, inside: NDArray[np.bool_], nominal_rate_bps: float
     values["retransmission_percent"] = 100 * float(divide(_sum(again), _sum(sent)))
     values["probe_loss_percent"] = 100 * float(divide(_sum(counted["probes_lost"]), _sum(counted["probes_sent"])))
     values["probe_rtt_p95_ms"] = _percentile_95(one, inside)
+    values |= dict.fromkeys(PHASE_METRICS, math.nan) if blocks is None else blocks.of_phase(inside)
     values["utilisation_ratio"] = values["throughput_bps"] / nominal_rate_bps
     return [values[name] for name in METRICS]
 

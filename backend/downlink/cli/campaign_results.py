@@ -134,6 +134,25 @@ def reproduction(campaign: Which, as_json: AsJson = False) -> None:
         print_reproduction(found)
 
 
+def delays(
+    campaign: Which,
+    csv: Annotated[Path | None, typer.Option(help="File for the distributions as CSV")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print one-way delays and jitter of the blocks of complete runs, where delivery tables were kept."""
+    from downlink.cli.delays import csv_bytes, print_delays
+
+    client = connect()
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/delays")
+    if csv:
+        write_bytes(csv, csv_bytes(found))
+        note(f"The distributions are in {csv}.")
+    if as_json:
+        print_json(found)
+    elif not csv:
+        print_delays(found)
+
+
 def sweep(
     campaign: Which,
     values: Annotated[
@@ -168,5 +187,5 @@ def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
         say(f"{found['runs']} runs are analysed by version {found['analysis_version']}.")
 
 
-COMMANDS = (export, figure, table, reproduction, sweep, reanalyse)
+COMMANDS = (export, figure, table, reproduction, delays, sweep, reanalyse)
 """Of `downlink campaigns`, in the order of its help."""

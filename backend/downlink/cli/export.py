@@ -11,7 +11,7 @@ from downlink.cli.files import download, make_folder, write_text
 
 TABLES = (
     "series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv", "limits.csv", "link.csv",
-    "proxies.csv", "fairness.csv", "statistics.csv", "outliers.csv", "reproduction.csv",
+    "proxies.csv", "delays.csv", "fairness.csv", "statistics.csv", "outliers.csv", "reproduction.csv",
 )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ class Quantity:
     second, a phase, a whole run, an object of a size, the flows of a run together, one of them beside the others (`lead`), its
     slow start, an emulated link in a phase (`link`), or what that did to a flow (`flow on link`). average: how longer spans follow
     from it: `mean of seconds` (of a gauge, the mean over the time of its seconds), `mean of samples`, `ratio of sums` (of what was
-    counted), `sum`, `percentile` and `largest` (of single values), or over runs `median`, `mean of runs` or `share of runs`. most:
+    counted), `sum`, `percentile` and `largest` (of single values), `mean of blocks` (of a delivery table) and `mean of pairs of
+    seconds` (in a row), or over runs `median`, `mean of runs` or `share of runs`. most:
     the end of its range, None if open. shown_unit, shown_factor: what people read, and how many of it are one `unit`.
     """
 

@@ -24,7 +24,7 @@ def proxy_rows(run: RunTrace) -> Rows:
 
 def _judge(each: FlowTrace, run: RunTrace, probe_ms: float | None) -> Row:
     known = Known(
-        clock_error_ms=_clock_error_ms(run.clock_errors_ms, each.flow),
+        clock_error_ms=run.clock_error_ms(each.flow),
         sender_handshake_ms=_handshake_ms(each.flow.sender_outcome),
         receiver_handshake_ms=_handshake_ms(each.flow.receiver_outcome),
         probe_rtt_ms=probe_ms,
@@ -35,13 +35,6 @@ def _judge(each: FlowTrace, run: RunTrace, probe_ms: float | None) -> Row:
         name: getattr(found, name) for name in VALUES if hasattr(found, name)
     }
     return {"flow": each.flow.flow, **shown}
-
-
-def _clock_error_ms(errors_ms: Mapping[str, float], flow: RunFlow) -> float | None:
-    """Both ends' errors, as their agents told them when they were ready; twice the same clock is as sure as once."""
-    both = [errors_ms.get(agent) for agent in (flow.sender, flow.receiver)]
-    known = [each for each in both if each is not None]
-    return sum(known) if len(known) == len(both) else None
 
 
 def _handshake_ms(outcome: Mapping[str, Any] | None) -> float | None:

@@ -35,6 +35,7 @@ def metric_rows(run: RunTrace) -> Rows:
         [each.flow.start_s for each in run.judged],
         run.phases,
         rate_or_nan(run.run.nominal_rate_bps),
+        [run.delays.get(each.flow.flow) for each in run.judged],
     )
     flows = zip(run.judged, found, strict=True)
     return {

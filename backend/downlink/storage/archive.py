@@ -34,6 +34,7 @@ ARCHIVED: Mapping[str, type[tables.Table]] = {
     "link": tables.LinkPhase,
     "flow_losses": tables.FlowLoss,
     "flow_proxies": tables.FlowProxy,
+    "flow_delays": tables.FlowDelay,
     **{table.__tablename__: table for table in (tables.Event, tables.Report, tables.Annotation)},
 }
 # A row for each second in an archive, arrays in the database; the bytes are given and taken as they are.

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, text, true, update
@@ -127,11 +127,10 @@ def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:
     return unit.session.scalars(select(RunFlow).where(RunFlow.run_id == run_id).order_by(RunFlow.flow)).all()
 
 
-def clock_errors_ms(unit: Unit, run_id: UUID) -> dict[str, float]:
-    """By agent, how sure it was of the server's clock when it was ready; without those that did not say."""
-    query = select(RunHost.agent, RunHost.fingerprint["clock_error_ms"]).where(RunHost.run_id == run_id)
-    said = unit.session.execute(query).all()
-    return {agent: float(value) for agent, value in said if isinstance(value, int | float)}
+def fingerprints(unit: Unit, run_id: UUID) -> dict[str, Mapping[str, Any]]:
+    """By agent, what it said of its host when it was ready; without those that said nothing."""
+    query = select(RunHost.agent, RunHost.fingerprint).where(RunHost.run_id == run_id)
+    return {agent: said for agent, said in unit.session.execute(query).all() if said}
 
 
 def flows_of_runs(unit: Unit, run_ids: Collection[UUID]) -> Sequence[RunFlow]:

@@ -19,6 +19,7 @@ from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.tables import Campaign, RunFlow, StoredSeries
 from downlink.storage.tables import Report as StoredReport
 from downlink.storage.unit import Unit
+from downlink.views.delays import campaign_delays
 from downlink.views.exits import campaign_exits
 from downlink.views.limits import campaign_limits
 from downlink.views.material import Made, build, no_bins, values_of
@@ -112,6 +113,7 @@ KEPT: Mapping[str, Callable[[Unit, UUID], Any]] = {
     "statistics": campaign_statistics,
     "exits": campaign_exits,
     "limits": campaign_limits,
+    "delays": campaign_delays,
     "reproduction": campaign_reproduction,
     "values": campaign_values,
 }

@@ -27,6 +27,7 @@ TableName = Literal[
     "limits",
     "link",
     "proxies",
+    "delays",
     "fairness",
     "statistics",
     "outliers",

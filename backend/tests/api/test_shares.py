@@ -30,7 +30,8 @@ PREFIX = f"{API}/campaigns/{{campaign_id}}"
 OPENED = {
     ("GET", PREFIX + end)
     for end in (
-        "", "/report", "/statistics", "/values", "/reproduction", "/circumstances", "/links", "/exits", "/limits", "/day",
+        "", "/report", "/statistics", "/values", "/reproduction", "/circumstances", "/links", "/exits", "/limits", "/delays",
+        "/day",
         "/{table}.csv",
     )
 }  # fmt: skip

@@ -35,6 +35,8 @@ def test_names_end_with_their_unit() -> None:
         assert each.average in (
             "mean of seconds",
             "mean of samples",
+            "mean of blocks",
+            "mean of pairs of seconds",
             "largest",
             "sum",
             "ratio of sums",

@@ -2003,6 +2003,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/delays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Delays
+         * @description One-way delays and jitter of the blocks of its complete runs, pooled for each flow of each condition on each link.
+         */
+        get: operations["get_campaign_delays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sweeps/parameters": {
         parameters: {
             query?: never;
@@ -3275,7 +3295,7 @@ export interface components {
                          * @description Of ours, that it is compared to
                          * @enum {string}
                          */
-                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "lead_end_s" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
+                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "one_way_delay_ms" | "in_order_delay_ms" | "jitter_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "lead_end_s" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
                         /**
                          * @description Phase or window of the metric
                          * @default overall
@@ -3414,6 +3434,24 @@ export interface components {
              * @description Every attempt, in the order of the plan
              */
             runs: components["schemas"]["DayRun"][];
+        };
+        /** CampaignDelays */
+        CampaignDelays: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /**
+             * Shares
+             * @description Of all blocks, 0 to 1: where quantiles are given
+             */
+            shares: number[];
+            /**
+             * Groups
+             * @description Empty where no run kept a delivery table
+             */
+            groups: components["schemas"]["DelayGroup"][];
         };
         /** CampaignDetail */
         CampaignDetail: {
@@ -4475,6 +4513,24 @@ export interface components {
             cc: string;
             /** Value */
             value: number;
+        };
+        /**
+         * DelayGroup
+         * @description One flow of one condition on one link, over its complete runs.
+         */
+        DelayGroup: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
+            /** Cc */
+            cc: string;
+            /** Runs */
+            runs: number;
+            /** Delays */
+            delays: components["schemas"]["PooledDelay"][];
         };
         /**
          * Delivery
@@ -5602,6 +5658,21 @@ export interface components {
              * @default false
              */
             even_if_offline: boolean;
+        };
+        /**
+         * LeftOut
+         * @description Complete runs without a value.
+         */
+        LeftOut: {
+            /**
+             * Why
+             * @enum {string}
+             */
+            why: "no_table" | "half_missing" | "no_common_blocks" | "order_only" | "clock_unknown" | "clock_unsure" | "below_zero" | "too_short";
+            /** Sentence */
+            sentence: string;
+            /** Runs */
+            runs: number;
         };
         /**
          * Level
@@ -6789,6 +6860,9 @@ export interface components {
             probe_loss_percent: components["schemas"]["Interval"];
             utilisation_ratio: components["schemas"]["Interval"];
             probe_rtt_p95_ms: components["schemas"]["Interval"];
+            one_way_delay_ms: components["schemas"]["Interval"];
+            in_order_delay_ms: components["schemas"]["Interval"];
+            jitter_ms: components["schemas"]["Interval"];
         };
         /**
          * PhaseValues
@@ -6815,6 +6889,12 @@ export interface components {
             utilisation_ratio: number | null;
             /** Probe Rtt P95 Ms */
             probe_rtt_p95_ms: number | null;
+            /** One Way Delay Ms */
+            one_way_delay_ms: number | null;
+            /** In Order Delay Ms */
+            in_order_delay_ms: number | null;
+            /** Jitter Ms */
+            jitter_ms: number | null;
         };
         /** Phases */
         Phases: {
@@ -6901,6 +6981,47 @@ export interface components {
             server_now: string;
             /** Order */
             order: (components["schemas"]["PrepareOrder"] | components["schemas"]["GoOrder"] | components["schemas"]["AbortOrder"] | components["schemas"]["UploadOrder"] | components["schemas"]["DiscardOrder"]) | null;
+        };
+        /**
+         * PooledDelay
+         * @description One kind of delay over all blocks of the runs that have it. Quantiles are within 0.5 % of the blocks' own, the mean is theirs.
+         */
+        PooledDelay: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "one_way_delay" | "in_order_delay" | "jitter" | "in_order_jitter";
+            /**
+             * Runs
+             * @description Those that have it
+             */
+            runs: number;
+            /**
+             * N
+             * @description Their blocks of which both ends have a row; of jitter, pairs of seconds in a row
+             */
+            n: number;
+            /** Mean Ms */
+            mean_ms: number | null;
+            /** P5 Ms */
+            p5_ms: number | null;
+            /** Median Ms */
+            median_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
+            /**
+             * Quantiles Ms
+             * @description At each of shares; empty where no run has a value
+             */
+            quantiles_ms: number[];
+            /**
+             * Clock Error Ms
+             * @description By how much the clocks of both ends may differ, in the worst of these runs; 0 on one host
+             */
+            clock_error_ms: number | null;
+            /** Left Out */
+            left_out: components["schemas"]["LeftOut"][];
         };
         /** PrepareOrder */
         PrepareOrder: {
@@ -17404,7 +17525,7 @@ export interface operations {
             header?: never;
             path: {
                 campaign_id: string;
-                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "link" | "proxies" | "fairness" | "statistics" | "outliers" | "reproduction";
+                table: "series" | "summary" | "runs" | "metrics" | "exits" | "limits" | "link" | "proxies" | "delays" | "fairness" | "statistics" | "outliers" | "reproduction";
             };
             cookie?: never;
         };
@@ -18043,6 +18164,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignLimits"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_campaign_delays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDelays"];
                 };
             };
             /** @description The request cannot be read */

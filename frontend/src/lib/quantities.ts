@@ -40,8 +40,10 @@ export const RUN_STACKED = pick(
 const FIRST: readonly Name[] = ['throughput_bps', 'utilisation_ratio', 'goodput_bps', ...RUN_STACKED.slice(1).map(({ name }) => name)]
 const NAMES = [...new Set([...FIRST, ...(Object.keys(QUANTITIES) as Name[])])]
 
-/** Of probe flows alone: where there are none, nobody misses them. */
-export const isOfProbes = ({ name }: { name: string }) => name.startsWith('probe_')
+/** Of delivery tables, which few campaigns keep. */
+const DELAYS: ReadonlySet<string> = new Set(['one_way_delay_ms', 'in_order_delay_ms', 'jitter_ms'])
+/** Of probe flows or delivery tables alone: where there are none, nobody misses them. */
+export const isOfSome = ({ name }: { name: string }) => name.startsWith('probe_') || DELAYS.has(name)
 
 type Level = (typeof QUANTITIES)[Name]['level']
 type At<Of extends Level> = { [Each in Name]: (typeof QUANTITIES)[Each]['level'] extends Of ? Each : never }[Name]

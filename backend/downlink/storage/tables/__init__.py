@@ -11,6 +11,7 @@ from downlink.storage.tables.observations import LinkQuantity, Observation
 from downlink.storage.tables.paths import SatellitePath
 from downlink.storage.tables.results import (
     Exit,
+    FlowDelay,
     FlowLimit,
     FlowLoss,
     FlowProxy,
@@ -40,6 +41,7 @@ __all__ = [
     "Event",
     "Exit",
     "Firing",
+    "FlowDelay",
     "FlowLimit",
     "FlowLoss",
     "FlowProxy",

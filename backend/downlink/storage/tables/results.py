@@ -42,6 +42,9 @@ class Metric(Table):
     in_flight_bytes: Mapped[float | None]
     probe_loss_percent: Mapped[float | None]
     probe_rtt_p95_ms: Mapped[float | None]
+    one_way_delay_ms: Mapped[float | None]
+    in_order_delay_ms: Mapped[float | None]
+    jitter_ms: Mapped[float | None]
 
 
 class FlowLimit(Table):
@@ -61,6 +64,27 @@ class FlowLimit(Table):
     is_lower_bound: Mapped[bool | None]
     max_bytes: Mapped[int | None]
     seconds: Mapped[bytes]
+
+
+class FlowDelay(Table):
+    """One kind of delay of a flow that kept a delivery table (domain/blockdelay.py); NULL where there is a reason against it.
+
+    n: blocks, or pairs of seconds. clock_error_ms: by how much the clocks of both ends may differ; NULL where one did not say. why:
+    there is no value. sketch: how the values are distributed (codec/sketches.py, analysis/sketch.py).
+    """
+
+    __tablename__ = "flow_delays"
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    flow: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    mean_ms: Mapped[float | None]
+    median_ms: Mapped[float | None]
+    p5_ms: Mapped[float | None]
+    p95_ms: Mapped[float | None]
+    n: Mapped[int]
+    clock_error_ms: Mapped[float | None]
+    why: Mapped[str | None]
+    sketch: Mapped[bytes | None]
 
 
 class FlowProxy(Table):

@@ -41,6 +41,11 @@ const FILES = [
     says: 'Every flow: whether something on the way ended TCP (a PEP), and the signs of it: acknowledgements, handshakes, windows.',
   },
   {
+    name: 'delays.csv',
+    title: 'Delays of blocks',
+    says: "Every flow with a delivery table: one-way delay, delay in order and jitter with percentiles and n, beside the clocks' error; or why there is none.",
+  },
+  {
     name: 'fairness.csv',
     title: 'Fairness',
     says: "Conditions with several flows: Jain's index and the difference of the first two, with intervals, per phase.",

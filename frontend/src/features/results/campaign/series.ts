@@ -3,7 +3,7 @@ import type { Window } from '@/charts/axes'
 import type { Level } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
 import type { LinkLevels } from '@/lib/captions'
-import { isOfProbes, METRICS, STACKED } from '@/lib/quantities'
+import { isOfSome, METRICS, STACKED } from '@/lib/quantities'
 import type { ResultsSearch } from './search'
 
 const windowLevel = (link: LinkLevels) => ({
@@ -31,7 +31,7 @@ export function knownMetrics(groups: readonly LabelledGroup[]) {
   const isKnown = ({ name }: (typeof METRICS)[number]) =>
     groups.some(({ group }) => Object.values(group.metrics).some((phase) => phase[name].mean !== null))
   const known = METRICS.filter(isKnown)
-  return { known, unknown: METRICS.filter((one) => !known.includes(one) && !isOfProbes(one)).map(({ title }) => title) }
+  return { known, unknown: METRICS.filter((one) => !known.includes(one) && !isOfSome(one)).map(({ title }) => title) }
 }
 
 /** A group of the report with its label and its place in the palette. */

@@ -1,12 +1,12 @@
 import type { FlowSeries, RunSeries, SeriesName } from '@/api/types'
 import type { BandSeries } from '@/charts/bands'
-import { isOfProbes, RUN_STACKED } from '@/lib/quantities'
+import { isOfSome, RUN_STACKED } from '@/lib/quantities'
 
 /** The quantities of which any flow has a value, and the titles of those that none has. */
 export function knownQuantities({ flows }: RunSeries) {
   const isKnown = (name: SeriesName) => flows.some((flow) => flow[name].some((value) => value !== null))
   const known = RUN_STACKED.filter(({ name }) => isKnown(name))
-  return { known, unknown: RUN_STACKED.filter((one) => !known.includes(one) && !isOfProbes(one)).map(({ title }) => title) }
+  return { known, unknown: RUN_STACKED.filter((one) => !known.includes(one) && !isOfSome(one)).map(({ title }) => title) }
 }
 
 export const flowLabel = (flow: Pick<FlowSeries, 'flow' | 'cc' | 'asked_cc'>) =>

@@ -1,0 +1,37 @@
+"""What is known of the delays of a flow's blocks, and why it may not be."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER = "one_way_delay", "in_order_delay", "jitter", "in_order_jitter"
+KINDS = (ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER)
+"""Of blocks, from when they first left the sender: until all of one had arrived, and until it was there in order. Of seconds in a
+row: by how much the mean of the one, and of the other, changed."""
+DELAYS = (ONE_WAY, IN_ORDER)
+"""Those that need both clocks."""
+
+
+class Why(StrEnum):
+    """Why there is no value. Others than these have one."""
+
+    NO_TABLE = "no_table"
+    HALF_MISSING = "half_missing"
+    NO_COMMON_BLOCKS = "no_common_blocks"
+    ORDER_ONLY = "order_only"
+    CLOCK_UNKNOWN = "clock_unknown"
+    CLOCK_UNSURE = "clock_unsure"
+    BELOW_ZERO = "below_zero"
+    TOO_SHORT = "too_short"
+
+
+SENTENCES = {
+    Why.NO_TABLE: "No delivery table was kept; ask for it with deliveries: true in the campaign file.",
+    Why.HALF_MISSING: "One end's half of the delivery table is missing.",
+    Why.NO_COMMON_BLOCKS: "The two halves of the delivery table have no block in common.",
+    Why.ORDER_ONLY: "The receiver knows only when blocks were there in order.",
+    Why.CLOCK_UNKNOWN: "An end did not say how sure it was of its clock.",
+    Why.CLOCK_UNSURE: "The clocks of both ends may differ by more than 5 ms and more than a tenth of the delay.",
+    Why.BELOW_ZERO: "Blocks seem to arrive before they left: the clocks differ by more than their errors say.",
+    Why.TOO_SHORT: "No two seconds in a row have blocks.",
+}
