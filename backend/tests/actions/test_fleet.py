@@ -1,6 +1,6 @@
 """A fleet through its day: every run ends, none is lost or doubled, and nothing grows.
 
-Two hours of twenty agents here. `make fleet` takes 1,000 agents through 24 hours (FLEET_AGENTS, FLEET_HOURS).
+Two hours of twelve agents and six campaigns here. `make fleet` takes 1,000 agents through 24 hours (FLEET_AGENTS, FLEET_HOURS).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from tests.fixtures.fleet import SHORT, Fleet
 from tests.fixtures.lab import Lab
 
 AGENTS, HOURS = int(os.environ.get("FLEET_AGENTS", "12")), float(os.environ.get("FLEET_HOURS", "2"))
-CAMPAIGNS, MOST_LINKS, RUNS_PER_LINK = 10, 64, 6 if HOURS >= 24 else 2
+CAMPAIGNS, RUNS_PER_LINK = (10, 6) if HOURS >= 24 else (6, 2)
+MOST_LINKS = 64
 EVERY_S = HOURS * 3600 / RUNS_PER_LINK
 MOST_MB = 40
 TELLS_EVERY_S = 60
