@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm, rankdata
+import scipy
 
 LEAST_PAIRS = 5
 CONFIDENCE = 0.95
@@ -30,7 +30,7 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> RankCorrelation:
     n = len(x)
     if n < LEAST_PAIRS:
         return RankCorrelation(n, why=f"{n} runs have both; {LEAST_PAIRS} are needed.")
-    first, second = rankdata(x), rankdata(y)
+    first, second = scipy.stats.rankdata(x), scipy.stats.rankdata(y)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return RankCorrelation(n, why="One of both has the same value in every run.")
     rho = float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
@@ -38,5 +38,5 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> RankCorrelation:
         return RankCorrelation(
             n, round(rho), why="The order is the same in all runs; more runs are needed for an interval."
         )
-    half = float(norm.ppf((1 + CONFIDENCE) / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    half = float(scipy.special.ndtri((1 + CONFIDENCE) / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
     return RankCorrelation(n, rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
