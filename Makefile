@@ -23,8 +23,9 @@ NFPM := $(STAMPS)/nfpm-$(NFPM_VERSION)
 KUBECONFORM_VERSION := v0.8.0
 KUBECONFORM := $(STAMPS)/kubeconform-$(KUBECONFORM_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
-# Two processes, each with servers and a database of its own; a file stays whole.
-PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile
+# Two processes, each with servers and a database of its own; a file stays whole. The files come in the order of their names: ordered
+# by how many tests they hold, those of one long test would come last, and one of both processes would wait for the other.
+PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 # SERVERS=debian: the backend's tests use Debian's postgresql and redis-server instead of the embedded ones.
 SERVERS := embedded
 # The launcher ends, tidily, when make itself is killed.
