@@ -3,12 +3,10 @@ import { AxeBuilder } from '@axe-core/playwright'
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {import('playwright-core').Browser} Browser */
 
-/** Both widths in both colour schemes; a brief page is seen in each width and each scheme once. */
+/** Both widths; a brief page is seen in each width in one scheme, any other first in the light and then in the dark. */
 export const LOOKS = /** @type {const} */ ([
-  { width: 1280, scheme: 'light', isBrief: true },
-  { width: 1280, scheme: 'dark', isBrief: false },
-  { width: 390, scheme: 'light', isBrief: false },
-  { width: 390, scheme: 'dark', isBrief: true },
+  { width: 1280, briefly: 'light' },
+  { width: 390, briefly: 'dark' },
 ])
 const HEIGHT = { 1280: 800, 390: 844 }
 
@@ -19,9 +17,9 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 /**
  * A fresh page that collects what goes wrong in it: script errors, console errors, refusals by the security policy.
  * @param {Browser} browser
- * @param {{width: 1280 | 390, scheme: 'light' | 'dark', storageState?: any}} look
+ * @param {{width: 1280 | 390, scheme?: 'light' | 'dark', storageState?: any}} look
  */
-export async function openPage(browser, { width, scheme, storageState }) {
+export async function openPage(browser, { width, scheme = 'light', storageState }) {
   const context = await browser.newContext({
     viewport: { width, height: HEIGHT[width] },
     colorScheme: scheme,
@@ -49,6 +47,16 @@ export async function visit(page, url) {
   await page.getByRole('main').waitFor()
   await page.waitForFunction(() => document.querySelector('[role=status][aria-label=Loading]') === null)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
+}
+
+/**
+ * Change the colour scheme of what is open, as a system does in the evening: the page follows without being loaded again.
+ * @param {Page} page
+ * @param {'light' | 'dark'} scheme
+ */
+async function recolour(page, scheme) {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.waitForFunction((wanted) => (document.documentElement.dataset.mantineColorScheme ?? wanted) === wanted, scheme)
 }
 
 /**
@@ -160,20 +168,28 @@ export async function takeShot(page, path) {
 }
 
 /**
- * All checks of what is found at a URL; returns what is wrong, nothing when it is well. The same open page serves for
- * one URL after the other: a browser process of its own for each would take twice as long.
+ * All checks of what is found at a URL, in each of the schemes; for each, what is wrong, nothing when it is well. The page is loaded
+ * in the first scheme and turns to the others as it is: there is nothing new in them but colours. The same open page serves for one
+ * URL after the other: a browser process of its own for each would take twice as long.
  * @param {Awaited<ReturnType<typeof openPage>>} opened
- * @param {{url: string, shot?: string, prepare?: (page: Page) => Promise<void>, isRecoloured?: boolean}} options
+ * @param {{url: string, schemes: ('light' | 'dark')[], prepare?: (page: Page) => Promise<void>, shotOf?: (scheme: string) => string}} options
+ * @returns {Promise<{scheme: string, wrong: string[]}[]>}
  */
-export async function checkPage({ page, faults }, { url, shot, prepare, isRecoloured }) {
+export async function checkPage({ page, faults }, { url, schemes: [first = 'light', ...others], prepare, shotOf }) {
+  await page.emulateMedia({ colorScheme: first })
   try {
     await visit(page, url)
     await prepare?.(page)
   } catch (error) {
     faults.push(`never ready: ${error instanceof Error ? error.message : error}`)
   }
-  if (shot) await takeShot(page, shot)
-  const isNarrow = page.viewportSize()?.width === 390
-  const columns = isNarrow ? await columnFaults(page) : []
-  return [...(await overflowFaults(page)), ...columns, ...(await accessibilityFaults(page, isRecoloured)), ...faults.splice(0)]
+  const found = []
+  for (const scheme of [first, ...others]) {
+    if (scheme !== first) await recolour(page, scheme)
+    if (shotOf) await takeShot(page, shotOf(scheme))
+    const columns = page.viewportSize()?.width === 390 ? await columnFaults(page) : []
+    const wrong = [...(await overflowFaults(page)), ...columns, ...(await accessibilityFaults(page, scheme !== first))]
+    found.push({ scheme, wrong: [...wrong, ...faults.splice(0)] })
+  }
+  return found
 }

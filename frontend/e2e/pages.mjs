@@ -1,6 +1,6 @@
 /** @typedef {import('playwright-core').Page} Page */
 /**
- * isBrief: made of parts that other pages show in all looks, so that two looks do.
+ * isBrief: made of parts that other pages show in both schemes of each width, so that one scheme of each does.
  * @typedef {{name: string, path: string, isBrief?: boolean, prepare?: (page: Page) => Promise<void>}} PageCase
  */
 
@@ -115,9 +115,13 @@ export async function findPages(browser, { baseUrl, storageState }) {
         if (state === 'ready') await page.getByRole('img', { name: /^Map/ }).waitFor()
       },
     })
+  /** Campaigns by what their pages are made of. @type {Set<string>} */
+  const kinds = new Set()
   for (const [index, campaign] of (await items('/campaigns')).entries()) {
     const base = `/campaigns/${campaign.id}`
-    found.push({ name: `campaign-${index + 1}-${campaign.state}`, path: base })
+    const kind = `${campaign.state} ${campaign.origin} ${campaign.conditions.length}`
+    found.push({ name: `campaign-${index + 1}-${campaign.state}`, path: base, isBrief: kinds.has(kind) })
+    kinds.add(kind)
     for (const run of await items(`${base}/runs`)) if (!runs.has(run.state)) runs.set(run.state, run.id)
     if (index > 0) continue
     for (const tab of ['day', 'runs', 'plan', 'downloads']) found.push({ name: `campaign-1-${tab}`, path: `${base}?tab=${tab}` })
