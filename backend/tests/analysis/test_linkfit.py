@@ -1,4 +1,4 @@
-"""Parts of a fit, on records whose truth is written down here. The whole of it is tested in tests/system/test_linkfit.py."""
+"""Parts of a fit, on records whose truth is written down here. The whole of it is tested in test_linkfit_truth.py."""
 
 from __future__ import annotations
 

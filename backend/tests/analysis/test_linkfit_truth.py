@@ -20,8 +20,9 @@ from downlink.analysis.linkfit.parameters import parameters, unknown
 from downlink.analysis.linkfit.recorded import Recorded
 from downlink.cli.fitted_profile import profile_text
 from downlink.cli.linkfit import carry_out
-from tests.system.conftest import AGENT, ROOT
 
+ROOT = Path(__file__).resolve().parents[3]
+AGENT = ROOT / "agents" / "bin" / "downlink-agent"
 PROFILES = ROOT / "agents" / "internal" / "emulate" / "profiles"
 SEEDS = (100, 300)
 WINDOWS = {"geo-viasat": 18_000_000, "leo-starlink": 1_200_000, "geo-generic": 5_500_000, "terrestrial": 300_000}
