@@ -32,6 +32,7 @@ type linkUpCmd struct {
 	Log          string  `help:"Write what the link is like, each 10 ms, to this CSV file." placeholder:"FILE"`
 	LinkControl  string  `help:"Listen at this socket for an agent that restarts the link's course for each run and takes its log." placeholder:"PATH" type:"path"`
 	RelayControl string  `help:"Listen at this socket for the agent of the link's relays, which relay INTCP between its hops." placeholder:"PATH" type:"path"`
+	RouterHosts  bool    `help:"Make each router between two hops of the profile a host, at which relays can end TCP: router-1, router-2, …, from the senders on. The link then has no relays of its own."`
 	Seed         *uint64 `help:"Seed of the link's chances instead of the profile's."`
 }
 
@@ -61,7 +62,7 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control, LinkControl: c.LinkControl, RelayControl: c.RelayControl}
+	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control, LinkControl: c.LinkControl, RelayControl: c.RelayControl, HasRouters: c.RouterHosts && len(profile.Hops) > 1}
 	if c.Log != "" {
 		file, err := os.Create(c.Log)
 		if err != nil {
@@ -78,7 +79,10 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 	if err := c.tellReady(lab, profile, seed); err != nil {
 		return err
 	}
-	if c.RelayControl != "" && !lab.HasRelays() {
+	switch {
+	case c.RouterHosts && len(profile.Hops) < 2:
+		log.Info("the profile is no list of hops, and so has no router that could be a host", "profile", profile.Name)
+	case c.RelayControl != "" && !c.RouterHosts && !lab.HasRelays():
 		log.Info("the profile has one hop, and so no place between two hops to relay at: there are no relays", "profile", profile.Name)
 	}
 	log.Info("link is up", "link", c.Name, "profile", profile.Name, "seed", seed)
@@ -174,7 +178,7 @@ func (c linkListCmd) Run() error {
 
 type linkExecCmd struct {
 	Link    string   `arg:"" help:"Name of the link."`
-	Host    string   `arg:"" help:"receiver, sender-1, sender-2, …"`
+	Host    string   `arg:"" help:"receiver, sender-1, sender-2, …, router-1, …"`
 	Command []string `arg:"" help:"Command and arguments, after --."`
 }
 

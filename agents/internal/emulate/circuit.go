@@ -16,6 +16,8 @@ type Relays interface {
 	Wake() time.Duration
 	// Reach is when something that they put in of themselves can be at an end of the link at the earliest.
 	Reach() time.Duration
+	// AreHosts tells whether they are hosts at the routers: packets leave the link there, and none stops at a satellite.
+	AreHosts() bool
 }
 
 // Circuit is both ways of a link with relays at the sites between. What happens on either way and at the relays happens in
@@ -35,8 +37,30 @@ func NewCircuit(profile Profile, network Network, relays Relays, zero time.Durat
 	for _, line := range []*Line{c.down, c.up} {
 		line.take = func(at time.Duration, site Site, p *Packet) { c.relays.Take(at+c.zero, site, p) }
 	}
-	c.down.bound, c.up.bound = bounds(c.down, c.up), bounds(c.up, c.down)
+	if relays.AreHosts() {
+		c.down.isAtRouters, c.up.isAtRouters = true, true
+		c.down.bound, c.up.bound = toRouters(c.down), toRouters(c.up)
+	} else {
+		c.down.bound, c.up.bound = bounds(c.down, c.up), bounds(c.up, c.down)
+	}
 	return c
+}
+
+// toRouters are the shortest times from each node of a line to the end of its hop, where a host may be.
+func toRouters(line *Line) []reach {
+	found := make([]reach, len(line.nodes))
+	for i := range line.nodes {
+		found[i] = reach{onward: line.ahead[i] - line.ahead[line.lastOfHop(i)], back: Never}
+	}
+	return found
+}
+
+// lastOfHop is the last node of a node's hop.
+func (l *Line) lastOfHop(node int) int {
+	for node+1 < len(l.nodes) && l.hops[node+1] == l.hops[node] {
+		node++
+	}
+	return node
 }
 
 // bounds are the shortest times from each node of a line to the ends of the link: onward from its exit, and back by the other
@@ -44,10 +68,7 @@ func NewCircuit(profile Profile, network Network, relays Relays, zero time.Durat
 func bounds(line, other *Line) []reach {
 	found := make([]reach, len(line.nodes))
 	for i, node := range line.nodes {
-		end := i // the last node of the hop
-		for end+1 < len(line.nodes) && line.hops[end+1] == line.hops[i] {
-			end++
-		}
+		end := line.lastOfHop(i)
 		rest := line.ahead[i] - line.ahead[end]
 		found[i] = reach{onward: line.ahead[i], back: Never}
 		if _, isPath := node.(*constellation); isPath {
@@ -130,6 +151,13 @@ func (c *Circuit) Enter(now time.Duration, isUp bool, p *Packet, leave func(isUp
 	} else {
 		c.outs[0], _ = c.down.Step(c.now-c.zero, p, c.outs[0])
 	}
+	return c.letOut(leave)
+}
+
+// Put goes on up to now, and lets a packet in at a site.
+func (c *Circuit) Put(now time.Duration, site Site, isUp bool, p *Packet, leave func(isUp bool, out []*Packet)) (wake time.Duration) {
+	c.Run(now, leave)
+	c.give(site, isUp, p)
 	return c.letOut(leave)
 }
 

@@ -66,7 +66,7 @@ func (b *builder) line(isUp bool) *Line {
 	for i, node := range b.nodes {
 		if path, isPath := node.(*constellation); isPath {
 			path.take = func(at time.Duration, node pathtrace.Node, p *Packet) bool {
-				if line.take == nil {
+				if line.take == nil || line.isAtRouters {
 					return false
 				}
 				line.handOver(at, Site{line.hops[i], node}, p)

@@ -32,6 +32,8 @@ type borders struct {
 	isUp  bool
 	take  taker // nil: nobody has the sites, and nothing stops there
 	bound []reach
+	// isAtRouters: nothing stops at satellites.
+	isAtRouters bool
 }
 
 // reach is the shortest time from a node's exit to either end of the link, given that relays turn packets back.

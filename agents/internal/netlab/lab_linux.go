@@ -30,6 +30,8 @@ type Options struct {
 	LinkControl string
 	// RelayControl is the path of the socket at which the link's relays take orders; empty for none. A link of one hop has none.
 	RelayControl string
+	// HasRouters: each router between two hops of the profile is a host. The link has no relays of its own then.
+	HasRouters bool
 }
 
 // Lab is an emulated link that is up: its namespaces, devices, pump and control forwarder.
@@ -38,6 +40,7 @@ type Lab struct {
 	options Options
 	nets    subnets
 	hosts   []place
+	routers []place  // of the hosts, from the gateway on
 	made    []string // namespaces: a link that was refused must not touch those of its namesake
 	pump    *pump
 	forward *forwarder
@@ -68,6 +71,12 @@ func Up(options Options) (lab *Lab, err error) {
 	for i := range options.Senders + 1 {
 		lab.hosts = append(lab.hosts, place(i))
 	}
+	if options.HasRouters {
+		if lab.routers, err = routersOf(options.Profile); err != nil {
+			return nil, err
+		}
+		lab.hosts = append(lab.hosts, lab.routers...)
+	}
 	if err := lab.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build link %s: %w", options.Name, err), lab.Close())
 	}
@@ -93,7 +102,7 @@ func (l *Lab) build() error {
 		}
 		l.undo = append(l.undo, l.forward.Close)
 	}
-	for _, p := range l.hosts[1:] {
+	for _, p := range l.hosts[1 : l.options.Senders+1] {
 		if err := wireSender(l.nets, p, spaces); err != nil {
 			return err
 		}
@@ -158,12 +167,16 @@ func (l *Lab) startPump(spaces namespaces) error {
 		return err
 	}
 	network, devices := emulate.New(l.options.Profile, l.options.Seed), ports{emulate.Gateway: gatewayTun, emulate.Receiver: receiverTun}
+	hosts, err := l.wireRouters(spaces)
+	if err != nil {
+		return err
+	}
 	var log *linkLog
 	if l.options.Log != nil {
 		log = startLog(l.options.Log)
 		l.undo = append(l.undo, log.close)
 	}
-	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices, log); err != nil {
+	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices, hosts, log); err != nil {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)
@@ -175,7 +188,7 @@ func (l *Lab) startPump(spaces namespaces) error {
 
 // HasRelays tells whether relays were asked for and there is a place between two hops for them.
 func (l *Lab) HasRelays() bool {
-	return l.options.RelayControl != "" && l.options.Profile.MostHops() > 1
+	return l.options.RelayControl != "" && !l.options.HasRouters && l.options.Profile.MostHops() > 1
 }
 
 // startRelayControl lets the ends reach the relays at the link's sites, and an agent give those orders.

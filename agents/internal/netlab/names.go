@@ -2,6 +2,7 @@
 // between them. It owns what the pure nodes of package emulate must not: namespaces, devices, the clock, the pump.
 //
 //	receiver ── TUN ═ pump ═ TUN ── gateway ── veth ── sender-1, sender-2, …      data
+//	                  pump ═ TUN ── router-1, router-2, …, where they are hosts   data
 //	receiver, senders ── veth ── hub (the caller's namespace) ── TCP ── control   management
 package netlab
 
@@ -23,8 +24,9 @@ const (
 	Relays = "relays"
 
 	maxSenders = 32
-	// relaysPlace is behind the last sender's.
+	// relaysPlace is behind the last sender's, and the routers' places behind that.
 	relaysPlace = maxSenders + 1
+	maxRouters  = 15
 	// indexes bounds how many links can be up at once in one namespace.
 	indexes = 250
 )
@@ -32,7 +34,7 @@ const (
 var (
 	linkName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 	// namespaceName is dl-NAME-rx, dl-NAME-gw, dl-NAME-s1, …; the last part tells links "a" and "a-rx" apart.
-	namespaceName = regexp.MustCompile(`^dl-([a-z0-9][a-z0-9-]{0,31})-(rx|gw|s[0-9]+)$`)
+	namespaceName = regexp.MustCompile(`^dl-([a-z0-9][a-z0-9-]{0,31})-(rx|gw|[sr][0-9]+)$`)
 )
 
 func checkName(name string) error {
@@ -42,27 +44,40 @@ func checkName(name string) error {
 	return nil
 }
 
-// place is one namespace of a link: number 0 is the receiver, 1 and up the senders, gateway the one between.
+// place is one namespace of a link: number 0 is the receiver, 1 and up the senders, those behind relaysPlace the routers that
+// are hosts, gateway the one between senders and link.
 type place int
 
 const gateway place = -1
 
+// routerPlace is that of a router, from 1 behind the hop at the gateway.
+func routerPlace(number int) place { return relaysPlace + place(number) }
+
+// router is the number of a router's place; 0: it is none's.
+func (p place) router() int { return max(0, int(p)-relaysPlace) }
+
 func (p place) suffix() string {
-	switch p {
-	case gateway:
+	switch {
+	case p == gateway:
 		return "gw"
-	case 0:
+	case p == 0:
 		return "rx"
+	case p.router() > 0:
+		return "r" + strconv.Itoa(p.router())
 	default:
 		return "s" + strconv.Itoa(int(p))
 	}
 }
 
 func (p place) host() string {
-	if p == 0 {
+	switch {
+	case p == 0:
 		return Receiver
+	case p.router() > 0:
+		return "router-" + strconv.Itoa(p.router())
+	default:
+		return "sender-" + strconv.Itoa(int(p))
 	}
-	return "sender-" + strconv.Itoa(int(p))
 }
 
 // placeOf reads a namespace's suffix back.
@@ -74,6 +89,9 @@ func placeOf(suffix string) place {
 		return 0
 	}
 	number, _ := strconv.Atoi(suffix[1:]) // digits by namespaceName
+	if suffix[0] == 'r' {
+		return routerPlace(number)
+	}
 	return place(number)
 }
 

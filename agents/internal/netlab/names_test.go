@@ -13,7 +13,7 @@ func TestAddressesOfAllLinksDiffer(t *testing.T) {
 		nets := subnets{index}
 		require.False(t, seen[nets.hub()])
 		seen[nets.hub()] = true
-		for p := range place(maxSenders + 1) {
+		for p := range routerPlace(maxRouters) + 1 {
 			near, host := nets.data(p)
 			near6, host6 := nets.data6(p)
 			for _, address := range []netip.Addr{near.Addr(), host.Addr(), near6.Addr(), host6.Addr(), nets.management(p)} {
@@ -29,7 +29,7 @@ func TestAddressesOfAllLinksDiffer(t *testing.T) {
 
 func TestNamespaceNamesReadBack(t *testing.T) {
 	for _, link := range []string{"a", "a-rx", "demo-s1", "x-gw"} {
-		for _, p := range []place{gateway, 0, 1, maxSenders} {
+		for _, p := range []place{gateway, 0, 1, maxSenders, routerPlace(1), routerPlace(maxRouters)} {
 			parts := namespaceName.FindStringSubmatch(p.namespace(link))
 			require.Equal(t, []string{link, p.suffix()}, parts[1:])
 			require.Equal(t, p, placeOf(parts[2]))

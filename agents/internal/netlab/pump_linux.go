@@ -42,7 +42,9 @@ type pump struct {
 	stopping   atomic.Bool
 	next       atomic.Pointer[course] // to be begun
 	course     *course                // that is logged
-	relaying   *relaying              // nil: no run has the link's sites
+	sitting    *sitting               // nil: nobody has the link's sites
+	relaying   *relaying              // nil: no run has them
+	routers    *routers               // nil: routers are no hosts
 	relayHost  [4]byte                // where relays are reached; zero: nowhere
 	orders     chan func()            // of other threads
 	free       []*emulate.Packet
@@ -79,8 +81,8 @@ type way struct {
 
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
-// startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails.
-func startPump(network emulate.Network, isSpaced bool, devices ports, log *linkLog) (*pump, error) {
+// startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails. hosts may be nil.
+func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *routers, log *linkLog) (*pump, error) {
 	nudge, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's event: %w", err)
@@ -88,6 +90,9 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, log *linkL
 	p := &pump{isSpaced: isSpaced, nudge: nudge, log: log, started: time.Now(), ended: make(chan struct{}), orders: make(chan func(), 4)}
 	for i, w := range network {
 		p.ways = append(p.ways, way{Way: w, index: i, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
+	}
+	if hosts != nil {
+		p.seat(hosts, network)
 	}
 	go func() {
 		defer close(p.ended)
@@ -100,7 +105,7 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, log *linkL
 // called. It is for tests of what runs over a link without the rest of a lab.
 func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (stop func() error, err error) {
 	devices := ports{emulate.Gateway: {gatewayFd}, emulate.Receiver: {receiverFd}}
-	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices, nil)
+	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +152,9 @@ func (p *pump) run() error {
 		fds = append(fds, unix.PollFd{Fd: int32(p.ways[i].from.fd), Events: unix.POLLIN})
 	}
 	fds = append(fds, unix.PollFd{Fd: int32(p.nudge), Events: unix.POLLIN})
+	for _, device := range p.routers.ports() {
+		fds = append(fds, unix.PollFd{Fd: int32(device.fd), Events: unix.POLLIN})
+	}
 	defer p.alert.close()
 	defer p.endAll()
 	for nudged := &fds[len(p.ways)]; !p.stopping.Load(); {
@@ -160,6 +168,9 @@ func (p *pump) run() error {
 			if err := p.round(&p.ways[i], fds[i].Revents != 0); err != nil {
 				return err
 			}
+		}
+		if err := p.takeInAtRouters(fds[len(p.ways)+1:]); err != nil {
+			return err
 		}
 		if err := p.wait(fds); err != nil {
 			return err
@@ -203,8 +214,11 @@ func (p *pump) wait(fds []unix.PollFd) error {
 	if p.looks() {
 		wake = min(wake, p.nextLook)
 	}
+	if p.sitting != nil {
+		wake = min(wake, p.sitting.wake)
+	}
 	if r := p.relaying; r != nil {
-		wake = min(wake, r.wake, r.nextSeen, r.endsAt)
+		wake = min(wake, r.nextSeen, r.endsAt)
 	}
 	if next := p.next.Load(); next != nil {
 		wake = min(wake, p.momentOf(next))
@@ -259,17 +273,10 @@ func (p *pump) now() time.Duration { return time.Since(p.started) }
 // takeIn reads up to a batch of packets into the line.
 func (p *pump) takeIn(w *way) error {
 	for range readBatch {
-		packet := p.fresh()
-		n, err := unix.Read(w.from.fd, packet.Data[:packetRoom])
-		if err != nil {
-			p.free = append(p.free, packet)
-			if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
-				return nil
-			}
-			return fmt.Errorf("read from a TUN device: %w", err)
+		packet, err := p.read(w.from)
+		if packet == nil {
+			return err
 		}
-		packet.Data, packet.SizeBytes = packet.Data[:n], n
-		p.alert.carry(p.now())
 		if p.sieve(packet) {
 			p.Free(packet)
 			continue
@@ -286,7 +293,7 @@ func (p *pump) looks() bool { return p.log != nil || p.course != nil }
 func (p *pump) look(now time.Duration) {
 	for ; p.looks() && p.nextLook <= now; p.nextLook += logEvery {
 		p.rows = p.rows[:0]
-		if p.relaying != nil {
+		if p.sitting != nil {
 			p.runCircuit(p.nextLook, nil, nil)
 		}
 		for i := range p.ways {
@@ -311,7 +318,7 @@ func (p *pump) look(now time.Duration) {
 
 // step moves a line up to the present and writes what left it.
 func (p *pump) step(w *way, in *emulate.Packet) {
-	if p.relaying != nil && p.isCurrent(w) {
+	if p.sitting != nil && p.isCurrent(w) {
 		p.runCircuit(p.now(), w, in)
 		return
 	}
@@ -341,7 +348,7 @@ func (p *pump) letOut(w *way, out []*emulate.Packet) {
 		} else if isLost && p.course != nil && w.Line == p.course.network[w.index].Line {
 			p.course.note(w.index, packet)
 		}
-		if p.relaying == nil || !isLost && !isInner { // what ends between two hops can wait to be counted
+		if p.sitting == nil || !isLost && !isInner { // what ends between two hops can wait to be counted
 			w.late = max(w.late, now-packet.LeftAt)
 		}
 		p.Free(packet)

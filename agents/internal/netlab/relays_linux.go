@@ -25,13 +25,19 @@ const (
 
 var errLinkDown = errors.New("the link is going down")
 
-// relaying is a run's relays at the sites of the pump's link. It belongs to the pump's thread.
+// sitting is who has the sites of the pump's link. It belongs to the pump's thread.
+type sitting struct {
+	owner   emulate.Relays
+	profile emulate.Profile
+	circuit *emulate.Circuit
+	wake    time.Duration
+}
+
+// relaying is a run's relays at the sites. It belongs to the pump's thread.
 type relaying struct {
 	*pathrelay.Relays
-	profile  emulate.Profile
-	circuit  *emulate.Circuit
+	sitting
 	contents []intcp.Name
-	wake     time.Duration
 	nextSeen time.Duration
 	endsAt   time.Duration // Never while the run is on
 	seen     chan []linkcontrol.RelaySeen
@@ -77,45 +83,50 @@ func (p *pump) Free(packet *emulate.Packet) {
 
 // relay lets relays have the sites of the present course.
 func (p *pump) relay(r *relaying) error {
-	if p.relaying != nil {
+	if p.sitting != nil {
 		return linkcontrol.ErrBusy
 	}
 	now := p.now()
-	p.relaying = r
+	p.relaying, p.sitting = r, &r.sitting
 	r.endsAt, r.nextSeen = emulate.Never, now
 	p.fly(now, emulate.Network{p.ways[0].Way, p.ways[1].Way}, p.ways[0].zero)
 	return nil
 }
 
-// fly gives the relays the sites of a course. Those of the course before go on passing packets by.
+// fly gives whoever has the sites those of a course. Those of the course before go on passing packets by.
 func (p *pump) fly(at time.Duration, network emulate.Network, zero time.Duration) {
-	if r := p.relaying; r != nil {
-		r.circuit = emulate.NewCircuit(r.profile, network, r.Relays, zero)
-		r.Fly(at, r.circuit.Places)
-		r.wake = at
+	s := p.sitting
+	if s == nil {
+		return
+	}
+	s.circuit, s.wake = emulate.NewCircuit(s.profile, network, s.owner, zero), at
+	if p.relaying != nil {
+		p.relaying.Fly(at, s.circuit.Places)
 	}
 }
 
 // isCurrent tells a way from one of an earlier course.
 func (p *pump) isCurrent(w *way) bool { return w == &p.ways[w.index] }
 
-// runCircuit goes on up to a moment on both ways and at the relays, and lets a packet in if there is one.
+// runCircuit goes on up to a moment on both ways and at the sites, and lets a packet in if there is one.
 func (p *pump) runCircuit(at time.Duration, w *way, in *emulate.Packet) {
-	leave := func(isUp bool, out []*emulate.Packet) {
-		for i := range p.ways {
-			if (p.ways[i].From == emulate.Receiver) == isUp {
-				p.letOut(&p.ways[i], out)
-			}
-		}
-	}
-	r := p.relaying
+	s := p.sitting
 	if in == nil {
-		r.wake = r.circuit.Run(at, leave)
+		s.wake = s.circuit.Run(at, p.leave)
 	} else {
-		r.wake = r.circuit.Enter(at, w.From == emulate.Receiver, in, leave)
+		s.wake = s.circuit.Enter(at, w.From == emulate.Receiver, in, p.leave)
 	}
 	for i := range p.ways {
 		p.ways[i].wake = emulate.Never
+	}
+}
+
+// leave lets out what has left the circuit at either end.
+func (p *pump) leave(isUp bool, out []*emulate.Packet) {
+	for i := range p.ways {
+		if (p.ways[i].From == emulate.Receiver) == isUp {
+			p.letOut(&p.ways[i], out)
+		}
 	}
 }
 
@@ -127,7 +138,7 @@ func (p *pump) watchRelays(now time.Duration) {
 	}
 	if now >= r.endsAt {
 		r.circuit.Leave()
-		p.relaying = nil
+		p.relaying, p.sitting = nil, nil
 		close(r.seen)
 		for i := range p.ways {
 			p.ways[i].wake = now
@@ -156,6 +167,10 @@ func (p *pump) watchRelays(now time.Duration) {
 
 // sieve marks what is for the relays, and drops what nobody is there to take.
 func (p *pump) sieve(packet *emulate.Packet) (isDropped bool) {
+	if p.routers != nil {
+		packet.StopsAtSites = p.routers.has(packet)
+		return false
+	}
 	b := packet.Data
 	if p.relayHost == [4]byte{} || len(b) < 20 || b[0]>>4 != 4 || [4]byte(b[16:20]) != p.relayHost {
 		return false
@@ -214,7 +229,7 @@ func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession,
 	for _, name := range plan.Contents {
 		relays.Watch(name)
 	}
-	s.relays = &relaying{Relays: relays, profile: l.profile, contents: plan.Contents, seen: make(chan []linkcontrol.RelaySeen, 16)}
+	s.relays = &relaying{Relays: relays, sitting: sitting{owner: relays, profile: l.profile}, contents: plan.Contents, seen: make(chan []linkcontrol.RelaySeen, 16)}
 	if downErr := l.pump.do(func() { err = l.pump.relay(s.relays) }); downErr != nil {
 		return nil, downErr
 	}

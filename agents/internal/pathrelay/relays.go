@@ -175,6 +175,9 @@ func (r *Relays) Reach() time.Duration {
 	return reach
 }
 
+// AreHosts is false: satellites relay as well, and what they send goes on inside the link.
+func (r *Relays) AreHosts() bool { return false }
+
 // Turn does what is due, and puts in what comes of it.
 func (r *Relays) Turn(at time.Duration, give func(site emulate.Site, isUp bool, p *emulate.Packet)) {
 	if at >= r.until {

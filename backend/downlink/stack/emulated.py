@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from downlink.cli.client import Client
 from downlink.domain.errors import ConflictError
 from downlink.stack.launcher import Stack
 from downlink.stack.needs import LinkNeed, profile_name
-from downlink.stack.rig import RELAYS, Host, Rig, wait_online
+from downlink.stack.rig import RELAYS, ROUTER, Host, Rig, wait_online
 
 AGENT = Path("agents/bin/downlink-agent")
 HELD_S = 180.0
@@ -45,13 +45,19 @@ def _sender(link: str, number: int) -> Host:
     return Host(f"sender-{number}", f"{link}-sender" if number == 1 else f"{link}-sender-{number}", "sender")
 
 
+def relays_of(link: str, places: Collection[str]) -> list[Host]:
+    """Who relays between the hops of a link, from the senders on: its routers where they are hosts, else one agent for all."""
+    routers = sorted(
+        (place for place in places if place.startswith(ROUTER)), key=lambda place: int(place[len(ROUTER) :])
+    )
+    return [Host(place, f"{link}-{place}", "relay") for place in [*routers, *({RELAYS} & set(places))]]
+
+
 def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[Rig, list[Host]]:
     port = httpx.URL(stack.address).port  # two demos may share a host
     rig = Rig(stack.supervisor, AGENT.resolve(), f"demo-{port}" if number == 1 else f"demo-{port}-{number}")
-    rig.link_up(need.profile, need.senders, _control(stack))
-    hosts = hosts_of(need.name, need.senders)
-    if RELAYS in rig.facts()["hosts"]:
-        hosts.append(Host(RELAYS, f"{need.name}-relays", "relay"))
+    facts = rig.link_up(need.profile, need.senders, _control(stack), has_router_hosts=need.has_router_hosts)
+    hosts = [*hosts_of(need.name, need.senders), *relays_of(need.name, facts["hosts"])]
     for host in hosts:
         _enrol(rig, client, host)
         rig.start_agent(host)

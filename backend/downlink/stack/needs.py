@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaign import SPLIT, Campaign
 from downlink.domain.errors import InvalidError
 
 PROFILES = "profiles"
@@ -17,11 +17,15 @@ _FURTHER = re.compile(r"(?P<profile>.+)\.[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class LinkNeed:
-    """A link to build. profile: the name of one that comes with the agent, or the path of a file. senders: how many."""
+    """A link to build. profile: the name of one that comes with the agent, or the path of a file. senders: how many.
+
+    has_router_hosts: its routers between two hops are hosts, for TCP that ends there.
+    """
 
     name: str
     profile: str
     senders: int
+    has_router_hosts: bool = False
 
 
 def link_needs(
@@ -40,7 +44,8 @@ def link_needs(
             "profile_unused",
             f"The campaign names the links {', '.join(campaign.links)}, so the profile {unused[0]} is of no use to it.",
         )
-    return [LinkNeed(name, _profile(name, named, known, folder), senders) for name in campaign.links]
+    is_split = any(flow.kind == SPLIT for each in campaign.conditions for flow in each.flows)
+    return [LinkNeed(name, _profile(name, named, known, folder), senders, is_split) for name in campaign.links]
 
 
 def profile_name(link: str) -> str:

@@ -24,6 +24,8 @@ OWN_RUN_FOLDER = 'mount -t tmpfs tmpfs /run && mkdir /run/netns && exec "$@"'
 
 RELAYS = "relays"
 """The place between the hops of a link that has several: its relays, whose agent lives where the receiver does."""
+ROUTER = "router-"
+"""Begins the names of the places between hops that are hosts of their own: router-1 is the one next to the senders."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,14 @@ class Rig:
         self._relay_control = socket_folder(supervisor.home) / f"relays-{name}.sock"
         self._is_root = os.geteuid() == 0
 
-    def link_up(self, profile: str, senders: int, control: str) -> dict[str, Any]:
+    def link_up(self, profile: str, senders: int, control: str, *, has_router_hosts: bool = False) -> dict[str, Any]:
         """Build the link; answer what it says of itself: its hosts, how they reach the backend, the profile's facts."""
         self._ready.unlink(missing_ok=True)
         options = ["--name", self.name, "--profile", profile, "--senders", str(senders)]
         command = [self.agent, "link", "up", *options, "--control", control, "--ready-file", str(self._ready)]
         command += ["--link-control", str(self._link_control), "--relay-control", str(self._relay_control)]
+        if has_router_hosts:
+            command.append("--router-hosts")
         prefix = () if self._is_root else (*OWN_NAMESPACES, "--", "sh", "-c", OWN_RUN_FOLDER, "sh")
         self._supervisor.start(Program(self._program, [*prefix, *command]))
         self._supervisor.wait_ready(self._program, self._ready.exists, timeout_s=30)

@@ -108,11 +108,15 @@ def without_causes(campaign: Campaign) -> Campaign:
 
 
 def merge_needs(needs: Sequence[Sequence[LinkNeed]]) -> list[LinkNeed]:
-    """The links of several campaigns, each once, with the most senders that any of them asks for."""
+    """The links of several campaigns, each once, with the most senders that any of them asks for, and hosts if one does."""
     merged: dict[str, LinkNeed] = {}
     for need in (each for one in needs for each in one):
         known = merged.get(need.name, need)
-        merged[need.name] = replace(need, senders=max(need.senders, known.senders))
+        merged[need.name] = replace(
+            need,
+            senders=max(need.senders, known.senders),
+            has_router_hosts=need.has_router_hosts or known.has_router_hosts,
+        )
     return list(merged.values())
 
 

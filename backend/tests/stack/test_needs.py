@@ -11,8 +11,9 @@ from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
-from downlink.stack.emulated import hosts_of
+from downlink.stack.emulated import hosts_of, relays_of
 from downlink.stack.needs import LinkNeed, link_needs, profile_name
+from downlink.stack.rig import Host
 
 KNOWN = ("geo-viasat", "leo-starlink", "terrestrial")
 NOWHERE = Path("/nowhere")
@@ -45,6 +46,22 @@ def test_each_example_works_by_itself_or_says_what_it_lacks(path: Path) -> None:
             link_needs(campaign, [], SHIPPED, EXAMPLES)
     else:
         assert [need.name for need in link_needs(campaign, [], SHIPPED, EXAMPLES)] == list(campaign.links)
+
+
+def test_tcp_that_ends_at_relays_needs_routers_that_are_hosts() -> None:
+    for transport, has_router_hosts in (("tcp", False), ("intcp", False), ("split", True)):
+        data = make_campaign("hops").to_dict()
+        data["conditions"] = [{"name": "c", "stop": {"seconds": 5}, "flows": [{"transport": transport}]}]
+        (need,) = link_needs(campaign_from_dict(data), [], {"hops"}, NOWHERE)
+        assert need.has_router_hosts == has_router_hosts
+
+
+def test_relays_are_the_routers_from_the_senders_on_or_one_agent_for_all() -> None:
+    ends = ("receiver", "sender-1")
+    assert relays_of("hops", ends) == []
+    assert relays_of("hops", (*ends, "relays")) == [Host("relays", "hops-relays", "relay")]
+    found = relays_of("hops", (*ends, "router-10", "router-2", "router-1"))
+    assert [host.agent for host in found] == ["hops-router-1", "hops-router-2", "hops-router-10"]
 
 
 def test_each_link_of_the_campaign_is_built_by_the_profile_of_its_name() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from downlink.cli.client import Access, Client
 from downlink.stack.launcher import running
-from downlink.stack.rig import RELAYS, Host, Rig, check_host, wait_online
+from downlink.stack.rig import RELAYS, ROUTER, Host, Rig, check_host, wait_online
 from tests.system.conftest import AGENT, DASHBOARD, PROFILE, RECEIVER, SENDER, System, link_body
 
 RELAY = Host("sender-2", "test-relay", "relay")
@@ -44,6 +44,39 @@ phases: {startup_s: 2, steady_s: 2}
 timetable: {cycles: 1}
 limits: {attempts: 3}
 conditions:
+  - {name: intcp, flows: [{transport: intcp}]}
+"""
+ROUTED = (
+    Host("receiver", "routed-receiver", "receiver"),
+    Host("sender-1", "routed-sender", "sender"),
+    Host(f"{ROUTER}1", "routed-router", "relay"),
+)
+SHALLOW = "{rate: {constant_bps: 20000000}, queue: {limit_bytes: 250000}, delay: {base_ms: DELAY}, loss: {independent_ratio: LOSS}}"
+
+
+def shallow(delay_ms: float, loss_ratio: float) -> str:
+    return SHALLOW.replace("DELAY", str(delay_ms)).replace("LOSS", str(loss_ratio))
+
+
+TWO_HOPS = f"""
+name: two-hops
+orbit: LEO
+seed: 1
+hops:
+  - {{down: {shallow(2, 0.01)}, up: {shallow(2, 0)}}}
+  - {{down: {shallow(40, 0)}, up: {shallow(40, 0)}}}
+facts: {{source: chosen}}
+"""
+AT_A_ROUTER = """
+name: At a router
+links: [two-hops]
+stop: {seconds: 6}
+phases: {startup_s: 2, steady_s: 3}
+timetable: {cycles: 1}
+limits: {attempts: 3}
+conditions:
+  - {name: end to end, flows: [{cc: reno}]}
+  - {name: split, flows: [{transport: split, cc: reno, relay_cc: reno}]}
   - {name: intcp, flows: [{transport: intcp}]}
 """
 
@@ -115,3 +148,35 @@ def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) ->
     (flow,) = relayed.client.get(f"/runs/{run['id']}")["flows"]
     assert [hop["trace"]["state"] for hop in flow["hops"]] == ["sealed"]
     assert 0.75 < flow["goodput_bps"] / 20e6 < 0.95  # 2 % of loss at each hop, which TCP could not bear
+
+
+def test_a_router_of_an_emulated_link_can_be_a_host_that_ends_tcp(relayed: System, tmp_path: Path) -> None:
+    """A lossy short hop before a long one: TCP that ends between them repairs its losses in a twentieth of the time."""
+    profile = tmp_path / "two-hops.yaml"
+    profile.write_text(TWO_HOPS)
+    rig = Rig(relayed.stack.supervisor, AGENT, f"routed-{os.getpid()}")
+    control = relayed.stack.address.removeprefix("http://")
+    facts = rig.link_up(str(profile), senders=1, control=control, has_router_hosts=True)
+    assert list(facts["hosts"]) == ["receiver", "router-1", "sender-1"]
+    for host in ROUTED:
+        rig.join(host, relayed.client.post("/agents/enrolments", {"name": host.agent})["token"])
+        rig.start_agent(host)
+    wait_online(lambda: relayed.client.items("/agents"), ROUTED, relayed.stack.supervisor.check)
+    receiver, sender, router = (host.agent for host in ROUTED)
+    ends = {"receiver": receiver, "senders": [sender], "relays": [router], "name": "two-hops"}
+    relayed.client.post("/links", {**link_body(facts), **ends})
+
+    campaign = relayed.launch(AT_A_ROUTER)
+    relayed.wait_complete(campaign, timeout_s=180)
+    runs = {run["condition"]: run for run in relayed.runs_in_time(campaign)}
+    assert {name: (run["state"], run["detail"]) for name, run in runs.items()} == dict.fromkeys(
+        ("end to end", "split", "intcp"), ("complete", None)
+    )
+    flows = {name: relayed.client.get(f"/runs/{run['id']}")["flows"][0] for name, run in runs.items()}
+    assert {name: len(flow.get("hops", [])) for name, flow in flows.items()} == {
+        "end to end": 0,
+        "split": 1,
+        "intcp": 1,
+    }
+    assert flows["split"]["goodput_bps"] > 2 * flows["end to end"]["goodput_bps"]
+    assert flows["intcp"]["goodput_bps"] > 2 * flows["end to end"]["goodput_bps"]
