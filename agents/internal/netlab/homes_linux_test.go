@@ -204,7 +204,7 @@ func relayForm() (lasting time.Duration, apart float64) {
 	if s, err := strconv.Atoi(os.Getenv("RELAY_SECONDS")); err == nil {
 		return time.Duration(s) * time.Second, 0.03
 	}
-	return 4 * time.Second, 0.15
+	return 4 * time.Second, 0.25
 }
 
 // TestTheLinksSitesRelayAsProcessesDo carries the same three hops with their relays at the link's sites, and with relay
