@@ -142,12 +142,7 @@ $(STAMPS)/kubernetes: backend/requirements-kubernetes.lock $(STAMPS)/python
 
 .PHONY: test
 test: ## Every test; installs what it needs. A part that fails does not hide the others (SERVERS=debian: the backend's on Debian's servers)
-	@$(MAKE) --keep-going --jobs=1 test-beside test-frontend test-system
-
-# The agents' tests wait for time to pass where the backend's compute. Those of the system have the machine to themselves.
-.PHONY: test-beside
-test-beside:
-	@$(MAKE) --keep-going --jobs=2 test-backend test-agents
+	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
 
 .PHONY: test-backend
 test-backend: $(STAMPS)/python $(AGENT) $(S3_SERVER) $(OIDC_PROVIDER) $(if $(filter debian,$(SERVERS)),packages)
