@@ -37,13 +37,14 @@ from downlink.storage.own_row import take_own
 from downlink.storage.planned import lock_planned, set_dues, wake_links
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
+from downlink.views.precision import Forecast, forecast
 
 
 @dataclass(frozen=True)
 class Preview:
     """A campaign and what would come of it, launched at this moment.
 
-    time_zones: of links that say theirs. sharing: of links that other campaigns have planned runs on.
+    time_zones: of links that say theirs. sharing: of links that other campaigns have planned runs on. forecast: of `until`.
     """
 
     campaign: Campaign
@@ -52,6 +53,7 @@ class Preview:
     at: datetime
     time_zones: Mapping[str, str]
     sharing: tuple[Sharing, ...]
+    forecast: Forecast | None
 
 
 def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> Preview:
@@ -65,7 +67,8 @@ def preview(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, 
     zones = {name: link.time_zone for name, link in known.items() if link.time_zone}
     others = line.find_others(unit, known)
     sharing = tuple(Sharing.of(name, parsed.weight, others[name]) for name in parsed.links if others.get(name))
-    return Preview(parsed, plan, judge_hosts(parsed, usable, judged, last.reached), now, zones, sharing)
+    judged_hosts = judge_hosts(parsed, usable, judged, last.reached)
+    return Preview(parsed, plan, judged_hosts, now, zones, sharing, forecast(unit, parsed))
 
 
 def _unheard(unit: Unit, campaign: Campaign) -> list[Conflict]:

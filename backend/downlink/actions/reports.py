@@ -10,6 +10,7 @@ from uuid import UUID
 
 import orjson
 
+from downlink.actions import precision
 from downlink.actions.campaign_states import complete_campaign
 from downlink.storage import campaigns, reports
 from downlink.storage.events import add_event
@@ -24,7 +25,7 @@ from downlink.views.reproduction import campaign_reproduction
 
 
 def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    """Make the report that the campaign wants, unless it is there. Safe to run twice and at once."""
+    """Make the report that the campaign wants, unless it is there, and look whether it ends. Safe to run twice and at once."""
     campaign = campaigns.find_campaign(unit, campaign_id)
     wanted = campaign.report_wanted
     there = reports.find_report(unit, campaign_id)
@@ -36,6 +37,7 @@ def refresh_report(unit: Unit, campaign_id: UUID, now: datetime) -> None:
         reports.store_report(unit, campaign_id, wanted, report.analysis_version, body, now)
         keep_answers(unit, campaign_id, seen, made)
         add_event(unit, now, "report", {}, campaign_id)
+    precision.look(unit, campaign_id, now)
     if campaigns.find_campaign(unit, campaign_id, is_locked=True).report_wanted == wanted:
         complete_campaign(unit, campaign_id, now)
 

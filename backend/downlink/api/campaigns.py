@@ -42,9 +42,16 @@ from downlink.domain.permission import Verb
 from downlink.domain.text import is_storable
 from downlink.storage import campaigns as rows
 from downlink.storage.campaign_search import Wanted, choices, search_campaigns
+from downlink.storage.unit import Unit
+from downlink.views.precision import campaign_precision
 
 router = APIRouter(tags=["campaigns"])
 Creator = Annotated[Caller, may(Verb.CREATE_CAMPAIGN)]
+
+
+def _detail(unit: Unit, campaign_id: UUID) -> CampaignDetail:
+    overview = rows.get_overview(unit, campaign_id)
+    return present.campaign_detail(overview, campaign_precision(unit, overview.campaign))
 
 
 @router.post("/campaigns/preview", responses=problems(401, 403))
@@ -95,13 +102,13 @@ def list_campaigns(
 def create_campaign(body: CampaignBody, caller: Creator, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Save a draft; `launch` starts it."""
     created = campaigns.create_campaign(unit, body.source, body.campaign, now, owner_id=caller.account_id)
-    return present.campaign_detail(rows.get_overview(unit, created.id))
+    return _detail(unit, created.id)
 
 
 @router.get("/campaigns/{campaign_id}", responses=problems(401, 403, 404, 429))
 def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignDetail:
     """A campaign: its file, its state, and how many of its runs have ended."""
-    return present.campaign_detail(rows.get_overview(unit, campaign_id))
+    return _detail(unit, campaign_id)
 
 
 @router.put(
@@ -112,7 +119,7 @@ def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> C
 def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Give a draft another file. A campaign that was launched is changed no more: `duplicate` makes a draft of it."""
     campaigns.change_draft(unit, campaign_id, body.source, body.campaign, now)
-    return present.campaign_detail(rows.get_overview(unit, campaign_id))
+    return _detail(unit, campaign_id)
 
 
 @router.patch(
@@ -123,7 +130,7 @@ def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now
 def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Change notes and tags, in whatever state the campaign is. Its file and what was measured stay as they are."""
     campaigns.describe_campaign(unit, campaign_id, now, body.notes, body.tags)
-    return present.campaign_detail(rows.get_overview(unit, campaign_id))
+    return _detail(unit, campaign_id)
 
 
 @router.post(
@@ -136,7 +143,7 @@ def duplicate_campaign(
 ) -> CampaignDetail:
     """A new draft with the same file under another name; comments are kept."""
     made = campaigns.duplicate_campaign(unit, campaign_id, body.name if body else None, now, owner_id=caller.account_id)
-    return present.campaign_detail(rows.get_overview(unit, made.id))
+    return _detail(unit, made.id)
 
 
 @router.delete(

@@ -22,6 +22,7 @@ from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
 from downlink.views.now import CampaignNow
+from downlink.views.precision import Precision
 
 PREVIEW_RUNS = 500
 """As many as a page of a list; the estimate has their number."""
@@ -46,11 +47,10 @@ def campaign(overview: Overview) -> campaign_shapes.Campaign:
     return campaign_shapes.Campaign.model_validate(_campaign(overview))
 
 
-def campaign_detail(overview: Overview) -> campaign_shapes.CampaignDetail:
+def campaign_detail(overview: Overview, precision: Precision | None) -> campaign_shapes.CampaignDetail:
     row = overview.campaign
-    return campaign_shapes.CampaignDetail.model_validate(
-        {**_campaign(overview), "spec": row.spec, "source": row.source, "estimate": row.estimate}
-    )
+    own = {"spec": row.spec, "source": row.source, "estimate": row.estimate, "precision": precision}
+    return campaign_shapes.CampaignDetail.model_validate({**_campaign(overview), **own})
 
 
 def _campaign(overview: Overview) -> dict[str, Any]:
@@ -206,5 +206,6 @@ def preview(made: Preview) -> campaign_shapes.CampaignPreview:
             "conflicts": plan.conflicts,
             "hosts": made.hosts,
             "sharing": made.sharing,
+            "forecast": made.forecast,
         }
     )

@@ -26,6 +26,7 @@ from downlink.cli.output import (
     say,
     show,
 )
+from downlink.cli.precision import print_precision, say_forecast
 from downlink.cli.preflight import print_hosts
 from downlink.domain.errors import InvalidError
 
@@ -125,6 +126,8 @@ def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
         return
     print_table([found], COLUMNS)
     _say_next(client, campaign)
+    if found["precision"]:
+        print_precision(found["precision"])
     say(f"\n{found['source'].rstrip()}")
 
 
@@ -269,6 +272,8 @@ def _print_preview(found: dict[str, Any]) -> None:
     say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
     if found["campaign"].get("trigger"):
         say(f"This is one firing; there are {found['campaign']['trigger']['most']} at most.")
+    if found["forecast"]:
+        say_forecast(found["forecast"])
     for sharing in found["sharing"]:
         others = ", ".join(f"{other['name']} (weight {other['weight']})" for other in sharing["others"])
         say(f"{sharing['link']}: {sharing['share']:.0%} of its time while these want it too: {others}")

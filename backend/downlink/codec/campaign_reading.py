@@ -17,12 +17,15 @@ from downlink.codec.campaign_parts import shown
 from downlink.codec.campaign_shape import CampaignFile, ConditionPart, StopPart, campaign_schema, first_shape
 from downlink.codec.campaign_vary import expand
 from downlink.codec.published_shape import broken_values
-from downlink.codec.timetable_shape import MAX_RUNS
+from downlink.codec.timetable_shape import MAX_RUNS, NEEDS_CYCLES
 from downlink.domain.campaign import INTCP, Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES
 
 Loc = Sequence[int | str]
+PROBED = ("rtt_ms", "probe_loss_percent", "probe_rtt_p95_ms")
+PROBE_ONLY = frozenset({"probe_loss_percent", "probe_rtt_p95_ms"})
+"""Metrics that probe flows have, and that no other flow has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +118,74 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
         yield from _broken_probes(number, condition, stop)
         yield from _broken_ways(number, condition)
     yield from _broken_vary(file)
+    yield from _broken_timetable(file)
     yield from _broken_trigger(file)
+    yield from _broken_until(file)
     yield from _unknown_metrics(file)
     yield from _late_windows(file)
     flows = {condition.name: len(condition.flows) for condition in file.conditions}
     phases = (*PHASES, *(window.name for window in file.windows))
     yield from (Problem(*found) for found in broken_values(file.reproduces, flows, phases, file.links))
-    runs = file.timetable.to_domain().runs_per_link(len(file.conditions)) * len(file.links)
+    runs = file.whole_timetable().runs_per_link(len(file.conditions)) * len(file.links)
     if runs > MAX_RUNS:
-        yield Problem("timetable", f"makes {runs} runs; a campaign holds at most {MAX_RUNS}.")
+        place = "until.most_cycles" if file.until else "timetable"
+        yield Problem(place, f"makes {runs} runs; a campaign holds at most {MAX_RUNS}.")
+
+
+def _broken_timetable(file: CampaignFile) -> Iterator[Problem]:
+    """It says how often there are runs, unless `until` does."""
+    timetable = file.timetable
+    if file.until is None:
+        if timetable.cycles is None and timetable.duration_h is None:
+            yield Problem("timetable", NEEDS_CYCLES)
+        return
+    if timetable.cycles is not None:
+        message = "does not go with until, whose most_cycles says how many there are at most: leave out one of the two."
+        yield Problem("timetable.cycles", message)
+    if timetable.duration_h is not None:
+        message = "does not go with until, which ends a campaign by its numbers and not by the clock: leave out one of the two."
+        yield Problem("timetable.duration_h", message)
+    if timetable.repeat is not None:
+        message = (
+            "does not go with until, whose cycles go on from day to day by themselves: use opening_hours for that."
+        )
+        yield Problem("timetable.repeat", message)
+    if file.trigger is not None:
+        message = "does not go with trigger, of which each firing plans its own cycles: give timetable.cycles instead."
+        yield Problem("until", message)
+
+
+def _broken_until(file: CampaignFile) -> Iterator[Problem]:
+    """A metric that the campaign's runs have."""
+    until = file.until
+    if until is None:
+        return
+    phases = (*PHASES, *(window.name for window in file.windows))
+    if until.metric not in METRICS:
+        yield Problem("until.metric", f"must be one of {', '.join(METRICS)}, not {shown(until.metric)}.")
+    if until.phase not in phases:
+        yield Problem("until.phase", f"must be one of {', '.join(phases)}, not {shown(until.phase)}.")
+    for condition in file.conditions:
+        if until.flow > len(condition.flows):
+            message = f"must be at most {len(condition.flows)}: {condition.name} has no flow {until.flow}."
+            yield Problem("until.flow", message)
+            continue
+        is_probe = condition.flows[until.flow - 1].probe is not None
+        if is_probe and until.metric not in PROBED:
+            message = f"{until.metric} is not measured of flow {until.flow} of {condition.name}, a probe flow: choose another flow."
+            yield Problem("until.flow", message)
+        if not is_probe and until.metric in PROBE_ONLY:
+            message = (
+                f"{until.metric} is measured of probe flows alone, and flow {until.flow} of {condition.name} is none."
+            )
+            yield Problem("until.metric", message)
 
 
 def _broken_trigger(file: CampaignFile) -> Iterator[Problem]:
     """A trigger starts the timetable, so that this has no beginnings of its own; and its quantity is one of the links'."""
     if file.trigger is None:
         return
-    if file.timetable.cycles is None:
+    if file.timetable.duration_h is not None:
         yield Problem("timetable", "needs cycles where a trigger starts it: how many each firing plans.")
     if file.timetable.repeat is not None:
         yield Problem("timetable.repeat", "does not go with a trigger, which begins the timetable anew by itself.")

@@ -33,6 +33,7 @@ from downlink.codec.campaign_parts import (
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
 from downlink.codec.trigger_shape import TriggerPart
+from downlink.codec.until_shape import UntilPart
 from downlink.domain import campaign as domain
 from downlink.domain.campaign import (
     INTCP,
@@ -50,6 +51,7 @@ from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import Scope, Setting, settings
 from downlink.domain.text import is_storable
+from downlink.domain.timetable import Timetable
 
 MAX_CONDITIONS = 64
 MAX_LINKS = 64
@@ -327,6 +329,7 @@ class CampaignFile(Part):
         default=[], description="Further phases, with a name each"
     )
     timetable: TimetablePart
+    until: UntilPart | None = Field(default=None)
     trigger: TriggerPart | None = Field(default=None)
     limits: LimitsPart = Field(default=LimitsPart())
     weight: Annotated[int, Field(strict=True, ge=1, le=MAX_WEIGHT), WHOLE] = Field(
@@ -361,6 +364,11 @@ class CampaignFile(Part):
         default=[], description="Published figures that its numbers are held against"
     )
 
+    def whole_timetable(self) -> Timetable:
+        """With the cycles that `until` allows at most."""
+        timetable = self.timetable.to_domain()
+        return replace(timetable, cycles=self.until.most_cycles) if self.until else timetable
+
     def to_domain(self) -> Campaign:
         stop = self.stop or StopPart(seconds=1)  # which no condition uses when it is not given
         conditions = tuple(part.to_domain(self.defaults, stop) for part in self.conditions)
@@ -372,7 +380,7 @@ class CampaignFile(Part):
             notes=self.notes,
             links=tuple(self.links),
             phases=replace(phases, windows=tuple(window.to_domain() for window in self.windows)),
-            timetable=self.timetable.to_domain(),
+            timetable=self.whole_timetable(),
             limits=self.limits.to_domain(),
             conditions=conditions,
             sampling=self.sampling,
@@ -387,6 +395,7 @@ class CampaignFile(Part):
                 for link in self.links
             ),
             trigger=self.trigger.to_domain(self.links) if self.trigger else None,
+            until=self.until.to_domain() if self.until else None,
         )
 
 

@@ -16,6 +16,7 @@ from downlink.domain.zone import check_zone
 
 MAX_RUNS = 100_000
 MAX_HOURS = 20
+NEEDS_CYCLES = "needs cycles, or duration_h with every_s."
 CLOCK = r"\d\d:\d\d"
 DAY = r"\d{4}-\d\d-\d\d"
 
@@ -65,7 +66,7 @@ class RepeatPart(Part):
 
 
 class TimetablePart(Part):
-    """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`."""
+    """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`; with `until` neither."""
 
     cycles: Annotated[int, Field(strict=True, ge=1, le=MAX_RUNS), WHOLE] | None = Field(
         default=None, description="How often each condition runs"
@@ -102,8 +103,10 @@ class TimetablePart(Part):
         if self.cycles is not None:
             for key in ("duration_h", "every_s"):
                 self._refuse(key, "does not go with cycles: give either cycles, or duration_h with every_s.")
+        elif self.duration_h is None and self.every_s is None:
+            return self  # the file's `until` says how many cycles there are, or its own rules refuse it
         elif self.duration_h is None or self.every_s is None:
-            raise ValueError("needs cycles, or duration_h with every_s.")
+            raise ValueError(NEEDS_CYCLES)
         else:
             self._refuse("pause_s", "does not go with duration_h: every_s sets the spacing.")
             if self.every_s > self.duration_h * 3600:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
+from downlink.domain.precision import Side, Until
 from downlink.domain.reproduction import PublishedFigure
 from downlink.domain.setting import is_host_wide
 from downlink.domain.timetable import Timetable
@@ -302,7 +303,8 @@ class Campaign:
     weight: its share of a link that others want too (domain/line.py).
     varied_links: key, link and its value, where links differ in one thing that is an x-axis. deliveries: every flow keeps a
     delivery table, and not only those of offers.
-    trigger: what starts the timetable, again and again, instead of the launch.
+    trigger: what starts the timetable, again and again, instead of the launch. until: what ends it before the timetable's cycles,
+    of which it has the most.
     """
 
     name: str
@@ -319,6 +321,12 @@ class Campaign:
     varied_links: tuple[tuple[str, str, Scalar], ...] = ()
     deliveries: bool = False
     trigger: Trigger | None = None
+    until: Until | None = None
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Each condition on each link."""
+        return tuple((link, condition.name) for link in self.links for condition in self.conditions)
 
     def to_dict(self) -> dict[str, Any]:
         """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
@@ -328,7 +336,7 @@ class Campaign:
             "links": list(self.links),
             "phases": {"startup_s": self.phases.startup_s, "steady_s": self.phases.steady_s},
             "windows": [asdict(window) for window in self.phases.windows],
-            "timetable": self.timetable.to_dict(),
+            "timetable": self._timetable(),
             "limits": asdict(self.limits),
             "conditions": [condition.to_dict() for condition in self.conditions],
             "sampling": self.sampling.value,
@@ -338,7 +346,13 @@ class Campaign:
             **({"vary": self._vary()} if self.varied_links else {}),
             **({"deliveries": True} if self.deliveries else {}),
             **({"trigger": self.trigger.to_dict()} if self.trigger else {}),
+            **({"until": self.until.to_dict()} if self.until else {}),
         }
+
+    def _timetable(self) -> dict[str, Any]:
+        """Cycles are said once: by `until` where there is one."""
+        whole = self.timetable.to_dict()
+        return {key: value for key, value in whole.items() if key != "cycles"} if self.until else whole
 
     def _vary(self) -> dict[str, dict[str, Scalar]]:
         return {self.varied_links[0][0]: {link: value for _, link, value in self.varied_links}}
@@ -346,12 +360,13 @@ class Campaign:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Campaign:
         """The campaign that to_dict wrote, which was checked then. What an older version did not write has its default."""
+        until = Until(**data["until"]) if data.get("until") else None
         return cls(
             name=data["name"],
             notes=data["notes"],
             links=tuple(data["links"]),
             phases=Phases(**data["phases"], windows=tuple(Window(**each) for each in data.get("windows", ()))),
-            timetable=Timetable.from_dict(data["timetable"]),
+            timetable=Timetable.from_dict({**data["timetable"], **({"cycles": until.most_cycles} if until else {})}),
             limits=Limits(**data["limits"]),
             conditions=tuple(map(Condition.from_dict, data["conditions"])),
             sampling=Sampling(data.get("sampling", Sampling.POLLED)),
@@ -363,4 +378,5 @@ class Campaign:
             ),
             deliveries=data.get("deliveries", False),
             trigger=Trigger.from_dict(data["trigger"]) if data.get("trigger") else None,
+            until=until,
         )

@@ -74,6 +74,7 @@ class Reason(StrEnum):
     CANCELLED = "cancelled"
     HOST_BUSY = "host_busy"
     OUTSIDE_HOURS = "outside_hours"
+    PRECISE_ENOUGH = "precise_enough"
     UPLOAD_TIMEOUT = "upload_timeout"
     RECORDED = "recorded"
     TEST_FAILED = "test_failed"

@@ -13,15 +13,18 @@ from sqlalchemy import delete, func, or_, select, update
 from downlink.domain.campaign import Campaign as DomainCampaign
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import NotFoundError
-from downlink.domain.run import RunState
+from downlink.domain.run import Reason, RunState
 from downlink.storage.runs import FINAL_NAMES
 from downlink.storage.tables import Campaign, Report, Run
 from downlink.storage.unit import Unit
 
+IS_NEEDED = Run.reason.is_distinct_from(Reason.PRECISE_ENOUGH)
+"""Not a run that `until` of the campaign's file made needless."""
+
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign with counts over its runs. slots: planned ones, whatever the number of attempts."""
+    """A campaign with counts over its runs, but for needless ones. slots: planned ones, whatever the number of attempts."""
 
     campaign: Campaign
     counts: dict[str, int]
@@ -71,7 +74,7 @@ def overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
     unit.session.flush()
     ids = [campaign.id for campaign in campaigns]
     counts: dict[UUID, dict[str, int]] = defaultdict(dict)
-    grouped = select(Run.campaign_id, Run.state, func.count()).where(Run.campaign_id.in_(ids))
+    grouped = select(Run.campaign_id, Run.state, func.count()).where(Run.campaign_id.in_(ids), IS_NEEDED)
     for campaign_id, state, count in unit.session.execute(grouped.group_by(Run.campaign_id, Run.state)):
         counts[campaign_id][state] = count
     slots = _slots(unit, ids)
@@ -95,7 +98,7 @@ def _slots(unit: Unit, ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
     """Per campaign: how many slots its plan has, and at how many the last attempt has ended."""
     slot = (Run.campaign_id, Run.link, Run.cycle, Run.position)
     has_ended = func.bool_and(Run.state.in_(FINAL_NAMES)).label("has_ended")
-    grouped = select(Run.campaign_id, has_ended).where(Run.campaign_id.in_(ids)).group_by(*slot).subquery()
+    grouped = select(Run.campaign_id, has_ended).where(Run.campaign_id.in_(ids), IS_NEEDED).group_by(*slot).subquery()
     query = select(grouped.c.campaign_id, func.count(), func.count().filter(grouped.c.has_ended))
     return {row[0]: (row[1], row[2]) for row in unit.session.execute(query.group_by(grouped.c.campaign_id))}
 

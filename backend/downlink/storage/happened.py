@@ -13,7 +13,7 @@ from downlink.domain.agent import AgentStatus, is_online, is_present
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.notification import FAILED, NOT_COUNTED, AgentSight, CampaignEnd, RunEnd, Volume
 from downlink.domain.run import RunState
-from downlink.storage.campaigns import campaign_of
+from downlink.storage.campaigns import IS_NEEDED, campaign_of
 from downlink.storage.events import Cursor
 from downlink.storage.links import allowances
 from downlink.storage.runs import used_bytes
@@ -62,7 +62,7 @@ def happened_after(unit: Unit, cursor: Cursor, horizon: Cursor, limit: int) -> H
 
 
 def _end(unit: Unit, row: Row[*tuple[object, ...]]) -> CampaignEnd:
-    counts = select(Run.state, func.count()).where(Run.campaign_id == row.campaign_id).group_by(Run.state)
+    counts = select(Run.state, func.count()).where(Run.campaign_id == row.campaign_id, IS_NEEDED).group_by(Run.state)
     runs = {state: int(number) for state, number in unit.session.execute(counts)}
     return CampaignEnd(row.id, row.campaign_id, row.name, row.owner_id, CampaignState(row.state), row.at, runs)
 

@@ -2773,7 +2773,7 @@ export interface components {
             conditions: string[];
             /**
              * Runs Total
-             * @description Planned runs: cycles x conditions x links; further attempts are not counted
+             * @description Planned runs: cycles x conditions x links; further attempts, and cycles that `until` made needless, are not counted
              */
             runs_total: number;
             /**
@@ -2781,7 +2781,7 @@ export interface components {
              * @description Positions of the plan whose last attempt has ended
              */
             runs_ended: number;
-            /** @description Runs by state, every attempt counted */
+            /** @description Runs by state, every attempt counted; not those that `until` made needless */
             counts: components["schemas"]["RunCounts"];
             /** Created At */
             created_at: string;
@@ -2850,7 +2850,7 @@ export interface components {
                 }[];
                 /**
                  * TimetablePart
-                 * @description Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`.
+                 * @description Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`; with `until` neither.
                  */
                 timetable: {
                     /** @description How often each condition runs */
@@ -2889,6 +2889,27 @@ export interface components {
                         until: string;
                     } | null;
                 };
+                until?: {
+                    /**
+                     * @description Whose mean must be known
+                     * @enum {string}
+                     */
+                    metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "one_way_delay_ms" | "in_order_delay_ms" | "jitter_ms";
+                    /**
+                     * @description Phase or window of the metric
+                     * @default overall
+                     */
+                    phase: string;
+                    /**
+                     * @description Which of a condition's flows
+                     * @default 1
+                     */
+                    flow: number;
+                    /** @description Half the width of the interval at most, in percent of the mean */
+                    half_width_percent: number;
+                    /** @description The most cycles; so many are planned, and budgets are checked for them */
+                    most_cycles: number;
+                } | null;
                 trigger?: {
                     /**
                      * WhenPart
@@ -3498,7 +3519,7 @@ export interface components {
             conditions: string[];
             /**
              * Runs Total
-             * @description Planned runs: cycles x conditions x links; further attempts are not counted
+             * @description Planned runs: cycles x conditions x links; further attempts, and cycles that `until` made needless, are not counted
              */
             runs_total: number;
             /**
@@ -3506,7 +3527,7 @@ export interface components {
              * @description Positions of the plan whose last attempt has ended
              */
             runs_ended: number;
-            /** @description Runs by state, every attempt counted */
+            /** @description Runs by state, every attempt counted; not those that `until` made needless */
             counts: components["schemas"]["RunCounts"];
             /** Created At */
             created_at: string;
@@ -3522,6 +3543,8 @@ export interface components {
              */
             report_at: string | null;
             spec: components["schemas"]["CampaignSpec"];
+            /** @description How exactly means are known, of a launched campaign with `until`; null of others */
+            precision: components["schemas"]["Precision"] | null;
             /**
              * Source
              * @description The campaign file as it was given
@@ -3627,6 +3650,8 @@ export interface components {
              * @description Of each link that other campaigns want too, what this one gets
              */
             sharing: components["schemas"]["Sharing"][];
+            /** @description Of a file with `until`; the estimate is for its most cycles */
+            forecast: components["schemas"]["Forecast"] | null;
         };
         /** CampaignReproduction */
         CampaignReproduction: {
@@ -3712,6 +3737,8 @@ export interface components {
             weight: number;
             /** @description What starts its runs, instead of the launch */
             trigger?: components["schemas"]["TriggerSpec"] | null;
+            /** @description What ends it before its most cycles: how exactly means are to be known */
+            until?: components["schemas"]["UntilSpec"] | null;
         };
         /** CampaignStatistics */
         CampaignStatistics: {
@@ -5140,6 +5167,33 @@ export interface components {
              */
             relay_cc?: string | null;
             offer?: components["schemas"]["OfferSpec"] | null;
+        };
+        /**
+         * Forecast
+         * @description How many cycles a campaign with `until` should take, by the campaign that was complete last with its conditions and links.
+         */
+        Forecast: {
+            /** Most Cycles */
+            most_cycles: number;
+            /**
+             * Cycles
+             * @description Expected; null without a pilot
+             */
+            cycles: number | null;
+            /**
+             * Half Width Percent
+             * @description Of the widest condition after so many; null where unknown
+             */
+            half_width_percent: number | null;
+            /** Pilot Id */
+            pilot_id: string | null;
+            /**
+             * Pilot
+             * @description The name of the campaign that this is concluded from
+             */
+            pilot: string | null;
+            /** Pilot Ended At */
+            pilot_ended_at: string | null;
         };
         /** GoOrder */
         GoOrder: {
@@ -7023,6 +7077,22 @@ export interface components {
             /** Left Out */
             left_out: components["schemas"]["LeftOut"][];
         };
+        /** Precision */
+        Precision: {
+            asked: components["schemas"]["UntilSpec"];
+            /**
+             * Cycles
+             * @description Those of which a run has begun
+             */
+            cycles: number;
+            /** Widths */
+            widths: components["schemas"]["Width"][];
+            /**
+             * Ended
+             * @description Why no more cycles come; null while some may, and of a cancelled campaign
+             */
+            ended: ("precise_enough" | "most_cycles") | null;
+        };
         /** PrepareOrder */
         PrepareOrder: {
             /**
@@ -7299,7 +7369,7 @@ export interface components {
          * @description Why a run ended as it did (docs/agent-protocol.md section 7).
          * @enum {string}
          */
-        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "samples_lost" | "link_control_failed" | "emulator_late" | "relay_unreachable" | "relay_refused" | "content_wrong" | "internal";
+        Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "precise_enough" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "samples_lost" | "link_control_failed" | "emulator_late" | "relay_unreachable" | "relay_refused" | "content_wrong" | "internal";
         /**
          * RefusedFile
          * @description A file, or a test in it, that was left out.
@@ -8749,7 +8819,10 @@ export interface components {
          * @description Either cycles with a pause between them, or duration_h with a run on each link every every_s.
          */
         Timetable: {
-            /** Cycles */
+            /**
+             * Cycles
+             * @description Null too where `until` of the campaign says the most
+             */
             cycles?: number | null;
             /** Duration H */
             duration_h?: number | null;
@@ -9064,6 +9137,28 @@ export interface components {
             /** Runs */
             runs: number;
         };
+        /**
+         * UntilSpec
+         * @description Cycles go on until each condition's mean is known so exactly on each link, or most_cycles have run.
+         */
+        UntilSpec: {
+            /** Metric */
+            metric: string;
+            /** Phase */
+            phase: string;
+            /**
+             * Flow
+             * @description Which of a condition's flows, from 1
+             */
+            flow: number;
+            /**
+             * Half Width Percent
+             * @description Half the width of the interval at most, in percent of the mean
+             */
+            half_width_percent: number;
+            /** Most Cycles */
+            most_cycles: number;
+        };
         /** UploadOrder */
         UploadOrder: {
             /**
@@ -9221,6 +9316,41 @@ export interface components {
              * @description At the provider; for the browser that asked alone, within ten minutes
              */
             url: string;
+        };
+        /**
+         * Width
+         * @description The confidence sequence of one condition on one link (docs/method.md, section 10).
+         */
+        Width: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /**
+             * Runs
+             * @description Complete ones that have the metric
+             */
+            runs: number;
+            /**
+             * Mean
+             * @description In the metric's unit
+             */
+            mean: number | null;
+            /**
+             * Half Width
+             * @description Mean ± this; null while it is without end, below five runs
+             */
+            half_width: number | null;
+            /**
+             * Half Width Percent
+             * @description Of the mean; null too where that is not above zero
+             */
+            half_width_percent: number | null;
+            /**
+             * Is Narrow
+             * @description At most as wide as asked for
+             */
+            is_narrow: boolean;
         };
         /**
          * Window

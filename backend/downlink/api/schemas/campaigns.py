@@ -86,7 +86,7 @@ class Repeat(Shape):
 class Timetable(Shape):
     """Either cycles with a pause between them, or duration_h with a run on each link every every_s."""
 
-    cycles: int | None = None
+    cycles: int | None = Field(default=None, description="Null too where `until` of the campaign says the most")
     duration_h: float | None = None
     every_s: float | None = None
     pause_s: float = 0
@@ -190,6 +190,16 @@ class TriggerSpec(Shape):
     until: str | None = None
 
 
+class UntilSpec(Shape):
+    """Cycles go on until each condition's mean is known so exactly on each link, or most_cycles have run."""
+
+    metric: str
+    phase: str
+    flow: int = Field(description="Which of a condition's flows, from 1")
+    half_width_percent: float = Field(description="Half the width of the interval at most, in percent of the mean")
+    most_cycles: int
+
+
 class CampaignSpec(Shape):
     """The parsed campaign, defaults merged in."""
 
@@ -222,6 +232,11 @@ class CampaignSpec(Shape):
         default=None,
         exclude_if=lambda trigger: trigger is None,
         description="What starts its runs, instead of the launch",
+    )
+    until: UntilSpec | None = Field(
+        default=None,
+        exclude_if=lambda until: until is None,
+        description="What ends it before its most cycles: how exactly means are to be known",
     )
 
 
@@ -285,6 +300,17 @@ class Sharing(Shape):
     others: list[Rival] = Field(description="Campaigns that have planned runs on the link")
 
 
+class Forecast(Shape):
+    """How many cycles a campaign with `until` should take, by the campaign that was complete last with its conditions and links."""
+
+    most_cycles: int
+    cycles: int | None = Field(description="Expected; null without a pilot")
+    half_width_percent: float | None = Field(description="Of the widest condition after so many; null where unknown")
+    pilot_id: UUID | None
+    pilot: str | None = Field(description="The name of the campaign that this is concluded from")
+    pilot_ended_at: Moment | None
+
+
 class CampaignPreview(Shape):
     campaign: CampaignSpec
     runs: list[PlannedRun] = Field(description="The first 500; `estimate.runs` is the number of all")
@@ -293,6 +319,7 @@ class CampaignPreview(Shape):
     conflicts: list[Conflict] = Field(description="What prevents a launch, or will make runs wait")
     hosts: list[HostAnswers] = Field(description="What is known of each host that takes part, before anything is sent")
     sharing: list[Sharing] = Field(description="Of each link that other campaigns want too, what this one gets")
+    forecast: Forecast | None = Field(description="Of a file with `until`; the estimate is for its most cycles")
 
 
 class RunCounts(Shape):
@@ -325,9 +352,12 @@ class Campaign(Shape):
     is_recorded: bool = Field(description="Loaded from an archive, not measured here: its origin is `recorded`")
     links: list[str]
     conditions: list[str]
-    runs_total: int = Field(description="Planned runs: cycles x conditions x links; further attempts are not counted")
+    runs_total: int = Field(
+        description="Planned runs: cycles x conditions x links; further attempts, and cycles that `until` made needless, "
+        "are not counted"
+    )
     runs_ended: int = Field(description="Positions of the plan whose last attempt has ended")
-    counts: RunCounts = Field(description="Runs by state, every attempt counted")
+    counts: RunCounts = Field(description="Runs by state, every attempt counted; not those that `until` made needless")
     created_at: Moment
     launched_at: Moment | None
     ended_at: Moment | None
@@ -335,8 +365,32 @@ class Campaign(Shape):
     report_at: Moment | None = Field(description="When the report was last computed")
 
 
+class Width(Shape):
+    """The confidence sequence of one condition on one link (docs/method.md, section 10)."""
+
+    link: str
+    condition: str
+    runs: int = Field(description="Complete ones that have the metric")
+    mean: float | None = Field(description="In the metric's unit")
+    half_width: float | None = Field(description="Mean ± this; null while it is without end, below five runs")
+    half_width_percent: float | None = Field(description="Of the mean; null too where that is not above zero")
+    is_narrow: bool = Field(description="At most as wide as asked for")
+
+
+class Precision(Shape):
+    asked: UntilSpec
+    cycles: int = Field(description="Those of which a run has begun")
+    widths: list[Width]
+    ended: Literal["precise_enough", "most_cycles"] | None = Field(
+        description="Why no more cycles come; null while some may, and of a cancelled campaign"
+    )
+
+
 class CampaignDetail(Campaign):
     spec: CampaignSpec
+    precision: Precision | None = Field(
+        description="How exactly means are known, of a launched campaign with `until`; null of others"
+    )
     source: str = Field(description="The campaign file as it was given")
     estimate: Estimate
 

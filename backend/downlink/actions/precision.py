@@ -1,0 +1,44 @@
+"""A campaign ends when its numbers are exact enough: the cycles that have not begun are cancelled."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from downlink.actions import runs
+from downlink.domain.campaign_state import UNDER_WAY
+from downlink.domain.precision import is_precise, unneeded
+from downlink.domain.run import Reason, RunState
+from downlink.storage import campaigns, precision
+from downlink.storage.unit import Unit
+
+NOT_NEEDED = "Not needed: every condition's interval is as narrow as the campaign asks for."
+log = structlog.get_logger()
+
+
+def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
+    """Cancel what has not begun of a campaign under way whose means are known as exactly as it asks. Safe to run again.
+
+    Its last run's end wants the report that completes it, as ever.
+    """
+    row = campaigns.find_campaign(unit, campaign_id)
+    if row.origin != "measured" or row.state not in UNDER_WAY:
+        return
+    campaign = campaigns.campaign_of(row)
+    until = campaign.until
+    if until is None or not is_precise(until, campaign.sides, precision.values(unit, campaign_id, until)):
+        return
+    planned = precision.lock_planned_runs(unit, campaign_id)  # runs before their campaign: everyone locks in this order
+    if campaigns.find_campaign(unit, campaign_id, is_locked=True).state not in UNDER_WAY:
+        return
+    # Read after the locks: of a cycle whose first run was leased just now the others are not cancelled.
+    places = precision.places(unit, campaign_id)
+    ids = list(places)
+    dropped = {ids[index] for index in unneeded(list(places.values()))}
+    for run in planned:
+        if run.id in dropped:
+            runs.finish(unit, run, RunState.CANCELLED, now, Reason.PRECISE_ENOUGH, NOT_NEEDED)
+    if dropped:
+        log.info("campaign_precise_enough", campaign_id=str(campaign_id), cancelled=len(dropped))

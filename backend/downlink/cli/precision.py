@@ -1,0 +1,57 @@
+"""How exactly a campaign's means are known, and what a preview expects: sentences and a table for terminals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from downlink.cli.output import Column, moment, print_table, say
+from downlink.domain.metric import NAMED
+
+ENDED = {
+    "precise_enough": "It ended because every condition is that narrow.",
+    "most_cycles": "It ended with its last cycle.",
+}
+
+
+def asked_text(until: dict[str, Any]) -> str:
+    """`RTT (steady, flow 1) within ± 5 %, at most 30 cycles`."""
+    flow = f", flow {until['flow']}" if until["flow"] > 1 else ""
+    title = NAMED[until["metric"]].title
+    return f"{title} ({until['phase']}{flow}) within ± {until['half_width_percent']:g} %, at most {until['most_cycles']} cycles"
+
+
+def print_precision(found: dict[str, Any]) -> None:
+    """Of a launched campaign with `until`: what is asked, what there is, and why it ended."""
+    asked = found["asked"]
+    ended = f" {ENDED[found['ended']]}" if found["ended"] else ""
+    say(f"\nUntil {asked_text(asked)}: {found['cycles']} have begun.{ended}")
+    quantity = NAMED[asked["metric"]]
+    columns: list[Column] = [
+        ("link", lambda w: w["link"]),
+        ("condition", lambda w: w["condition"]),
+        ("runs", lambda w: w["runs"]),
+        (
+            f"mean, {quantity.shown_unit}".rstrip(", "),
+            lambda w: "" if w["mean"] is None else f"{w['mean'] * quantity.shown_factor:.4g}",
+        ),
+        ("±, %", lambda w: "" if w["half_width_percent"] is None else f"{w['half_width_percent']:.2f}"),
+        ("narrow", lambda w: "yes" if w["is_narrow"] else "not yet"),
+    ]
+    print_table(found["widths"], columns)
+
+
+def say_forecast(found: dict[str, Any]) -> None:
+    """Of a preview: how many cycles to expect."""
+    most = found["most_cycles"]
+    if found["cycles"] is None:
+        say(
+            f"At most {most} cycles, for which this is. No complete campaign with these conditions on these links "
+            "says how many to expect."
+        )
+        return
+    width = found["half_width_percent"]
+    then = f", ± {width:.2g} % then" if width is not None else ""
+    say(
+        f"At most {most} cycles, for which this is; expected {found['cycles']}{then}, "
+        f"by campaign {found['pilot']} of {moment(found['pilot_ended_at'])}."
+    )
