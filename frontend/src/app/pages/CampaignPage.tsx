@@ -4,13 +4,14 @@ import type { CampaignDetail } from '@/api/types'
 import { CampaignActions } from '@/features/campaigns/CampaignActions'
 import { Description } from '@/features/campaigns/Description'
 import { OriginTag } from '@/features/campaigns/OriginTag'
+import { PrecisionPanel } from '@/features/campaigns/PrecisionPanel'
 import { ProgressPanel } from '@/features/campaigns/ProgressPanel'
 import { Provisional } from '@/features/campaigns/Provisional'
 import { useCampaign } from '@/features/campaigns/queries'
 import { TriggerPanel } from '@/features/campaigns/TriggerPanel'
 import { startOf } from '@/features/compare/sides'
 import { DraftConflicts } from '@/features/plan/Conflicts'
-import { clockTexts, stopText, triggerTexts } from '@/features/plan/wording'
+import { clockTexts, cyclesText, stopText, triggerTexts, untilTexts } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { NowRunning } from '@/features/runs/NowRunning'
 import { ShareButton } from '@/features/shares/ShareButton'
@@ -83,6 +84,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
       />
       <ProgressPanel campaign={campaign}>{(now) => <NowRunning {...{ campaign, now }} />}</ProgressPanel>
       <TriggerPanel campaign={campaign} />
+      <PrecisionPanel campaign={campaign} />
       <Provisional campaign={campaign} />
       {campaign.state === 'draft' ? <DraftConflicts source={campaign.source} /> : null}
       <PageTabs
@@ -118,7 +120,8 @@ function Subtitle({ campaign }: { campaign: CampaignDetail }) {
   const facts = [
     `Link ${spec.links.join(', ')}`,
     plural(spec.conditions.length, 'condition'),
-    spec.timetable.cycles ? plural(spec.timetable.cycles, 'cycle') : `${spec.timetable.duration_h} h`,
+    cyclesText(spec) || `${spec.timetable.duration_h} h`,
+    ...untilTexts(spec),
     stopText(spec),
     ...clockTexts(spec),
     ...triggerTexts(spec),

@@ -57,7 +57,7 @@ function subjectSentence({ spec, launched_at, ended_at, is_recorded }: CampaignD
   return `${when}, ${what} ${launched_at ? 'were' : 'are'} measured over ${linksText(spec.links)}.${where}`
 }
 
-export function orderSentence({ timetable, conditions }: CampaignSpec): string {
+export function orderSentence({ timetable, conditions, until }: CampaignSpec): string {
   const { cycles, duration_h, every_s, pause_s, order, seed } = timetable
   const all = conditions.length === 1 ? 'the condition once' : 'each condition once'
   const drawn =
@@ -66,9 +66,12 @@ export function orderSentence({ timetable, conditions }: CampaignSpec): string {
       : order === 'shuffled'
         ? `, in an order that was drawn anew for each cycle (seed ${seed})`
         : ', in the order of the file'
-  const extent = cycles
-    ? `${plural(cycles, 'cycle')} ${cycles === 1 ? 'was' : 'were'} planned on each link${pause_s > 0 ? `, ${formatDuration(pause_s)} apart` : ''}`
-    : `For ${formatNumber(duration_h, duration_h !== null && Number.isInteger(duration_h) ? 0 : undefined)} h a run was planned every ${formatDuration(every_s)} on each link, cycle after cycle`
+  const apart = pause_s > 0 ? `, ${formatDuration(pause_s)} apart` : ''
+  const extent = until
+    ? `Cycles went on${apart}, until ${askedText(`${until.phase}.${until.metric}`)} was known within ± ${until.half_width_percent} % of the mean for every condition on every link, by a confidence sequence that holds at every look, or ${plural(until.most_cycles, 'cycle')} had run`
+    : cycles
+      ? `${plural(cycles, 'cycle')} ${cycles === 1 ? 'was' : 'were'} planned on each link${apart}`
+      : `For ${formatNumber(duration_h, duration_h !== null && Number.isInteger(duration_h) ? 0 : undefined)} h a run was planned every ${formatDuration(every_s)} on each link, cycle after cycle`
   return [`${extent}. A cycle has ${all}${drawn}.`, ...clockSentences(timetable)].join(' ')
 }
 

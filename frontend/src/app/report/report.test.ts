@@ -54,6 +54,10 @@ describe('the method', () => {
     expect(orderSentence({ ...spec, timetable })).toBe(
       'For 24 h a run was planned every 6 min 45 s on each link, cycle after cycle. A cycle has each condition once, in an order that was drawn anew for each cycle (seed 7).',
     )
+    const until = { metric: 'throughput_bps', phase: 'steady', flow: 1, half_width_percent: 5, most_cycles: 60 }
+    expect(orderSentence({ ...spec, until, timetable: { ...spec.timetable, cycles: null, pause_s: 30 } })).toBe(
+      'Cycles went on, 30 s apart, until throughput in steady state was known within ± 5 % of the mean for every condition on every link, by a confidence sequence that holds at every look, or 60 cycles had run. A cycle has each condition once, in the order of the file.',
+    )
     const [first, second] = spec.conditions
     if (!first || !second) throw new Error('two conditions are recorded')
     const conditions = [first, { ...second, stop: { seconds: null, bytes: 80_000_000 } }]

@@ -347,6 +347,34 @@ describe('a launch', () => {
   })
 })
 
+describe('a campaign that goes on until its means are known', () => {
+  it('shows how narrow each one is beside what is asked for, and why it ended', async () => {
+    const world = makeWorld()
+    const campaign = world.campaigns.find(({ id }) => id === IDS.running)
+    if (!campaign) throw new Error('no campaign was recorded')
+    const asked = { metric: 'throughput_bps', phase: 'steady', flow: 1, half_width_percent: 5, most_cycles: 60 }
+    campaign.spec.until = asked
+    const side = { link: 'geo', runs: 12, mean: 1e8, half_width: 4e6 }
+    campaign.precision = {
+      asked,
+      cycles: 12,
+      widths: [
+        { ...side, condition: 'wide', half_width_percent: 7.25, is_narrow: false },
+        { ...side, condition: 'narrow', half_width_percent: 4, is_narrow: true },
+      ],
+      ended: null,
+    }
+    serve(world)
+    renderAt(`/campaigns/${IDS.running}`)
+    expect(await screen.findByText('Until Throughput, steady state is known')).toBeTruthy()
+    expect(screen.getByText('± 5 % of the mean is asked for · 12 of at most 60 cycles have begun')).toBeTruthy()
+    const row = (name: string) => screen.getByRole('rowheader', { name }).closest('tr')?.textContent
+    expect(row('wide')).toBe('geowide12100± 7.25 %not yet')
+    expect(row('narrow')).toContain('± 4.00 %yes')
+    expect(screen.getByText(/at most 60 cycles · until Throughput \(steady state\) is known within ± 5 %/)).toBeTruthy()
+  })
+})
+
 describe('a campaign with a trigger', () => {
   it('says what it waits for and why it did not fire, and shows the secret of its calls once', async () => {
     const world = makeWorld()

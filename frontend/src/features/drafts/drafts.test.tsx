@@ -274,6 +274,29 @@ describe('the pre-flight', () => {
   })
 })
 
+describe('cycles until a mean is known', () => {
+  it('take the place of a number of cycles, and give it back', async () => {
+    serve()
+    renderAt('/campaigns/new?start=hystart')
+    const timetable = () => data('hystart')?.timetable as Record<string, unknown> | undefined
+    const until = () => data('hystart')?.until
+    fireEvent.click(await screen.findByRole('radio', { name: 'Until it is known' }))
+    const asked = { metric: 'throughput_bps', phase: 'steady', half_width_percent: 5, most_cycles: 60 }
+    await waitFor(() => expect(until()).toEqual(asked))
+    expect(timetable()).not.toHaveProperty('cycles')
+    expect(timetable()).toHaveProperty('pause_s')
+    fireEvent.change(screen.getByLabelText(/Known within/), { target: { value: '2.5' } })
+    await waitFor(() => expect(until()).toEqual({ ...asked, half_width_percent: 2.5 }))
+    fireEvent.click(screen.getByRole('radio', { name: 'A number of hours' }))
+    await waitFor(() => expect(timetable()).toMatchObject({ duration_h: 24, every_s: 300 }))
+    expect(until()).toBeUndefined()
+    expect(timetable()).not.toHaveProperty('pause_s')
+    fireEvent.click(screen.getByRole('radio', { name: 'A number of cycles' }))
+    await waitFor(() => expect(timetable()).toMatchObject({ cycles: 10, pause_s: 10 }))
+    expect(timetable()).not.toHaveProperty('duration_h')
+  })
+})
+
 describe('a trigger', () => {
   it('takes the place of the launch, with its condition and its limits, and is taken away again', async () => {
     serve()

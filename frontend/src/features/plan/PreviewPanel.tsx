@@ -9,7 +9,7 @@ import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
 import { PreflightPanel, type QuickTestButton } from './PreflightPanel'
-import { samplingText, stopText, timetableText, triggerTexts, weightText } from './wording'
+import { forecastText, samplingText, stopText, timetableText, triggerTexts, untilTexts, weightText } from './wording'
 
 interface PreviewPanelProps {
   preview: CampaignPreview
@@ -33,6 +33,8 @@ export function PreviewPanel({ preview, isCurrent, note, quickTest }: PreviewPan
             ['Volume, at most about', formatBytes(estimate.bytes)],
             ['Stop', stopText(campaign)],
             ['Timetable', timetableText(campaign)],
+            ...untilTexts(campaign).map((text) => ['Ends', `${text}; runs, duration and volume are of the most cycles`] as const),
+            ...(preview.forecast ? [['Cycles', forecastText(preview.forecast)] as const] : []),
             ...triggerTexts(campaign).map((text) => ['Trigger', `${text}; runs, duration and volume are of one firing`] as const),
             ['Links', campaign.links.join(', ')],
             ['Weight', weightText(preview)],

@@ -1,6 +1,8 @@
 import type { CampaignPreview, CampaignSpec, Condition } from '@/api/types'
+import { formatNumber, plural } from '@/lib/format'
+import { METRICS, phaseTitle } from '@/lib/quantities'
 import { stopOf } from '@/lib/stop'
-import { formatDuration } from '@/lib/time'
+import { formatDuration, formatMoment } from '@/lib/time'
 
 /** "35 s per run", or that conditions differ. */
 export function stopText(spec: CampaignSpec): string {
@@ -9,13 +11,35 @@ export function stopText(spec: CampaignSpec): string {
   return all.size === 1 && first ? `${first} per run` : 'stop rule by condition'
 }
 
-/** "3 cycles, interleaved" or "24 h, one run every 6 min 45 s, shuffled with seed 7". */
-export function timetableText({ timetable }: Pick<CampaignSpec, 'timetable'>): string {
-  const { cycles, duration_h, every_s, pause_s, order, seed } = timetable
-  const extent = cycles
-    ? `${cycles} ${cycles === 1 ? 'cycle' : 'cycles'}${pause_s > 0 ? `, ${formatDuration(pause_s)} between them` : ''}`
-    : `${duration_h} h, one run every ${formatDuration(every_s)}`
+/** "3 cycles, interleaved", "at most 60 cycles, interleaved" or "24 h, one run every 6 min 45 s, shuffled with seed 7". */
+export function timetableText({ timetable, until }: Pick<CampaignSpec, 'timetable' | 'until'>): string {
+  const { duration_h, every_s, pause_s, order, seed } = timetable
+  const extent =
+    timetable.cycles || until
+      ? `${cyclesText({ timetable, until })}${pause_s > 0 ? `, ${formatDuration(pause_s)} between them` : ''}`
+      : `${duration_h} h, one run every ${formatDuration(every_s)}`
   return [extent, order === 'shuffled' ? `shuffled with seed ${seed}` : 'interleaved', ...clockTexts({ timetable })].join(', ')
+}
+
+/** "3 cycles" or "at most 60 cycles"; nothing for a campaign of so many hours. */
+export function cyclesText({ timetable: { cycles }, until }: Pick<CampaignSpec, 'timetable' | 'until'>): string {
+  if (until) return `at most ${plural(until.most_cycles, 'cycle')}`
+  return cycles ? plural(cycles, 'cycle') : ''
+}
+
+/** "until throughput (steady state) is known within ± 5 %", of a campaign with `until`: nothing for others. */
+export function untilTexts({ until }: Pick<CampaignSpec, 'until'>): string[] {
+  if (!until) return []
+  const title = METRICS.find(({ name }) => name === until.metric)?.title ?? until.metric
+  const of = [phaseTitle(until.phase).toLowerCase(), ...(until.flow > 1 ? [`flow ${until.flow}`] : [])].join(', ')
+  return [`until ${title} (${of}) is known within ± ${until.half_width_percent} %`]
+}
+
+/** How many cycles to expect, of a preview with `until`. */
+export function forecastText({ cycles, half_width_percent, most_cycles, pilot, pilot_ended_at }: NonNullable<CampaignPreview['forecast']>) {
+  if (cycles === null) return `at most ${most_cycles}; no complete campaign with these conditions on these links says how many to expect`
+  const width = half_width_percent === null ? '' : `, ± ${formatNumber(half_width_percent)} % then`
+  return `at most ${most_cycles}, expected ${cycles}${width}, by the campaign ${pilot} of ${formatMoment(pilot_ended_at)}`
 }
 
 /** What of its timetable follows a clock: nothing for a campaign that begins with its launch. */
