@@ -26,6 +26,8 @@ Loc = Sequence[int | str]
 PROBED = ("rtt_ms", "probe_loss_percent", "probe_rtt_p95_ms")
 PROBE_ONLY = frozenset({"probe_loss_percent", "probe_rtt_p95_ms"})
 """Metrics that probe flows have, and that no other flow has."""
+DELIVERED = frozenset({"one_way_delay_ms", "in_order_delay_ms", "jitter_ms"})
+"""Metrics that are made of a flow's delivery table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,17 @@ def _broken_until(file: CampaignFile) -> Iterator[Problem]:
         if not is_probe and until.metric in PROBE_ONLY:
             message = (
                 f"{until.metric} is measured of probe flows alone, and flow {until.flow} of {condition.name} is none."
+            )
+            yield Problem("until.metric", message)
+        if (
+            not is_probe
+            and until.metric in DELIVERED
+            and not file.deliveries
+            and not condition.flows[until.flow - 1].offer
+        ):
+            message = (
+                f"{until.metric} needs a delivery table, which flow {until.flow} of {condition.name} does not keep: "
+                "write deliveries: true, or give the flow an offer."
             )
             yield Problem("until.metric", message)
 

@@ -38,6 +38,9 @@ def test_the_clock_and_the_order_go_with_it() -> None:
         "opening_hours": ["daily 18:00-23:00"],
     }
     assert campaign_from_dict(asked(timetable=timetable)).timetable.hours
+    assert campaign_from_dict(asked({"metric": "jitter_ms"}, deliveries=True)).until
+    offered = [{"name": "on", "flows": [{"offer": {"message_bytes": 100, "every_ms": 10}}]}]
+    assert campaign_from_dict(asked({"metric": "one_way_delay_ms"}, conditions=offered)).until
     window = {"windows": [{"name": "lead", "from_s": 10, "to_s": 20}]}
     assert campaign_from_dict(asked({"phase": "lead"}, **window)).until.phase == "lead"  # type: ignore[union-attr]
 
@@ -71,6 +74,7 @@ def test_the_clock_and_the_order_go_with_it() -> None:
             "a probe flow: choose another flow",
         ),
         (asked({"metric": "probe_loss_percent"}), "until.metric", "of probe flows alone"),
+        (asked({"metric": "jitter_ms"}), "until.metric", "write deliveries: true, or give the flow an offer"),
         (asked({"most_cycles": 60_000}, links=["geo", "leo"]), "until.most_cycles", "makes 120000 runs"),
     ],
 )
