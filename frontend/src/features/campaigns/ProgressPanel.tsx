@@ -28,7 +28,7 @@ export function ProgressPanel({ campaign, children }: { campaign: CampaignDetail
       {now.data && isUnderWay ? (
         <>
           <Text size="sm" c="dimmed" mt={8}>
-            {bytesText(now.data, campaign.estimate.bytes)}
+            {bytesText(now.data, campaign.estimate.bytes, Boolean(campaign.spec.trigger))}
           </Text>
           {children(now.data)}
         </>

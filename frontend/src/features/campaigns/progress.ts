@@ -26,10 +26,14 @@ export function endsText(ends_at: string, now_ms: number): string {
   return `about ${formatDuration(Math.ceil(left_s / grain) * grain)} left, until ${formatMinute(ends_at)}`
 }
 
-/** "1.2 GB carried of at most 5 GB": of the campaign's own limit, or else of what its plan can come to. */
-export function bytesText({ used_bytes, limit_bytes }: Pick<CampaignNow, 'used_bytes' | 'limit_bytes'>, planned_bytes: number): string {
+/** "1.2 GB carried of at most 5 GB": of the campaign's own limit, or else of what its plan, or one firing of it, can come to. */
+export function bytesText(
+  { used_bytes, limit_bytes }: Pick<CampaignNow, 'used_bytes' | 'limit_bytes'>,
+  planned_bytes: number,
+  isFired: boolean,
+): string {
   if (limit_bytes !== null) return `${formatBytes(used_bytes)} carried of the limit of ${formatBytes(limit_bytes)}`
-  return `${formatBytes(used_bytes)} carried; the plan comes to ${formatBytes(planned_bytes)} at most`
+  return `${formatBytes(used_bytes)} carried; ${isFired ? 'one firing' : 'the plan'} comes to ${formatBytes(planned_bytes)} at most`
 }
 
 /** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */
