@@ -24,6 +24,7 @@ class FigureKind(StrEnum):
     EXITS = "exits"
     ECDF = "ecdf"
     DAY = "day"
+    DELAYS = "delays"
 
 
 class FigureFormat(StrEnum):
@@ -66,7 +67,7 @@ def figure(
         FigureKind,
         typer.Option(
             help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run; "
-            "day: the same by the clock"
+            "day: the same by the clock; delays: one-way delay of blocks"
         ),
     ] = FigureKind.STACK,
     file_format: Annotated[

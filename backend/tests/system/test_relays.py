@@ -10,16 +10,21 @@ from pathlib import Path
 import pytest
 
 from downlink.cli.client import Access, Client
+from downlink.cli.table import current_report
 from downlink.stack.launcher import running
 from downlink.stack.rig import RELAYS, ROUTER, Host, Rig, check_host, wait_online
 from tests.system.conftest import AGENT, DASHBOARD, PROFILE, RECEIVER, SENDER, System, link_body
 
+ONE_WAY_MS, QUEUE_BYTES = 10, 250_000
+"""Of the profile, on the way to the receiver."""
+BUSY_MS = 100
 RELAY = Host("sender-2", "test-relay", "relay")
 CAMPAIGN = f"""
 name: Over a relay
 links: [{PROFILE}]
 stop: {{seconds: 5}}
 timetable: {{cycles: 1}}
+deliveries: true
 limits: {{attempts: 3}}
 conditions:
   - {{name: split, flows: [{{transport: split, cc: cubic, relay_cc: reno}}]}}
@@ -121,6 +126,24 @@ def test_flows_over_a_relay_are_measured_like_tcp(relayed: System) -> None:
         assert [hop["trace"]["state"] for hop in flow["hops"]] == ["sealed"]
         share = flow["goodput_bps"] / rate_bps
         assert share < 0.01 if name == "messages" else 0.3 < share < 1
+    check_delays(relayed, campaign, rate_bps)
+
+
+def check_delays(relayed: System, campaign: str, rate_bps: float) -> None:
+    """No block is quicker than the profile's way, and none of a message or of plain TCP takes longer than a full queue and a busy machine
+    make it. All agents run on one kernel."""
+    report = current_report(relayed.client, campaign)
+    overall = {group["condition"]: group["metrics"]["overall"] for group in report["groups"]}
+    queue_ms = 8e3 * QUEUE_BYTES / rate_bps
+    for name in ("split", "intcp", "messages", "plain"):
+        one_way, in_order = (overall[name][metric]["mean"] for metric in ("one_way_delay_ms", "in_order_delay_ms"))
+        assert ONE_WAY_MS <= one_way <= in_order, name
+        if name in ("messages", "plain"):
+            assert one_way < ONE_WAY_MS + queue_ms + BUSY_MS, name
+    found = relayed.client.get(f"/campaigns/{campaign}/delays")
+    kinds = {(group["condition"], each["kind"]): each for group in found["groups"] for each in group["delays"]}
+    assert {(each["clock_error_ms"], len(each["left_out"])) for each in kinds.values()} == {(0, 0)}
+    assert kinds["messages", "one_way_delay"]["p5_ms"] >= 0.995 * ONE_WAY_MS
 
 
 def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignDay, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
+import type { CampaignDay, CampaignDelays, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
 import { said } from '@/testing/recordings'
 import { draw, type FigureRequest } from './figures'
 
@@ -16,6 +16,7 @@ function request(name: 'recorded' | 'competing' | 'acks', change: Partial<Figure
     exits: said<CampaignExits>(`${name}-exits`),
     values: said<CampaignValues>(`${name}-values`),
     day: said<CampaignDay>(`${name}-day`),
+    delays: said<CampaignDelays>(`${name}-delays`),
     links: said<{ items: Link[] }>('links').items,
     ...change,
   }
@@ -45,6 +46,7 @@ describe('the figures of the command line', () => {
     ['exits', 'acks', 'Exited by then'],
     ['ecdf', 'recorded', 'Cumulative distribution'],
     ['day', 'recorded', 'Clock time (UTC)'],
+    ['delays', 'acks', '% of the blocks'],
   ] as const)('of the kind %s are drawn', (kind, name, words) => {
     const svg = draw(request(name, { kind }))
     expect(svg.includes(words) || svg.includes("Jain's index")).toBe(true)
@@ -68,6 +70,7 @@ describe('the figures of the command line', () => {
     [{ kind: 'heatmap' as const }, /no condition here has several flows/],
     [{ link: 'moon' }, /There is no link moon in the results; there are: /],
     [{ report: null }, /no results yet/],
+    [{ kind: 'delays' as const }, /deliveries: true/],
     [{ kind: 'exits' as const, condition: 'nothing' }, /no exit times to draw/],
   ])('that cannot be drawn say why: %o', (change, sentence) => {
     expect(() => draw(request('recorded', change))).toThrow(sentence)

@@ -2,13 +2,14 @@
  * The figures of a campaign where no page is open: what `downlink campaigns figure` runs, over the API's answers. It draws by the
  * same functions as the pages. Built apart (`vite.figures.ts`), without React and without anything of a browser.
  */
-import type { CampaignDay, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
+import type { CampaignDay, CampaignDelays, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
 import { type Figure, type FigureWidth, figureCsv, figureSvg } from '@/charts/figure'
 import { metricOf } from '@/features/days/day'
 import { dayFigure } from '@/features/days/figures'
 import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
-import { objectsFigure, sharesFigure, stackFigure } from '@/features/results/campaign/figures'
+import { delayRows } from '@/features/results/campaign/delays'
+import { delaysFigure, objectsFigure, sharesFigure, stackFigure } from '@/features/results/campaign/figures'
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
@@ -17,7 +18,7 @@ import { distributionFigure } from '@/features/statistics/figures'
 import { MEASURES } from '@/lib/quantities'
 
 export interface FigureRequest {
-  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day'
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays'
   format: 'svg' | 'csv'
   width: FigureWidth
   hasCaption: boolean
@@ -30,6 +31,7 @@ export interface FigureRequest {
   exits: CampaignExits | null
   values?: CampaignValues | null
   day: CampaignDay | null
+  delays?: CampaignDelays | null
   links: Link[]
 }
 
@@ -59,6 +61,12 @@ function figureOf(request: FigureRequest): Figure {
     const basis = OBJECT_BASES.find((one) => hasObjects(groups, one))
     if (!basis) throw new Error('No object time is known of these runs.')
     return objectsFigure(groups, basis, !areFew(groups), source)
+  }
+  if (kind === 'delays') {
+    const rows = delayRows(request.delays ?? { groups: [] }, groups, 'one_way_delay')
+    if (rows.every(({ delay }) => delay.n === 0))
+      throw new Error('No delay is known of these runs: delivery tables come with deliveries: true in the campaign file.')
+    return delaysFigure(rows, request.delays?.shares ?? [], 'one_way_delay', source)
   }
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))
   const [from, to] = shownRange('all', windows, lastBin(groups))

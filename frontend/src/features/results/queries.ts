@@ -22,6 +22,10 @@ const levelsOf = ({ items }: { items: readonly LinkFacts[] }) => levelled(items)
 /** The links' nominal rates and base RTTs, for reference lines. Imported files say neither. */
 export const useLinkFacts = (campaign_id: string) => useQuery({ ...campaignLinksQuery(campaign_id), select: levelsOf })
 
+/** Delays of blocks, pooled over each condition's complete runs. */
+export const useDelays = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/delays`, { params: { path: { campaign_id } } })
+
 /** What hosts ran and did not take. */
 export const useCircumstances = (campaign_id: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}/circumstances`, { params: { path: { campaign_id } } })

@@ -11,6 +11,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useLinkFacts, useReport } from '../queries'
 import { BaselinePanel } from './BaselinePanel'
+import { DelaysPanel } from './DelaysPanel'
 import { FairnessPanel } from './FairnessPanel'
 import { LinkPanel } from './LinkPanel'
 import { MetricsPanel } from './MetricsPanel'
@@ -101,6 +102,14 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
           basis={search.objects ?? 'sender'}
           onBasis={(objects) => onSearch({ objects: objects === 'sender' ? undefined : objects })}
         />
+        {campaign.origin === 'imported' ? null : (
+          <DelaysPanel
+            {...{ groups, source }}
+            campaignId={campaign.id}
+            kind={search.delay ?? 'arrival'}
+            onKind={(delay) => onSearch({ delay: delay === 'arrival' ? undefined : delay })}
+          />
+        )}
         <Text size="xs" c="dimmed">
           Computed {formatMoment(report.computed_at)} by analysis version {report.analysis_version}
           {currency(report)}

@@ -1,6 +1,7 @@
 import { oneOf, text, texts } from '@/lib/search'
 
 export const OBJECT_BASES = ['sender', 'requested', 'receiver'] as const
+export const DELAY_KINDS = ['arrival', 'order'] as const
 const LAYOUTS = ['overlaid', 'columns'] as const
 const RANGES = ['all', 'startup', 'steady'] as const
 
@@ -16,6 +17,8 @@ export interface ResultsSearch {
   /** The condition that others are compared with; without it the campaign's first. */
   baseline?: string | undefined
   objects?: (typeof OBJECT_BASES)[number] | undefined
+  /** Until when delays of blocks last; without it until they had arrived. */
+  delay?: (typeof DELAY_KINDS)[number] | undefined
 }
 
 export function parseResultsSearch(search: Record<string, unknown>): ResultsSearch {
@@ -28,5 +31,6 @@ export function parseResultsSearch(search: Record<string, unknown>): ResultsSear
     band: oneOf(search.band, ['off']),
     layout: oneOf(search.layout, LAYOUTS),
     objects: oneOf(search.objects, OBJECT_BASES),
+    delay: oneOf(search.delay, DELAY_KINDS),
   }
 }

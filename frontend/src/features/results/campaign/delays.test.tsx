@@ -1,0 +1,89 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { render, screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { describe, expect, it } from 'vitest'
+import type { CampaignDelays, Report } from '@/api/types'
+import { valueAt } from '@/charts/curves'
+import { serve } from '@/testing/network'
+import { IDS, said } from '@/testing/recordings'
+import { makeWorld } from '@/testing/world'
+import { DelaysPanel } from './DelaysPanel'
+import { delayCurves, delayRows, leftOut } from './delays'
+import { parseResultsSearch } from './search'
+import { labelGroups } from './series'
+
+const found = () => said<CampaignDelays>('acks-delays')
+const groups = () => labelGroups(said<Report>('acks-report').groups, 'geo-viasat')
+
+describe('the distribution of delays', () => {
+  it('has at each quantile the share of blocks that are not above it', () => {
+    const { shares } = found()
+    const rows = delayRows(found(), groups(), 'in_order_delay')
+    const { x, curves, from, to } = delayCurves(rows, shares)
+    expect(curves.map(({ label }) => label)).toEqual(['HyStart on', 'HyStart off'])
+    const [row] = rows
+    const median = row?.delay.median_ms ?? 0
+    // A quarter of the recorded blocks has 80 ms, and 85, 90, 95 ms each.
+    expect(valueAt(x, curves[0]?.y ?? [], median)).toBe(50)
+    expect(valueAt(x, curves[0]?.y ?? [], from)).toBe(0)
+    expect(curves.every(({ y }) => y.every((value, index) => index === 0 || (value ?? 0) >= (y[index - 1] ?? 0)))).toBe(true)
+    expect(from).toBeLessThanOrEqual(80)
+    expect(to).toBeGreaterThanOrEqual(95)
+  })
+
+  it('ends where each condition has 99 % of its blocks, however far out the last ones are', () => {
+    const far = found()
+    for (const group of far.groups) for (const delay of group.delays) if (delay.quantiles_ms.length > 0) delay.quantiles_ms[100] = 1e6
+    const { to, curves } = delayCurves(delayRows(far, groups(), 'one_way_delay'), far.shares)
+    expect(to).toBeLessThan(200)
+    expect(curves[0]?.y.at(-1)).toBe(99)
+  })
+
+  it('says each reason once, with the runs of all conditions', () => {
+    const without = found()
+    for (const group of without.groups)
+      for (const delay of group.delays)
+        Object.assign(delay, { runs: 0, quantiles_ms: [], left_out: [{ why: 'clock_unsure', sentence: 'The clocks.', runs: 2 }] })
+    expect(leftOut(delayRows(without, groups(), 'one_way_delay'))).toEqual([{ sentence: 'The clocks.', runs: 4 }])
+  })
+})
+
+type Name = 'acks' | 'recorded'
+
+function Page({ name }: { name: Name }) {
+  const [kind, setKind] = useState<'arrival' | 'order'>('arrival')
+  return <DelaysPanel campaignId={IDS[name]} groups={groups()} source={{ campaign: name }} kind={kind} onKind={setKind} />
+}
+
+function draw(name: Name) {
+  serve(makeWorld())
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <Page name={name} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
+}
+
+describe('the panel of delays', () => {
+  it('shows a curve and a line of numbers for each condition, until blocks arrived or were in order', async () => {
+    draw('acks')
+    expect(await screen.findAllByText('85.5')).toHaveLength(2)
+    await userEvent.click(screen.getByText('In order'))
+    const row = within((await screen.findAllByText('87.5'))[0]?.closest('tr') as HTMLElement)
+    for (const text of ['HyStart on', '± 3.00', '400', '1 of 1']) expect(row.getByText(text)).toBeTruthy()
+  })
+
+  it('says how to get tables where there are none', async () => {
+    draw('recorded')
+    expect(await screen.findByText('deliveries: true')).toBeTruthy()
+  })
+
+  it('is kept in the address', () => {
+    expect(parseResultsSearch({ delay: 'order' }).delay).toBe('order')
+    expect(parseResultsSearch({ delay: 'later' }).delay).toBeUndefined()
+  })
+})
