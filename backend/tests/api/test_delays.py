@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
+from sqlalchemy import event
 
 from downlink.cli.delays import csv_bytes, print_delays
 from downlink.domain.blockdelay import KINDS
+from downlink.views.delays import campaign_delays
 from tests.actions.test_faults import pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import DELIVERED_BLOCKS, ScriptedAgent
@@ -61,6 +64,25 @@ def test_the_answer_pools_the_blocks_of_all_runs(lab: Lab) -> None:
     assert delay["median_ms"] == pytest.approx(85, rel=0.005)
     jitter = kinds_of(found)["jitter"]
     assert (jitter["n"], jitter["mean_ms"]) == (6, pytest.approx(5))
+
+
+def test_the_answer_reads_no_table(lab: Lab) -> None:
+    """However many rows the tables of a campaign have: what is pooled was kept when each run was analysed."""
+    campaign, _ = measured(lab, 1.0, 2.0)
+    read: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        read.append(statement)
+
+    event.listen(lab.units.engine, "before_cursor_execute", note)
+    try:
+        with lab.units() as unit:
+            found = campaign_delays(unit, UUID(campaign))
+    finally:
+        event.remove(lab.units.engine, "before_cursor_execute", note)
+    assert found.groups[0].delays[0].n == 2 * DELIVERED_BLOCKS
+    assert any("FROM flow_delays" in statement for statement in read)
+    assert not any("chunks" in statement for statement in read)
 
 
 def test_clocks_that_may_be_wrong_leave_no_delay_but_jitter(lab: Lab) -> None:
