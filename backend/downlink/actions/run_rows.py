@@ -157,4 +157,4 @@ def _hosts(condition: Condition, link: Link) -> Iterator[Columns]:
     for agent, role, settings in ((link.receiver, "receiver", condition.receiver), *sending):
         yield {"agent": agent, "roles": [role], "settings_asked": {**settings, **ALWAYS_ASKED}}
     for relay in link.relays if condition.passes_relays else ():
-        yield {"agent": relay, "roles": ["relay"], "settings_asked": {}}  # its host is left as it is
+        yield {"agent": relay, "roles": ["relay"], "settings_asked": dict(condition.relay)}

@@ -284,6 +284,9 @@ class DefaultsPart(Part):
 
     sender: SettingsPart = Field(default_factory=SettingsPart, description="Settings of every sending host")  # type: ignore[valid-type]
     receiver: SettingsPart = Field(default_factory=SettingsPart, description="Settings of the receiver")  # type: ignore[valid-type]
+    relay: SettingsPart = Field(  # type: ignore[valid-type]
+        default_factory=SettingsPart, description="Settings of every relay's host, of conditions with transport: split"
+    )
 
 
 class VariedPart(Part):
@@ -304,6 +307,17 @@ class ConditionPart(DefaultsPart):
     )
     varied: VariedPart | None = Field(default=None, description="What vary notes of the conditions that it makes")
 
+    @property
+    def is_split(self) -> bool:
+        """Whether TCP ends at its relays."""
+        return any(flow.transport == SPLIT for flow in self.flows)
+
+    @model_validator(mode="after")
+    def _has_relays(self) -> ConditionPart:
+        if "relay" in self.model_fields_set and not self.is_split:
+            raise at("relay", "goes with a flow of transport: split, which ends TCP on the relays' hosts.")
+        return self
+
     def to_domain(self, defaults: DefaultsPart, stop: StopPart) -> domain.Condition:
         return domain.Condition(
             name=self.name,
@@ -312,6 +326,7 @@ class ConditionPart(DefaultsPart):
             flows=tuple(flow.to_domain() for flow in self.flows),
             stop=(self.stop or stop).to_domain(),
             varied=domain.Varied(self.varied.key, self.varied.value, self.varied.of) if self.varied else None,
+            relay=_values(defaults.relay) | _values(self.relay) if self.is_split else {},
         )
 
 

@@ -51,7 +51,7 @@ def expand(data: Mapping[str, Any]) -> Expanded | str:
     setter = _setters().get(key)
     if setter is None:
         plain = ", ".join(name for name in _setters() if "." not in name)
-        return f"{key} cannot be varied. These can: {plain}, and settings, as sender.NAME or receiver.NAME."
+        return f"{key} cannot be varied. These can: {plain}, and settings, as sender.NAME, receiver.NAME or relay.NAME."
     made = list(_made(conditions, str(key), values, setter))
     if all(condition.get("varied") is None for condition, _ in made if isinstance(condition, Mapping)):
         return f"No condition has anything that {key} would change."
@@ -78,7 +78,7 @@ def _made(conditions: list[Any], key: str, values: list[Any], setter: Setter) ->
 
 def _setters() -> dict[str, Setter]:
     intcp = dict.fromkeys((*INTCP_RANGES, *INTCP_CHOICES))
-    hosts = (f"{part}.{name}" for part in ("sender", "receiver") for name in settings())
+    hosts = (f"{part}.{name}" for part in ("sender", "receiver", "relay") for name in settings())
     return {
         "transport": _flow_setter("transport", ("tcp", SPLIT, INTCP)),
         "cc": _flow_setter("cc", ("tcp", SPLIT)),

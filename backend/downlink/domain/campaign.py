@@ -231,7 +231,10 @@ class FlowPlan:
 
 @dataclass(frozen=True)
 class Condition:
-    """One combination of settings. sender and receiver: setting name to value, defaults merged in."""
+    """One combination of settings. sender, receiver and relay: setting name to value, defaults merged in.
+
+    relay: of every relay's host, in conditions with a split flow alone.
+    """
 
     name: str
     sender: Mapping[str, str]
@@ -239,6 +242,7 @@ class Condition:
     flows: tuple[FlowPlan, ...]
     stop: StopRule
     varied: Varied | None = None
+    relay: Mapping[str, str] = field(default_factory=dict)
 
     def overlap_s(self, phases: Phases) -> float:
         """How long start-up and steady state would overlap; a run by bytes ends when it ends."""
@@ -261,13 +265,14 @@ class Condition:
         A control with options is registered with them for the whole kernel.
         """
         has_options = any(flow.tcp and flow.tcp.options for flow in self.flows)
-        return has_options or any(map(is_host_wide, (*self.sender, *self.receiver)))
+        return has_options or any(map(is_host_wide, (*self.sender, *self.receiver, *self.relay)))
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "sender": dict(self.sender),
             "receiver": dict(self.receiver),
+            **({"relay": dict(self.relay)} if self.relay else {}),
             "flows": [flow.to_dict() for flow in self.flows],
             "stop": self.stop.to_dict(),
             **({"varied": asdict(self.varied)} if self.varied else {}),
@@ -277,7 +282,8 @@ class Condition:
     def from_dict(cls, data: Mapping[str, Any]) -> Condition:
         flows = tuple(FlowPlan.from_dict(flow) for flow in data["flows"])
         varied = Varied(**data["varied"]) if data.get("varied") else None
-        return cls(data["name"], data["sender"], data["receiver"], flows, StopRule(**data["stop"]), varied)
+        stop, relay = StopRule(**data["stop"]), data.get("relay", {})
+        return cls(data["name"], data["sender"], data["receiver"], flows, stop, varied, relay)
 
 
 def kind_of(transport: Transport) -> str:

@@ -129,6 +129,7 @@ def plan_facts(campaign: Campaign, condition: Condition) -> dict[Aspect, str]:
         ("condition", "Sampling"): campaign.sampling.value.replace("_", " "),
         **{("condition", f"Sender: {name}"): value for name, value in condition.sender.items()},
         **{("condition", f"Receiver: {name}"): value for name, value in condition.receiver.items()},
+        **{("condition", f"Relays: {name}"): value for name, value in condition.relay.items()},
     }
 
 

@@ -65,9 +65,9 @@ class Use:
 
     @property
     def asked(self) -> Mapping[str, str]:
-        """Settings by name, those of every run among them; a relay's host is left as it is."""
+        """Settings by name, those of every run at its ends among them."""
         if self.part == "relay":
-            return {}
+            return self.condition.relay
         return {**(self.condition.sender if self.is_sender else self.condition.receiver), **ALWAYS_ASKED}
 
 

@@ -117,6 +117,26 @@ def prepared(agents: dict[str, ScriptedAgent]) -> dict[str, dict[str, Any]]:
     return orders
 
 
+def test_a_relays_host_gets_the_settings_of_relays_and_no_other(lab: Lab) -> None:
+    agents = crew(lab)
+    buffer = {"net.ipv4.tcp_rmem": "4096 131072 64000000"}
+    lab.launch(conditions=[{**conditions(SPLIT_FLOW)[0], "relay": buffer}])
+    lab.tick()
+    settings = {name: order["settings"] for name, order in prepared(agents).items()}
+    assert settings["near"] == settings["far"] == buffer
+    assert buffer.keys().isdisjoint(settings["client"] | settings["server"])
+
+
+def test_a_setting_that_a_relays_host_refuses_is_said_before_a_launch(lab: Lab) -> None:
+    crew(lab, relays=("near",), settings_writable=[])
+    campaign = {
+        **CAMPAIGN,
+        "conditions": [{**conditions(SPLIT_FLOW)[0], "relay": {"net.ipv4.tcp_rmem": "4096 131072 64000000"}}],
+    }
+    found = lab.call("POST", "/campaigns/preview", {"campaign": campaign})["conflicts"]
+    assert "conditions[0].relay.net.ipv4.tcp_rmem" in [each["place"] for each in found]
+
+
 def test_each_agent_learns_its_neighbours_and_the_keys_of_its_own_hops(lab: Lab) -> None:
     agents = crew(lab)
     lab.launch(conditions=conditions(INTCP_FLOW))

@@ -122,6 +122,21 @@ def test_what_does_not_go_together_is_refused(flow: dict[str, Any], key: str, wo
     assert words in message
 
 
+def test_settings_of_relays_go_to_conditions_whose_tcp_ends_there() -> None:
+    buffer = {"net.ipv4.tcp_rmem": "4096 131072 64000000"}
+    written = [
+        {"name": "tcp"},
+        {"name": "intcp", "flows": [{"transport": "intcp"}]},
+        {"name": "split", "flows": [{"transport": "split"}], "relay": {"net.ipv4.tcp_wmem": "4096 16384 64000000"}},
+    ]
+    campaign = campaign_from_dict(file(conditions=written, defaults={"relay": buffer}))
+    assert [dict(each.relay) for each in campaign.conditions] == [{}, {}, {**buffer, **written[2]["relay"]}]
+    assert campaign_from_dict(campaign.to_dict()) == campaign == Campaign.from_dict(campaign.to_dict())
+    place, message = problem(conditions=[{"name": "a", "relay": buffer}])
+    assert place == "conditions[0].relay"
+    assert "transport: split" in message
+
+
 def test_intcp_flows_of_a_condition_have_one_sender_and_one_set_of_options() -> None:
     two = [{"transport": "intcp"}, {"transport": "intcp", "sender": 2, "options": {"cache": "off"}}]
     found = find_campaign(file(conditions=[{"name": "a", "flows": two}]))

@@ -81,7 +81,7 @@ timetable: {cycles: 1}
 limits: {attempts: 3}
 conditions:
   - {name: end to end, flows: [{cc: reno}]}
-  - {name: split, flows: [{transport: split, cc: reno, relay_cc: reno}]}
+  - {name: split, flows: [{transport: split, cc: reno, relay_cc: reno}], relay: {net.ipv4.tcp_rmem: 4096 131072 16000000}}
   - {name: intcp, flows: [{transport: intcp}]}
 """
 
@@ -201,5 +201,8 @@ def test_a_router_of_an_emulated_link_can_be_a_host_that_ends_tcp(relayed: Syste
         "split": 1,
         "intcp": 1,
     }
+    (relay,) = [host for host in relayed.client.get(f"/runs/{runs['split']['id']}")["hosts"] if host["agent"] == router]
+    assert relay["settings_during"]["net.ipv4.tcp_rmem"] == "4096 131072 16000000"
+    assert relay["settings_before"] == relay["settings_after"] != relay["settings_during"]
     assert flows["split"]["goodput_bps"] > 2 * flows["end to end"]["goodput_bps"]
     assert flows["intcp"]["goodput_bps"] > 2 * flows["end to end"]["goodput_bps"]

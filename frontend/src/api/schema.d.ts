@@ -3108,6 +3108,58 @@ export interface components {
                         /** @description Receive window at the start in segments, on the route to the other host. Takes a whole number from 1 to 65535; set for the route */
                         "route.initrwnd"?: string | number;
                     };
+                    /**
+                     * SettingsPart
+                     * @description Settings of every relay's host, of conditions with transport: split
+                     */
+                    relay?: {
+                        /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
+                        "net.ipv4.tcp_rmem"?: string | number;
+                        /** @description Send buffer of a connection in bytes. It holds what waits and what is not acknowledged yet. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
+                        "net.ipv4.tcp_wmem"?: string | number;
+                        /** @description 1: the receive buffer grows with what the application reads (autotuning). 0: it keeps its start. Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_moderate_rcvbuf"?: string | number;
+                        /** @description 1: no slow-start threshold or RTT of an earlier connection is used again. Takes 1 only; set for its network namespace */
+                        "net.ipv4.tcp_no_metrics_save"?: string | number;
+                        /** @description 1: the congestion window shrinks after a pause. 0: it is kept. Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_slow_start_after_idle"?: string | number;
+                        /** @description 1: windows above 64 kB may be offered. 0: none above, as before RFC 7323. Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_window_scaling"?: string | number;
+                        /** @description 1: receivers say which later bytes have arrived (selective acknowledgements). Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_sack"?: string | number;
+                        /** @description 1: segments carry times, from which RTT is read, offset by connection. 2: without offset. 0: none. Takes a whole number from 0 to 2; set for its network namespace */
+                        "net.ipv4.tcp_timestamps"?: string | number;
+                        /** @description Explicit congestion notification. 0: off. 1: asked for. 2: only answered. 3 to 5: AccECN, newer kernels. Takes a whole number from 0 to 5; set for its network namespace */
+                        "net.ipv4.tcp_ecn"?: string | number;
+                        /** @description Memory of all TCP connections in pages: below the first no limit, above the last none more is given. Takes three whole numbers of at least 4096, rising: least, start, most; set for the whole host */
+                        "net.ipv4.tcp_mem"?: string | number;
+                        /** @description The largest receive buffer that a program may ask for itself, in bytes. Takes a whole number from 2304 to 2147483647; set for the whole host */
+                        "net.core.rmem_max"?: string | number;
+                        /** @description The largest send buffer that a program may ask for itself, in bytes. Takes a whole number from 4608 to 2147483647; set for the whole host */
+                        "net.core.wmem_max"?: string | number;
+                        /** @description Queueing discipline of new network devices, such as fq, fq_codel or pfifo_fast. Takes a name of a queueing discipline; set for the whole host */
+                        "net.core.default_qdisc"?: string | number;
+                        /** @description 1: HyStart may end Cubic's slow start before a loss. 0: it may not. Takes a whole number from 0 to 1; set for the whole host */
+                        "tcp_cubic.hystart"?: string | number;
+                        /** @description Which of HyStart's detectors may end slow start. 1: ACK train. 2: delay. 3: both. Takes a whole number from 0 to 3; set for the whole host */
+                        "tcp_cubic.hystart_detect"?: string | number;
+                        /** @description HyStart waits until the congestion window has so many segments. Takes a whole number from 0 to 2147483647; set for the whole host */
+                        "tcp_cubic.hystart_low_window"?: string | number;
+                        /** @description ACKs that are no further apart, in microseconds, belong to one train. Takes a whole number from 0 to 2147483647; set for the whole host */
+                        "tcp_cubic.hystart_ack_delta_us"?: string | number;
+                        /** @description What Cubic keeps of its window after a loss, out of 1,024; 717 is 0.7. Takes a whole number from 1 to 1023; set for the whole host */
+                        "tcp_cubic.beta"?: string | number;
+                        /** @description 1: Cubic gives way to new flows faster, when its window is smaller than at the loss before. Takes a whole number from 0 to 1; set for the whole host */
+                        "tcp_cubic.fast_convergence"?: string | number;
+                        /** @description 1: Cubic is at no time slower than Reno would be. Takes a whole number from 0 to 1; set for the whole host */
+                        "tcp_cubic.tcp_friendliness"?: string | number;
+                        /** @description Slow start ends at this window in segments. 0: no threshold at first. Takes a whole number from 0 to 2147483647; set for the whole host */
+                        "tcp_cubic.initial_ssthresh"?: string | number;
+                        /** @description Congestion window at the start in segments, on the route to the other host. Takes a whole number from 1 to 65535; set for the route */
+                        "route.initcwnd"?: string | number;
+                        /** @description Receive window at the start in segments, on the route to the other host. Takes a whole number from 1 to 65535; set for the route */
+                        "route.initrwnd"?: string | number;
+                    };
                 };
                 /** @description What is compared */
                 conditions: {
@@ -3168,6 +3220,58 @@ export interface components {
                      * @description Settings of the receiver
                      */
                     receiver?: {
+                        /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
+                        "net.ipv4.tcp_rmem"?: string | number;
+                        /** @description Send buffer of a connection in bytes. It holds what waits and what is not acknowledged yet. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
+                        "net.ipv4.tcp_wmem"?: string | number;
+                        /** @description 1: the receive buffer grows with what the application reads (autotuning). 0: it keeps its start. Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_moderate_rcvbuf"?: string | number;
+                        /** @description 1: no slow-start threshold or RTT of an earlier connection is used again. Takes 1 only; set for its network namespace */
+                        "net.ipv4.tcp_no_metrics_save"?: string | number;
+                        /** @description 1: the congestion window shrinks after a pause. 0: it is kept. Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_slow_start_after_idle"?: string | number;
+                        /** @description 1: windows above 64 kB may be offered. 0: none above, as before RFC 7323. Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_window_scaling"?: string | number;
+                        /** @description 1: receivers say which later bytes have arrived (selective acknowledgements). Takes a whole number from 0 to 1; set for its network namespace */
+                        "net.ipv4.tcp_sack"?: string | number;
+                        /** @description 1: segments carry times, from which RTT is read, offset by connection. 2: without offset. 0: none. Takes a whole number from 0 to 2; set for its network namespace */
+                        "net.ipv4.tcp_timestamps"?: string | number;
+                        /** @description Explicit congestion notification. 0: off. 1: asked for. 2: only answered. 3 to 5: AccECN, newer kernels. Takes a whole number from 0 to 5; set for its network namespace */
+                        "net.ipv4.tcp_ecn"?: string | number;
+                        /** @description Memory of all TCP connections in pages: below the first no limit, above the last none more is given. Takes three whole numbers of at least 4096, rising: least, start, most; set for the whole host */
+                        "net.ipv4.tcp_mem"?: string | number;
+                        /** @description The largest receive buffer that a program may ask for itself, in bytes. Takes a whole number from 2304 to 2147483647; set for the whole host */
+                        "net.core.rmem_max"?: string | number;
+                        /** @description The largest send buffer that a program may ask for itself, in bytes. Takes a whole number from 4608 to 2147483647; set for the whole host */
+                        "net.core.wmem_max"?: string | number;
+                        /** @description Queueing discipline of new network devices, such as fq, fq_codel or pfifo_fast. Takes a name of a queueing discipline; set for the whole host */
+                        "net.core.default_qdisc"?: string | number;
+                        /** @description 1: HyStart may end Cubic's slow start before a loss. 0: it may not. Takes a whole number from 0 to 1; set for the whole host */
+                        "tcp_cubic.hystart"?: string | number;
+                        /** @description Which of HyStart's detectors may end slow start. 1: ACK train. 2: delay. 3: both. Takes a whole number from 0 to 3; set for the whole host */
+                        "tcp_cubic.hystart_detect"?: string | number;
+                        /** @description HyStart waits until the congestion window has so many segments. Takes a whole number from 0 to 2147483647; set for the whole host */
+                        "tcp_cubic.hystart_low_window"?: string | number;
+                        /** @description ACKs that are no further apart, in microseconds, belong to one train. Takes a whole number from 0 to 2147483647; set for the whole host */
+                        "tcp_cubic.hystart_ack_delta_us"?: string | number;
+                        /** @description What Cubic keeps of its window after a loss, out of 1,024; 717 is 0.7. Takes a whole number from 1 to 1023; set for the whole host */
+                        "tcp_cubic.beta"?: string | number;
+                        /** @description 1: Cubic gives way to new flows faster, when its window is smaller than at the loss before. Takes a whole number from 0 to 1; set for the whole host */
+                        "tcp_cubic.fast_convergence"?: string | number;
+                        /** @description 1: Cubic is at no time slower than Reno would be. Takes a whole number from 0 to 1; set for the whole host */
+                        "tcp_cubic.tcp_friendliness"?: string | number;
+                        /** @description Slow start ends at this window in segments. 0: no threshold at first. Takes a whole number from 0 to 2147483647; set for the whole host */
+                        "tcp_cubic.initial_ssthresh"?: string | number;
+                        /** @description Congestion window at the start in segments, on the route to the other host. Takes a whole number from 1 to 65535; set for the route */
+                        "route.initcwnd"?: string | number;
+                        /** @description Receive window at the start in segments, on the route to the other host. Takes a whole number from 1 to 65535; set for the route */
+                        "route.initrwnd"?: string | number;
+                    };
+                    /**
+                     * SettingsPart
+                     * @description Settings of every relay's host, of conditions with transport: split
+                     */
+                    relay?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
                         "net.ipv4.tcp_rmem"?: string | number;
                         /** @description Send buffer of a connection in bytes. It holds what waits and what is not acknowledged yet. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -4323,6 +4427,13 @@ export interface components {
             receiver: {
                 [key: string]: string;
             };
+            /**
+             * Relay
+             * @description Settings of every relay's host
+             */
+            relay?: {
+                [key: string]: string;
+            } | null;
             stop: components["schemas"]["StopRule"];
             /** @description What `vary` of the file gave it */
             varied?: components["schemas"]["VariedSpec"] | null;

@@ -158,6 +158,9 @@ class Condition(Shape):
     flows: list[FlowSpec | ProbeFlowSpec | IntcpFlowSpec]
     sender: dict[str, str] = Field(description="Settings of every sending host")
     receiver: dict[str, str] = Field(description="Settings of the receiver")
+    relay: dict[str, str] | None = Field(
+        default=None, exclude_if=lambda relay: relay is None, description="Settings of every relay's host"
+    )
     stop: StopRule
     varied: VariedSpec | None = Field(
         default=None, exclude_if=lambda varied: varied is None, description="What `vary` of the file gave it"
