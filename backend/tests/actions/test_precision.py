@@ -127,6 +127,9 @@ def test_a_paused_campaign_ends_when_the_report_of_its_last_run_says_so(lab: Lab
             break
         for agent in agents:
             agent.act()
+        lab.wait(1)
+    else:
+        raise AssertionError(ends(lab, campaign))
     lab.call("POST", f"/campaigns/{campaign}/pause")
     lab.drive(campaign, list(agents))
     assert detail(lab, campaign)["precision"]["ended"] == "precise_enough"
@@ -143,6 +146,9 @@ def test_a_failed_run_takes_a_cycle_more_and_may_be_run_again_after_the_end(lab:
             agent.act()
         if "failed" in [state for _, state, _ in ends(lab, campaign)]:
             break
+        lab.wait(1)
+    else:
+        raise AssertionError(ends(lab, campaign))
     server.fails_with = None
     runs = lab.drive(campaign, [client, server])
     counts = detail(lab, campaign)["counts"]
