@@ -56,6 +56,12 @@ class System:
         assert wait_until(seen, timeout_s, step_s=0.1), f"no run became {state}: {self.runs(campaign)}"
         return found[0]
 
+    def wait_for_data(self, campaign: str) -> dict[str, Any]:
+        """The campaign's first run once its sender says that data flows: then both ends have begun, and need no server."""
+        run = self.wait_for_run(campaign, "running")
+        assert wait_until(lambda: bool(self.client.get(f"/runs/{run['id']}")["live"]), timeout_s=20, step_s=0.1), run
+        return run
+
     def wait_complete(self, campaign: str, timeout_s: float = 120) -> dict[str, Any]:
         """The campaign once it has ended and its report is computed."""
 

@@ -30,7 +30,7 @@ conditions:
 FAILING = """
 name: With a run that fails
 links: [terrestrial]
-stop: {seconds: 4}
+stop: {seconds: 8}
 phases: {startup_s: 1, steady_s: 1}
 timetable: {cycles: 1}
 limits: {attempts: 1}
@@ -72,7 +72,7 @@ def test_the_line_of_the_page_lets_a_host_join(system: System, downloaded: Path)
 def test_why_a_run_failed_is_found_and_it_is_run_again(system: System) -> None:
     """The sender's agent dies during the run, comes back, and the researcher needs nothing but the page."""
     campaign = system.launch(FAILING)
-    system.wait_for_run(campaign, "running")
+    system.wait_for_data(campaign)
     kill(system, SENDER.agent)
     system.rig.start_agent(SENDER)
     failed = system.wait_for_run(campaign, "failed", timeout_s=60)

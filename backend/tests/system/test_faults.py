@@ -59,8 +59,8 @@ def restart(system: System, name: str) -> None:
 
 def test_a_killed_sender_puts_its_host_back_and_the_run_is_tried_again(system: System) -> None:
     before = HYSTART.read_text()
-    campaign = system.launch(campaign_file("Sender killed"))
-    first = system.wait_for_run(campaign, "running")
+    campaign = system.launch(campaign_file("Sender killed", seconds=8))
+    first = system.wait_for_data(campaign)
     assert HYSTART.read_text() != before
     kill(system, SENDER.agent)
     assert HYSTART.read_text() != before, "nobody can have put it back yet"
@@ -81,9 +81,8 @@ def test_a_killed_sender_puts_its_host_back_and_the_run_is_tried_again(system: S
 
 def test_a_campaign_outlives_a_killed_api(system: System) -> None:
     """Once data flows, the run needs no server. Before, the end of the server may leave one end without its start."""
-    campaign = system.launch(campaign_file("Api killed", cycles=2))
-    first = system.wait_for_run(campaign, "running")
-    assert wait_until(lambda: bool(system.client.get(f"/runs/{first['id']}")["live"]), timeout_s=10, step_s=0.1)
+    campaign = system.launch(campaign_file("Api killed", seconds=8, cycles=2))
+    system.wait_for_data(campaign)
     restart(system, "api")
     assert wait_until(lambda: is_answering(system), timeout_s=90)
     system.wait_complete(campaign)
