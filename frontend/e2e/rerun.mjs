@@ -48,6 +48,8 @@ try {
     .waitFor({ timeout: RUN_MS })
   await page.getByRole('link', { name: value('campaign') }).click()
   await openRuns(page)
+  // The list of before is shown until the new one is there.
+  await runRows(page).filter({ hasText: 'attempt 2' }).waitFor()
   assert.equal(await failed.count(), 1, 'the run that failed stays in the list')
   assert.equal(await failed.getByRole('button', { name: /^Run again/ }).count(), 0, 'its place has a newer attempt')
   console.log(`the new attempt: ${await runRows(page).filter({ hasText: 'attempt 2' }).locator('[data-label=State]').textContent()}`)
