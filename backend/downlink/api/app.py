@@ -54,6 +54,7 @@ from downlink.api.gate import Gate
 from downlink.api.headers import SecurityHeaders
 from downlink.api.intake import Intake
 from downlink.api.known import Known
+from downlink.api.linger import Linger
 from downlink.api.observe import Figures, Observe
 from downlink.api.problems import add_problem_handlers
 from downlink.api.resting import Resting
@@ -126,7 +127,7 @@ class Application(FastAPI):
             app = TrustedHostMiddleware(app, names, www_redirect=False)
         app = GZipMiddleware(app, GZIP_FROM_BYTES, GZIP_LEVEL, exclude_content_types=PACKED)
         app = SecurityHeaders(app, is_https=settings.is_https)
-        return Observe(app, figures=self.state.figures)
+        return Linger(Observe(app, figures=self.state.figures))
 
 
 def create_app(settings: Settings) -> FastAPI:

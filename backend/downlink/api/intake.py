@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from downlink.api.linger import has_body
 from downlink.api.problems import problem
 from downlink.domain.errors import DeniedError
 
 MAX_BODY_BYTES = 2**20
 MAX_HELD_BYTES = 64 * 2**20
 TOO_SLOW = "The body did not come in time; send it again."
-CLOSE = {"Connection": "close"}  # uvicorn would go on reading a body that nobody wants
 # These read their bodies piece by piece themselves, after the caller is known, up to limits of their own (api/body.py).
 STREAMED = re.compile(
     r"POST /api/v1/imports|PUT /api/v1/agent/runs/[^/]+/traces/.+|POST /api/v1/agent/runs/[^/]+/chunks"
@@ -34,11 +34,10 @@ class Intake:
         self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _has_body(Headers(scope=scope)):
+        if scope["type"] != "http" or not has_body(Headers(scope=scope)):
             await self._app(scope, receive, send)
         elif STREAMED.fullmatch(f"{scope['method']} {scope['path']}"):
-            body = _Watched(receive, send, self._stalled_s)
-            await self._app(scope, body.receive, body.send)
+            await self._app(scope, _watched(receive, self._stalled_s), send)
         else:
             await self._take(scope, receive, send)
 
@@ -59,7 +58,7 @@ class Intake:
             async with asyncio.timeout(self._stalled_s):
                 return await self._collect(receive, held)
         except TimeoutError:
-            return problem(408, "body_too_slow", TOO_SLOW, headers=CLOSE)
+            return problem(408, "body_too_slow", TOO_SLOW)
 
     async def _collect(self, receive: Receive, held: list[bytes]) -> Response | None:
         size = 0
@@ -70,42 +69,29 @@ class Intake:
             if size > MAX_BODY_BYTES:
                 return _too_large()
             if self._held_bytes + len(piece) > MAX_HELD_BYTES:
-                return problem(
-                    503, "busy", "Too much is being sent at once; try again.", headers={"Retry-After": "5", **CLOSE}
-                )
+                return problem(503, "busy", "Too much is being sent at once; try again.", headers={"Retry-After": "5"})
             self._held_bytes += len(piece)
             held.append(piece)
             if not message.get("more_body", False):
                 return None
 
 
-class _Watched:
+def _watched(receive: Receive, stalled_s: float) -> Receive:
     """A body on its way to the application: one that stands still is given up."""
+    is_whole = False
 
-    def __init__(self, receive: Receive, send: Send, stalled_s: float) -> None:
-        self._receive = receive
-        self._send = send
-        self._stalled_s = stalled_s
-        self._is_whole = False
-
-    async def receive(self) -> Message:
-        if self._is_whole:  # what follows is the end of the connection
-            return await self._receive()
+    async def receive_in_time() -> Message:
+        nonlocal is_whole
+        if is_whole:  # what follows is the end of the connection
+            return await receive()
         try:
-            message = await asyncio.wait_for(self._receive(), self._stalled_s)
+            message = await asyncio.wait_for(receive(), stalled_s)
         except TimeoutError as error:
             raise DeniedError("body_too_slow", TOO_SLOW) from error
-        self._is_whole = not message.get("more_body", False)
+        is_whole = not message.get("more_body", False)
         return message
 
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and not self._is_whole:
-            MutableHeaders(scope=message).update(CLOSE)
-        await self._send(message)
-
-
-def _has_body(headers: Headers) -> bool:
-    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    return receive_in_time
 
 
 def _replaying(app: ASGIApp, body: bytes) -> ASGIApp:
@@ -127,4 +113,4 @@ def _replaying(app: ASGIApp, body: bytes) -> ASGIApp:
 
 
 def _too_large() -> Response:
-    return problem(413, "body_too_large", f"At most {MAX_BODY_BYTES} bytes are accepted here.", headers=CLOSE)
+    return problem(413, "body_too_large", f"At most {MAX_BODY_BYTES} bytes are accepted here.")

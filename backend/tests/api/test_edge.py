@@ -98,6 +98,21 @@ def test_a_body_over_a_mebibyte_is_refused_before_anyone_is_asked_who_he_is(serv
     assert at_limit.status_code in (400, 401, 422)
 
 
+def test_a_refusal_reaches_who_sends_the_whole_body_before_reading(server: ApiProcess) -> None:
+    """Each time: an end of the connection with bytes unread would be a reset, which takes the answer with it."""
+    body = b" " * (8 * MIB)
+    calls = [
+        server.head("POST", f"{API}/login", Content_Length=len(body)),
+        server.head("POST", f"{API}/imports", Content_Length=len(body), Content_Type="text/plain"),
+    ]
+    for head in calls * 15:
+        connection = server.connect()
+        connection.sendall(head + body)
+        answer = connection.recv(65_536)
+        assert answer.split()[1] in (b"413", b"422"), answer
+        connection.close()
+
+
 def test_bodies_that_are_held_together_are_bounded(server: ApiProcess) -> None:
     opened = [server.connect() for _ in range(70)]
     for connection in opened:  # all but the last byte of a MiB each
