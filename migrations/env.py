@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from alembic import context
-from sqlalchemy import create_engine, text
-
 from downlink.storage.tables import Table
+from sqlalchemy import create_engine, text
 
 MIGRATION_LOCK = 7_266_402_415
 

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 from uuid import UUID
 
-from downlink.analysis.delays import End, FlowDelays, common_clock, flow_delays
+from downlink.analysis.delays import End, FlowDelays, common_clock, flow_delays, joint_error_ms
 from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.trace import AckTrace
@@ -116,7 +116,7 @@ class FlowTrace:
 
     @property
     def keeps_deliveries(self) -> bool:
-        """Whether an end has told of its half of a delivery table."""
+        """Whether an end says that it kept its half of a delivery table."""
         return any((each or {}).get("delivery") for each in (self.flow.sender_outcome, self.flow.receiver_outcome))
 
     @property
@@ -175,10 +175,10 @@ class RunTrace:
         return {each.flow.flow: self._delays(each) for each in self.judged if each.keeps_deliveries}
 
     def _delays(self, each: FlowTrace) -> FlowDelays:
-        flow = each.flow
-        ends = ((flow.sender, flow.sender_outcome), (flow.receiver, flow.receiver_outcome))
-        clock = common_clock(*(self._end(agent, outcome) for agent, outcome in ends))
-        return flow_delays(each.sent, each.delivered, clock, each.first_byte_us)
+        return flow_delays(each.sent, each.delivered, common_clock(*self._ends(each.flow)), each.first_byte_us)
+
+    def _ends(self, flow: RunFlow) -> tuple[End, End]:
+        return self._end(flow.sender, flow.sender_outcome), self._end(flow.receiver, flow.receiver_outcome)
 
     def _end(self, agent: str | None, outcome: Mapping[str, Any] | None) -> End:
         host, kept = self.hosts.get(agent or "", {}), (outcome or {}).get("delivery") or {}
@@ -186,11 +186,7 @@ class RunTrace:
 
     def clock_error_ms(self, flow: RunFlow) -> float | None:
         """By how much the clocks of a flow's ends may differ: their errors, as the agents told them when they were ready."""
-        errors = [
-            _number(self.hosts.get(agent or "", {}).get("clock_error_ms")) for agent in (flow.sender, flow.receiver)
-        ]
-        known = [each for each in errors if each is not None]
-        return sum(known) if len(known) == len(errors) else None
+        return joint_error_ms(*self._ends(flow))
 
     @cached_property
     def judged(self) -> Sequence[FlowTrace]:

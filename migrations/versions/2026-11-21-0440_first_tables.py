@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects import postgresql
-
 from downlink.storage.tables.base import Xid8
+from sqlalchemy.dialects import postgresql
 
 revision = "91d7ca2e579b"
 down_revision = None

@@ -14,8 +14,8 @@ from uuid import UUID
 from downlink.actions import runs
 from downlink.actions.run_rows import add_run
 from downlink.actions.seal import PART_CHUNKS
-from downlink.codec.campaign_shape import CC_NAME
 from downlink.codec.chunk import MAX_SAMPLES
+from downlink.codec.flow_shape import CC_NAME
 from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule, Tcp
 from downlink.domain.point import Point

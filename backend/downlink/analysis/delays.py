@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from downlink.analysis.binning import BIN_US, Floats, Ints
 from downlink.analysis.sketch import Sketch, sketch
-from downlink.domain.blockdelay import DELAYS, IN_ORDER, IN_ORDER_JITTER, JITTER, KINDS, ONE_WAY, Why
+from downlink.domain.blockdelay import DELAYS, IN_ORDER, IN_ORDER_JITTER, JITTER, KINDS, ONE_WAY, PHASE_METRICS, Why
 
 Columns = Mapping[str, Ints]
 WHOLE_BLOCKS = 1 << 16
@@ -26,7 +26,6 @@ ERROR_MS = 5.0
 ERROR_SHARE = 0.1
 """A clock's error that is above both of these, in ms and of the delay, leaves no delay to speak of."""
 OF = {JITTER: ONE_WAY, IN_ORDER_JITTER: IN_ORDER}
-PHASE_METRICS = {"one_way_delay_ms": ONE_WAY, "in_order_delay_ms": IN_ORDER, "jitter_ms": JITTER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +129,14 @@ def common_clock(sender: End, receiver: End) -> Clock:
     is_one = sender.boot_id is not None and sender.boot_id == receiver.boot_id
     if is_one and sender.zero_us is not None and receiver.zero_us is not None:
         return Clock(receiver.zero_us - sender.zero_us, 0.0)
+    return Clock(0, joint_error_ms(sender, receiver))
+
+
+def joint_error_ms(sender: End, receiver: End) -> float | None:
+    """By how much what both know of the server's clock may differ; None where one does not say how sure it was."""
     if sender.error_ms is None or receiver.error_ms is None:
-        return Clock(0, None)
-    return Clock(0, sender.error_ms + receiver.error_ms)
+        return None
+    return sender.error_ms + receiver.error_ms
 
 
 def flow_delays(sent: Columns, delivered: Columns, clock: Clock, first_byte_us: int) -> FlowDelays:
@@ -152,7 +156,7 @@ def flow_delays(sent: Columns, delivered: Columns, clock: Clock, first_byte_us: 
     }
     second = np.maximum(left_us - first_byte_us, 0) // BIN_US
     found = FlowDelays(second, rows_stand_for(block), delays_ms, clock.error_ms)
-    return FlowDelays(second, found.weights, delays_ms, clock.error_ms, _reasons(found))
+    return replace(found, why=_reasons(found))
 
 
 def rows_stand_for(block: Ints) -> Ints:

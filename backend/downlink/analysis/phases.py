@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.binning import Floats, divide
-from downlink.analysis.delays import PHASE_METRICS, FlowDelays
+from downlink.analysis.delays import FlowDelays
 from downlink.analysis.intervals import plain
 from downlink.analysis.series import COUNTED, FlowSeries
+from downlink.domain.blockdelay import PHASE_METRICS
 from downlink.domain.campaign import Phases
 from downlink.domain.metric import METRICS, QUANTITIES
 

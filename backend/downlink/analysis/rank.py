@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
+import scipy  # its parts are loaded when they are used: the api starts without them
 
 LEAST_PAIRS = 5
 CONFIDENCE = 0.95

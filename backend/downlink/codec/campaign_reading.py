@@ -18,16 +18,12 @@ from downlink.codec.campaign_shape import CampaignFile, ConditionPart, StopPart,
 from downlink.codec.campaign_vary import expand
 from downlink.codec.published_shape import broken_values
 from downlink.codec.timetable_shape import MAX_RUNS, NEEDS_CYCLES
+from downlink.codec.until_shape import broken_until
 from downlink.domain.campaign import INTCP, Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES
 
 Loc = Sequence[int | str]
-PROBED = ("rtt_ms", "probe_loss_percent", "probe_rtt_p95_ms")
-PROBE_ONLY = frozenset({"probe_loss_percent", "probe_rtt_p95_ms"})
-"""Metrics that probe flows have, and that no other flow has."""
-DELIVERED = frozenset({"one_way_delay_ms", "in_order_delay_ms", "jitter_ms"})
-"""Metrics that are made of a flow's delivery table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +118,13 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
     yield from _broken_vary(file)
     yield from _broken_timetable(file)
     yield from _broken_trigger(file)
-    yield from _broken_until(file)
     yield from _unknown_metrics(file)
     yield from _late_windows(file)
     flows = {condition.name: len(condition.flows) for condition in file.conditions}
     phases = (*PHASES, *(window.name for window in file.windows))
     yield from (Problem(*found) for found in broken_values(file.reproduces, flows, phases, file.links))
+    if file.until:
+        yield from (Problem(*found) for found in broken_until(file.until, phases, file.conditions, file.deliveries))
     runs = file.whole_timetable().runs_per_link(len(file.conditions)) * len(file.links)
     if runs > MAX_RUNS:
         place = "until.most_cycles" if file.until else "timetable"
@@ -155,43 +152,6 @@ def _broken_timetable(file: CampaignFile) -> Iterator[Problem]:
     if file.trigger is not None:
         message = "does not go with trigger, of which each firing plans its own cycles: give timetable.cycles instead."
         yield Problem("until", message)
-
-
-def _broken_until(file: CampaignFile) -> Iterator[Problem]:
-    """A metric that the campaign's runs have."""
-    until = file.until
-    if until is None:
-        return
-    phases = (*PHASES, *(window.name for window in file.windows))
-    if until.metric not in METRICS:
-        yield Problem("until.metric", f"must be one of {', '.join(METRICS)}, not {shown(until.metric)}.")
-    if until.phase not in phases:
-        yield Problem("until.phase", f"must be one of {', '.join(phases)}, not {shown(until.phase)}.")
-    for condition in file.conditions:
-        if until.flow > len(condition.flows):
-            message = f"must be at most {len(condition.flows)}: {condition.name} has no flow {until.flow}."
-            yield Problem("until.flow", message)
-            continue
-        is_probe = condition.flows[until.flow - 1].probe is not None
-        if is_probe and until.metric not in PROBED:
-            message = f"{until.metric} is not measured of flow {until.flow} of {condition.name}, a probe flow: choose another flow."
-            yield Problem("until.flow", message)
-        if not is_probe and until.metric in PROBE_ONLY:
-            message = (
-                f"{until.metric} is measured of probe flows alone, and flow {until.flow} of {condition.name} is none."
-            )
-            yield Problem("until.metric", message)
-        if (
-            not is_probe
-            and until.metric in DELIVERED
-            and not file.deliveries
-            and not condition.flows[until.flow - 1].offer
-        ):
-            message = (
-                f"{until.metric} needs a delivery table, which flow {until.flow} of {condition.name} does not keep: "
-                "write deliveries: true, or give the flow an offer."
-            )
-            yield Problem("until.metric", message)
 
 
 def _broken_trigger(file: CampaignFile) -> Iterator[Problem]:

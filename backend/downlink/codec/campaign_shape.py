@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     Field,
@@ -30,27 +30,20 @@ from downlink.codec.campaign_parts import (
     at,
     shown,
 )
+from downlink.codec.flow_shape import FlowPart, Option
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
 from downlink.codec.trigger_shape import TriggerPart
 from downlink.codec.until_shape import UntilPart
 from downlink.domain import campaign as domain
 from downlink.domain.campaign import (
-    INTCP,
-    INTCP_CHOICES,
-    INTCP_RANGES,
     LEAST_PHASE_S,
-    PROBE,
-    PROBE_EVERY_MS,
     SPLIT,
     Campaign,
     Sampling,
-    Scalar,
 )
-from downlink.domain.link import MAX_SENDERS
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.setting import Scope, Setting, settings
-from downlink.domain.text import is_storable
 from downlink.domain.timetable import Timetable
 
 MAX_CONDITIONS = 64
@@ -61,19 +54,7 @@ MAX_PRIMARY = 10
 MAX_WEIGHT = 100
 MAX_WINDOWS = 10
 MAX_BYTES = 10**13
-MAX_RATE_BPS = 10**12
-MAX_OPTION = 2**63
 PRIMARY_NAME = rf"({WINDOW_NAME}\.)?[a-z_]{{1,40}}"
-# TCP_CA_NAME_MAX is 16 with the closing zero.
-CC_NAME = r"[A-Za-z0-9_-]{1,15}"
-
-
-def _option(value: Any) -> Scalar:
-    if not isinstance(value, (str, int, float, bool)) or not is_storable(str(value)):
-        raise ValueError("must be a name with a text, a number, true or false.")
-    if isinstance(value, (int, float)) and not abs(value) < MAX_OPTION:
-        raise ValueError("must be a finite number, below 2^63.")
-    return value
 
 
 def _setting_value(setting: Setting) -> Any:
@@ -96,9 +77,6 @@ _REACHES = {
 
 def _help(setting: Setting) -> str:
     return f"{setting.meaning}. Takes {setting.allowed}; set {_REACHES[setting.scope]}"
-
-
-Option = Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 
 
 class _Untitled(GenerateJsonSchema):
@@ -168,105 +146,6 @@ class LimitsPart(Part):
 
     def to_domain(self) -> domain.Limits:
         return domain.Limits(self.attempts, self.bytes)
-
-
-class ProbePart(Part):
-    """Instead of data, a light echo over UDP: round-trip times and losses that do not come from TCP."""
-
-    every_ms: Annotated[int, Field(strict=True, ge=PROBE_EVERY_MS[0], le=PROBE_EVERY_MS[1]), WHOLE] = Field(
-        default=domain.Probe.every_ms, description="Milliseconds from one probe to the next"
-    )
-
-
-class OfferPart(Part):
-    """A flow sends messages at a fixed rate, and not as fast as it can."""
-
-    message_bytes: Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE] = Field(description="Bytes of a message")
-    every_ms: Annotated[int, Field(strict=True, ge=1, le=1_000), WHOLE] = Field(
-        description="Milliseconds from one message to the next"
-    )
-
-
-class FlowPart(Part):
-    """One flow of a condition."""
-
-    probe: ProbePart | None = None
-    transport: Literal["tcp", "split", "intcp"] = Field(
-        default="tcp", description="What carries it: TCP, TCP that ends at each relay, or INTCP"
-    )
-    relay_cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] | None = Field(
-        default=None, description="Congestion control of the relays of a split flow; that of the sender unless named"
-    )
-    offer: OfferPart | None = None
-
-    cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] = Field(
-        default=domain.Tcp.cc, description="Congestion control"
-    )
-    sender: Annotated[int, Field(strict=True, ge=1, le=MAX_SENDERS), WHOLE] = Field(
-        default=1, description="Which of the link's senders"
-    )
-    start_s: LaterSeconds = Field(default=0.0, description="Seconds after the start of the run")
-    options: dict[
-        Annotated[str, STORABLE],
-        Annotated[Any, PlainValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})],
-    ] = Field(default_factory=dict, description="Options of the control, or of INTCP, by name")
-    pacing_rate_bps: Annotated[int, Field(strict=True, ge=8, le=MAX_RATE_BPS), WHOLE] | None = Field(
-        default=None, description="The fastest rate of the sender, bit/s"
-    )
-
-    @model_validator(mode="after")
-    def _is_one_kind(self) -> FlowPart:
-        if self.cc == PROBE:
-            raise at("cc", "names a congestion control; write probe: {every_ms: 100} for a probe flow.")
-        if self.probe is not None:
-            for key in ("cc", "options", "pacing_rate_bps"):
-                if key in self.model_fields_set:
-                    raise at(key, "does not go with probe: a probe flow has no congestion control.")
-            for key in ("transport", "relay_cc", "offer"):
-                if key in self.model_fields_set:
-                    raise at(key, "does not go with probe: a probe flow carries no data.")
-        return self
-
-    @model_validator(mode="after")
-    def _is_carried(self) -> FlowPart:
-        if self.relay_cc is not None and self.transport != SPLIT:
-            raise at("relay_cc", "goes with transport: split alone, where TCP ends at each relay.")
-        if self.cc == INTCP:
-            raise at("cc", "names a congestion control; write transport: intcp for an INTCP flow.")
-        if self.transport != INTCP:
-            return self
-        for key in ("cc", "pacing_rate_bps"):
-            if key in self.model_fields_set:
-                raise at(key, "does not go with transport: intcp, whose hops have a rate law of their own.")
-        for name, value in self.options.items():
-            if fault := _intcp_fault(name, value):
-                raise at("options", fault)
-        return self
-
-    def to_domain(self) -> domain.FlowPlan:
-        offer = domain.Offer(self.offer.message_bytes, self.offer.every_ms) if self.offer else None
-        return domain.FlowPlan(self._transport(), self.sender, self.start_s, offer=offer)
-
-    def _transport(self) -> domain.Transport:
-        if self.probe is not None:
-            return domain.Probe(self.probe.every_ms)
-        if self.transport == INTCP:
-            return domain.Intcp(**self.options)
-        tcp = (self.cc, dict(self.options), self.pacing_rate_bps)
-        return domain.Split(*tcp, self.relay_cc or self.cc) if self.transport == SPLIT else domain.Tcp(*tcp)
-
-
-def _intcp_fault(name: str, value: Any) -> str | None:
-    """What is wrong with an option of INTCP."""
-    if choices := INTCP_CHOICES.get(name):
-        return None if value in choices else f"{name} must be one of {', '.join(choices)}, not {shown(value)}."
-    if name not in INTCP_RANGES:
-        return f"INTCP has no option {shown(name)}; it has {', '.join((*INTCP_RANGES, *INTCP_CHOICES))}."
-    least, most = INTCP_RANGES[name]
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if is_whole and least <= value <= most:
-        return None
-    return f"{name} must be a whole number from {least} to {most}, not {shown(value)}."
 
 
 _FIELDS: dict[str, Any] = {

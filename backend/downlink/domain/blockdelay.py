@@ -10,6 +10,8 @@ KINDS = (ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER)
 row: by how much the mean of the one, and of the other, changed."""
 DELAYS = (ONE_WAY, IN_ORDER)
 """Those that need both clocks."""
+PHASE_METRICS = {"one_way_delay_ms": ONE_WAY, "in_order_delay_ms": IN_ORDER, "jitter_ms": JITTER}
+"""Metrics of a phase that are made of a flow's delivery table."""
 
 
 class Why(StrEnum):

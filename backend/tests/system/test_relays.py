@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,6 +114,25 @@ def allowed(text: str) -> str:
     return text.replace("policy:\n", "policy:\n  relay_private: true\n")
 
 
+def build(
+    system: System, name: str, profile: str, hosts: tuple[Host, ...], folder: Path, *, has_router_hosts: bool = False
+) -> dict[str, Any]:
+    """Another link, with its agents: receiver, sender and relay. Answers what the link says of itself."""
+    file = folder / f"{name}.yaml"
+    file.write_text(profile)
+    rig = Rig(system.stack.supervisor, AGENT, f"{name}-{os.getpid()}")
+    control = system.stack.address.removeprefix("http://")
+    facts = rig.link_up(str(file), senders=1, control=control, has_router_hosts=has_router_hosts)
+    for host in hosts:
+        rig.join(host, system.client.post("/agents/enrolments", {"name": host.agent})["token"])
+        rig.start_agent(host)
+    wait_online(lambda: system.client.items("/agents"), hosts, system.stack.supervisor.check)
+    receiver, sender, relay = (host.agent for host in hosts)
+    ends = {"name": name, "receiver": receiver, "senders": [sender], "relays": [relay]}
+    system.client.post("/links", {**link_body(facts), **ends})
+    return facts
+
+
 def test_flows_over_a_relay_are_measured_like_tcp(relayed: System) -> None:
     campaign = relayed.launch(CAMPAIGN)
     relayed.wait_complete(campaign, timeout_s=240)
@@ -148,18 +168,7 @@ def check_delays(relayed: System, campaign: str, rate_bps: float) -> None:
 
 def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) -> None:
     """Three hops: the routers between them are one agent to the server, which carries INTCP alone."""
-    profile = tmp_path / "three-hops.yaml"
-    profile.write_text(THREE_HOPS)
-    rig = Rig(relayed.stack.supervisor, AGENT, f"sites-{os.getpid()}")
-    facts = rig.link_up(str(profile), senders=1, control=relayed.stack.address.removeprefix("http://"))
-    for host in SITES:
-        rig.join(host, relayed.client.post("/agents/enrolments", {"name": host.agent})["token"])
-        rig.start_agent(host)
-    wait_online(lambda: relayed.client.items("/agents"), SITES, relayed.stack.supervisor.check)
-    receiver, sender, sites = (host.agent for host in SITES)
-    ends = {"receiver": receiver, "senders": [sender], "relays": [sites], "name": "three-hops"}
-    relayed.client.post("/links", {**link_body(facts), **ends})
-
+    build(relayed, "three-hops", THREE_HOPS, SITES, tmp_path)
     found = relayed.client.post(
         "/campaigns/preview", {"source": OVER_SITES.replace("transport: intcp", "transport: split, cc: cubic")}
     )
@@ -175,20 +184,8 @@ def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) ->
 
 def test_a_router_of_an_emulated_link_can_be_a_host_that_ends_tcp(relayed: System, tmp_path: Path) -> None:
     """A lossy short hop before a long one: TCP that ends between them repairs its losses in a twentieth of the time."""
-    profile = tmp_path / "two-hops.yaml"
-    profile.write_text(TWO_HOPS)
-    rig = Rig(relayed.stack.supervisor, AGENT, f"routed-{os.getpid()}")
-    control = relayed.stack.address.removeprefix("http://")
-    facts = rig.link_up(str(profile), senders=1, control=control, has_router_hosts=True)
+    facts = build(relayed, "two-hops", TWO_HOPS, ROUTED, tmp_path, has_router_hosts=True)
     assert list(facts["hosts"]) == ["receiver", "router-1", "sender-1"]
-    for host in ROUTED:
-        rig.join(host, relayed.client.post("/agents/enrolments", {"name": host.agent})["token"])
-        rig.start_agent(host)
-    wait_online(lambda: relayed.client.items("/agents"), ROUTED, relayed.stack.supervisor.check)
-    receiver, sender, router = (host.agent for host in ROUTED)
-    ends = {"receiver": receiver, "senders": [sender], "relays": [router], "name": "two-hops"}
-    relayed.client.post("/links", {**link_body(facts), **ends})
-
     campaign = relayed.launch(AT_A_ROUTER)
     relayed.wait_complete(campaign, timeout_s=180)
     runs = {run["condition"]: run for run in relayed.runs_in_time(campaign)}
@@ -201,7 +198,9 @@ def test_a_router_of_an_emulated_link_can_be_a_host_that_ends_tcp(relayed: Syste
         "split": 1,
         "intcp": 1,
     }
-    (relay,) = [host for host in relayed.client.get(f"/runs/{runs['split']['id']}")["hosts"] if host["agent"] == router]
+    (relay,) = [
+        host for host in relayed.client.get(f"/runs/{runs['split']['id']}")["hosts"] if host["agent"] == ROUTED[2].agent
+    ]
     assert relay["settings_during"]["net.ipv4.tcp_rmem"] == "4096 131072 16000000"
     assert relay["settings_before"] == relay["settings_after"] != relay["settings_during"]
     assert flows["split"]["goodput_bps"] > 2 * flows["end to end"]["goodput_bps"]

@@ -5,6 +5,7 @@ import type { CampaignDetail } from '@/api/types'
 import { formatBytes, plural } from '@/lib/format'
 import { Panel } from '@/ui/Panel'
 import classes from './campaigns.module.css'
+import { useDataSize } from './queries'
 import { type TableFacts, useTableFacts } from './tableFacts'
 
 const FILES = [
@@ -73,6 +74,7 @@ const FEW_RUNS = 100
 /** isVisited: by somebody who may read this campaign alone; an archive says more than that. */
 export function DownloadsTab({ campaign, isVisited = false }: { campaign: CampaignDetail; isVisited?: boolean }) {
   const files = isVisited ? FILES.filter(({ name }) => name !== 'archive.zip') : FILES
+  const size = useDataSize(campaign.id, !isVisited).data
   const [isAsked, setIsAsked] = useState(campaign.ended_at !== null && campaign.runs_total <= FEW_RUNS)
   const base = `${API}/campaigns/${campaign.id}`
   const tables = files.map(({ name }) => name).filter((name) => name.endsWith('.csv'))
@@ -99,6 +101,11 @@ export function DownloadsTab({ campaign, isVisited = false }: { campaign: Campai
             <Button component="a" size="xs" variant="default" href={`${base}/${file.name}`} download aria-label={`Download ${file.name}`}>
               {file.name}
             </Button>
+            {file.name === 'archive.zip' && size ? (
+              <Text size="xs" c="dimmed">
+                {formatBytes(size.traces_bytes)} of samples, and the tables
+              </Text>
+            ) : null}
             {isAsked && file.name.endsWith('.csv') ? <Facts name={file.name} facts={facts[file.name]} /> : null}
           </div>
         ))}

@@ -22,6 +22,15 @@ type Given<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
 const given = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>
 
+/** How much room its samples take, for who may ask. */
+export const useDataSize = (campaign_id: string, enabled: boolean) =>
+  api.useQuery(
+    'get',
+    `${API}/campaigns/{campaign_id}/retention`,
+    { params: { path: { campaign_id } } },
+    { enabled, select: ({ size }) => size },
+  )
+
 export const useCampaignChoices = () => api.useQuery('get', `${API}/campaigns/choices`)
 
 const path = (campaign_id: string) => ({ params: { path: { campaign_id } } })

@@ -92,3 +92,9 @@ it('a server without room says so above each page', async () => {
   renderAt('/campaigns')
   expect(await screen.findByText(/accepts no samples and no imports: 4 MiB are free/)).toBeTruthy()
 })
+
+it('downloads say how large an archive becomes', async () => {
+  serveKept()
+  renderAt(`/campaigns/${IDS.acks}?tab=downloads`)
+  expect(await screen.findByText('16.0 MB of samples, and the tables')).toBeTruthy()
+})
