@@ -134,19 +134,26 @@ func onHost(t *testing.T, namespace string, call func() error) {
 	require.NoError(t, inside(ns, call))
 }
 
-// download fetches content over one TCP connection from a sender and returns how long it took.
-func download(t *testing.T, hosts map[string]HostInfo, sender, senderAddress string, content []byte) time.Duration {
+// serveOnce answers one connection to a host, and says where.
+func serveOnce(t *testing.T, namespace, host string, answer func(net.Conn)) (address string) {
 	t.Helper()
-	listener := listenOn(t, hosts[sender].Namespace, net.JoinHostPort(senderAddress, "0"))
+	listener := listenOn(t, namespace, net.JoinHostPort(host, "0"))
 	go func() {
 		conn, err := listener.Accept()
 		if err == nil {
-			_, _ = conn.Write(content)
+			answer(conn)
 			_ = conn.Close()
 		}
 	}()
+	return listener.Addr().String()
+}
+
+// download fetches content over one TCP connection from a sender and returns how long it took.
+func download(t *testing.T, hosts map[string]HostInfo, sender, senderAddress string, content []byte) time.Duration {
+	t.Helper()
+	address := serveOnce(t, hosts[sender].Namespace, senderAddress, func(conn net.Conn) { _, _ = conn.Write(content) })
 	began := time.Now()
-	conn := dialFrom(t, hosts[Receiver].Namespace, listener.Addr().String())
+	conn := dialFrom(t, hosts[Receiver].Namespace, address)
 	require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))
 	got, err := io.ReadAll(conn)
 	require.NoError(t, err)

@@ -50,36 +50,16 @@ func TestARouterThatIsAHostIsAsFarAsItsHops(t *testing.T) {
 	}
 }
 
-// relayOnce answers one connection with what comes of another to address.
-func relayOnce(t *testing.T, host HostInfo, address string) net.Addr {
-	listener := listenOn(t, host.Namespace, net.JoinHostPort(host.DataHost, "0"))
-	onward := dialFrom(t, host.Namespace, address)
-	go func() {
-		conn, err := listener.Accept()
-		if err == nil {
-			_, _ = io.Copy(conn, onward)
-			_ = conn.Close()
-		}
-	}()
-	return listener.Addr()
-}
-
 func TestAConnectionIsSplitAtARouterWhileTheLinkIsRestarted(t *testing.T) {
 	profile := stillHops(stillHop(20e6, 5, 0), stillHop(20e6, 20, 0))
 	lab := startLab(t, Options{Name: testName("split"), Profile: profile, Senders: 1, HasRouters: true})
 	hosts := lab.Hosts()
 	content := bytes.Repeat([]byte("downlink"), 250_000)
-	listener := listenOn(t, hosts["sender-1"].Namespace, net.JoinHostPort(hosts["sender-1"].DataHost, "0"))
-	go func() {
-		conn, err := listener.Accept()
-		if err == nil {
-			_, _ = conn.Write(content)
-			_ = conn.Close()
-		}
-	}()
+	source := serveOnce(t, hosts["sender-1"].Namespace, hosts["sender-1"].DataHost, func(conn net.Conn) { _, _ = conn.Write(content) })
 	began := time.Now()
-	relay := relayOnce(t, hosts["router-1"], listener.Addr().String())
-	conn := dialFrom(t, hosts[Receiver].Namespace, relay.String())
+	onward := dialFrom(t, hosts["router-1"].Namespace, source)
+	relay := serveOnce(t, hosts["router-1"].Namespace, hosts["router-1"].DataHost, func(conn net.Conn) { _, _ = io.Copy(conn, onward) })
+	conn := dialFrom(t, hosts[Receiver].Namespace, relay)
 	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now().Add(200*ms), 7, nil)
 	require.NoError(t, err)
 	require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))

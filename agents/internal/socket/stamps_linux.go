@@ -52,15 +52,24 @@ var stampWrite = func() []byte {
 }()
 
 // Write writes all of a part, as net.Conn does; the moment at which its last byte leaves can be had from Departures.
+//
+// The last byte is a write of its own, which the kernel takes whole or not at all. Of a longer one it often takes what fills
+// the buffer that is being made (tcp_sendmsg_locked), and then stamps the end of that. MSG_MORE keeps the rest of the part
+// from leaving in a packet without the last byte.
 func (s *Stamped) Write(part []byte) (written int, err error) {
 	raw, err := s.conn.SyscallConn()
-	if err != nil {
+	if err != nil || len(part) == 0 {
 		return 0, err
 	}
+	last := len(part) - 1
 	var failed error
 	err = raw.Write(func(fd uintptr) bool {
 		for written < len(part) && failed == nil {
-			n, callErr := unix.SendmsgN(int(fd), part[written:], stampWrite, nil, unix.MSG_NOSIGNAL)
+			piece, stamp, flags := part[written:last], []byte(nil), unix.MSG_NOSIGNAL|unix.MSG_MORE
+			if written == last {
+				piece, stamp, flags = part[last:], stampWrite, unix.MSG_NOSIGNAL
+			}
+			n, callErr := unix.SendmsgN(int(fd), piece, stamp, nil, flags)
 			switch callErr {
 			case nil:
 				written += n
