@@ -199,12 +199,32 @@ func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
 	requireOffered(t, "dl_cubic_search", false)
 }
 
-func TestANameTakenWithOtherOptionsIsRefused(t *testing.T) {
-	_, line := hold(t, "dl_hybla")
-	require.Equal(t, "held\n", line)
-	_, err := Load("dl_hybla", map[string]any{"rtt0_ms": 50})
-	require.ErrorIs(t, err, ErrAlreadyRegistered)
-	require.ErrorContains(t, err, "options")
+func TestEachControlIsSharedWithTheSameOptionsAndRefusedWithOthers(t *testing.T) {
+	for _, control := range Catalog() {
+		t.Run(control.Name, func(t *testing.T) {
+			_, line := hold(t, control.Name)
+			require.Equal(t, "held\n", line)
+			require.NoError(t, load(t, control.Name, nil).Close())
+			for i := range control.Options {
+				_, err := Load(control.Name, map[string]any{control.Options[i].Name: other(&control.Options[i])})
+				require.ErrorIs(t, err, ErrAlreadyRegistered)
+				require.ErrorContains(t, err, "options")
+			}
+		})
+	}
+}
+
+// other is a value of an option that is not its default.
+func other(option *Option) any {
+	for _, choice := range option.Choices {
+		if choice.Name != option.Default {
+			return choice.Name
+		}
+	}
+	if strconv.FormatUint(uint64(option.Min), 10) != option.Default {
+		return option.Min
+	}
+	return option.Max
 }
 
 func TestTheVerifierTakesEveryOptionsLimitsAndChoices(t *testing.T) {

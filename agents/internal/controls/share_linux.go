@@ -89,37 +89,57 @@ func opsOf(held link.Link) (*ebpf.Map, error) {
 	return ebpf.NewMapFromID(ebpf.MapID(id))
 }
 
-// mapsBehind opens the maps that a registered control's entry for acknowledgements uses, if it is one of our programs.
+// mapsBehind opens the maps that a registered control's entries use, if they are our programs. Not each entry uses the
+// map of the options.
 func mapsBehind(ops *ebpf.Map, mine *ebpf.Collection) (*ebpf.Collection, error) {
 	found := &ebpf.Collection{Maps: map[string]*ebpf.Map{}, Programs: map[string]*ebpf.Program{}}
-	program, err := entryOf(ops, "pkts_acked")
+	programs, err := entriesOf(ops)
 	if err != nil {
 		return found, err
 	}
-	defer func() { _ = program.Close() }()
-	info, err := program.Info()
-	if err != nil {
-		return found, err
-	}
-	if !isAmong(mine.Programs, info.Tag) {
-		return found, errOtherOptions
-	}
-	ids, _ := info.MapIDs()
-	for _, id := range ids {
-		m, err := ebpf.NewMapFromID(id)
-		if err != nil {
+	for _, program := range programs {
+		if err := addMapsOf(program, found.Maps, mine); err != nil {
 			return found, err
 		}
-		about, err := m.Info()
-		if err != nil {
-			return found, errors.Join(err, m.Close())
-		}
-		found.Maps[generalName(about.Name)] = m
 	}
 	if found.Maps[bpf.ProbeMapRings] == nil || found.Maps[bpf.ProbeMapTallies] == nil {
 		return found, errOtherOptions
 	}
 	return found, nil
+}
+
+// addMapsOf opens the maps of a program that are not among the found ones yet.
+func addMapsOf(number ebpf.ProgramID, found map[string]*ebpf.Map, mine *ebpf.Collection) error {
+	program, err := ebpf.NewProgramFromID(number)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = program.Close() }()
+	info, err := program.Info()
+	if err != nil {
+		return err
+	}
+	if !isAmong(mine.Programs, info.Tag) {
+		return errOtherOptions
+	}
+	ids, _ := info.MapIDs()
+	for _, id := range ids {
+		m, err := ebpf.NewMapFromID(id)
+		if err != nil {
+			return err
+		}
+		about, err := m.Info()
+		if err != nil {
+			return errors.Join(err, m.Close())
+		}
+		name := generalName(about.Name)
+		if found[name] != nil {
+			_ = m.Close()
+			continue
+		}
+		found[name] = m
+	}
+	return nil
 }
 
 // isAmong tells by the kernel's digest of its instructions whether a program is one of these.
@@ -140,8 +160,8 @@ func generalName(name string) string {
 	return name
 }
 
-// entryOf opens the program behind one member of the table: reading the table gives program ids.
-func entryOf(ops *ebpf.Map, member string) (*ebpf.Program, error) {
+// entriesOf answers the programs of the table: where a member is a function, reading the table gives a program's id.
+func entriesOf(ops *ebpf.Map) ([]ebpf.ProgramID, error) {
 	kernel, err := btf.LoadKernelSpec()
 	if err != nil {
 		return nil, err
@@ -154,18 +174,32 @@ func entryOf(ops *ebpf.Map, member string) (*ebpf.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	var found []ebpf.ProgramID
 	for _, outer := range value.Members {
 		table, ok := btf.As[*btf.Struct](outer.Type)
 		if !ok || outer.Name != "data" {
 			continue
 		}
 		for _, m := range table.Members {
-			if at := int(outer.Offset.Bytes() + m.Offset.Bytes()); m.Name == member && at+8 <= len(content) {
-				return ebpf.NewProgramFromID(ebpf.ProgramID(binary.NativeEndian.Uint64(content[at:])))
+			at := int(outer.Offset.Bytes() + m.Offset.Bytes())
+			if !isFunction(m.Type) || at+8 > len(content) {
+				continue
+			}
+			if number := binary.NativeEndian.Uint64(content[at:]); number != 0 {
+				found = append(found, ebpf.ProgramID(number))
 			}
 		}
 	}
-	return nil, fmt.Errorf("no entry %s", member)
+	return found, nil
+}
+
+func isFunction(member btf.Type) bool {
+	pointer, ok := btf.As[*btf.Pointer](member)
+	if !ok {
+		return false
+	}
+	_, ok = btf.As[*btf.FuncProto](pointer.Target)
+	return ok
 }
 
 func sameConstants(mine, theirs *ebpf.Map) bool {
