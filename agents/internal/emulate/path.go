@@ -3,8 +3,10 @@ package emulate
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +27,8 @@ type Path struct {
 	From  string    `yaml:"from"`
 	To    string    `yaml:"to"`
 	Queue PathQueue `yaml:"queue"` // of every hop
+	// LossRatio is that of every hop at all times, instead of the trace's.
+	LossRatio *float64 `yaml:"loss_ratio"`
 
 	plan *plan // what the file holds
 }
@@ -34,7 +38,7 @@ type PathQueue struct {
 	LimitBytes int `yaml:"limit_bytes"`
 }
 
-var pathKeys = []string{"file", "from", "to", "queue"}
+var pathKeys = []string{"file", "from", "to", "queue", "loss_ratio"}
 
 // UnmarshalYAML takes a file's name for a path with all defaults.
 func (p *Path) UnmarshalYAML(node *yaml.Node) error {
@@ -51,22 +55,59 @@ func (p *Path) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*plain)(p))
 }
 
-// load reads the trace: a file of the folder or below, or one with an absolute path.
+// load reads the trace: a file of the folder or below, one with an absolute path, or by its name alone one that
+// `downlink paths make` keeps.
 func (p *Path) load(folder fs.FS) (err error) {
 	if p.Queue.LimitBytes == 0 {
 		p.Queue.LimitBytes = defaultPathQueueBytes
 	}
-	file, err := openIn(folder, p.File)
+	file, err := p.open(folder)
 	if err != nil {
-		return fmt.Errorf("open the path trace, a file in the profile's folder or below, or an absolute path: %w", err)
+		return err
 	}
 	defer func() { _ = file.Close() }()
 	trace, err := pathtrace.Read(file)
 	if err != nil {
 		return fmt.Errorf("path trace %s: %w", p.File, err)
 	}
+	if p.LossRatio != nil {
+		setLoss(trace, *p.LossRatio)
+	}
 	p.plan = newPlan(trace)
 	return p.turn()
+}
+
+func (p *Path) open(folder fs.FS) (io.ReadCloser, error) {
+	switch {
+	case filepath.IsAbs(p.File):
+		return os.Open(p.File)
+	case filepath.Ext(p.File) == pathEnding:
+		file, err := folder.Open(p.File)
+		if err != nil {
+			return nil, fmt.Errorf("open the path trace, a file in the profile's folder or below, or an absolute path: %w", err)
+		}
+		return file, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the path trace %s: %w", p.File, err)
+	}
+	file, err := os.Open(filepath.Join(cache, "downlink", "paths", filepath.Base(p.File)+pathEnding))
+	if err != nil {
+		return nil, fmt.Errorf("open the path trace %s; `downlink paths make %s` makes it: %w", p.File, p.File, err)
+	}
+	return file, nil
+}
+
+// setLoss gives every hop the same loss at all times.
+func setLoss(trace *pathtrace.Trace, ratio float64) {
+	for _, path := range trace.Paths {
+		for _, hop := range path.Hops {
+			for i := range hop.Knots {
+				hop.Knots[i].LossRatio = ratio
+			}
+		}
+	}
 }
 
 // turn lets the trace lead from and to the profile's stations.
@@ -86,6 +127,9 @@ func (p *Path) turn() error {
 
 func (p Path) check(q problems) {
 	q.require(p.Queue.LimitBytes >= 1500, "queue.limit_bytes", "at least 1500, one packet", p.Queue.LimitBytes)
+	if ratio := p.LossRatio; ratio != nil {
+		q.require(*ratio >= 0 && *ratio <= 1, "loss_ratio", "from 0 to 1", *ratio)
+	}
 }
 
 // Stretch is the part of a path trace that a course flies.
@@ -216,6 +260,7 @@ type PathSummary struct {
 	WithoutPath, InGap time.Duration
 	LeastRtt           time.Duration
 	PeakBps            float64
+	LossRatio          *float64 // that the profile gives every hop; nil: the trace's own
 }
 
 // PathSummary says what the profile's path trace holds; isThere is false without one.
@@ -228,7 +273,7 @@ func (profile Profile) PathSummary() (s PathSummary, isThere bool) {
 	last := len(plan.trace.Paths)
 	s = PathSummary{
 		Name: plan.trace.Name, SHA256: plan.trace.SHA256, Lasts: plan.trace.Duration, Changes: last - 1, WithoutPath: plan.outages[last],
-		InGap: plan.gaps[last], LeastRtt: 2 * plan.leastSum, PeakBps: plan.peakBps, FewestHops: math.MaxInt,
+		InGap: plan.gaps[last], LeastRtt: 2 * plan.leastSum, PeakBps: plan.peakBps, LossRatio: path.LossRatio, FewestHops: math.MaxInt,
 	}
 	for _, station := range plan.trace.Stations {
 		s.Stations = append(s.Stations, station.Name)

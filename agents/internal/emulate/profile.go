@@ -311,11 +311,3 @@ func (d *Direction) load(folder fs.FS) error {
 	}
 	return nil
 }
-
-// openIn opens a file that a profile names, of its folder or anywhere.
-func openIn(folder fs.FS, name string) (io.ReadCloser, error) {
-	if filepath.IsAbs(name) {
-		return os.Open(name)
-	}
-	return folder.Open(name)
-}

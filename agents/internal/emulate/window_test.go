@@ -43,6 +43,9 @@ func TestProfilesOfPathsAreReadFromFiles(t *testing.T) {
 	}
 	trace := write("x.dlpath", pathtest.Encode(pathtest.Header(), []pathtest.Lasting{pathtest.Chain(3, 2*ms, 5*ms, 1e6, 0, 1, time.Minute)}))
 	const hop = "{down: {rate: {constant_bps: 2000000}, queue: {limit_bytes: 9000}, delay: {base_ms: 10}}, up: {rate: {constant_bps: 2000000}, queue: {limit_bytes: 9000}, delay: {base_ms: 10}}}"
+	t.Setenv("XDG_CACHE_HOME", folder)
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "downlink", "paths"), 0o700))
+	require.NoError(t, os.Link(trace, filepath.Join(folder, "downlink", "paths", "kept.dlpath")))
 	alone, err := LoadProfile(trace)
 	require.NoError(t, err)
 	require.InDelta(t, 18, alone.Facts.BaseRttMs, 1e-9)
@@ -53,6 +56,10 @@ func TestProfilesOfPathsAreReadFromFiles(t *testing.T) {
 		{"path: x.dlpath", "", 3},
 		{"path: {file: x.dlpath, from: west, to: east, queue: {limit_bytes: 30000}}", "", 3},
 		{"hops: [" + hop + ", {path: x.dlpath}, " + hop + "]", "", 5},
+		{"path: kept", "", 3},
+		{"path: {file: kept, loss_ratio: 0.001}", "", 3},
+		{"path: other", "`downlink paths make other` makes it", 0},
+		{"path: {file: kept, loss_ratio: 2}", "path.loss_ratio must be from 0 to 1", 0},
 		{"path: {file: x.dlpath, from: paris}", "joins east and west, and not the profile's stations paris", 0},
 		{"path: {file: x.dlpath, gap: 1}", "field gap not found", 0},
 		{"path: y.dlpath", "open the path trace", 0},
@@ -68,5 +75,28 @@ func TestProfilesOfPathsAreReadFromFiles(t *testing.T) {
 		}
 		require.NoError(t, err, c.text)
 		require.Equal(t, c.hops, profile.MostHops())
+	}
+}
+
+func TestAProfileMaySetTheLossOfEachHopOfItsPath(t *testing.T) {
+	folder := t.TempDir()
+	trace := pathtest.Encode(pathtest.Header(), []pathtest.Lasting{pathtest.Chain(3, 2*ms, 5*ms, 1e6, 0, 1, time.Minute)})
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "x.dlpath"), trace, 0o600))
+	for ratio, passed := range map[string]float64{"0": 1, "0.5": 0.125} {
+		file := filepath.Join(folder, "p.yaml")
+		require.NoError(t, os.WriteFile(file, []byte("name: p\norbit: LEO\npath: {file: x.dlpath, loss_ratio: "+ratio+"}\n"), 0o600))
+		profile, err := LoadProfile(file)
+		require.NoError(t, err)
+		var arrivals []arrival
+		for i := range 4000 {
+			arrivals = append(arrivals, arrival{time.Duration(i) * 10 * ms, 100})
+		}
+		through := 0
+		for _, fate := range simulate(t, New(profile, 7)[0].Line, arrivals) {
+			if fate.lost == NotLost {
+				through++
+			}
+		}
+		require.InDelta(t, passed, float64(through)/4000, 0.02, ratio)
 	}
 }

@@ -216,15 +216,23 @@ def _orbits_of(header: PathHeader, elements: Path | None) -> Orbits:
     return read_elements(content.decode(errors="replace"))
 
 
+def is_made(name: str) -> bool:
+    return cached(name).exists()
+
+
+def make_ready(name: str) -> None:
+    """Make a ready-made path and keep it."""
+    from downlink.constellation.asking import ready_path
+
+    content = made(ready_path(name, _program()))
+    make_folder(cache_folder())
+    write_bytes(cached(name), content)
+
+
 def _content(path: str, may_make: bool = True) -> bytes:
     file = Path(path) if "/" in path or path.endswith(SUFFIX) else cached(path)
-    if not file.exists() and may_make and path in READY:
-        from downlink.constellation.asking import ready_path
-
-        content = made(ready_path(path, _program()))
-        make_folder(file.parent)
-        write_bytes(file, content)
-        return content
+    if may_make and path in READY and not is_made(path):
+        make_ready(path)
     if not file.exists():
         raise NotFoundError(
             "path_unknown", f"There is no {file}. Make it with `downlink paths make`, see `downlink paths list`."

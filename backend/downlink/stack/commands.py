@@ -16,7 +16,7 @@ from downlink.cli.table import campaign_table, check_markers, put_between_marker
 from downlink.cli.watch import all_complete
 from downlink.domain.errors import UnavailableError
 from downlink.domain.link import MAX_SENDERS
-from downlink.stack.demo import own_campaign, read_needs, run_demo
+from downlink.stack.demo import make_paths, own_campaign, read_needs, run_demo
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
 from downlink.stack.watch import Watch
@@ -68,6 +68,7 @@ def demo(
     if table:
         check_markers(table)
     source, needs = read_needs(campaign or own_campaign(), profile or [], senders)
+    make_paths(needs)
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
         client = Client(Access(stack.address, stack.token))
@@ -85,7 +86,8 @@ def demo(
 @app.command()
 def study(
     names: Annotated[
-        list[str], typer.Argument(help="000, 001, 002, 003, checks, bbr, or a file like 003-best; several go together")
+        list[str],
+        typer.Argument(help="000, 001, 002, 003, 004, checks, bbr, or a file like 003-best; several go together"),
     ],
     home: Home = Path(".demo/studies"),
     dashboard: Dashboard = Path("frontend/dist"),
@@ -114,7 +116,7 @@ def study(
     check_host()
     check_hystart()
     jobs = read_jobs(names, is_full=full, trial_s=trial_s)
-    needs_of(jobs)  # what is missing is said before anything starts
+    make_paths(needs_of(jobs))  # what is missing is said before anything starts
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
         client = Client(Access(stack.address, stack.token))

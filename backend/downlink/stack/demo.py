@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from downlink.cli.client import Client
+from downlink.cli.paths import is_made, make_ready
 from downlink.cli.watch import follow
 from downlink.domain.campaign_state import UNDER_WAY
+from downlink.domain.readypaths import READY
 from downlink.stack.emulated import AGENT, build_links
 from downlink.stack.launcher import Stack, command
 from downlink.stack.needs import LinkNeed, link_needs
@@ -32,6 +34,18 @@ def read_needs(campaign_file: Path, profiles: list[str], senders: int) -> tuple[
 
     source = campaign_file.read_text()
     return source, link_needs(parse_campaign(source), profiles, known_profiles(AGENT), campaign_file.parent, senders)
+
+
+def make_paths(needs: Sequence[LinkNeed]) -> None:
+    """Make the ready-made paths that the links' profiles name, where none is kept: a minute or two each."""
+    from downlink.codec.profile_file import kept_paths
+
+    files = [file for need in needs if (file := Path(need.profile)).is_file()]
+    named = {name for file in files if file.suffix == ".yaml" for name in kept_paths(file.read_text())}
+    for name in sorted(named & READY.keys()):
+        if not is_made(name):
+            typer.echo(f"Making the path {name} …")
+            make_ready(name)
 
 
 def run_demo(

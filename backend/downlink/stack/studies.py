@@ -42,7 +42,13 @@ STUDIES: Mapping[str, tuple[Part, ...]] = {
     "001": (Part("001-pairs", 5), Part("001-vivace-elsewhere", 5)),
     "002": (Part("002-geo", 40), Part("002-leo", 60), Part("002-kernel", 5)),
     "003": (Part("003-best", 10),),
-    "004": (Part("004-5a", 5), Part("004-5b", 5), Part("004-5c", 5)),
+    "004": (
+        Part("004-5a", 5),
+        Part("004-5b", 5),
+        Part("004-5c", 5),
+        Part("004-6-low", 5),
+        Part("004-6-high", 5),
+    ),
     "checks": (Part("control-terrestrial", 5), Part("outside-leo", 5)),
     "bbr": (
         Part("001-bbr-when", 5),
