@@ -45,6 +45,10 @@ help: ## Show this list
 demo: install ## Everything at once: stack, emulated GEO link, agents, a campaign (DEMO_EXIT=1: end with it)
 	@$(LAUNCH) demo
 
+.PHONY: demo-intcp
+demo-intcp: install ## Two minutes of INTCP: Reno, split TCP and INTCP over a satellite hop that switches its rate
+	@$(LAUNCH) demo --home .demo/intcp --campaign docs/examples/intcp-taste.yaml
+
 .PHONY: study-controls
 study-controls: install ## As root, 45 minutes: every congestion control over GEO, five cycles; its table goes into docs/controls/study.md
 	@export DEMO_EXIT=1
@@ -53,20 +57,19 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 # One of them: make study-000, study-001, study-002, study-003, study-004, study-checks. Of causes, not of papers: make study-bbr.
 STUDIES := 000 001 002 003 checks
 CAUSES := bbr
-# Paper 004's figures. A campaign of them keeps five links busy, which is as much as two cores carry in time.
+# Paper 004's figures. A campaign of them keeps up to five links busy, which two cores do not carry in time.
 FIGURE := 5a 5b 5c 6-low 6-high
 
 .PHONY: studies
-studies: install ## As root, six and a half hours on a quiet machine: every study of docs/reproduction, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on
+studies: install ## As root, four hours on a quiet machine: the studies of docs/reproduction but 004, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on
 	@$(LAUNCH) study $(STUDIES) $(if $(FULL),--full)
-	@$(MAKE) study-004
 
 .PHONY: $(STUDIES:%=study-%) $(CAUSES:%=study-%)
 $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: study-intcp study-004 $(FIGURE:%=study-004-%)
-study-intcp: $(FIGURE:%=study-004-%) ## As root, half an hour each: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
+study-intcp: $(FIGURE:%=study-004-%) ## As root, half an hour each on four cores or more: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
 
 $(FIGURE:%=study-004-%): study-%: install
 	@$(LAUNCH) study $* --lanes 1 $(if $(FULL),--full)

@@ -3,10 +3,8 @@ package emulate
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,28 +73,6 @@ func (p *Path) load(folder fs.FS) (err error) {
 	}
 	p.plan = newPlan(trace)
 	return p.turn()
-}
-
-func (p *Path) open(folder fs.FS) (io.ReadCloser, error) {
-	switch {
-	case filepath.IsAbs(p.File):
-		return os.Open(p.File)
-	case filepath.Ext(p.File) == pathEnding:
-		file, err := folder.Open(p.File)
-		if err != nil {
-			return nil, fmt.Errorf("open the path trace, a file in the profile's folder or below, or an absolute path: %w", err)
-		}
-		return file, nil
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return nil, fmt.Errorf("find the path trace %s: %w", p.File, err)
-	}
-	file, err := os.Open(filepath.Join(cache, "downlink", "paths", filepath.Base(p.File)+pathEnding))
-	if err != nil {
-		return nil, fmt.Errorf("open the path trace %s; `downlink paths make %s` makes it: %w", p.File, p.File, err)
-	}
-	return file, nil
 }
 
 // setLoss gives every hop the same loss at all times.

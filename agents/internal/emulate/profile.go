@@ -311,3 +311,26 @@ func (d *Direction) load(folder fs.FS) error {
 	}
 	return nil
 }
+
+// open finds the path trace.
+func (p *Path) open(folder fs.FS) (io.ReadCloser, error) {
+	switch {
+	case filepath.IsAbs(p.File):
+		return os.Open(p.File)
+	case filepath.Ext(p.File) == pathEnding:
+		file, err := folder.Open(p.File)
+		if err != nil {
+			return nil, fmt.Errorf("open the path trace, a file in the profile's folder or below, or an absolute path: %w", err)
+		}
+		return file, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the path trace %s: %w", p.File, err)
+	}
+	file, err := os.Open(filepath.Join(cache, "downlink", "paths", filepath.Base(p.File)+pathEnding))
+	if err != nil {
+		return nil, fmt.Errorf("open the path trace %s; `downlink paths make %s` makes it: %w", p.File, p.File, err)
+	}
+	return file, nil
+}

@@ -24,6 +24,8 @@ const (
 	catchUp = 10 * time.Millisecond
 	// farewell is how long a home goes on after its run: what tells the neighbours is sent three times.
 	farewell = 60 * time.Millisecond
+	// LateAfter is from when on a moment of a node counts as late: half an epoch of the rate law.
+	LateAfter = 5 * time.Millisecond
 	// longestSleep bounds the wait of a node that wants nothing.
 	longestSleep = time.Minute
 )
@@ -48,6 +50,20 @@ type door struct {
 	batch *socket.Batch
 }
 
+// Lateness says how often a node acted late: on a datagram that had come, or at a moment of its own.
+type Lateness struct {
+	Moments, Late uint64
+	Most          time.Duration
+}
+
+func (l *Lateness) note(by time.Duration) {
+	l.Moments++
+	if by > LateAfter {
+		l.Late++
+	}
+	l.Most = max(l.Most, by)
+}
+
 // Home is a node behind one socket or two.
 type Home struct {
 	run     uint64
@@ -60,6 +76,8 @@ type Home struct {
 	asking    *door // for the neighbour upstream; nil where there is none
 	upstream  intcp.Address
 	taken     time.Duration // the newest moment that the node knows
+	due       time.Duration // when the node wants to act next
+	lateness  Lateness
 	out       intcp.Outbox
 	addresses map[intcp.Address]*net.UDPAddr
 }
@@ -184,10 +202,26 @@ func (h *Home) At(moment time.Duration) time.Time {
 func (h *Home) Do(act func(now time.Duration, node *intcp.Node)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.now()
+	now := h.wakeUp()
 	act(now, h.node)
 	h.taken = now
 	h.leave(now, h.node.Step(now, intcp.Address{}, nil, &h.out))
+}
+
+// wakeUp answers what time it is, and notes by how much the node is late if it wanted to act before.
+func (h *Home) wakeUp() (now time.Duration) {
+	now = h.now()
+	if h.due > 0 && now >= h.due {
+		h.lateness.note(now - h.due)
+	}
+	return now
+}
+
+// Lateness is that of all moments so far.
+func (h *Home) Lateness() Lateness {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lateness
 }
 
 // Look looks at a content, and does what has become due.
@@ -217,7 +251,8 @@ func (h *Home) leave(now, wake time.Duration) {
 	}
 	h.out.Reset()
 	sleep := min(max(wake-now, leastSleep), longestSleep)
-	_ = doors[0].conn.SetReadDeadline(h.began.Add(now + sleep))
+	h.due = now + sleep
+	_ = doors[0].conn.SetReadDeadline(h.began.Add(h.due))
 }
 
 // way is the socket by which a neighbour is reached.
@@ -257,8 +292,9 @@ func (h *Home) serve(d *door) {
 func (h *Home) step(d *door) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.now()
+	now := h.wakeUp()
 	d.batch.Each(func(from netip.AddrPort, datagram []byte, waited time.Duration) {
+		h.lateness.note(waited)
 		h.taken = max(h.taken, now-waited)
 		h.node.Take(h.taken, AddressOf(from), datagram, &h.out)
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/linkcontrol"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/tcpinfo"
@@ -17,6 +18,8 @@ const (
 	rowPatience = 10 * time.Second
 	// mostLateRatio is the share of rows with late packets above which a run says more of this machine than of the link.
 	mostLateRatio = 0.05
+	// mostLateMoments is the same of the moments of this agent's INTCP node: a machine that emulates a link carries its ends too.
+	mostLateMoments = 0.05
 )
 
 // linkRun is an emulated link's part in a run; nil where the link is none, or no agent of ours sits beside it.
@@ -115,6 +118,20 @@ func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error
 			found.LateSamples, l.ended.Rows, time.Duration(found.LateLimitUs)*time.Microsecond, time.Duration(found.LatenessMaxUs)*time.Microsecond)
 	}
 	return found, nil
+}
+
+// checkNode fails a run over an emulated link whose INTCP node got too little of this machine: that looks like a slow
+// transport. On a host of its own a node that is late is part of what is measured.
+func (l *linkRun) checkNode(home *intcpsocket.Home) error {
+	if l == nil || home == nil {
+		return nil
+	}
+	late := home.Lateness()
+	if float64(late.Late) <= mostLateMoments*float64(late.Moments) {
+		return nil
+	}
+	return fail(protocol.ReasonEmulatorLate, "INTCP was late on this machine, which emulates the link: %d of %d moments came more than %s after their time, the worst %s; let it do less beside the run",
+		late.Late, late.Moments, intcpsocket.LateAfter, late.Most.Round(time.Millisecond))
 }
 
 // losses are those of this agent's flows by their numbers; all else that was lost is of no flow.

@@ -216,7 +216,7 @@ func (t *Trial) carryOut(ctx context.Context) error {
 		return err
 	}
 	weather, err := link.end(outcomes)
-	if err != nil {
+	if err = errors.Join(err, link.checkNode(ports.home)); err != nil {
 		return err
 	}
 	return t.reportFinished(outcomes, weather)
