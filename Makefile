@@ -57,7 +57,7 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 # One of them: make study-000, study-001, study-002, study-003, study-004, study-checks. Of causes, not of papers: make study-bbr.
 STUDIES := 000 001 002 003 checks
 CAUSES := bbr
-# Paper 004's figures. A campaign of them keeps up to five links busy, which two cores do not carry in time.
+# Paper 004's figures.
 FIGURE := 5a 5b 5c 6-low 6-high
 
 .PHONY: studies
@@ -69,10 +69,10 @@ $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: study-intcp study-004 $(FIGURE:%=study-004-%)
-study-intcp: $(FIGURE:%=study-004-%) ## As root, half an hour each on four cores or more: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
+study-intcp: $(FIGURE:%=study-004-%) ## As root, 40 to 80 minutes each: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
 
 $(FIGURE:%=study-004-%): study-%: install
-	@$(LAUNCH) study $* --lanes 1 $(if $(FULL),--full)
+	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 study-004: study-intcp
 

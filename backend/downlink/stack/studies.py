@@ -43,11 +43,11 @@ STUDIES: Mapping[str, tuple[Part, ...]] = {
     "002": (Part("002-geo", 40), Part("002-leo", 60), Part("002-kernel", 5)),
     "003": (Part("003-best", 10),),
     "004": (
-        Part("004-5a", 5),
-        Part("004-5b", 5),
-        Part("004-5c", 5),
-        Part("004-6-low", 5),
-        Part("004-6-high", 5),
+        Part("004-5a", 3),
+        Part("004-5b", 3),
+        Part("004-5c", 3),
+        Part("004-6-low", 3),
+        Part("004-6-high", 3),
     ),
     "checks": (Part("control-terrestrial", 5), Part("outside-leo", 5)),
     "bbr": (
