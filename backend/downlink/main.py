@@ -152,32 +152,42 @@ def _leave() -> NoReturn:
     os._exit(0)
 
 
+def _started(part: str) -> Settings:
+    """What a process of the server does first. Spans come before the rooms: these take the libraries' functions as they are then."""
+    from downlink.spans import start_spans
+
+    _await_launcher()
+    settings = _settings()
+    start_spans(settings, part)
+    return settings
+
+
 @app.command(rich_help_panel="Server")
 def api() -> None:
     """Serve the REST API and the dashboard."""
+    settings = _started("api")
     from downlink.api.server import serve
 
-    _await_launcher()
-    serve(_settings())
+    serve(settings)
 
 
 @app.command(rich_help_panel="Server")
 def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time")] = 2) -> None:
     """Carry out the jobs that are due: seal, analyse, report, sweep. Any number of them share the work."""
+    settings = _started("worker")
     from downlink.jobs.worker import run_worker
 
-    _await_launcher()
-    run_worker(_settings(), concurrency)
+    run_worker(settings, concurrency)
     _leave()
 
 
 @app.command(rich_help_panel="Server")
 def conductor() -> None:
     """Once a second, lease due runs, watch deadlines and send jobs. One does it; any others wait to take over."""
+    settings = _started("conductor")
     from downlink.jobs.conduct import run_conductor
 
-    _await_launcher()
-    run_conductor(_settings())
+    run_conductor(settings)
     _leave()
 
 

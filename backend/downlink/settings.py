@@ -89,6 +89,11 @@ class Settings(BaseSettings):
         description="Serve Prometheus metrics at /metrics of this port, which nobody but Prometheus should reach",
     )
     metrics_host: str = Field(default="127.0.0.1", description="Address that the metrics listen on")
+    otlp_url: str | None = Field(
+        default=None,
+        description="Where spans of requests, jobs and queries are sent (OpenTelemetry, OTLP over HTTP), "
+        "such as http://collector:4318/v1/traces; none are made without it",
+    )
     allowed_hosts: str = Field(
         default="",
         description="Names by which requests may call this host, comma separated, `*.` for parts; any when empty",
@@ -168,6 +173,12 @@ class Settings(BaseSettings):
             raise ValueError(f"DOWNLINK_TRACE_STORE names an S3 store: set {keys} too")
         if self.s3_endpoint and not re.match(r"https?://[^/]+", self.s3_endpoint):
             raise ValueError("DOWNLINK_S3_ENDPOINT must be https://host[:port]")
+        return self
+
+    @model_validator(mode="after")
+    def _check_otlp_url(self) -> Self:
+        if self.otlp_url and not re.match(r"https?://[^/]+/", self.otlp_url):
+            raise ValueError("DOWNLINK_OTLP_URL must be https://host[:port]/v1/traces")
         return self
 
     @model_validator(mode="after")

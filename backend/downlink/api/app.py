@@ -63,6 +63,7 @@ from downlink.api.slots import Slots, Turns
 from downlink.api.waiting import Waiting
 from downlink.courier.provider import Client, Provider
 from downlink.settings import Settings
+from downlink.spans import with_spans
 from downlink.storage.unit import open_units
 from downlink.tracestore import TraceStore
 
@@ -127,7 +128,7 @@ class Application(FastAPI):
             app = TrustedHostMiddleware(app, names, www_redirect=False)
         app = GZipMiddleware(app, GZIP_FROM_BYTES, GZIP_LEVEL, exclude_content_types=PACKED)
         app = SecurityHeaders(app, is_https=settings.is_https)
-        return Linger(Observe(app, figures=self.state.figures))
+        return Linger(with_spans(Observe(app, figures=self.state.figures), settings))
 
 
 def create_app(settings: Settings) -> FastAPI:

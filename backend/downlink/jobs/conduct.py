@@ -15,6 +15,7 @@ from downlink.jobs.app import make_celery, sender
 from downlink.jobs.mailbox import Mailbox
 from downlink.logs import configure_logs
 from downlink.settings import Settings
+from downlink.spans import span
 from downlink.storage.turn import StoppedError, open_units_in_turn, take_turn, wait_for_order
 from downlink.storage.unit import UnitFactory
 
@@ -35,7 +36,9 @@ def run_conductor(settings: Settings) -> None:
     units = open_units_in_turn(settings.database, LOCK, send, stop.wait)
     try:
         while not stop.is_set():
-            _rest(units, _tick(units), stop)
+            with span("tick", settings):
+                pause_s = _tick(units)
+            _rest(units, pause_s, stop)
     except StoppedError:
         pass
     finally:
