@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,6 +70,10 @@ type Home struct {
 	run     uint64
 	began   time.Time
 	running sync.WaitGroup
+	ending  sync.Once
+	closed  chan struct{}
+
+	timer *time.Timer // for the moment at which the node wants to act next
 
 	mu        sync.Mutex // of all below
 	node      *intcp.Node
@@ -91,6 +96,7 @@ func Open(plan Plan) (*Home, error) {
 	h := &Home{
 		// A node's clock begins after 0, which means never.
 		run: plan.Run, began: time.Now().Add(-time.Second), node: node, addresses: map[intcp.Address]*net.UDPAddr{},
+		timer: time.NewTimer(longestSleep), closed: make(chan struct{}),
 	}
 	if plan.Address != "" {
 		if h.served, err = openDoor(plan.Address); err != nil {
@@ -102,10 +108,14 @@ func Open(plan Plan) (*Home, error) {
 			return nil, errors.Join(err, h.closeDoors())
 		}
 	}
+	h.taken = h.now()
 	for _, d := range h.doors() {
 		h.running.Go(func() { h.serve(d) })
 	}
-	h.Do(func(time.Duration, *intcp.Node) {})
+	h.running.Go(h.keepTime)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.act()
 	return h, nil
 }
 
@@ -202,10 +212,9 @@ func (h *Home) At(moment time.Duration) time.Time {
 func (h *Home) Do(act func(now time.Duration, node *intcp.Node)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.wakeUp()
-	act(now, h.node)
-	h.taken = now
-	h.leave(now, h.node.Step(now, intcp.Address{}, nil, &h.out))
+	h.taken = h.moment()
+	act(h.taken, h.node)
+	h.act()
 }
 
 // wakeUp answers what time it is, and notes by how much the node is late if it wanted to act before.
@@ -239,20 +248,34 @@ func (h *Home) IsMet() (isMet bool) {
 // Err is nil: a home's node lasts as long as the home.
 func (h *Home) Err() error { return nil }
 
+// moment answers what time it is for the node. Whoever calls holds the lock.
+//
+// While datagrams wait in a socket it is as late as when the last one came that the node knows: else it would ask again for
+// what is there already, and a machine that is late would have the more to do.
+func (h *Home) moment() time.Duration {
+	now := h.wakeUp()
+	if slices.ContainsFunc(h.doors(), func(d *door) bool { return d.batch.HasMore() }) {
+		return h.taken
+	}
+	return max(h.taken, now)
+}
+
+// act lets the node do what is due.
+func (h *Home) act() { h.leave(h.taken, h.node.Step(h.taken, intcp.Address{}, nil, &h.out)) }
+
 // leave sends what the node gave, and sets the moment at which a wait ends. Whoever calls holds the lock.
 func (h *Home) leave(now, wake time.Duration) {
 	for i := range h.out.Datagrams {
 		to := h.out.Datagrams[i].To
 		h.way(to).batch.Add(h.address(to), h.out.Datagrams[i].Bytes)
 	}
-	doors := h.doors()
-	for _, d := range doors {
+	for _, d := range h.doors() {
 		_ = d.batch.Flush() // a closed socket ends the wait as well
 	}
 	h.out.Reset()
 	sleep := min(max(wake-now, leastSleep), longestSleep)
 	h.due = now + sleep
-	_ = doors[0].conn.SetReadDeadline(h.began.Add(h.due))
+	h.timer.Reset(sleep)
 }
 
 // way is the socket by which a neighbour is reached.
@@ -281,8 +304,7 @@ func (h *Home) address(a intcp.Address) *net.UDPAddr {
 // serve ends when the socket is closed.
 func (h *Home) serve(d *door) {
 	for {
-		err := d.batch.Wait()
-		if errors.Is(err, net.ErrClosed) {
+		if errors.Is(d.batch.Wait(), net.ErrClosed) {
 			return
 		}
 		h.step(d)
@@ -292,14 +314,26 @@ func (h *Home) serve(d *door) {
 func (h *Home) step(d *door) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.wakeUp()
+	now := h.now()
 	d.batch.Each(func(from netip.AddrPort, datagram []byte, waited time.Duration) {
 		h.lateness.note(waited)
 		h.taken = max(h.taken, now-waited)
 		h.node.Take(h.taken, AddressOf(from), datagram, &h.out)
 	})
-	h.taken = now
-	h.leave(now, h.node.Step(now, intcp.Address{}, nil, &h.out))
+	h.taken = h.moment()
+	h.act()
+}
+
+// keepTime lets the node act at its moments, until the home is closed.
+func (h *Home) keepTime() {
+	for {
+		select {
+		case <-h.timer.C:
+			h.Do(func(time.Duration, *intcp.Node) {})
+		case <-h.closed:
+			return
+		}
+	}
 }
 
 // Ask names the neighbour upstream and tries to reach it.
@@ -323,6 +357,7 @@ func (h *Home) Publish(content intcp.Content, stream intcp.Stream) (err error) {
 func (h *Home) Close() error {
 	h.Do(func(_ time.Duration, node *intcp.Node) { node.End(h.run) })
 	time.Sleep(farewell)
+	h.ending.Do(func() { close(h.closed) })
 	err := h.closeDoors()
 	h.running.Wait()
 	return err

@@ -90,6 +90,16 @@ func (b *Batch) ReceiveBytes() (bytes int, err error) {
 	return bytes, err
 }
 
+// HasMore tells whether datagrams wait in the socket; any goroutine may ask.
+func (b *Batch) HasMore() bool {
+	bytes := 0
+	err := onRaw(b.conn, func(fd int) (err error) {
+		bytes, err = unix.IoctlGetInt(fd, unix.SIOCINQ) // of the first one: none is empty here
+		return err
+	})
+	return err == nil && bytes > 0
+}
+
 func onRaw(conn *net.UDPConn, act func(fd int) error) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -105,7 +115,7 @@ func onRaw(conn *net.UDPConn, act func(fd int) error) error {
 // JoinsDatagrams tells whether the kernel takes and brings datagrams joined, which saves most of their cost.
 func (b *Batch) JoinsDatagrams() bool { return b.joins }
 
-// Wait returns when datagrams have come, and with an error at the socket's deadline or end.
+// Wait returns when datagrams have come, and with an error at the socket's end.
 func (b *Batch) Wait() (err error) {
 	for i := range b.in {
 		b.in[i].OOB = b.in[i].OOB[:controlBytes]

@@ -17,6 +17,7 @@ func TestALateNodeSpoilsARunOverAnEmulatedLink(t *testing.T) {
 	home, err := intcpsocket.Open(intcpsocket.Plan{Address: "127.0.0.1:0", Run: 1, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, home.Close()) }()
+	time.Sleep(100 * time.Millisecond) // the kernel begins to stamp what comes a moment after it was asked to (net_enable_timestamp)
 	require.NoError(t, new(linkRun).checkNode(home), "it has done nothing late yet")
 
 	conn, err := net.Dial("udp", home.Local().String())
