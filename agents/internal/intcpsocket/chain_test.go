@@ -135,6 +135,31 @@ func TestAFlowEndsAtItsSeconds(t *testing.T) {
 	}
 }
 
+// TestWhatWaitsInASocketIsNotAskedForAgain keeps a receiver from its socket now and then, as a busy machine does.
+func TestWhatWaitsInASocketIsNotAskedForAgain(t *testing.T) {
+	c := newChain(t, 0, transfer.Stop{After: 2 * time.Second})
+	c.offer = &transfer.Offer{MessageBytes: 25_000, Every: 5 * time.Millisecond} // 40 Mb/s, of which 150 kB come meanwhile
+	ctx, cancel := context.WithCancel(t.Context())
+	var held sync.WaitGroup
+	held.Go(func() {
+		for ctx.Err() == nil {
+			c.homes[1].Do(func(time.Duration, *intcp.Node) { time.Sleep(30 * time.Millisecond) })
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	results, errs := c.carry(t)
+	cancel()
+	held.Wait()
+	for i, result := range results {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
+	}
+	look, _ := c.homes[0].Look(c.content())
+	share := float64(look.AgainBytes) / float64(look.SentBytes)
+	t.Logf("%.0f Mb/s, %.2f %% of it again", 4e-6*float64(look.SentBytes), 100*share)
+	require.Less(t, share, 0.1, "a node whose timers act first asks for a third of it again")
+}
+
 func TestMessagesComeAtTheirRate(t *testing.T) {
 	c := newChain(t, 1, transfer.Stop{After: time.Second})
 	c.offer = &transfer.Offer{MessageBytes: 1400, Every: 5 * time.Millisecond}

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"downlink/agents/internal/intcp"
@@ -49,7 +50,12 @@ type Plan struct {
 type door struct {
 	conn  *net.UDPConn
 	batch *socket.Batch
+	// isBrought: what was read last is not with the node yet.
+	isBrought atomic.Bool
 }
+
+// hasMore tells whether something has come that the node does not know.
+func (d *door) hasMore() bool { return d.isBrought.Load() || d.batch.HasMore() }
 
 // Lateness says how often a node acted late: on a datagram that had come, or at a moment of its own.
 type Lateness struct {
@@ -132,7 +138,7 @@ func openDoor(address string) (*door, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &door{conn, batch}, nil
+	return &door{conn: conn, batch: batch}, nil
 }
 
 func (h *Home) doors() (doors []*door) {
@@ -250,11 +256,11 @@ func (h *Home) Err() error { return nil }
 
 // moment answers what time it is for the node. Whoever calls holds the lock.
 //
-// While datagrams wait in a socket it is as late as when the last one came that the node knows: else it would ask again for
+// While datagrams wait it is as late as when the last one came that the node knows: else it would ask again for
 // what is there already, and a machine that is late would have the more to do.
 func (h *Home) moment() time.Duration {
 	now := h.wakeUp()
-	if slices.ContainsFunc(h.doors(), func(d *door) bool { return d.batch.HasMore() }) {
+	if slices.ContainsFunc(h.doors(), (*door).hasMore) {
 		return h.taken
 	}
 	return max(h.taken, now)
@@ -307,6 +313,7 @@ func (h *Home) serve(d *door) {
 		if errors.Is(d.batch.Wait(), net.ErrClosed) {
 			return
 		}
+		d.isBrought.Store(true)
 		h.step(d)
 	}
 }
@@ -320,6 +327,7 @@ func (h *Home) step(d *door) {
 		h.taken = max(h.taken, now-waited)
 		h.node.Take(h.taken, AddressOf(from), datagram, &h.out)
 	})
+	d.isBrought.Store(false)
 	h.taken = h.moment()
 	h.act()
 }
