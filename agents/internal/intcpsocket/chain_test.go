@@ -157,7 +157,7 @@ func TestWhatWaitsInASocketIsNotAskedForAgain(t *testing.T) {
 	look, _ := c.homes[0].Look(c.content())
 	share := float64(look.AgainBytes) / float64(look.SentBytes)
 	t.Logf("%.0f Mb/s, %.2f %% of it again", 4e-6*float64(look.SentBytes), 100*share)
-	require.Less(t, share, 0.1, "a node whose timers act first asks for a third of it again")
+	require.Less(t, share, 0.15, "a node whose timers act first asks for a third of it again")
 }
 
 func TestMessagesComeAtTheirRate(t *testing.T) {
