@@ -115,7 +115,7 @@ func onRaw(conn *net.UDPConn, act func(fd int) error) error {
 // JoinsDatagrams tells whether the kernel takes and brings datagrams joined, which saves most of their cost.
 func (b *Batch) JoinsDatagrams() bool { return b.joins }
 
-// Wait returns when datagrams have come, and with an error at the socket's end.
+// Wait returns when datagrams have come, and with an error at the socket's deadline or end.
 func (b *Batch) Wait() (err error) {
 	for i := range b.in {
 		b.in[i].OOB = b.in[i].OOB[:controlBytes]
