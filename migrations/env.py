@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from alembic import context
-from downlink.storage.tables import Table
 from sqlalchemy import create_engine, text
+
+from downlink.storage.tables import Table
 
 MIGRATION_LOCK = 7_266_402_415
 

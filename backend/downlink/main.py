@@ -156,7 +156,6 @@ def _started(part: str) -> Settings:
     """What a process of the server does first. Spans come before the rooms: these take the libraries' functions as they are then."""
     from downlink.spans import start_spans
 
-    _await_launcher()
     settings = _settings()
     start_spans(settings, part)
     return settings
@@ -168,6 +167,7 @@ def api() -> None:
     settings = _started("api")
     from downlink.api.server import serve
 
+    _await_launcher()
     serve(settings)
 
 
@@ -177,6 +177,7 @@ def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time"
     settings = _started("worker")
     from downlink.jobs.worker import run_worker
 
+    _await_launcher()
     run_worker(settings, concurrency)
     _leave()
 
@@ -187,6 +188,7 @@ def conductor() -> None:
     settings = _started("conductor")
     from downlink.jobs.conduct import run_conductor
 
+    _await_launcher()
     run_conductor(settings)
     _leave()
 

@@ -24,7 +24,7 @@ _NAME = "downlink"
 
 def start_spans(settings: Settings, part: str) -> None:
     """Let this process, a part of the server, send spans. To be called before the rooms that it works with are loaded."""
-    if settings.otlp_url is None:
+    if not settings.otlp_url:
         return
     from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -44,7 +44,7 @@ def start_spans(settings: Settings, part: str) -> None:
 
 def with_spans(app: ASGIApp, settings: Settings) -> ASGIApp:
     """The application, with a span for each request."""
-    if settings.otlp_url is None:
+    if not settings.otlp_url:
         return app
     from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
 
@@ -53,7 +53,7 @@ def with_spans(app: ASGIApp, settings: Settings) -> ASGIApp:
 
 def span(name: str, settings: Settings) -> AbstractContextManager[object]:
     """A span around a block, under which the queries in it lie."""
-    if settings.otlp_url is None:
+    if not settings.otlp_url:
         return nullcontext()
     from opentelemetry import trace
 

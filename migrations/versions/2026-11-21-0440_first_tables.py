@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from downlink.storage.tables.base import Xid8
 from sqlalchemy.dialects import postgresql
+
+from downlink.storage.tables.base import Xid8
 
 revision = "91d7ca2e579b"
 down_revision = None

@@ -41,13 +41,13 @@ def upgrade() -> None:
     )
     names = ", ".join(f"'{name}'" for name in QUANTITIES)
     op.execute(
-        f"INSERT INTO flow_series SELECT run_id, flow, count(*), ARRAY[{names}], {packed(QUANTITIES)} "
+        f"INSERT INTO flow_series SELECT run_id, flow, count(*), ARRAY[{names}], {packed(QUANTITIES)} "  # noqa: S608
         "FROM series GROUP BY run_id, flow"
     )
     op.drop_table("series")
     op.add_column("limits", sa.Column("seconds", sa.LargeBinary(), server_default="", nullable=False))
     op.execute(
-        f"UPDATE limits SET seconds = found.seconds FROM (SELECT run_id, flow, {packed(LIMITS)} AS seconds "
+        f"UPDATE limits SET seconds = found.seconds FROM (SELECT run_id, flow, {packed(LIMITS)} AS seconds "  # noqa: S608
         "FROM limit_bins GROUP BY run_id, flow) found WHERE limits.run_id = found.run_id AND limits.flow = found.flow"
     )
     op.alter_column("limits", "seconds", server_default=None)
@@ -79,7 +79,7 @@ def downgrade() -> None:
             sa.PrimaryKeyConstraint("run_id", "flow", "bin_s", name=f"pk_{table}"),
         )
         source = "packed FROM flow_series" if table == "series" else "seconds FROM limits"
-        stored = op.get_bind().execute(sa.text(f"SELECT run_id, flow, {source}")).fetchall()
+        stored = op.get_bind().execute(sa.text(f"SELECT run_id, flow, {source}")).fetchall()  # noqa: S608
         for at in range(0, len(stored), BATCH):
             rows = [second for row in stored[at : at + BATCH] for second in seconds(row, names)]
             if rows:

@@ -256,8 +256,8 @@ func (h *Home) Err() error { return nil }
 
 // moment answers what time it is for the node. Whoever calls holds the lock.
 //
-// While datagrams wait it is as late as when the last one came that the node knows: else it would ask again for
-// what is there already, and a machine that is late would have the more to do.
+// While datagrams wait, it is the moment at which the newest one that the node knows came. Otherwise its timers would ask
+// again for data that has arrived already, and a busy machine would get more to do.
 func (h *Home) moment() time.Duration {
 	now := h.wakeUp()
 	if slices.ContainsFunc(h.doors(), (*door).hasMore) {
@@ -269,14 +269,14 @@ func (h *Home) moment() time.Duration {
 // act lets the node do what is due.
 func (h *Home) act() { h.leave(h.taken, h.node.Step(h.taken, intcp.Address{}, nil, &h.out)) }
 
-// leave sends what the node gave, and sets the moment at which a wait ends. Whoever calls holds the lock.
+// leave sends what the node gave, and sets when it acts next. Whoever calls holds the lock.
 func (h *Home) leave(now, wake time.Duration) {
 	for i := range h.out.Datagrams {
 		to := h.out.Datagrams[i].To
 		h.way(to).batch.Add(h.address(to), h.out.Datagrams[i].Bytes)
 	}
 	for _, d := range h.doors() {
-		_ = d.batch.Flush() // a closed socket ends the wait as well
+		_ = d.batch.Flush() // a closed socket ends serve as well
 	}
 	h.out.Reset()
 	sleep := min(max(wake-now, leastSleep), longestSleep)

@@ -43,7 +43,7 @@ func sendBlocks(conn *net.TCPConn, blocks int, ends chan<- int64) error {
 	part, last := make([]byte, delivery.BlockBytes), int64(0)
 	fetch := func() error {
 		return stamped.Departures(func(number uint32, _ time.Time) {
-			if end := int64(number) + 1; end > last { // what comes again was sent again
+			if end := int64(number) + 1; end > last { // a repeated number is a retransmission's
 				last = end
 				ends <- end
 			}
