@@ -69,7 +69,8 @@ class FlowTrace:
     """One flow of a run with its samples at both ends.
 
     nominal: the link's rate, where the flow had it to itself and it is known. link: the log of an emulated link; else empty.
-    hops: the traces of its relays, in order from the sender. sent, delivered: the halves of its delivery table.
+    hops: the traces of its relays, in order from the sender. sites: the table of an emulated link's relays by site; else empty.
+    sent, delivered: the halves of its delivery table.
     """
 
     run: Run
@@ -79,6 +80,7 @@ class FlowTrace:
     nominal: LinkRate | None
     link: Mapping[str, Ints]
     hops: Sequence[Mapping[str, Ints]] = ()
+    sites: Mapping[str, Ints] = field(default_factory=dict)
     sent: Mapping[str, Ints] = field(default_factory=dict)
     delivered: Mapping[str, Ints] = field(default_factory=dict)
 
@@ -250,7 +252,7 @@ def _open(
     )
     hops = [LazyColumns(partial(_parts, unit, run, flow.flow, each), SENT) for each in flow.points if each.place]
     sent, delivered = (LazyColumns(partial(_parts, unit, run, flow.flow, half), None) for half in HALVES)
-    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops, sent, delivered)
+    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops, {}, sent, delivered)
 
 
 def _number(said: object) -> float | None:

@@ -156,8 +156,8 @@ export async function findPages(browser, { baseUrl, storageState }) {
   for (const [state, id] of runs) {
     found.push({ name: `run-${state}`, path: `/runs/${id}` })
     if (state === 'complete')
-      for (const tab of ['settings', 'events', 'raw', 'traces', 'exits', 'limits', 'link'])
-        found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}`, isBrief: tab === 'exits' || tab === 'limits' })
+      for (const tab of ['settings', 'events', 'raw', 'traces', 'exits', 'limits', 'link', 'hops'])
+        found.push({ name: `run-${tab}`, path: `/runs/${id}?tab=${tab}`, isBrief: tab === 'exits' || tab === 'limits' || tab === 'hops' })
   }
   await context.close()
   return [...FIXED, ...found]

@@ -43,6 +43,17 @@ FLOW_COLUMNS: list[Column] = [
     ("receiver samples", lambda f: f["traces"]["receiver"]["samples"]),
 ]
 
+HOP_COLUMNS: list[Column] = [
+    ("flow", lambda h: h["flow"]),
+    ("hop", lambda h: h["place"] or "last"),
+    ("from", lambda h: h["begins_at"] or "site"),
+    ("to", lambda h: h["ends_at"] or "site"),
+    ("sent bytes", lambda h: h["totals"]["sent_bytes"]),
+    ("arrived bytes", lambda h: h["totals"]["arrived_bytes"]),
+    ("lost packets", lambda h: h["totals"]["lost_packets"]),
+    ("repaired bytes", lambda h: h["totals"]["repaired_bytes"]),
+    ("bytes from cache", lambda h: h["totals"]["hit_bytes"]),
+]
 
 SUMMARY_COLUMNS: list[Column] = [
     ("direction", lambda s: s["direction"]),
@@ -110,6 +121,29 @@ def trace(
     file = to or Path(f"{run}-{flow}-{point}.{form}")
     size = download(connect(), f"/runs/{run}/traces/{flow}/{point}.{form}", file)
     note(f"{file}: {size:,} bytes")
+
+
+@app.command()
+def hops(
+    run: str,
+    as_json: AsJson = False,
+    to: Annotated[
+        Path | None, typer.Option(help="A CSV file to write: every step of every hop instead of the totals")
+    ] = None,
+) -> None:
+    """What each hop of a run's flows over relays did: sent, arrived, lost, repaired."""
+    client = connect()
+    if to:
+        note(f"{to}: {download(client, f'/runs/{run}/hops.csv', to):,} bytes")
+        return
+    found = client.get(f"/runs/{run}/hops")
+    rows = [{**flow, **hop} for flow in found["flows"] for hop in flow["hops"]]
+    if as_json:
+        print_json(found)
+        return
+    print_table(rows, HOP_COLUMNS)
+    if any(flow["is_summed"] for flow in found["flows"]):
+        note("The relays are sites of an emulated link, and their agent told the sums of all of them alone.")
 
 
 def _print_run(run: dict[str, Any]) -> None:

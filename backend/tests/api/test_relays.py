@@ -9,30 +9,11 @@ import pytest
 
 from downlink.domain.campaign import Intcp
 from tests.fixtures.lab import CAMPAIGN, Lab
-from tests.fixtures.scripted_agent import RATE_BYTES_S, ScriptedAgent, make_host
+from tests.fixtures.relays import join
+from tests.fixtures.scripted_agent import RATE_BYTES_S, ScriptedAgent
 
-NUMBER = {"choices": [], "min": 1, "max": 200_000}
-OPTIONS = {
-    "buffer_bytes": NUMBER, "window_bytes": {**NUMBER, "max": 2**26}, "hole_packets": {**NUMBER, "max": 16},
-    "cache": {"choices": ["on", "off"], "min": 0, "max": 0}, "recovery": {"choices": ["hop", "end"], "min": 0, "max": 0},
-    "rate": {"choices": ["hop", "end"], "min": 0, "max": 0}, "handover": {"choices": ["ask", "timeout"], "min": 0, "max": 0},
-}  # fmt: skip
-CARRIER = {
-    "transports": ["intcp", "probe", "split", "tcp"], "transport_options": {"intcp": OPTIONS}, "data_mtu": 1500,
-    "offers": {"message_bytes": NUMBER, "every_ms": {**NUMBER, "max": 1000}},
-    "controls_unavailable": {}, "control_options": {"dl_hybla": {}},
-}  # fmt: skip
 INTCP_FLOW = {"transport": "intcp", "offer": {"message_bytes": 16, "every_ms": 5}}
 SPLIT_FLOW = {"transport": "split", "cc": "cubic", "relay_cc": "dl_hybla"}
-
-
-def join(lab: Lab, name: str, roles: tuple[str, ...], **facts: Any) -> ScriptedAgent:
-    enrolment = lab.call("POST", "/agents/enrolments", {"name": name})
-    host = {**make_host(f"boot-of-{name}", roles), **CARRIER, **facts}
-    agent = ScriptedAgent(lab.client, name, lab.now, host)
-    agent.join(enrolment["token"])
-    agent.poll()
-    return agent
 
 
 def crew(
@@ -198,6 +179,17 @@ def test_everybody_dials_upstream_and_the_run_is_measured_at_each_place(lab: Lab
             assert (steady["cwnd_bytes"], steady["in_flight_bytes"]) == (2_000_000, 900_000)
             samples = lab.call("GET", f"/runs/{run['id']}/traces/1/hop-2/samples?column=backlog_bytes")
             assert samples["columns"]["backlog_bytes"]["values"][0] == 30_000
+            (of_flow,) = lab.call("GET", f"/runs/{run['id']}/hops")["flows"]
+            assert [(hop["begins_at"], hop["ends_at"]) for hop in of_flow["hops"]] == list(
+                pairwise(["server", "near", "far", "client"])
+            )
+            assert (of_flow["kind"], of_flow["is_summed"]) == ("intcp", False)
+            assert of_flow["hops"][1]["arrived_bps"] == pytest.approx([8 * RATE_BYTES_S] * 25)
+            assert of_flow["hops"][2]["totals"]["lost_packets"] == 5
+            lines = lab.call("GET", f"/runs/{run['id']}/hops.csv").splitlines()
+            assert lines[0].startswith("flow,hop,from,to,time_s,node,asked_bps,arrived_bps")
+            assert lines[1].startswith("1,1,server,near,0.0,,")
+            assert len(lines) == 1 + 3 * 25
     assert {agent.orders.count("upload") for agent in agents.values()} == {2}
 
 
@@ -213,6 +205,13 @@ def test_what_one_on_the_way_says_is_why_the_run_failed(lab: Lab, who: str, ende
     order = [agents[who], *agents.values()]
     runs = lab.drive(lab.launch(conditions=conditions(INTCP_FLOW), limits={"attempts": 1}), order)
     assert [(run["state"], run["reason"]) for run in runs] == [("failed", reason)]
+
+
+def test_hops_are_said_to_be_missing_where_no_flow_passes_relays(lab: Lab) -> None:
+    agents = crew(lab)
+    (run,) = lab.drive(lab.launch(conditions=conditions({"cc": "cubic"})), list(agents.values()))
+    assert lab.call("GET", f"/runs/{run['id']}/hops", expect=404)["code"] == "hops_not_found"
+    assert lab.call("GET", f"/runs/{run['id']}/hops.csv", expect=404)["code"] == "hops_not_found"
 
 
 def test_a_relay_that_nobody_reaches_fails_the_run_with_both_addresses(lab: Lab) -> None:

@@ -1943,6 +1943,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/hops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Hops
+         * @description What each hop of its flows over relays did, in equal steps; 404 with `hops_not_found` where no flow passes relays.
+         */
+        get: operations["get_hops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/hops.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Hops
+         * @description The same, a line for each step of each hop.
+         */
+        get: operations["export_hops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/imports": {
         parameters: {
             query?: never;
@@ -5065,6 +5105,33 @@ export interface components {
              */
             packet_pairs: components["schemas"]["PacketPairs"][] | null;
         };
+        /** FlowHops */
+        FlowHops: {
+            /** Flow */
+            flow: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "split" | "intcp";
+            /**
+             * Is Summed
+             * @description True: over the sites of an emulated link, sums of all of them, as agents before this version told it
+             */
+            is_summed: boolean;
+            /**
+             * Time S
+             * @description Where each step begins, from the run's zero
+             */
+            time_s: number[];
+            /** End S */
+            end_s: number;
+            /**
+             * Hops
+             * @description From the sender to the receiver
+             */
+            hops: components["schemas"]["HopCourse"][];
+        };
         /** FlowLimits */
         FlowLimits: {
             /** Flow */
@@ -5396,6 +5463,84 @@ export interface components {
             retransmission_percent: components["schemas"]["SeriesBand"];
             in_flight_bytes: components["schemas"]["SeriesBand"];
             probe_loss_percent: components["schemas"]["SeriesBand"];
+        };
+        /**
+         * HopCourse
+         * @description Each list has a value for each step, null where there is none; the list is null for what is not recorded.
+         */
+        HopCourse: {
+            /**
+             * Place
+             * @description Its number from the sender; null over satellites for the hop to the receiver, whose number changes
+             */
+            place: number | null;
+            /**
+             * Begins At
+             * @description The agent at its upstream end; null: a site of an emulated link
+             */
+            begins_at: string | null;
+            /** Ends At */
+            ends_at: string | null;
+            /**
+             * Nodes
+             * @description Which satellite ends it, by its number in the path; below 0: a station or a router
+             */
+            nodes: (number | null)[] | null;
+            /**
+             * Asked Bps
+             * @description Rate asked of its upstream end
+             */
+            asked_bps: (number | null)[] | null;
+            /**
+             * Arrived Bps
+             * @description Payload that came over it
+             */
+            arrived_bps: (number | null)[] | null;
+            /**
+             * Backlog Bytes
+             * @description The most that waited at its upstream end
+             */
+            backlog_bytes: (number | null)[] | null;
+            /**
+             * Queue Ms
+             * @description One-way delay above its least
+             */
+            queue_ms: (number | null)[] | null;
+            /** Rtt Ms */
+            rtt_ms: (number | null)[] | null;
+            /** Lost Packets */
+            lost_packets: (number | null)[] | null;
+            /** Repaired Bytes */
+            repaired_bytes: (number | null)[] | null;
+            totals: components["schemas"]["HopTotals"];
+        };
+        /**
+         * HopTotals
+         * @description Over the whole flow; null for what nobody counted.
+         */
+        HopTotals: {
+            /**
+             * Sent Bytes
+             * @description Sent over the hop, repeats among it
+             */
+            sent_bytes: number | null;
+            /**
+             * Arrived Bytes
+             * @description Payload that came for the first time
+             */
+            arrived_bytes: number | null;
+            /** Lost Packets */
+            lost_packets: number | null;
+            /**
+             * Repaired Bytes
+             * @description Sent again on this hop
+             */
+            repaired_bytes: number | null;
+            /**
+             * Hit Bytes
+             * @description Answered by its downstream end from its cache
+             */
+            hit_bytes: number | null;
         };
         /**
          * HopTrace
@@ -8058,6 +8203,19 @@ export interface components {
             delivery?: {
                 [key: string]: components["schemas"]["TraceFacts"];
             } | null;
+        };
+        /** RunHops */
+        RunHops: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Flows
+             * @description Those that pass relays
+             */
+            flows: components["schemas"]["FlowHops"][];
         };
         /** RunHost */
         RunHost: {
@@ -18138,6 +18296,158 @@ export interface operations {
             };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_hops: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunHops"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_hops: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

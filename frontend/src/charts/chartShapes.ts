@@ -199,6 +199,8 @@ export interface CurveBox extends Box {
   levels?: readonly Level[] | undefined
   /** The axis goes no further down and up than this, in API units; what lies beyond is cut off. */
   reach?: readonly [number, number] | undefined
+  /** The axis goes up to this at least, in API units: charts side by side have one scale. */
+  atLeast?: number | undefined
   marks?: readonly { id: string; x: number; style: number }[] | undefined
 }
 
@@ -206,11 +208,11 @@ const EVERYTHING = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const
 
 /** The value axis of a curve chart. */
 export function curveScale(box: CurveBox): Scale {
-  const { x, curves, from, to, factor, levels = [], reach = EVERYTHING, look } = box
+  const { x, curves, from, to, factor, levels = [], reach = EVERYTHING, atLeast = Number.NEGATIVE_INFINITY, look } = box
   const { height } = plotOf(box.width, box.height, box.hasTimeAxis, box.areWindowsNamed, look)
   const count = Math.min(5, tickCount(height, look.tickHeight))
   const [low, high] = curveBounds(x, curves, from, to) ?? [0, 0]
-  const top = Math.min(reach[1], Math.max(high, ...levels.map(({ value }) => value)))
+  const top = Math.min(reach[1], Math.max(high, atLeast, ...levels.map(({ value }) => value)))
   return valueScale(top * factor, count, Math.max(reach[0], low) * factor)
 }
 

@@ -1,6 +1,7 @@
 /** Factors from the API's base units to the units that pages show. MB is 10^6 bytes, Mb/s is 10^6 bits per second. */
 export const MBPS_PER_BPS = 1e-6
 export const MB_PER_BYTE = 1e-6
+export const KB_PER_BYTE = 1e-3
 
 const BYTE_STEPS = [
   { limit: 1e3, factor: 1, unit: 'B' },

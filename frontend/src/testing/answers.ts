@@ -147,7 +147,7 @@ const createSweep: Respond = (world, _, body) => {
 const showRun: Respond = (world, [id]) => {
   const run = findRun(world, id)
   const recorded = answerTo('GET', `/runs/${id}`)
-  return run && recorded ? ok({ ...(recorded.body as Body), ...run }) : answerOf('run-unknown')
+  return recorded ? ok({ ...(recorded.body as Body), ...run }) : answerOf('run-unknown')
 }
 
 /** What can be said of a run's next attempt without a clock. */

@@ -28,6 +28,7 @@ const CONTENTS: Contents<typeof RUN_TABS, { run: Run }> = {
   exits: { load: () => import('@/features/exits/run/ExitsTab').then(({ ExitsTab }) => ExitsTab) },
   limits: { load: () => import('@/features/limits/run/LimitsTab').then(({ LimitsTab }) => LimitsTab) },
   link: { load: () => import('@/features/links/run/LinkTab').then(({ LinkTab }) => LinkTab) },
+  hops: { load: () => import('@/features/hops/HopsTab').then(({ HopsTab }) => HopsTab) },
   settings: { load: () => import('@/features/runs/SettingsTab').then(({ SettingsTab }) => SettingsTab) },
   events: { load: () => import('@/features/runs/EventsTab').then(({ EventsTab }) => EventsTab) },
   raw: { load: () => import('@/features/runs/raw/RawTab').then(({ RawTab }) => RawTab) },

@@ -1,4 +1,5 @@
 import { parseRunExitsSearch } from '@/features/exits/search'
+import { parseHopsSearch } from '@/features/hops/search'
 import { parseRawSearch } from '@/features/runs/search'
 import { nothing, parseSearchOf, type SearchOf } from './tabs'
 
@@ -7,6 +8,7 @@ export const RUN_TABS = {
   exits: { title: 'Slow-start exits', parseSearch: parseRunExitsSearch },
   limits: { title: 'Limits', parseSearch: nothing },
   link: { title: 'Link', parseSearch: nothing },
+  hops: { title: 'Hops', parseSearch: parseHopsSearch },
   settings: { title: 'Settings and hosts', parseSearch: nothing },
   events: { title: 'Events', parseSearch: nothing },
   raw: { title: 'Samples', parseSearch: parseRawSearch },

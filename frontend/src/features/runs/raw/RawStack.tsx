@@ -7,7 +7,7 @@ import { Frame } from '@/charts/Frame'
 import { MarkStrip } from '@/charts/MarkStrip'
 import type { Mark } from '@/charts/marks'
 import { Empty } from '@/ui/Empty'
-import { countText, drawnUnit, keyText, nearest, type PanelKey, type PointName, sampleText } from './fields'
+import { countText, drawnUnit, keyText, nearest, type PanelKey, type PointName, sampleText, styleOf } from './fields'
 import { flagMarks, momentsOf, shadedStretches } from './flags'
 import { Moments } from './Moments'
 import { useMoments } from './queries'
@@ -16,7 +16,8 @@ import classes from './raw.module.css'
 import { panned, type Span, secondsText, shownSpan, zoomed } from './span'
 import { SampleTable } from './TallTable'
 
-export type Traces = Record<PointName, Samples | undefined>
+/** What has come of each point. */
+export type Traces = Partial<Record<PointName, Samples | undefined>>
 
 interface RawStackProps {
   run: Run
@@ -32,7 +33,6 @@ interface RawStackProps {
 const CHART_HEIGHT = 112
 const TIME_AXIS_MORE = 20
 const READING_HEIGHT = 18
-const STYLES: Record<PointName, number> = { sender: 0, receiver: 1, link: 2 }
 
 /** The chosen fields under each other, over one stretch of time. */
 export function RawStack({ run, flow, keys, traces, asked, isFetching, onZoom }: RawStackProps) {
@@ -174,7 +174,7 @@ function RawPanel({ field, column, samples, span, marks, shaded, isLast, onZoom 
           <Reading field={field} column={column} />
           <RawChart
             {...{ column, factor, span, marks, shaded, width, height }}
-            style={STYLES[point]}
+            style={styleOf(point)}
             hasTimeAxis={isLast}
             onZoom={onZoom}
           />

@@ -1,12 +1,12 @@
 import { MultiSelect, SegmentedControl, Stack } from '@mantine/core'
-import type { Run } from '@/api/types'
+import type { Run, RunFlow } from '@/api/types'
 import { CursorProvider } from '@/charts/cursor'
 import { UNDER_WAY } from '@/lib/states'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import type { RawSearch } from '../search'
-import { keyText, MOST_PANELS, POINTS, type PointName, panelKeys, USUAL_FIELDS } from './fields'
+import { inOrder, isPoint, keyText, MOST_PANELS, type PointName, panelKeys, pointTitle, USUAL_FIELDS } from './fields'
 import { LinkQuantities } from './LinkQuantities'
 import { useSamples } from './queries'
 import { RawStack, type Traces } from './RawStack'
@@ -18,11 +18,11 @@ interface RawTabProps {
   onSearch: (change: RawSearch) => void
 }
 
-/** Every field of sender, receiver and link log, from the whole run down to single samples. */
+/** Every field of sender, relays, receiver and link log, from the whole run down to single samples. */
 export function RawTab(props: RawTabProps) {
   const { run, search } = props
   const flow = run.flows.find((one) => one.flow === search.flow) ?? run.flows[0]
-  const there = POINTS.filter((point) => isSealed(run, flow?.flow, point))
+  const there = flow ? sealedPoints(run, flow) : []
   if (!flow || there.length === 0) return <NotYet run={run} />
   return (
     <Stack gap="lg">
@@ -32,9 +32,18 @@ export function RawTab(props: RawTabProps) {
   )
 }
 
-function isSealed(run: Run, flow: number | undefined, point: PointName): boolean {
-  const trace = point === 'link' ? run.link_log?.trace : run.flows.find((one) => one.flow === flow)?.traces[point]
-  return trace !== undefined && trace.chunks > 0 && trace.state !== 'open'
+function sealedPoints(run: Run, { traces, hops = [] }: RunFlow): PointName[] {
+  const all: [string, { chunks: number; state: string } | undefined][] = [
+    ['sender', traces.sender],
+    ['receiver', traces.receiver],
+    ['link', run.link_log?.trace],
+    ...hops.map(({ point, trace }): [string, { chunks: number; state: string }] => [point, trace]),
+  ]
+  const sealed = all.filter(([, trace]) => trace && trace.chunks > 0 && trace.state !== 'open')
+  return sealed
+    .map(([point]) => point)
+    .filter(isPoint)
+    .sort(inOrder)
 }
 
 function NotYet({ run }: { run: Run }) {
@@ -59,11 +68,8 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
   const keys = search.fields ? panelKeys(search.fields) : panelKeys(USUAL_FIELDS).filter(({ point }) => there.includes(point))
   const asked: Partial<Span> = { from_s: search.from_s, to_s: search.to_s }
   const columns = (point: PointName) => keys.filter((key) => key.point === point).map(({ name }) => name)
-  const sender = useSamples(run.id, flow, 'sender', columns('sender'), asked, there.includes('sender'))
-  const receiver = useSamples(run.id, flow, 'receiver', columns('receiver'), asked, there.includes('receiver'))
-  const link = useSamples(run.id, flow, 'link', columns('link'), asked, there.includes('link'))
-  const traces: Traces = { sender: sender.data, receiver: receiver.data, link: link.data }
-  const queries = [sender, receiver, link]
+  const queries = useSamples({ run_id: run.id, flow, columns: there.map((point) => ({ point, names: columns(point) })), span: asked })
+  const traces: Traces = Object.fromEntries(there.map((point, index) => [point, queries[index]?.data]))
   const failed = queries.find(({ error, data }) => error && !data)
   return (
     <Panel
@@ -90,7 +96,7 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
           maxValues={MOST_PANELS}
           value={keys.map(keyText)}
           onChange={(fields) => onSearch({ fields })}
-          data={there.map((point) => ({ group: GROUPS[point], items: choices(point, traces, columns(point)) }))}
+          data={there.map((point) => ({ group: pointTitle(point), items: choices(point, traces, columns(point)) }))}
         />
       </Stack>
       {failed ? <ProblemAlert error={failed.error} onRetry={() => void failed.refetch()} /> : null}
@@ -104,8 +110,6 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
     </Panel>
   )
 }
-
-const GROUPS: Record<PointName, string> = { sender: 'At the sender', receiver: 'At the receiver', link: 'Log of the emulated link' }
 
 /** What the trace has; until it is known, what is shown. */
 function choices(point: PointName, traces: Traces, shown: string[]): { value: string; label: string }[] {

@@ -2,9 +2,26 @@ import type { SampledColumn, SampledField, Samples } from '@/api/types'
 import { formatNumber, plural, writtenOut } from '@/lib/format'
 import { MB_PER_BYTE, MBPS_PER_BPS } from '@/lib/units'
 
-/** Where samples are taken, in the order of the panels. */
-export const POINTS = ['sender', 'receiver', 'link'] as const
-export type PointName = (typeof POINTS)[number]
+/** Where samples are taken: `hop-2` is the second relay from the sender. */
+export type PointName = 'sender' | 'receiver' | 'link' | `hop-${number}`
+
+const ENDS: readonly PointName[] = ['sender', 'receiver', 'link']
+const relayOf = (point: string) => Number(/^hop-([1-9]\d{0,2})$/.exec(point)?.[1] ?? Number.NaN)
+
+export const isPoint = (text: string | undefined): text is PointName =>
+  text !== undefined && ((ENDS as readonly string[]).includes(text) || relayOf(text) > 0)
+
+/** From the sender over the relays to the receiver; the link's log is last. */
+const placeOf = (point: PointName) => (point === 'sender' ? 0 : relayOf(point) || 1000 + ENDS.indexOf(point))
+export const inOrder = (one: PointName, other: PointName) => placeOf(one) - placeOf(other)
+
+/** A line's style; relays have those that no end has. */
+export const styleOf = (point: PointName) => (ENDS.includes(point) ? ENDS.indexOf(point) : 2 + relayOf(point))
+
+export function pointTitle(point: PointName): string {
+  if (point === 'link') return 'Log of the emulated link'
+  return ENDS.includes(point) ? `At the ${point}` : `At relay ${relayOf(point)}`
+}
 
 /** A panel: a field at a point, written "sender.cwnd_segments" in the address. */
 export interface PanelKey {
@@ -28,10 +45,9 @@ export const keyText = ({ point, name }: PanelKey) => `${point}.${name}`
 export function panelKeys(fields: readonly string[]): PanelKey[] {
   const found = [...new Set(fields)].flatMap((field): PanelKey[] => {
     const [head, name, ...rest] = field.split('.')
-    const point = POINTS.find((one) => one === head)
-    return point && name && rest.length === 0 && /^\w{1,64}$/.test(name) ? [{ point, name }] : []
+    return isPoint(head) && name && rest.length === 0 && /^\w{1,64}$/.test(name) ? [{ point: head, name }] : []
   })
-  return POINTS.flatMap((point) => found.filter((key) => key.point === point)).slice(0, MOST_PANELS)
+  return found.sort((one, other) => inOrder(one.point, other.point)).slice(0, MOST_PANELS)
 }
 
 /** How a field's unit is drawn: microseconds are hard to read on an axis. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { RunMoment, SampledField } from '@/api/types'
-import { countText, drawnUnit, nearest, panelKeys, sampleText } from './fields'
+import { countText, drawnUnit, nearest, panelKeys, pointTitle, sampleText, styleOf } from './fields'
 import { flagMarks, MOST_FLAGS, momentsOf, momentText, shadedStretches } from './flags'
 import { panned, secondsText, shownSpan, zoomed } from './span'
 
@@ -40,7 +40,23 @@ it('panels are those of the address, each once, by the end at which they were ta
     'receiver.app_bytes',
     'link.down_rate_bps',
   ])
+  const relayed = [
+    'receiver.app_bytes',
+    'hop-10.backlog_bytes',
+    'link.down_rate_bps',
+    'hop-2.backlog_bytes',
+    'hop-0.a',
+    'hop-x.a',
+    'sender.b',
+  ]
+  expect(panelKeys(relayed).map(({ point }) => point)).toEqual(['sender', 'hop-2', 'hop-10', 'receiver', 'link'])
   expect(panelKeys([...Array(20).keys()].map((at) => `sender.f${at}`))).toHaveLength(12)
+})
+
+it('every place has its name and a line of its own', () => {
+  const points = ['sender', 'hop-1', 'hop-2', 'receiver', 'link'] as const
+  expect(points.map(pointTitle)).toEqual(['At the sender', 'At relay 1', 'At relay 2', 'At the receiver', 'Log of the emulated link'])
+  expect(new Set(points.map(styleOf)).size).toBe(points.length)
 })
 
 it('says how many of how many samples are drawn', () => {

@@ -1,0 +1,249 @@
+"""What each hop of a flow over relays did: its course in equal steps for a plot, and its totals.
+
+Hops count from 1 at the sender. What came over a hop is counted where it ends, what was sent over it where it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Columns = Mapping[str, Ints]
+Values = list[float | None]
+
+STEPS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0, 1_800.0)
+MOST_STEPS = 300
+"""Of a hop: more than a small chart shows."""
+
+
+@dataclass(frozen=True)
+class HopCourse:
+    """One hop. Lists have a value for each step, None where there is none; a quantity that nobody recorded is None.
+
+    place: its number, or the hop that has this number at a moment; None over sites that change for the hop that ends at the
+    receiver, whatever its number is then.
+    nodes: which satellite (below 0: station or router) ends it in each step. asked_bps: asked of its upstream end; arrived_bps:
+    payload that came. backlog_bytes: the most that waited at its upstream end. queue_ms: one-way delay above its least; rtt_ms:
+    its round trip; both means. lost_packets, repaired_bytes: in the step.
+    totals: over the flow, of `TOTALS`.
+    """
+
+    place: int | None
+    nodes: list[int | None] | None
+    asked_bps: Values | None
+    arrived_bps: Values | None
+    backlog_bytes: Values | None
+    queue_ms: Values | None
+    rtt_ms: Values | None
+    lost_packets: Values | None
+    repaired_bytes: Values | None
+    totals: dict[str, int | None]
+
+
+TOTALS = ("sent_bytes", "arrived_bytes", "lost_packets", "repaired_bytes", "hit_bytes")
+"""Of a hop: sent over it, repeats among it; payload that came for the first time; what its downstream end answered from its cache."""
+COURSES = tuple(each.name for each in fields(HopCourse) if each.name not in ("place", "nodes", "totals"))
+
+
+@dataclass(frozen=True)
+class FlowHops:
+    """time_s: where each step begins, from the run's zero; the last one ends at end_s."""
+
+    time_s: list[float]
+    end_s: float
+    hops: list[HopCourse]
+
+
+def flow_hops(points: Sequence[Columns], sites: Columns) -> FlowHops:
+    """The hops of one flow.
+
+    points: traces of the sender, of each relay in order, and of the receiver; empty ones of who has none.
+    sites: the table of an emulated link's relays by site; it stands for all of them. Empty where there is none.
+    """
+    ends_us = [int(each["elapsed_us"][-1]) for each in (*points, sites) if each]
+    edges_us = _edges(max(ends_us, default=0))
+    time_s = edges_us / 1e6
+    hops = _of_sites(points[0], sites, points[-1], edges_us) if sites else _of_points(points, edges_us)
+    return FlowHops(time_s[:-1].tolist(), float(time_s[-1]), hops)
+
+
+def _edges(end_us: int) -> Ints:
+    """Of as few steps as show what happens; the last one may be longer than the trace."""
+    step_us = next(
+        (round(each * 1e6) for each in STEPS_S if end_us <= each * 1e6 * MOST_STEPS), round(STEPS_S[-1] * 1e6)
+    )
+    return step_us * np.arange(-(-end_us // step_us) + 1)
+
+
+def _of_points(points: Sequence[Columns], edges_us: Ints) -> list[HopCourse]:
+    """Relays that are hosts: a trace for each."""
+    traces = [_Trace(each, edges_us) for each in points]
+    return [_course(place, None, above, below) for place, (above, below) in enumerate(pairwise(traces), 1)]
+
+
+def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints) -> list[HopCourse]:
+    """Relays at the sites of an emulated link: rows by place; who is last on the way at its moment is before the receiver."""
+    place = sites["site_place"]
+    places = range(1, int(place.max(initial=0)) + 1)
+    at = {each: _Site(sites, place == each, edges_us) for each in places}
+    # A moment's rows are in the order of their places, so that the next moment begins where the place does not rise.
+    is_last = np.diff(place, append=0) <= 0
+    begin, end = _Trace(sender, edges_us), _Trace(receiver, edges_us)
+    above = {each: begin if each == 1 else _Site(sites, (place == each - 1) & ~is_last, edges_us) for each in places}
+    inner = [_course(each, at[each].nodes, above[each], at[each]) for each in places]
+    return [*inner, _course(None, None, _Site(sites, is_last, edges_us), end)]
+
+
+def _course(place: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopCourse:
+    arrived = below.steps("arrived_bytes")
+    return HopCourse(
+        place=place,
+        nodes=nodes,
+        asked_bps=_values(below.mean("asked_rate_bps")),
+        arrived_bps=_values(None if arrived is None else 8e6 * arrived / below.step_us),
+        backlog_bytes=_values(above.most("backlog_bytes")),
+        queue_ms=_values(_in_ms(below.mean("hop_queue_us"))),
+        rtt_ms=_values(_in_ms(_rtt_us(above, below))),
+        lost_packets=_values(below.steps("hop_lost_packets")),
+        repaired_bytes=_values(above.steps("retransmitted_bytes")),
+        totals={
+            "sent_bytes": above.total("sent_bytes"),
+            "arrived_bytes": below.total("arrived_bytes"),
+            "lost_packets": below.total("hop_lost_packets"),
+            "repaired_bytes": above.total("retransmitted_bytes"),
+            "hit_bytes": below.total("cache_hit_bytes"),
+        },
+    )
+
+
+def _rtt_us(above: _End, below: _End) -> Floats | None:
+    """By the requester of INTCP; over split TCP by the connection's sender."""
+    found = below.mean("hop_rtt_us", above_zero=True)
+    return above.mean("rtt_us", above_zero=True) if found is None else found
+
+
+def _in_ms(values_us: Floats | None) -> Floats | None:
+    return None if values_us is None else values_us / 1e3
+
+
+def _values(found: Floats | None) -> Values | None:
+    return None if found is None else [None if np.isnan(each) else float(each) for each in found]
+
+
+class _End:
+    """One end of a hop, in steps. None for what it does not record."""
+
+    def __init__(self, time_us: Ints, edges_us: Ints) -> None:
+        self.step_us = np.diff(edges_us)
+        self._step = np.searchsorted(edges_us, time_us, side="right") - 1
+        self._has_row = np.bincount(self._step, minlength=len(self.step_us))[: len(self.step_us)] > 0
+
+    def _gauge(self, name: str) -> Ints | None:
+        raise NotImplementedError
+
+    def steps(self, name: str) -> Floats | None:
+        """How much of a counter came in each step."""
+        raise NotImplementedError
+
+    def total(self, name: str) -> int | None:
+        raise NotImplementedError
+
+    def mean(self, name: str, *, above_zero: bool = False) -> Floats | None:
+        """Of the rows of each step. above_zero: rows with 0 say that nothing was measured yet."""
+        gauge = self._gauge(name)
+        if gauge is None:
+            return None
+        counts = (gauge > 0) if above_zero else np.ones(len(gauge), np.bool_)
+        size = len(self.step_us)
+        rows = np.bincount(self._step[counts], minlength=size)[:size]
+        sums = np.bincount(self._step[counts], weights=gauge[counts].astype(float), minlength=size)[:size]
+        means: Floats = np.divide(sums, rows, out=np.full(size, np.nan), where=rows > 0)
+        return means
+
+    def most(self, name: str) -> Floats | None:
+        gauge = self._gauge(name)
+        if gauge is None:
+            return None
+        found = np.full(len(self.step_us) + 1, -np.inf)
+        np.maximum.at(found, self._step, gauge.astype(float))
+        return np.where(np.isinf(found[:-1]), np.nan, found[:-1])
+
+
+COUNTED_AS = {"arrived_bytes": ("arrived_bytes", "received_bytes")}
+"""Split TCP counts what came in order alone."""
+
+
+class _Trace(_End):
+    """A trace of its own, whose counters count from the flow's beginning."""
+
+    def __init__(self, columns: Columns, edges_us: Ints) -> None:
+        self._columns = columns
+        self._time_us = columns["elapsed_us"] if columns else np.zeros(0, np.int64)
+        self._edges_us = edges_us
+        super().__init__(self._time_us, edges_us)
+
+    def _gauge(self, name: str) -> Ints | None:
+        return self._columns.get(name)
+
+    def _counter(self, name: str) -> Ints | None:
+        held = next((each for each in COUNTED_AS.get(name, (name,)) if each in self._columns), None)
+        return self._columns[held] if held else None
+
+    def steps(self, name: str) -> Floats | None:
+        """Linear between the rows around an edge; before the first row nothing had come, after the last one nothing is known."""
+        counter = self._counter(name)
+        if counter is None or not len(counter):
+            return None
+        rises = np.diff(np.interp(self._edges_us, self._time_us, counter.astype(float), left=0.0))
+        return np.where(self._edges_us[:-1] > self._time_us[-1], np.nan, rises)
+
+    def total(self, name: str) -> int | None:
+        counter = self._counter(name)
+        return int(counter[-1]) if counter is not None and len(counter) else None
+
+
+OF_SITES = {
+    "arrived_bytes": "site_arrived_bytes", "sent_bytes": "site_sent_bytes", "retransmitted_bytes": "site_repaired_bytes",
+    "hop_lost_packets": "site_lost_packets", "cache_hit_bytes": "site_hit_bytes", "asked_rate_bps": "site_asked_bps",
+    "backlog_bytes": "site_backlog_bytes", "hop_rtt_us": "site_rtt_us", "hop_queue_us": "site_queue_us",
+}  # fmt: skip
+
+
+class _Site(_End):
+    """Some rows of the table by site, in which amounts are what came since the node's row before."""
+
+    def __init__(self, sites: Columns, is_here: NDArray[np.bool_], edges_us: Ints) -> None:
+        self._sites = sites
+        self._is_here = is_here
+        super().__init__(sites["elapsed_us"][is_here], edges_us)
+
+    @property
+    def nodes(self) -> list[int | None]:
+        """The last of each step."""
+        found: list[int | None] = [None] * len(self.step_us)
+        for step, node in zip(self._step.tolist(), self._sites["site_node"][self._is_here].tolist(), strict=True):
+            if step < len(found):
+                found[step] = node
+        return found
+
+    def _gauge(self, name: str) -> Ints | None:
+        held = OF_SITES.get(name)
+        return self._sites[held][self._is_here] if held else None
+
+    def steps(self, name: str) -> Floats | None:
+        amounts = self._gauge(name)
+        if amounts is None:
+            return None
+        size = len(self.step_us)
+        sums = np.bincount(self._step, weights=amounts.astype(float), minlength=size)[:size]
+        return np.where(self._has_row, sums, np.nan).astype(float)
+
+    def total(self, name: str) -> int | None:
+        amounts = self._gauge(name)
+        return None if amounts is None else int(amounts.sum())

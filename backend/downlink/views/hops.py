@@ -1,0 +1,66 @@
+"""What the hops of a run's flows did, to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from downlink.analysis.hops import COURSES, FlowHops, flow_hops
+from downlink.codec.tables import csv_pieces
+from downlink.domain.errors import NotFoundError
+from downlink.storage import runs
+from downlink.storage.tables import Run
+from downlink.storage.unit import Unit, UnitFactory
+from downlink.traces import FlowTrace, open_run
+from downlink.views.traces import refuse_removed
+
+HEADER = ("flow", "hop", "from", "to", "time_s", "node", *COURSES)
+
+
+def run_hops(unit: Unit, run_id: UUID) -> dict[str, Any]:
+    """The hops of each flow that passes relays. NotFoundError `hops_not_found` where none does or nothing is sealed."""
+    run = runs.get_run(unit, run_id)
+    return {"run_id": run_id, "flows": [_shown(run, each, found) for each, found in _judged(unit, run)]}
+
+
+def hops_csv(units: UnitFactory, run_id: UUID) -> Iterator[str]:
+    """The same, a line for each step of each hop. hop: empty for the last one where the way changes its length."""
+    with units(is_read_only=True) as unit:
+        run = runs.get_run(unit, run_id)
+        flows = [_shown(run, each, found) for each, found in _judged(unit, run)]
+    return csv_pieces(HEADER, (line for flow in flows for hop in flow["hops"] for line in _lines(flow, hop)))
+
+
+def _lines(flow: dict[str, Any], hop: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    nothing = [None] * len(flow["time_s"])
+    columns = [hop[name] or nothing for name in ("nodes", *COURSES)]
+    for time_s, *values in zip(flow["time_s"], *columns, strict=True):
+        yield (flow["flow"], hop["place"], hop["begins_at"], hop["ends_at"], time_s, *values)
+
+
+def _judged(unit: Unit, run: Run) -> list[tuple[FlowTrace, FlowHops]]:
+    refuse_removed(unit, run.id)
+    flows = [each for each in open_run(unit, run).flows if each.flow.relays and any((each.receiver, *each.hops))]
+    if not flows:
+        message = f"Run {run.id} has no sealed trace of a flow over relays; flows of split TCP and INTCP have."
+        raise NotFoundError("hops_not_found", message)
+    return [(each, flow_hops((each.sender, *each.hops, each.receiver), each.sites)) for each in flows]
+
+
+def _shown(run: Run, each: FlowTrace, found: FlowHops) -> dict[str, Any]:
+    """is_summed: the relays are sites of an emulated link, and no table tells them apart."""
+    flow, has_sites = each.flow, bool(each.sites)
+    names = (flow.sender, *("" for _ in found.hops[1:]), flow.receiver) if has_sites else flow.way
+    return {
+        "flow": flow.flow,
+        "kind": flow.kind,
+        "is_summed": not has_sites and bool((run.link_outcome or {}).get("path")),
+        "time_s": found.time_s,
+        "end_s": found.end_s,
+        "hops": [
+            {"begins_at": begins or None, "ends_at": ends or None, **asdict(hop)}
+            for hop, begins, ends in zip(found.hops, names, names[1:], strict=False)
+        ],
+    }
