@@ -25,6 +25,8 @@ class FigureKind(StrEnum):
     ECDF = "ecdf"
     DAY = "day"
     DELAYS = "delays"
+    VARIED = "varied"
+    RATIOS = "ratios"
 
 
 class FigureFormat(StrEnum):
@@ -67,7 +69,8 @@ def figure(
         FigureKind,
         typer.Option(
             help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run; "
-            "day: the same by the clock; delays: one-way delay of blocks"
+            "day: the same by the clock; delays: one-way delay of blocks; varied: a quantity over what the campaign varied; "
+            "ratios: the same as multiples of its first condition"
         ),
     ] = FigureKind.STACK,
     file_format: Annotated[
@@ -79,11 +82,12 @@ def figure(
     phase: Annotated[
         str | None,
         typer.Option(
-            help="Of ecdf and day: startup, steady, overall or a window of the campaign's; else startup, of day overall"
+            help="Of ecdf, day, varied and ratios: startup, steady, overall or a window of the campaign's; "
+            "else startup of ecdf, overall of the others"
         ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Of ecdf and day: which quantity, named as in metrics.csv")
+        str, typer.Option(help="Of ecdf, day, varied and ratios: which quantity, named as in metrics.csv")
     ] = "throughput_bps",
     has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
 ) -> None:
@@ -98,7 +102,7 @@ def figure(
         "hasCaption": has_caption,
         "link": link,
         "condition": condition,
-        "phase": phase or ("overall" if kind is FigureKind.DAY else "startup"),
+        "phase": phase or ("startup" if kind is FigureKind.ECDF else "overall"),
         "metric": metric,
     }
     write_bytes(to, figure_file(client, campaign_id(client, campaign), request, chosen))

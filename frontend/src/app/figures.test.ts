@@ -72,8 +72,17 @@ describe('the figures of the command line', () => {
     [{ report: null }, /no results yet/],
     [{ kind: 'delays' as const }, /deliveries: true/],
     [{ kind: 'exits' as const, condition: 'nothing' }, /no exit times to draw/],
+    [{ kind: 'varied' as const }, /varied nothing that is a number/],
   ])('that cannot be drawn say why: %o', (change, sentence) => {
     expect(() => draw(request('recorded', change))).toThrow(sentence)
+  })
+
+  it('over what was varied name its values', () => {
+    const own = { campaign: said<CampaignDetail>('relayed'), report: said<Report>('relayed-report'), kind: 'varied' as const }
+    const svg = draw(request('recorded', { ...own, metric: 'goodput_bps', phase: 'overall' }))
+    for (const words of ['>100,000<', '>200,000<', 'Goodput, overall over buffer_bytes']) expect(svg).toContain(words)
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+    expect(() => draw(request('recorded', { ...own, kind: 'ratios' }))).toThrow(/over what links differ in/)
   })
 
   it('of many conditions have a column for each', () => {

@@ -2,23 +2,33 @@
  * The figures of a campaign where no page is open: what `downlink campaigns figure` runs, over the API's answers. It draws by the
  * same functions as the pages. Built apart (`vite.figures.ts`), without React and without anything of a browser.
  */
-import type { CampaignDay, CampaignDelays, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
+import type {
+  CampaignDay,
+  CampaignDelays,
+  CampaignDetail,
+  CampaignExits,
+  CampaignReproduction,
+  CampaignValues,
+  Link,
+  Report,
+} from '@/api/types'
 import { type Figure, type FigureWidth, figureCsv, figureSvg } from '@/charts/figure'
 import { metricOf } from '@/features/days/day'
 import { dayFigure } from '@/features/days/figures'
 import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
 import { delayRows } from '@/features/results/campaign/delays'
-import { delaysFigure, objectsFigure, sharesFigure, stackFigure } from '@/features/results/campaign/figures'
+import { delaysFigure, objectsFigure, sharesFigure, stackFigure, variedFigure } from '@/features/results/campaign/figures'
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
+import { placeNames, variedOf, variedRatios, variedValues } from '@/features/results/campaign/varied'
 import { sidesAt, spreadRows } from '@/features/statistics/distributions'
 import { distributionFigure } from '@/features/statistics/figures'
-import { MEASURES } from '@/lib/quantities'
+import { MEASURES, METRICS, phaseTitle } from '@/lib/quantities'
 
 export interface FigureRequest {
-  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays'
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays' | 'varied' | 'ratios'
   format: 'svg' | 'csv'
   width: FigureWidth
   hasCaption: boolean
@@ -32,6 +42,9 @@ export interface FigureRequest {
   values?: CampaignValues | null
   day: CampaignDay | null
   delays?: CampaignDelays | null
+  reproduction?: CampaignReproduction | null
+  phase?: string
+  metric?: string
   links: Link[]
 }
 
@@ -68,10 +81,47 @@ function figureOf(request: FigureRequest): Figure {
       throw new Error('No delay is known of these runs: delivery tables come with deliveries: true in the campaign file.')
     return delaysFigure(rows, request.delays?.shares ?? [], 'one_way_delay', source)
   }
+  if (kind === 'varied' || kind === 'ratios') return varied(request, report, link)
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))
   const [from, to] = shownRange('all', windows, lastBin(groups))
   const shown = { link: facts, windows, from, to, hasBands: true }
   return stackFigure({ groups, quantities: knownQuantities(groups), shown, isSplit: groups.length > MOST_OVERLAID, source })
+}
+
+/** A metric over what the campaign varied. */
+function varied(
+  { kind, campaign, metric: name, phase = 'overall', reproduction, links }: FigureRequest,
+  report: Report,
+  link: string,
+): Figure {
+  const found = variedOf(campaign.spec)
+  if (!found) throw new Error('The campaign varied nothing that is a number: vary in its file names a key and its values.')
+  const metric = METRICS.find((one) => one.name === name) ?? METRICS[0]
+  if (!metric) throw new Error(`There is no metric ${name}.`)
+  const isRatio = kind === 'ratios'
+  const asked = { spec: campaign.spec, varied: found, report, reproduction: reproduction ?? undefined, link, phase, metric }
+  const plot = isRatio ? variedRatios(asked) : variedValues(asked)
+  if (plot.series.length === 0)
+    throw new Error(
+      isRatio && !found.isOfLinks
+        ? 'Ratios are drawn over what links differ in: there the first condition runs beside all others.'
+        : `No run has the quantity ${metric.name} in the phase ${phase}.`,
+    )
+  return variedFigure({
+    ...plot,
+    xNames: placeNames(found),
+    xTitle: found.key,
+    title: `${metric.title}, ${phaseTitle(phase).toLowerCase()}`,
+    unit: isRatio ? `of ${campaign.spec.conditions[0]?.name ?? ''}` : metric.unit,
+    factor: isRatio ? 1 : metric.factor,
+    from: 0,
+    to: found.values.length - 1,
+    metric: metric.name,
+    isRatio,
+    source: found.isOfLinks
+      ? { campaign: campaign.name, analysisVersion: report.analysis_version }
+      : { campaign: campaign.name, link: links.find((one) => one.name === link), linkName: link, analysisVersion: report.analysis_version },
+  })
 }
 
 function day({ day: found, campaign, link, links }: FigureRequest): Figure {

@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
-import { Area, ComposedChart, Line, ReferenceLine } from 'recharts'
+import { Area, ComposedChart, Line, ReferenceDot, ReferenceLine } from 'recharts'
 import { type BandSeries, hasRuns, isolatedIndices, mergeBands, readingAt } from './bands'
 import { CursorLayer } from './CursorLayer'
-import { type BandBox, bandAxis, bandTicks } from './chartShapes'
+import { type BandBox, bandAxis, bandTicks, namesText } from './chartShapes'
 import classes from './charts.module.css'
 import { FADED } from './Drawing'
 import { seriesStyle } from './palette'
@@ -19,7 +19,7 @@ const STILL = { connectNulls: false, isAnimationActive: false, activeDot: false 
 
 /** Mean lines with interval bands, or with the single runs where they are few, over a numeric x axis, with a cursor shared by its stack. */
 export function BandChart({ picked = null, ...facts }: BandChartProps) {
-  const { width, height, series, factor, from, to, hasBands, hasTimeAxis, level, windows = [], areWindowsNamed } = facts
+  const { width, height, series, factor, from, to, hasBands, hasTimeAxis, level, windows = [], areWindowsNamed, published = [] } = facts
   const rows = useMemo(() => mergeBands(series, factor), [series, factor])
   const plot = plotOf(width, height, hasTimeAxis, areWindowsNamed)
   const { scale, isLevelShown } = bandAxis(facts, plot, SCREEN)
@@ -39,12 +39,24 @@ export function BandChart({ picked = null, ...facts }: BandChartProps) {
         className={classes.chart}
       >
         {windowAreas(windows, from, to, areWindowsNamed)}
-        {axes({ from, to, ticks: bandTicks(from, to, plot, SCREEN), scale, hasTimeAxis })}
+        {axes({ from, to, ticks: bandTicks(facts, plot, SCREEN), scale, hasTimeAxis, tickText: namesText(facts.xNames) })}
         {level && isLevelShown ? (
           <ReferenceLine y={level.value * factor} stroke="var(--chart-level)" strokeDasharray="4 4" ifOverflow="hidden" />
         ) : null}
         {hasBands ? series.map((one, index) => (hasRuns(one) ? runLines(one, index, left(one)) : bandArea(one, index, left(one)))) : null}
         {series.map((one, index) => meanLine(one, index, left(one)))}
+        {published.map(({ id, x, value, style }) => (
+          <ReferenceDot
+            key={id}
+            {...{ x }}
+            y={value * factor}
+            r={4}
+            fill="var(--surface)"
+            stroke={seriesStyle(style).color}
+            strokeWidth={SCREEN.mean * 0.8}
+            ifOverflow="visible"
+          />
+        ))}
       </ComposedChart>
       <CursorLayer plot={plot} {...{ from, to, valuesAt }} top={scale.max} />
     </>

@@ -11,10 +11,12 @@ interface BandTableProps {
   factor: number
   from: number
   to: number
+  /** What x means at 0, 1, 2 …; else its number. */
+  xNames?: readonly string[] | undefined
 }
 
 /** The numbers of a band chart: one row per x, mean, interval and n for every series. */
-export function BandTable({ caption, xLabel, series, factor, from, to }: BandTableProps) {
+export function BandTable({ caption, xLabel, series, factor, from, to, xNames }: BandTableProps) {
   const axis = [...new Set(series.flatMap((one) => one.x))].filter((x) => x >= from && x <= to).sort((a, b) => a - b)
   return (
     <ScrollBox label={caption}>
@@ -36,7 +38,7 @@ export function BandTable({ caption, xLabel, series, factor, from, to }: BandTab
           {axis.map((x) => (
             <Table.Tr key={x}>
               <Table.Th scope="row" ta="right" fw={400}>
-                {x}
+                {xNames?.[x] ?? x}
               </Table.Th>
               {series.map((one) => {
                 const reading = readingAt(one, x)

@@ -53,10 +53,12 @@ interface Axes {
   ticks: readonly number[]
   scale: Scale
   hasTimeAxis: boolean
+  /** What a tick says; else its number. */
+  tickText?: ((x: number) => string) | undefined
 }
 
 /** Grid and both axes. */
-export function axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis }: Axes): Shape[] {
+export function axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis, tickText = numberText }: Axes): Shape[] {
   const right = plot.left + plot.width
   const bottom = plot.top + plot.height
   const y = valueToY(plot, scale)
@@ -73,7 +75,7 @@ export function axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis }: 
             ...text,
             x: pixelOf(tick, plot, from, to),
             y: bottom + look.font * 1.35,
-            text: writtenOut(tick, decimalsOf(tick)),
+            text: tickText(tick),
             anchor: 'middle',
           }),
         )
@@ -81,6 +83,7 @@ export function axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis }: 
   ]
 }
 
+const numberText = (value: number) => writtenOut(value, decimalsOf(value))
 const decimalsOf = (value: number) => [0, 1, 2, 3, 4, 5, 6].find((decimals) => Number(value.toFixed(decimals)) === value) ?? 6
 
 export const valueToY =
@@ -96,15 +99,21 @@ export type BandBox = AxisFacts & Box
 /** The value axis of a band chart of this height. */
 export const bandAxis = (facts: AxisFacts, plot: Plot, look: Look) => valueAxis(facts, Math.min(5, tickCount(plot.height, look.tickHeight)))
 
-/** Ticks of a band chart's time axis. */
-export const bandTicks = (from: number, to: number, plot: Plot, look: Look) => timeTicks(from, to, tickCount(plot.width, look.tickWidth))
+/** Ticks of a band chart's x axis: seconds, or each place that has a name. */
+export function bandTicks({ from, to, xNames }: Pick<AxisFacts, 'from' | 'to' | 'xNames'>, plot: Plot, look: Look): number[] {
+  if (xNames) return xNames.map((_, place) => place)
+  return timeTicks(from, to, tickCount(plot.width, look.tickWidth))
+}
+
+/** What a tick of named places says. */
+export const namesText = (xNames: readonly string[] | undefined) => (xNames ? (x: number) => xNames[x] ?? '' : undefined)
 
 /** Mean lines with interval bands, or with the single runs where they are few. */
 export function bandShapes(box: BandBox): Shape[] {
   const { width, height, look, series, factor, from, to, hasBands, hasTimeAxis, level, areWindowsNamed } = box
   const plot = plotOf(width, height, hasTimeAxis, areWindowsNamed, look)
   const { scale, isLevelShown } = bandAxis(box, plot, look)
-  const ticks = bandTicks(from, to, plot, look)
+  const ticks = bandTicks(box, plot, look)
   const [x, y] = [(value: number) => pixelOf(value, plot, from, to), valueToY(plot, scale)]
   const drawn: Shape[] = []
   if (level && isLevelShown) drawn.push(levelShape(plot, y(level.value * factor), look))
@@ -112,10 +121,25 @@ export function bandShapes(box: BandBox): Shape[] {
   drawn.push(...series.flatMap((one) => meanShapes(one, x, y, factor, look)))
   return [
     ...windowShapes(box, plot, from, to),
-    ...axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis }),
+    ...axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis, tickText: namesText(box.xNames) }),
     { is: 'clip', d: inside(plot), shapes: drawn },
+    ...publishedShapes(box, x, y),
   ]
 }
+
+/** Rings, as around every published value. */
+const publishedShapes = ({ published = [], factor, look }: BandBox, x: ToPixel, y: ToPixel): Shape[] =>
+  published.map(
+    ({ x: at, value, style }): Shape => ({
+      is: 'dot',
+      x: x(at),
+      y: y(value * factor),
+      r: look.font * 0.36,
+      fill: 'surface',
+      stroke: paintOf(style),
+      width: look.mean * 0.8,
+    }),
+  )
 
 const levelShape = (plot: Plot, y: number, look: Look): PathShape => ({
   is: 'path',

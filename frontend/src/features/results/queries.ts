@@ -31,3 +31,7 @@ export const useCircumstances = (campaign_id: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}/circumstances`, { params: { path: { campaign_id } } })
 
 export const useRunSeries = (run_id: string) => api.useQuery('get', `${API}/runs/{run_id}/series`, { params: { path: { run_id } } })
+
+/** What papers published of it, beside its own values. */
+export const useReproduction = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/reproduction`, { params: { path: { campaign_id } } })

@@ -21,6 +21,8 @@ import { StackPanel } from './StackPanel'
 import { SummaryPanel } from './SummaryPanel'
 import type { ResultsSearch } from './search'
 import { commonEnd, labelGroups, phaseWindows } from './series'
+import { VariedPanel } from './VariedPanel'
+import { variedOf } from './varied'
 
 interface ResultsTabProps {
   campaign: CampaignDetail
@@ -70,6 +72,7 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
   const link = links.data?.find((one) => one.name === name)
   const source = { campaign: campaign.name, link, linkName: name, analysisVersion: report.analysis_version }
   const windows = useMemo(() => phaseWindows(report.phases, commonEnd(campaign.spec)), [report.phases, campaign.spec])
+  const varied = useMemo(() => variedOf(campaign.spec), [campaign.spec])
   const { failed, missed } = campaign.counts
   return (
     <Stack gap="lg">
@@ -83,6 +86,7 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
         />
       ) : null}
       {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} isVisited={isVisited} /> : null}
+      {varied ? <VariedPanel {...{ campaign, report, varied, phase, source, search, onSearch }} link={name} /> : null}
       <SummaryPanel groups={groups} />
       <StackPanel groups={groups} link={link} source={source} windows={windows} search={search} onSearch={onSearch} />
       <Later>

@@ -1,4 +1,5 @@
 import type { Fairness } from '@/api/types'
+import type { PublishedPoint } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
 import type { Figure, FigureColumn } from '@/charts/figure'
 import { bandPanel, bandTable, curvePanel, heatPanel, heatTable } from '@/charts/panels'
@@ -160,5 +161,43 @@ export function sharesFigure(fairness: readonly Fairness[], source: Source): Fig
       { grid: jain, factor: 1 },
       { grid: difference, factor: MBPS_PER_BPS },
     ]),
+  }
+}
+
+interface VariedFigure {
+  series: readonly BandSeries[]
+  published: readonly PublishedPoint[]
+  xNames: readonly string[]
+  xTitle: string
+  title: string
+  unit: string
+  factor: number
+  from: number
+  to: number
+  metric: string
+  isRatio: boolean
+  source: Source
+}
+
+/** A metric over what the campaign varied, with the published values as rings. */
+export function variedFigure({ series, title, unit, xTitle, metric, isRatio, source, ...box }: VariedFigure): Figure {
+  const { xNames, published, factor, from, to } = box
+  const spread = isRatio
+    ? `${title}: multiples ${unit}, geometric mean over cycles with its 95 % confidence interval.`
+    : `${title}: mean over runs with its 95 % confidence interval (Student's t, shaded).`
+  const table = bandTable(xTitle, [{ title, unit, factor, series, hasBands: true }], from, to)
+  return {
+    file: fileName(source.campaign, 'over', xTitle, metric.replace(/_[a-z]+$/, ''), isRatio ? 'ratio' : undefined),
+    title: `${title} over ${xTitle}`,
+    columns: [{ panels: [bandPanel({ title, unit }, { ...box, series, hasBands: true, hasTimeAxis: true }, true)] }],
+    legend: legendOf(series),
+    xTitle,
+    caption: captionOf(
+      spread,
+      published.length > 0 ? 'Rings: published values.' : undefined,
+      countSentence(series.map(({ label, band }) => ({ label, n: Math.max(0, ...band.n) }))),
+      sourceSentence(source),
+    ),
+    table: { ...table, rows: table.rows.map(([label, x, ...values]) => [label ?? null, xNames[Number(x)] ?? x ?? null, ...values]) },
   }
 }

@@ -19,6 +19,10 @@ export interface ResultsSearch {
   objects?: (typeof OBJECT_BASES)[number] | undefined
   /** Until when delays of blocks last; without it until they had arrived. */
   delay?: (typeof DELAY_KINDS)[number] | undefined
+  /** What is drawn over what the campaign varied; without it the first primary metric. */
+  metric?: string | undefined
+  /** Multiples of the first condition instead of values. */
+  gain?: 'ratio' | undefined
 }
 
 export function parseResultsSearch(search: Record<string, unknown>): ResultsSearch {
@@ -32,5 +36,7 @@ export function parseResultsSearch(search: Record<string, unknown>): ResultsSear
     layout: oneOf(search.layout, LAYOUTS),
     objects: oneOf(search.objects, OBJECT_BASES),
     delay: oneOf(search.delay, DELAY_KINDS),
+    metric: text(search.metric),
+    gain: oneOf(search.gain, ['ratio']),
   }
 }
