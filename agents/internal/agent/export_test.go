@@ -50,3 +50,8 @@ func (a *Agent) Busy(ctx context.Context) func() {
 	a.say()
 	return func() { close(ended) }
 }
+
+// WaitAt is how long this agent would let its poll be held at a moment.
+func (a *Agent) WaitAt(now time.Time) time.Duration {
+	return time.Duration(a.snapshot(now).WaitS * float64(time.Second))
+}

@@ -97,8 +97,8 @@ func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 	if request.Status == protocol.StatusIdle {
 		a.qualifyIdle(&request, now)
 	}
-	if _, known := a.client.Clock.Estimate(now); !known {
-		request.WaitS = 0 // a held answer says little about the server's clock
+	if a.client.Clock.WantsExchange(now) {
+		request.WaitS = 0
 	}
 	return request
 }

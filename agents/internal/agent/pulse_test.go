@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -130,4 +131,28 @@ func TestAnAgentWhoseServerIsAwayIsNotStuck(t *testing.T) {
 	for range 25 {
 		require.Equal(t, "WATCHDOG=1", listener.hear(t, watchdog))
 	}
+}
+
+// TestAnIdleAgentKeepsTheServersClock: a run that comes after an hour of nothing to do must find it.
+func TestAnIdleAgentKeepsTheServersClock(t *testing.T) {
+	polls := make(chan protocol.PollRequest, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked protocol.PollRequest
+		if json.NewDecoder(r.Body).Decode(&asked) == nil {
+			polls <- asked
+		}
+		if asked.WaitS > 0 { // as an idle agent's are
+			<-r.Context().Done()
+			return
+		}
+		reply(w, protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: time.Now()}})
+	}))
+	t.Cleanup(server.Close)
+	a, stop := startWatched(t, server.URL)
+	require.Zero(t, (<-polls).WaitS, "nothing is known of the clock yet")
+	require.Positive(t, (<-polls).WaitS)
+	now := time.Now()
+	require.Positive(t, a.WaitAt(now))
+	require.Zero(t, a.WaitAt(now.Add(6*time.Minute)), "before the estimate is too old")
+	stop()
 }

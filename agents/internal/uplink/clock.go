@@ -9,6 +9,10 @@ import (
 // million drifts 30 ms in that time.
 const recent = 10 * time.Minute
 
+// due is how old the newest exchange may be before another one is wanted. An order may come with an answer that was
+// held, and must find an estimate that is still recent.
+const due = recent / 2
+
 // Clock estimates the server's clock from the fastest recent exchange: the shorter the round trip, the less room for
 // the moment at which the server read its clock.
 type Clock struct {
@@ -59,6 +63,13 @@ func (c *Clock) Estimate(now time.Time) (Estimate, bool) {
 		}
 	}
 	return Estimate{}, false
+}
+
+// WantsExchange tells whether there was no exchange for so long that the next poll should not be held.
+func (c *Clock) WantsExchange(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.exchanges) == 0 || now.Sub(c.exchanges[len(c.exchanges)-1].middle) >= due
 }
 
 // Local returns the local moment, with a monotonic reading, of a moment on the server's clock.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -174,6 +175,33 @@ func TestAnOldExchangeSaysNothing(t *testing.T) {
 	clock.Note(now, now.Add(time.Millisecond), now)
 	_, known := clock.Estimate(now.Add(recent + time.Second))
 	require.False(t, known)
+}
+
+// An agent that has nothing to do for hours has its answers held: an estimate by them would be off by seconds.
+func TestTheClockGoesByAnswersThatWereNotHeld(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked protocol.PollRequest
+		require.NoError(t, json.NewDecoder(r.Body).Decode(&asked))
+		time.Sleep(time.Duration(asked.WaitS * float64(time.Second)))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"protocol": %d, "server_now": %q, "order": null}`, protocol.Version, time.Now().Format(time.RFC3339Nano))
+	}))
+	defer server.Close()
+	client, err := NewClient(server.URL, "secret", "")
+	require.NoError(t, err)
+	_, err = client.Poll(t.Context(), protocol.PollRequest{WaitS: 0.2})
+	require.NoError(t, err)
+	require.True(t, client.Clock.WantsExchange(time.Now()))
+	_, err = client.Poll(t.Context(), protocol.PollRequest{})
+	require.NoError(t, err)
+	before := time.Now()
+	require.False(t, client.Clock.WantsExchange(before))
+	_, err = client.Poll(t.Context(), protocol.PollRequest{WaitS: 0.2})
+	require.NoError(t, err)
+	estimate, known := client.Clock.Estimate(before)
+	require.True(t, known)
+	require.Less(t, estimate.Error, 100*time.Millisecond)
+	require.True(t, client.Clock.WantsExchange(before.Add(recent-time.Minute)), "before the estimate is too old to be used")
 }
 
 func TestBackoffGrowsIsJitteredAndHeedsTheServer(t *testing.T) {
