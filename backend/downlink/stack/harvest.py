@@ -6,6 +6,7 @@ import json
 import subprocess
 import zipfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,10 +37,13 @@ def harvest(client: Client, campaign: str, stem: str, facts: dict[str, Any], int
     return record
 
 
-def is_harvested(campaign: str, stem: str, into: Path) -> bool:
-    """Whether the record in `into` is of this campaign."""
-    record = into / f"{stem}.json"
-    return record.exists() and json.loads(record.read_text())["campaign_id"] == campaign
+def is_harvested(campaign: Mapping[str, Any], stem: str, into: Path) -> bool:
+    """Whether the record in `into` is of this campaign, as it ended last: runs may have been repeated since."""
+    file = into / f"{stem}.json"
+    if not file.exists():
+        return False
+    record = json.loads(file.read_text())
+    return (record["campaign_id"], record["ended_at"]) == (campaign["id"], campaign["ended_at"])
 
 
 def find_commit(folder: Path) -> dict[str, Any]:

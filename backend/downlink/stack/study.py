@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ def check_hystart() -> None:
 def run_studies(stack: Stack, client: Client, jobs: Sequence[Job], lanes: int, into: Path, look: Look) -> bool:
     """Run what is not done yet; keep each campaign in `into` when it has ended; answer whether every run is complete.
 
-    Campaigns of an earlier time are known by their text. look: called once a second; looks after the stack.
+    Campaigns of an earlier time are known by their text; their runs that failed in all attempts are tried again. look: called once a second; looks after the stack.
     """
     typer.echo("Building the emulated links and starting their agents …")
     build_links(stack, client, needs_of(jobs))
@@ -117,7 +117,7 @@ def run_studies(stack: Stack, client: Client, jobs: Sequence[Job], lanes: int, i
             _launch_next(client, jobs, found, lanes)
             for job in jobs:
                 if found[job.part.file]["state"] in ENDED:
-                    _keep(client, job, ids[job.part.file], into)
+                    _keep(client, job, found[job.part.file], into)
             heard = time.monotonic()
         except UnavailableError:  # a restart of the server is no reason to end
             if time.monotonic() - heard > PATIENCE_S:
@@ -135,6 +135,8 @@ def _find_or_create(client: Client, job: Job) -> str:
             if _is_same(client.get(f"/campaigns/{known['id']}")["source"], job):
                 if known["state"] == CampaignState.PAUSED:
                     client.post(f"/campaigns/{known['id']}/resume")
+                elif known["state"] == CampaignState.COMPLETE and not all_complete(known):
+                    client.post(f"/campaigns/{known['id']}/rerun")
                 return str(known["id"])
             if known["state"] in UNDER_WAY:  # another form of it would go on beside this one
                 client.post(f"/campaigns/{known['id']}/cancel")
@@ -165,9 +167,10 @@ def _launch_next(client: Client, jobs: Sequence[Job], found: dict[str, dict[str,
         under_way.append(job)
 
 
-def _keep(client: Client, job: Job, campaign: str, into: Path) -> None:
+def _keep(client: Client, job: Job, campaign: Mapping[str, Any], into: Path) -> None:
     if not is_harvested(campaign, job.part.file, into):
-        typer.echo(f"  {job.part.file} has ended: {harvest(client, campaign, job.part.file, job.facts(), into)}")
+        record = harvest(client, str(campaign["id"]), job.part.file, job.facts(), into)
+        typer.echo(f"  {job.part.file} has ended: {record}")
 
 
 def _judge(jobs: Sequence[Job], found: dict[str, dict[str, Any]]) -> bool:
