@@ -103,7 +103,8 @@ def check_hystart() -> None:
 def run_studies(stack: Stack, client: Client, jobs: Sequence[Job], lanes: int, into: Path, look: Look) -> bool:
     """Run what is not done yet; keep each campaign in `into` when it has ended; answer whether every run is complete.
 
-    Campaigns of an earlier time are known by their text; their runs that failed in all attempts are tried again. look: called once a second; looks after the stack.
+    Campaigns of an earlier time are known by their text; their runs that failed in all attempts are tried again.
+    look: called once a second; looks after the stack.
     """
     typer.echo("Building the emulated links and starting their agents …")
     build_links(stack, client, needs_of(jobs))
