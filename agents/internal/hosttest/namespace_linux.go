@@ -20,7 +20,7 @@ func NeedRoot(t testing.TB) {
 	}
 }
 
-// Namespace is a network namespace without a name: it vanishes with the test, even when that is killed.
+// Namespace is a network namespace. One without a name vanishes with the test, even when that is killed.
 type Namespace struct {
 	handle netns.NsHandle
 }
@@ -40,6 +40,15 @@ func NewNamespace(t testing.TB) *Namespace {
 	})
 	t.Cleanup(func() { _ = ns.handle.Close() })
 	return ns
+}
+
+// Named is a namespace that somebody else has made, and removes.
+func Named(t testing.TB, name string) *Namespace {
+	t.Helper()
+	handle, err := netns.GetFromName(name)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = handle.Close() })
+	return &Namespace{handle}
 }
 
 // onThread calls a function on a thread of its own, which is then thrown away together with its namespace.

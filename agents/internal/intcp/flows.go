@@ -301,7 +301,7 @@ func (n *Node) HopCounts(run uint64) HopCounts {
 	}
 	counts := s.counts.plus(n.past[run])
 	counts.RTT, counts.LeastRTT, counts.Queue, counts.Patience = s.law.rtt.smooth, s.law.rtt.least(), s.law.queue(), s.law.rtt.patience()
-	counts.RateBps, counts.LossFloor = s.law.rate*8, s.law.lossFloor()
+	counts.RateBps, counts.LossFloor, counts.IsTimed = s.law.rate*8, s.law.lossFloor(), s.law.rtt.lows.any
 	return counts
 }
 

@@ -65,6 +65,8 @@ type HopCounts struct {
 	RepeatedInterests, Probes      uint64
 	RTT, LeastRTT, Queue, Patience time.Duration
 	RateBps, LossFloor             float64 // asked, in bits of IP packets a second
+	// IsTimed: RTT and LeastRTT were measured, and are not the assumption before that.
+	IsTimed bool
 }
 
 // askedInterest is an interest that is not acknowledged yet and has something to say.

@@ -92,7 +92,9 @@ type request struct {
 
 	Begin *RelayPlan `json:"begin,omitempty"`
 	Ask   *RelayHop  `json:"ask,omitempty"`
-	End   bool       `json:"end,omitempty"`
+	// RowsFromUnixUs is with Ask: the run's zero, from which on rows of the sites are wanted; 0: none are.
+	RowsFromUnixUs int64 `json:"rows_from_unix_us,omitempty"`
+	End            bool  `json:"end,omitempty"`
 }
 
 // answer is one of its fields.
@@ -107,6 +109,7 @@ type answer struct {
 	Begun string      `json:"begun,omitempty"`
 	Asked bool        `json:"asked,omitempty"`
 	Seen  []RelaySeen `json:"seen,omitempty"`
+	Rows  *SiteRows   `json:"rows,omitempty"`
 	Gone  bool        `json:"gone,omitempty"`
 
 	Error string `json:"error,omitempty"`

@@ -27,6 +27,7 @@ type RelayClient struct {
 
 	mu   sync.Mutex
 	seen map[intcp.Name]RelaySeen
+	rows map[intcp.Name]*waitingRows
 	err  error
 }
 
@@ -39,7 +40,7 @@ func OpenRelays(ctx context.Context, path string, plan RelayPlan) (*RelayClient,
 		return nil, fmt.Errorf("reach the relays' control socket: %w", err)
 	}
 	c := &Client{conn: conn, lines: bufio.NewReaderSize(conn, 64<<10)}
-	r := &RelayClient{contents: plan.Contents, conn: conn, done: make(chan struct{}), asked: make(chan error, 1), seen: map[intcp.Name]RelaySeen{}}
+	r := &RelayClient{contents: plan.Contents, conn: conn, done: make(chan struct{}), asked: make(chan error, 1), seen: map[intcp.Name]RelaySeen{}, rows: map[intcp.Name]*waitingRows{}}
 	if err := r.begin(c, plan); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -82,6 +83,8 @@ func (r *RelayClient) listen(c *Client) {
 		case err != nil || found.Gone:
 			r.fail(err)
 			return
+		case found.Rows != nil:
+			r.keepRows(found.Rows)
 		default:
 			r.mu.Lock()
 			for i := range min(len(found.Seen), len(r.contents)) {
@@ -100,9 +103,14 @@ func (r *RelayClient) fail(err error) {
 	}
 }
 
-// Ask names the neighbour upstream.
-func (r *RelayClient) Ask(hop RelayHop) error {
-	if err := send(r.conn, request{Ask: &hop}); err != nil {
+// Ask names the neighbour upstream. rowsFrom is the run's zero, from which on rows of the sites are wanted; the zero time: none
+// are. A link from before they were kept sends none.
+func (r *RelayClient) Ask(hop RelayHop, rowsFrom time.Time) error {
+	asked := request{Ask: &hop}
+	if !rowsFrom.IsZero() {
+		asked.RowsFromUnixUs = rowsFrom.UnixMicro()
+	}
+	if err := send(r.conn, asked); err != nil {
 		return fmt.Errorf("tell the link's relays whom to ask: %w", err)
 	}
 	select {

@@ -54,6 +54,34 @@ type RelaySeen struct {
 	Sites  int              `json:"sites"`
 }
 
+// RelayNews is what the relays see at a moment.
+type RelayNews struct {
+	// Seen has all contents, as they stand.
+	Seen []RelaySeen
+	// Rows has all contents too, at moments of rows.
+	Rows []SiteRows
+}
+
+// mostRows is how many rows one message has at most.
+const mostRows = 1000
+
+// messages are what an agent is sent of it, each far below its bound.
+func (n RelayNews) messages() (all []answer) {
+	if n.Seen != nil {
+		all = append(all, answer{Seen: n.Seen})
+	}
+	for _, rows := range n.Rows {
+		for len(rows.Rows) > mostRows {
+			part := rows
+			part.Rows, rows.Rows = rows.Rows[:mostRows], rows.Rows[mostRows:]
+			part.IsPart, rows.Missed = true, 0
+			all = append(all, answer{Rows: &part})
+		}
+		all = append(all, answer{Rows: &rows})
+	}
+	return all
+}
+
 // RelayLine is a link with relays.
 type RelayLine interface {
 	DescribeSites() Sites
@@ -66,21 +94,23 @@ type RelaySession interface {
 	// Address is where neighbours reach the relays.
 	Address() string
 	Ask(hop RelayHop) error
-	// Seen has all contents at each moment, until End.
-	Seen() <-chan []RelaySeen
+	// Measure asks for rows of the sites from a moment on.
+	Measure(from time.Time)
+	// News has no more to come after End.
+	News() <-chan RelayNews
 	End()
 }
 
 // ListenRelays makes the socket of a link's relays.
 func ListenRelays(path string, line RelayLine) (*Server, error) {
-	return listen(path, func(s *Server, conn net.Conn) { s.relay(conn, line) })
+	return listen(path, func(s *Server, conn net.Conn) *answer { return s.relay(conn, line) })
 }
 
-// relay is one session; whatever ends its connection ends it.
-func (s *Server) relay(conn net.Conn, line RelayLine) {
+// relay is one session; whatever ends its connection ends it. What it returns is the last that is said; nil: nobody listens.
+func (s *Server) relay(conn net.Conn, line RelayLine) (last *answer) {
 	sites := line.DescribeSites()
 	if err := send(conn, answer{Sites: &sites}); err != nil {
-		return
+		return nil
 	}
 	lines := bufio.NewReaderSize(conn, maxRelayRequest)
 	asked, err := receive(conn, lines, time.Now().Add(answerLimit))
@@ -92,8 +122,7 @@ func (s *Server) relay(conn net.Conn, line RelayLine) {
 		session, err = line.Relay(*asked.Begin)
 	}
 	if err != nil {
-		_ = send(conn, answer{Error: err.Error()})
-		return
+		return &answer{Error: err.Error()}
 	}
 	defer session.End()
 	var writing sync.Mutex
@@ -103,7 +132,7 @@ func (s *Server) relay(conn net.Conn, line RelayLine) {
 		return send(conn, message)
 	}
 	if err := say(answer{Begun: session.Address()}); err != nil {
-		return
+		return nil
 	}
 	s.running.Go(func() { // until the agent asks for the end, or is gone
 		defer session.End()
@@ -115,18 +144,22 @@ func (s *Server) relay(conn net.Conn, line RelayLine) {
 			reply := answer{Asked: true}
 			if err := session.Ask(*asked.Ask); err != nil {
 				reply = answer{Error: err.Error()}
+			} else if asked.RowsFromUnixUs != 0 {
+				session.Measure(time.Now().Add(time.Until(time.UnixMicro(asked.RowsFromUnixUs))))
 			}
 			if say(reply) != nil {
 				return
 			}
 		}
 	})
-	for seen := range session.Seen() {
-		if err == nil {
-			if err = say(answer{Seen: seen}); err != nil {
-				session.End()
+	for news := range session.News() {
+		for _, message := range news.messages() {
+			if err == nil {
+				if err = say(message); err != nil {
+					session.End()
+				}
 			}
 		}
 	}
-	_ = say(answer{Gone: true})
+	return &answer{Gone: true}
 }

@@ -45,10 +45,11 @@ const mostConnections = 8
 
 // Listen makes the socket, in place of one that nobody listens at any more.
 func Listen(path string, line Line) (*Server, error) {
-	return listen(path, func(s *Server, conn net.Conn) { s.serve(conn, line) })
+	return listen(path, func(s *Server, conn net.Conn) *answer { s.serve(conn, line); return nil })
 }
 
-func listen(path string, session func(s *Server, conn net.Conn)) (*Server, error) {
+// listen lets one connection at a time have a session. What that returns is said when the next one may begin.
+func listen(path string, session func(s *Server, conn net.Conn) (last *answer)) (*Server, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("another program listens at %s", path)
@@ -71,8 +72,11 @@ func listen(path string, session func(s *Server, conn net.Conn)) (*Server, error
 			_ = send(conn, answer{Busy: true})
 			return
 		}
-		defer s.taken.Unlock()
-		session(s, conn)
+		last := session(s, conn)
+		s.taken.Unlock()
+		if last != nil {
+			_ = send(conn, *last)
+		}
 	}
 	s.running.Go(s.accept)
 	return s, nil

@@ -218,7 +218,7 @@ func (p *pump) wait(fds []unix.PollFd) error {
 		wake = min(wake, p.sitting.wake)
 	}
 	if r := p.relaying; r != nil {
-		wake = min(wake, r.nextSeen, r.endsAt)
+		wake = min(wake, r.nextSeen, r.nextRows, r.endsAt)
 	}
 	if next := p.next.Load(); next != nil {
 		wake = min(wake, p.momentOf(next))

@@ -21,6 +21,8 @@ const (
 	// mostContents bounds what is looked at each 10 ms.
 	mostContents = 64
 	firstPort    = 49152
+	// mostNews is how much may wait for whoever tells it.
+	mostNews = 32
 )
 
 var errLinkDown = errors.New("the link is going down")
@@ -39,8 +41,12 @@ type relaying struct {
 	sitting
 	contents []intcp.Name
 	nextSeen time.Duration
+	zero     time.Duration // of the run, from which rows count
+	moment   int64         // number of the next ones
+	nextRows time.Duration // Never: nobody wants them
+	missed   uint64        // rows for which there was no room, of each content
 	endsAt   time.Duration // Never while the run is on
-	seen     chan []linkcontrol.RelaySeen
+	news     chan linkcontrol.RelayNews
 }
 
 // do calls a function on the pump's thread and waits for it.
@@ -88,7 +94,7 @@ func (p *pump) relay(r *relaying) error {
 	}
 	now := p.now()
 	p.relaying, p.sitting = r, &r.sitting
-	r.endsAt, r.nextSeen = emulate.Never, now
+	r.endsAt, r.nextSeen, r.nextRows = emulate.Never, now, emulate.Never
 	p.fly(now, emulate.Network{p.ways[0].Way, p.ways[1].Way}, p.ways[0].zero)
 	return nil
 }
@@ -139,14 +145,18 @@ func (p *pump) watchRelays(now time.Duration) {
 	if now >= r.endsAt {
 		r.circuit.Leave()
 		p.relaying, p.sitting = nil, nil
-		close(r.seen)
+		close(r.news)
 		for i := range p.ways {
 			p.ways[i].wake = now
 		}
 		return
 	}
-	for ; r.nextSeen <= now; r.nextSeen += logEvery {
-		p.runCircuit(r.nextSeen, nil, nil)
+	for at := min(r.nextSeen, r.nextRows); at <= now; at = min(r.nextSeen, r.nextRows) {
+		p.runCircuit(at, nil, nil)
+		if at == r.nextRows {
+			r.tellRows(at)
+			continue
+		}
 		all := make([]linkcontrol.RelaySeen, len(r.contents))
 		for i, name := range r.contents {
 			s := r.Look(r.nextSeen, name)
@@ -158,10 +168,51 @@ func (p *pump) watchRelays(now time.Duration) {
 				Now: r.nextSeen, UnixNs: p.started.Add(r.nextSeen).UnixNano(), Look: s.Look, Hop: s.Hop, Node: s.Node, IsMet: s.IsMet, Sites: s.Sites,
 			}
 		}
+		r.nextSeen += logEvery
 		select {
-		case r.seen <- all:
+		case r.news <- linkcontrol.RelayNews{Seen: all}:
 		default: // what comes next says it too
 		}
+	}
+}
+
+// measure asks for rows from a moment on.
+func (r *relaying) measure(now, zero time.Duration) {
+	r.Measure()
+	r.zero = zero
+	r.follow(int64(max(0, now-zero+linkcontrol.RowsEvery-1) / linkcontrol.RowsEvery))
+}
+
+// follow says which rows are next.
+func (r *relaying) follow(number int64) {
+	r.moment = linkcontrol.NextMoment(number)
+	r.nextRows = r.zero + time.Duration(r.moment)*linkcontrol.RowsEvery
+}
+
+// tellRows says what each site has done. Where there is no room for it, the next rows say it.
+func (r *relaying) tellRows(at time.Duration) {
+	untilUs := r.moment * linkcontrol.RowsEvery.Microseconds()
+	r.follow(r.moment + 1)
+	if len(r.news) == cap(r.news) { // this thread alone fills it
+		r.missed += uint64(r.Sites())
+		return
+	}
+	all := make([]linkcontrol.SiteRows, len(r.contents))
+	for i, name := range r.contents {
+		all[i] = linkcontrol.SiteRows{Content: i, UntilUs: untilUs, Missed: r.missed}
+		for j, row := range r.Rows(at, name) {
+			all[i].Rows = append(all[i].Rows, siteRow(untilUs+int64(j), &row))
+		}
+	}
+	r.missed = 0
+	r.news <- linkcontrol.RelayNews{Rows: all}
+}
+
+func siteRow(elapsedUs int64, row *pathrelay.Row) linkcontrol.SiteRow {
+	return linkcontrol.SiteRow{
+		ElapsedUs: elapsedUs, Place: row.Place, Node: row.Node, ArrivedBytes: row.ArrivedBytes, SentBytes: row.SentBytes,
+		RepairedBytes: row.RepairedBytes, LostPackets: row.LostPackets, HitUnits: row.HitUnits, AskedBps: row.AskedBps,
+		GrantedBps: row.GrantedBps, BacklogBytes: row.BacklogBytes, RTTUs: row.RTT.Microseconds(), QueueUs: row.Queue.Microseconds(),
 	}
 }
 
@@ -229,7 +280,7 @@ func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession,
 	for _, name := range plan.Contents {
 		relays.Watch(name)
 	}
-	s.relays = &relaying{Relays: relays, sitting: sitting{owner: relays, profile: l.profile}, contents: plan.Contents, seen: make(chan []linkcontrol.RelaySeen, 16)}
+	s.relays = &relaying{Relays: relays, sitting: sitting{owner: relays, profile: l.profile}, contents: plan.Contents, news: make(chan linkcontrol.RelayNews, mostNews)}
 	if downErr := l.pump.do(func() { err = l.pump.relay(s.relays) }); downErr != nil {
 		return nil, downErr
 	}
@@ -253,8 +304,17 @@ func (s *relaySession) Ask(hop linkcontrol.RelayHop) error {
 	return errors.Join(downErr, err)
 }
 
-// Seen has what the relays see.
-func (s *relaySession) Seen() <-chan []linkcontrol.RelaySeen { return s.relays.seen }
+// Measure asks for rows of the sites from a moment on.
+func (s *relaySession) Measure(from time.Time) {
+	_ = s.pump.do(func() {
+		if now := s.pump.now(); s.relays.endsAt == emulate.Never {
+			s.relays.measure(now, now+time.Until(from))
+		}
+	})
+}
+
+// News has what the relays see.
+func (s *relaySession) News() <-chan linkcontrol.RelayNews { return s.relays.news }
 
 // End ends the run at the relays.
 func (s *relaySession) End() {
@@ -262,7 +322,7 @@ func (s *relaySession) End() {
 		_ = s.pump.do(func() {
 			now := s.pump.now()
 			s.relays.End(now)
-			s.relays.endsAt, s.relays.wake = now+relayFarewell, now
+			s.relays.endsAt, s.relays.wake, s.relays.nextRows = now+relayFarewell, now, emulate.Never
 		})
 	})
 }

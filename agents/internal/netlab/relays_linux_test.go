@@ -104,7 +104,7 @@ func relayed(t testing.TB, suffix string, profile emulate.Profile) *relayedLink 
 	t.Cleanup(func() { _ = l.relays.Close() })
 	hosts := l.lab.Hosts()
 	l.sender, l.receiver = open(t, hosts["sender-1"], 1, false), open(t, hosts[Receiver], 0, true)
-	require.NoError(t, l.relays.Ask(linkcontrol.RelayHop{Number: 1, Key: keyed(1).Key, Peer: l.sender.Local().String()}))
+	require.NoError(t, l.relays.Ask(linkcontrol.RelayHop{Number: 1, Key: keyed(1).Key, Peer: l.sender.Local().String()}, time.Now()))
 	address, err := netip.ParseAddrPort(l.relays.Address)
 	require.NoError(t, err)
 	ask(t, l.receiver, 2, address)
@@ -137,6 +137,7 @@ func TestRelaysAtTheSitesOfALinkRepairEachHop(t *testing.T) {
 	require.Greater(t, seen.Hop.Lost, uint64(20))
 	require.Greater(t, seen.Look.Again, uint64(10))
 	require.Less(t, l.counts().AskedAgainUnits, uint64(10), "hops repair their own losses")
+	l.requireRows(seen)
 	_, err := linkcontrol.OpenRelays(t.Context(), l.path, relayPlan())
 	require.ErrorIs(t, err, linkcontrol.ErrBusy)
 
@@ -159,6 +160,33 @@ func TestRelaysAtTheSitesOfALinkRepairEachHop(t *testing.T) {
 	again, err := linkcontrol.OpenRelays(t.Context(), l.path, relayPlan())
 	require.NoError(t, err, "the next run finds the relays free")
 	require.NoError(t, again.Close())
+}
+
+// requireRows: rows of both sites come each 100 ms, and add up to what was seen of both together before them.
+func (l *relayedLink) requireRows(seen linkcontrol.RelaySeen) {
+	var rows []linkcontrol.SiteRow
+	first := int64(-1)
+	require.Eventually(l.t, func() bool {
+		more, untilUs, dropped := l.relays.TakeRows(relayContent.Name)
+		rows = append(rows, more...)
+		require.Zero(l.t, dropped)
+		if first < 0 {
+			first = untilUs
+		}
+		return untilUs > first
+	}, time.Second, time.Millisecond)
+	require.GreaterOrEqual(l.t, len(rows), 2*24, "of 2.5 s")
+	lost, repaired := uint64(0), uint64(0)
+	for i, row := range rows {
+		require.Equal(l.t, i%2+1, row.Place)
+		require.EqualValues(l.t, row.Place-1, row.ElapsedUs%linkcontrol.RowsEvery.Microseconds())
+		require.EqualValues(l.t, -1000-row.Place, row.Node)
+		lost += row.LostPackets
+		repaired += row.RepairedBytes
+	}
+	require.GreaterOrEqual(l.t, lost, seen.Hop.Lost)
+	require.Less(l.t, lost, seen.Hop.Lost*3/2)
+	require.GreaterOrEqual(l.t, repaired, seen.Look.AgainBytes)
 }
 
 func TestALinkOfOneHopHasNoPlaceToRelayAt(t *testing.T) {

@@ -103,7 +103,7 @@ func (r *Relays) End(at time.Duration) {
 			each.wake = at
 		}
 	}
-	r.until = emulate.Never
+	r.until, r.isMeasured = emulate.Never, false
 }
 
 // Moment is a moment of the nodes' clock on the carrier's; 0 stays 0.

@@ -67,6 +67,8 @@ type Relays struct {
 	astray   uint64 // packets for who is not a neighbour any more
 	passed   map[intcp.Name]*passing
 	wasAsked bool
+	// isMeasured: somebody wants to know what each node did.
+	isMeasured bool
 }
 
 // relay is the node at a site.
@@ -76,11 +78,13 @@ type relay struct {
 	node     *intcp.Node
 	position int // in the chain; resting: not on the way
 	leftAt   time.Duration
+	leftFrom int // its last position
 	wake     time.Duration
-	below    uint16 // number of the hop to the site downstream; 0: none
-	above    *relay // the neighbour upstream; nil where it is the sender
-	isFirst  bool   // asks the sender
-	isLast   bool   // serves the receiver
+	below    uint16                   // number of the hop to the site downstream; 0: none
+	above    *relay                   // the neighbour upstream; nil where it is the sender
+	isFirst  bool                     // asks the sender
+	isLast   bool                     // serves the receiver
+	told     map[intcp.Name]RowCounts // by its rows
 }
 
 const resting = -1

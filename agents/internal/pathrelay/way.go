@@ -56,7 +56,7 @@ func (r *Relays) relayAt(site emulate.Site) *relay {
 	if err != nil { // it was well when the relays were made
 		panic(err)
 	}
-	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never}
+	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never, told: map[intcp.Name]RowCounts{}}
 	r.all, r.at[site] = append(r.all, made), made
 	return made
 }
@@ -64,6 +64,7 @@ func (r *Relays) relayAt(site emulate.Site) *relay {
 // rest lets a node leave the way.
 func (r *Relays) rest(at time.Duration, gone *relay) {
 	gone.node.Rest(r.plan.Run)
+	gone.leftFrom = gone.position
 	gone.position, gone.leftAt, gone.wake = resting, at, emulate.Never
 	gone.below, gone.above, gone.isFirst, gone.isLast = 0, nil, false, false
 }
@@ -130,7 +131,7 @@ func (r *Relays) handOver(before []*relay, callers [][]intcp.Caller) {
 // forget ends nodes that left the way long ago.
 func (r *Relays) forget(at time.Duration) {
 	for site, each := range r.at {
-		if each.position == resting && at >= each.leftAt+CacheKeep {
+		if each.position == resting && at >= each.leftAt+CacheKeep && !r.owes(each) {
 			r.keepCounts(each)
 			each.node.End(r.plan.Run)
 			r.all[each.number] = nil

@@ -136,6 +136,8 @@ type Outcome struct {
 	WrongAt *WrongAt `json:"wrong_at,omitempty"`
 	// Delivery is the flow's delivery table; nil: none was kept.
 	Delivery *Delivery `json:"delivery,omitempty"`
+	// Sites is the table of an emulated link's sites; nil: none was kept.
+	Sites *SiteTable `json:"sites,omitempty"`
 }
 
 // WrongAt is the first byte that was not the content's, and the last hop whose tags held.
@@ -152,6 +154,13 @@ type Delivery struct {
 	DroppedRows uint64 `json:"dropped_rows"`
 	// ZeroUs is the run's zero on this host's monotonic clock, by which ends on one host have one clock.
 	ZeroUs int64 `json:"zero_us"`
+}
+
+// SiteTable says what chunks of PointSites hold. DroppedRows are those for which there was no room.
+type SiteTable struct {
+	Rows        int    `json:"rows"`
+	Chunks      int    `json:"chunks"`
+	DroppedRows uint64 `json:"dropped_rows"`
 }
 
 // Restored says how the host stands after the run; Differences are sentences.

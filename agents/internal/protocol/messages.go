@@ -45,6 +45,9 @@ const (
 	PointDelivered Point = "delivered"
 )
 
+// PointSites is the table of an emulated link's sites, as the agent has it that speaks for them.
+const PointSites Point = "sites"
+
 // PointHop is where the relay at a place takes its samples, counted from 1 at the sender's side.
 func PointHop(place int) Point { return Point("hop-" + strconv.Itoa(place)) }
 
@@ -226,6 +229,8 @@ type Sampling struct {
 	ReceiverMs int          `json:"receiver_ms"`
 	// Deliveries asks for delivery tables of all flows; those of offers are kept anyway.
 	Deliveries bool `json:"deliveries,omitempty"`
+	// Sites asks the relays of an emulated link for tables of their sites.
+	Sites bool `json:"sites,omitempty"`
 }
 
 // Flow is one flow as one agent must carry it out.

@@ -130,3 +130,13 @@ func TestAnUnpacedSocketHasPacingRateMinusOne(t *testing.T) {
 	binary.NativeEndian.PutUint64(blob[104:], math.MaxUint64)
 	require.Equal(t, int64(-1), decode(EndsSender, blob)["pacing_rate_bps"])
 }
+
+func TestColumnsOfSitesEqualTheDocumentedList(t *testing.T) {
+	var listed []string
+	for _, row := range readFieldsCSV(t) {
+		if row[0] == FieldElapsed || row[3] == string(EndsSites) {
+			listed = append(listed, row[0])
+		}
+	}
+	require.Equal(t, SiteNames, listed)
+}

@@ -11,6 +11,15 @@ var RelayFields = []Field{
 	{"backlog_bytes", "bytes", EndsHop, 0, nil},
 }
 
+// EndsSites is the table of an emulated link's sites, in the list of fields.
+const EndsSites Ends = "sites"
+
+// SiteNames are the columns of that table, in the order of docs/fields.csv.
+var SiteNames = []string{
+	FieldElapsed, "site_place", "site_node", "site_arrived_bytes", "site_sent_bytes", "site_repaired_bytes", "site_lost_packets",
+	"site_hit_bytes", "site_asked_bps", "site_granted_bps", "site_backlog_bytes", "site_rtt_us", "site_queue_us",
+}
+
 // intcpFields say who records what of an INTCP flow, in the order of docs/fields.csv.
 var intcpFields = []struct {
 	name string

@@ -35,7 +35,11 @@ func rateHz(order *protocol.Prepare, role protocol.Role) float64 {
 	if role == protocol.RoleSender && order.Sampling.Mode == protocol.SamplingPerAck {
 		return ackRateHz
 	}
-	return 1 / interval(order, role).Seconds()
+	rate := 1 / interval(order, role).Seconds()
+	if role == protocol.RoleRelay && order.Sampling.Sites {
+		rate += siteRowsHz
+	}
+	return rate
 }
 
 func interval(order *protocol.Prepare, role protocol.Role) time.Duration {

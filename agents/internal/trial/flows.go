@@ -99,6 +99,8 @@ type flowRun struct {
 	relay    *transfer.Relay
 	consumer *intcpsocket.Receiver
 	deliveries
+	// sites is the table of an emulated link's sites; nil: none was kept.
+	sites *protocol.SiteTable
 	// note is a sentence about the trace for people, empty without one.
 	note string
 }
@@ -298,7 +300,7 @@ func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
 		Sampling: f.sampling, DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
-		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(),
+		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(), Sites: f.sites,
 	}
 	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
 		outcome.Detail = &detail

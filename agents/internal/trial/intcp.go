@@ -100,6 +100,9 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 		return intcpsocket.NewSender(plan)
 	case protocol.RoleRelay:
 		plan.Sample = f.recordRows(tcpinfo.INTCPFields(tcpinfo.EndsHop), look)
+		if ports.sites != nil && f.trial.order.Sampling.Sites {
+			plan.Sample = beside(plan.Sample, f.recordSites(ports.sites))
+		}
 		return intcpsocket.NewRelay(plan)
 	case protocol.RoleReceiver:
 	}

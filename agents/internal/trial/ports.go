@@ -200,7 +200,7 @@ func (t *Trial) askUpstream(p *ports, peers map[int]string) error {
 			return err
 		}
 		if p.sites != nil {
-			return p.sites.ask(hop, peer)
+			return p.sites.ask(hop, peer, t.rowsFrom())
 		}
 		hop.Peer = intcpsocket.AddressOf(peer)
 		if err := p.home.Ask(hop); err != nil {

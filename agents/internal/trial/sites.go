@@ -38,8 +38,9 @@ func (t *Trial) openSites(ctx context.Context) (*sites, error) {
 	return &sites{client}, nil
 }
 
-func (s *sites) ask(hop intcp.Hop, peer netip.AddrPort) error {
-	return s.client.Ask(linkcontrol.RelayHop{Number: hop.Number, Key: hop.Key, Peer: peer.String()})
+// ask names the neighbour upstream; rows of the sites are wanted from a moment on, unless that is the zero time.
+func (s *sites) ask(hop intcp.Hop, peer netip.AddrPort, rowsFrom time.Time) error {
+	return s.client.Ask(linkcontrol.RelayHop{Number: hop.Number, Key: hop.Key, Peer: peer.String()}, rowsFrom)
 }
 
 // Look looks at a content as the relays told it last.

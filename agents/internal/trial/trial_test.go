@@ -34,6 +34,7 @@ type rig struct {
 	host   *settings.FakeHost
 	keeper *settings.Keeper
 	free   int64
+	on     func(run func()) // calls it where the agent is
 
 	mu     sync.Mutex
 	events []protocol.Event
@@ -57,6 +58,7 @@ func newRigAt(dir string) (*rig, error) {
 			{Name: rmem}: "1 2 3", {Name: "net.ipv4.tcp_mem"}: "4 5 6",
 		}, ReadOnly: map[settings.Key]bool{}},
 		free:  1e12,
+		on:    func(run func()) { run() },
 		ready: make(chan protocol.Ready, 1),
 	}
 	b.keeper = settings.NewKeeper(b.host, settings.Place{StateDir: dir, LockDir: dir, BootID: "boot", Namespace: "net"})
@@ -153,7 +155,7 @@ func makeOrder(role protocol.Role) *protocol.Prepare {
 // begin starts a trial; what Run returns comes over the channel.
 func (b *rig) begin(ctx context.Context, order *protocol.Prepare) (*trial.Trial, <-chan error) {
 	tr, ended := trial.New(b.env, order, func(protocol.Status) {}), make(chan error, 1)
-	go func() { ended <- tr.Run(ctx) }()
+	go b.on(func() { ended <- tr.Run(ctx) })
 	return tr, ended
 }
 
