@@ -18,7 +18,7 @@ from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, relayed_series, sender_series
 from downlink.codec.parquet import Columns, Ints, ParquetTrace
 from downlink.domain.campaign import INTCP, SPLIT, TCP, Phases
-from downlink.domain.point import ENDS, HALVES, NO_FLOW, Point
+from downlink.domain.point import ENDS, NO_FLOW, TABLES, Point
 from downlink.storage import campaigns, runs, traces
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
@@ -251,8 +251,8 @@ def _open(
         for point, group in zip(ENDS, groups, strict=True)
     )
     hops = [LazyColumns(partial(_parts, unit, run, flow.flow, each), SENT) for each in flow.points if each.place]
-    sent, delivered = (LazyColumns(partial(_parts, unit, run, flow.flow, half), None) for half in HALVES)
-    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops, {}, sent, delivered)
+    sent, delivered, sites = (LazyColumns(partial(_parts, unit, run, flow.flow, table), None) for table in TABLES)
+    return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops, sites, sent, delivered)
 
 
 def _number(said: object) -> float | None:

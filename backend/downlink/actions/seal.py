@@ -11,7 +11,7 @@ from downlink.actions import runs
 from downlink.codec.chunk import MAX_PACKED_BYTES, Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, trace_columns
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import HALVES, NO_FLOW, Point, trace_name
+from downlink.domain.point import NO_FLOW, TABLES, Point, trace_name
 from downlink.domain.run import Ending, Reason, RunState
 from downlink.domain.sample import TIME_FIELD
 from downlink.storage import runs as rows
@@ -41,7 +41,7 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
         return
     there = traces.chunk_sequences(unit, run_id)
     for flow in rows.flows_of(unit, run_id):
-        for point in (*flow.points, *HALVES):
+        for point in (*flow.points, *TABLES):
             place = (flow.flow, point)
             _seal_trace(unit, run, place, flow.outcome_at(point), there.get(place, []), now)
     link = (NO_FLOW, Point.LINK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from downlink.actions.channel import OrderFacts
@@ -72,9 +73,15 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
             sender_ms=SENDER_MS,
             receiver_ms=RECEIVER_MS,
             deliveries=facts.keeps_deliveries,
+            sites=_relays_intcp(facts.flows, host.agent),
         ),
         flows=[_flow(flow, host.agent, facts) for flow in facts.flows],
     )
+
+
+def _relays_intcp(flows: Sequence[RunFlow], agent: str) -> bool:
+    points = [flow.point_of(agent) for flow in flows if flow.kind == INTCP]
+    return any(point is not None and point.place for point in points)
 
 
 def _flow(flow: RunFlow, agent: str, facts: OrderFacts) -> FlowOrder:

@@ -152,6 +152,7 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
             half: _trace(row.flow, half, outcome, details) for half in HALVES if (outcome := row.outcome_at(half))
         }
         or None,
+        "sites": (sites := row.outcome_at(Point.SITES)) and _trace(row.flow, Point.SITES, sites, details),
     }
 
 

@@ -34,7 +34,8 @@ TracePoint = Annotated[
     str,
     Path(
         pattern=f"^({POINT})$",
-        description="sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves",
+        description="sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves; "
+        "sites: what each site of an emulated link did",
     ),
 ]
 FlowNumber = Annotated[

@@ -14,6 +14,7 @@ from downlink.cli.files import download
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, megabits, moment, note, print_json, print_table, say, show
 from downlink.domain.metric import LINKED, LOST, NAMED
+from downlink.domain.point import Point
 
 app = typer.Typer(help="The runs of a campaign: list, show, cancel, run again, download a trace.", no_args_is_help=True)
 
@@ -105,18 +106,33 @@ def rerun(run: str, as_json: AsJson = False) -> None:
         )
 
 
+def _point(text: str) -> Point:
+    try:
+        return Point(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
 @app.command()
 def trace(
     run: str,
     flow: Annotated[int, typer.Option(min=1)] = 1,
     point: Annotated[
-        Literal["sender", "receiver", "link"], typer.Option("--point", "--end", help="Where it was taken.")
+        str,
+        typer.Option(
+            "--point",
+            "--end",
+            parser=_point,
+            metavar="POINT",
+            help="Where it was taken: sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered, the halves of a "
+            "delivery table; sites, of an emulated link.",
+        ),
     ] = "sender",
     form: Annotated[Literal["parquet", "csv"], typer.Option("--format")] = "parquet",
     to: Annotated[Path | None, typer.Option(help="File to write; named after the run when left out")] = None,
 ) -> None:
     """Download the samples of one flow at one point, or an emulated link's log."""
-    if point == "link":  # an emulated link's log is its run's
+    if point == Point.LINK:  # an emulated link's log is its run's
         flow = 0
     file = to or Path(f"{run}-{flow}-{point}.{form}")
     size = download(connect(), f"/runs/{run}/traces/{flow}/{point}.{form}", file)

@@ -152,7 +152,7 @@ def _point(value: Any) -> Point:
     try:
         return Point(value)
     except (TypeError, ValueError) as error:
-        raise _invalid("the point must be sender, receiver, link, hop-1, hop-2, …") from error
+        raise _invalid("the point must be sender, receiver, link, sent, delivered, sites, hop-1, hop-2, …") from error
 
 
 def _integer(data: Mapping[str, Any], key: str, least: int, most: int) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Self
 
-POINT = r"sender|receiver|link|sent|delivered|hop-[1-9][0-9]{0,2}"
+POINT = r"sender|receiver|link|sent|delivered|sites|hop-[1-9][0-9]{0,2}"
 
 
 class Point(str):
     """A point of measurement: the sender, the receiver, the link, or `hop-1`, `hop-2`, … of the way, from the sender on.
 
-    `sent` and `delivered` are the two halves of a flow's delivery table, as its sender and its receiver have it.
+    `sent` and `delivered` are the two halves of a flow's delivery table, as its sender and its receiver have it. `sites` is the table
+    of an emulated link's sites, as the relay has it that speaks for them.
     """
 
     __slots__ = ()
@@ -20,11 +21,12 @@ class Point(str):
     LINK: ClassVar[Point]
     SENT: ClassVar[Point]
     DELIVERED: ClassVar[Point]
+    SITES: ClassVar[Point]
 
     def __new__(cls, text: str) -> Self:
         if not re.fullmatch(POINT, text):
             raise ValueError(
-                f"{text!r} is not a point of measurement: sender, receiver, link, sent, delivered, hop-1, hop-2, …"
+                f"{text!r} is not a point of measurement: sender, receiver, link, sent, delivered, sites, hop-1, hop-2, …"
             )
         return super().__new__(cls, text)
 
@@ -40,11 +42,13 @@ class Point(str):
 
 
 Point.SENDER, Point.RECEIVER, Point.LINK = Point("sender"), Point("receiver"), Point("link")
-Point.SENT, Point.DELIVERED = Point("sent"), Point("delivered")
+Point.SENT, Point.DELIVERED, Point.SITES = Point("sent"), Point("delivered"), Point("sites")
 ENDS = (Point.SENDER, Point.RECEIVER)
 """The points at which a flow over TCP is measured."""
 HALVES = {Point.SENT: Point.SENDER, Point.DELIVERED: Point.RECEIVER}
 """Of a delivery table, each with the point of the agent that keeps it."""
+TABLES = (*HALVES, Point.SITES)
+"""What agents may keep of a flow beside its samples."""
 NO_FLOW = 0
 """Whose trace an emulated link's log is: that of its run."""
 
@@ -57,4 +61,6 @@ def trace_name(flow: int, point: str) -> str:
         return f"flow {flow} at relay {place}"
     if point in (Point.SENT, Point.DELIVERED):
         return f"flow {flow}'s delivery table ({point})"
+    if point == Point.SITES:
+        return f"flow {flow}'s table of sites"
     return f"flow {flow} at the {point}"

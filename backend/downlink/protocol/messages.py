@@ -222,6 +222,13 @@ class Sampling(Message):
             exclude_if=lambda asked: not asked,
         ),
     ] = False
+    sites: Annotated[
+        bool,
+        Field(
+            description="Keep a table of sites, where this agent speaks for those of an emulated link",
+            exclude_if=lambda asked: not asked,
+        ),
+    ] = False
 
 
 class TcpTransport(Message):
@@ -399,6 +406,17 @@ class Delivery(Message):
     zero_us: Annotated[int | None, Field(ge=-(2**62), le=2**62, exclude_if=lambda zero: zero is None)] = None
 
 
+class SiteTable(Message):
+    """What an emulated link's sites did of a flow: rows and chunks of the point `sites`.
+
+    dropped_rows: those for which there was no room.
+    """
+
+    rows: Count
+    chunks: Annotated[int, Field(ge=0, le=1_000_000)]
+    dropped_rows: Count
+
+
 class FlowOutcome(Message):
     flow: Annotated[int, Field(ge=1, le=1000)]
     point: Annotated[PointName, Field(validation_alias=AliasChoices("point", "end"))]  # the latter in version 1
@@ -427,6 +445,7 @@ class FlowOutcome(Message):
     detail: Sentence | None
     wrong_at: Annotated[WrongAt | None, Field(exclude_if=lambda wrong: wrong is None)] = None
     delivery: Annotated[Delivery | None, Field(exclude_if=lambda delivery: delivery is None)] = None
+    sites: Annotated[SiteTable | None, Field(exclude_if=lambda sites: sites is None)] = None
 
 
 class LinkLoss(Message):

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from downlink.domain.point import HALVES, NO_FLOW, Point
+from downlink.domain.point import NO_FLOW, TABLES, Point
 from downlink.domain.run import FINAL, HostPhase, RunState
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -47,9 +47,9 @@ def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -
 
 
 def _points(flow: RunFlow, agent: str) -> list[Point]:
-    """Its own, and the half of the delivery table that it may keep."""
+    """Its own, and those of tables that it may keep."""
     own = flow.point_of(agent)
-    return [] if own is None else [own, *(half for half, keeper in HALVES.items() if keeper == own)]
+    return [] if own is None else [own, *(table for table in TABLES if flow.keeper_of(table) == own)]
 
 
 def _link_upload(unit: Unit, run_id: UUID, agent: str) -> dict[tuple[int, Point], Upload]:

@@ -8,7 +8,7 @@ from downlink.domain.point import ENDS, Point
 
 
 @pytest.mark.parametrize(
-    "text", ["sender", "receiver", "link", "hop-1", "hop-3", "hop-12", "hop-999", "sent", "delivered"]
+    "text", ["sender", "receiver", "link", "hop-1", "hop-3", "hop-12", "hop-999", "sent", "delivered", "sites"]
 )
 def test_a_point_is_its_own_text(text: str) -> None:
     point = Point(text)

@@ -55,3 +55,14 @@ def test_a_relay_may_record_what_either_end_does_and_a_delivery_table_its_moment
     assert names[Point.SENT] == ["elapsed_us", "block", "sent_at_us"]
     assert [field.name for field in fields_of(Point.DELIVERED)][2:] == ["arrived_at_us", "delivered_at_us"]
     assert "cache_hit_bytes" not in names[ENDS[1]]
+
+
+def test_a_table_of_sites_has_its_own_fields_and_nobody_else_has_them() -> None:
+    names = [field.name for field in fields_of(Point.SITES)]
+    assert names == [
+        "elapsed_us", "site_place", "site_node", "site_arrived_bytes", "site_sent_bytes", "site_repaired_bytes", "site_lost_packets",
+        "site_hit_bytes", "site_asked_bps", "site_granted_bps", "site_backlog_bytes", "site_rtt_us", "site_queue_us",
+    ]  # fmt: skip
+    for point in (*ENDS, Point.hop(1), Point.LINK, Point.SENT):
+        assert not {field.name for field in fields_of(point)} & set(names[1:])
+    assert {fields()[name].kind for name in names[1:]} == {FieldKind.GAUGE}

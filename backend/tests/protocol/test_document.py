@@ -44,7 +44,7 @@ def row(section: str, name: str) -> str:
         ("2", messages.PollResponse), ("2", messages.SpoolEntry), ("2", messages.RunProgress), ("2", messages.UploadProgress),
         ("2", messages.ControlOption), ("3", messages.PrepareOrder), ("3", messages.Sampling), ("3", messages.FlowOrder),
         ("3", messages.TcpTransport), ("3", messages.SplitTransport), ("3", messages.IntcpTransport), ("3", messages.Peer),
-        ("3", messages.Neighbour), ("3", messages.Offer), ("6", messages.WrongAt), ("6", messages.Delivery),
+        ("3", messages.Neighbour), ("3", messages.Offer), ("6", messages.WrongAt), ("6", messages.Delivery), ("6", messages.SiteTable),
         ("6", messages.FlowOutcome), ("6", messages.HystartExits), ("6", messages.ChunkStored), ("6", messages.LinkOutcome),
         ("6", messages.LinkLoss),
         ("6", messages.ChunksAnswer), ("6", messages.ChunkAnswer),

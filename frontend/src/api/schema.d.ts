@@ -5271,6 +5271,7 @@ export interface components {
             detail: string | null;
             wrong_at?: components["schemas"]["WrongAt"] | null;
             delivery?: components["schemas"]["Delivery"] | null;
+            sites?: components["schemas"]["SiteTable"] | null;
         };
         /** FlowProgress */
         FlowProgress: {
@@ -8203,6 +8204,8 @@ export interface components {
             delivery?: {
                 [key: string]: components["schemas"]["TraceFacts"];
             } | null;
+            /** @description The table of what each site of an emulated link did, where one agent speaks for all of them */
+            sites?: components["schemas"]["TraceFacts"] | null;
         };
         /** RunHops */
         RunHops: {
@@ -8504,6 +8507,12 @@ export interface components {
              * @default false
              */
             deliveries: boolean;
+            /**
+             * Sites
+             * @description Keep a table of sites, where this agent speaks for those of an emulated link
+             * @default false
+             */
+            sites: boolean;
         };
         /**
          * SatellitePath
@@ -8775,6 +8784,20 @@ export interface components {
              * @description Campaigns that have planned runs on the link
              */
             others: components["schemas"]["Rival"][];
+        };
+        /**
+         * SiteTable
+         * @description What an emulated link's sites did of a flow: rows and chunks of the point `sites`.
+         *
+         *     dropped_rows: those for which there was no room.
+         */
+        SiteTable: {
+            /** Rows */
+            rows: number;
+            /** Chunks */
+            chunks: number;
+            /** Dropped Rows */
+            dropped_rows: number;
         };
         /**
          * SplitTransport
@@ -14970,7 +14993,7 @@ export interface operations {
                 run_id: string;
                 /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves */
+                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves; sites: what each site of an emulated link did */
                 point: string;
             };
             cookie?: never;
@@ -18012,7 +18035,7 @@ export interface operations {
                 run_id: string;
                 /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves */
+                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves; sites: what each site of an emulated link did */
                 point: string;
             };
             cookie?: never;
@@ -18101,7 +18124,7 @@ export interface operations {
                 run_id: string;
                 /** @description 0 with the point `link`: an emulated link's log is its run's */
                 flow: number;
-                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves */
+                /** @description sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered: a delivery table's halves; sites: what each site of an emulated link did */
                 point: string;
             };
             cookie?: never;

@@ -164,6 +164,11 @@ class RunFlow(Shape):
     delivery: dict[Literal["sent", "delivered"], TraceFacts] | None = Field(
         default=None, exclude_if=lambda delivery: delivery is None, description="The halves of its delivery table"
     )
+    sites: TraceFacts | None = Field(
+        default=None,
+        exclude_if=lambda sites: sites is None,
+        description="The table of what each site of an emulated link did, where one agent speaks for all of them",
+    )
 
 
 class LinkLoss(Shape):

@@ -10,8 +10,8 @@ from sqlalchemy import Computed, ForeignKey, Index, Sequence, UniqueConstraint, 
 from sqlalchemy.dialects.postgresql import INT8RANGE, ExcludeConstraint, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
-from downlink.domain.campaign import PROBE
-from downlink.domain.point import HALVES, Point
+from downlink.domain.campaign import INTCP, PROBE
+from downlink.domain.point import HALVES, TABLES, Point
 from downlink.storage.tables.base import Json, Table
 
 lease_slots = Sequence("lease_slots", metadata=Table.metadata)
@@ -187,15 +187,24 @@ class RunFlow(Table):
         """Where samples are taken, from the sender to the receiver."""
         return (Point.SENDER, *(Point.hop(place + 1) for place in range(len(self.relays or ()))), Point.RECEIVER)
 
+    def keeper_of(self, table: Point) -> Point | None:
+        """Where the agent takes its samples that keeps this one of TABLES. Of sites the first relay that says it does; None before that."""
+        if table in HALVES:
+            return HALVES[table]
+        hops = [point for point in self.points if point.place] if self.kind == INTCP else []
+        return next((point for point in hops if (self.outcome_at(point) or {}).get("sites")), None)
+
     def outcome_at(self, point: Point) -> Json | None:
-        """What came of it there; of a half of the delivery table its rows as samples, None where none was kept."""
+        """What came of it there; of a table that an agent keeps beside its samples the rows as samples, None where none was kept."""
         if point.place is not None:
             return (self.hop_outcomes or {}).get(point)
-        if point in HALVES:
-            table = (self.outcome_at(HALVES[point]) or {}).get("delivery")
+        if point in TABLES:
+            keeper = self.keeper_of(point)
+            outcome = (self.outcome_at(keeper) if keeper else None) or {}
+            table = outcome.get("sites" if point == Point.SITES else "delivery")
             return table and {**table, "samples": table["rows"]}
-        outcome: Json | None = getattr(self, f"{point}_outcome")
-        return outcome
+        of_end: Json | None = getattr(self, f"{point}_outcome")
+        return of_end
 
     def note_outcome(self, point: Point, outcome: Json) -> None:
         if point.place is not None:

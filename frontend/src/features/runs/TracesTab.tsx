@@ -33,14 +33,15 @@ const milliseconds = (value_us: number | null) => (value_us === null ? NO_VALUE 
 
 type Trace = RunFlow['traces']['sender']
 
-/** From the sender over the relays to the receiver, then the halves of a delivery table. */
-function tracesOf({ traces, hops = [], delivery }: RunFlow): [string, Trace][] {
+/** From the sender over the relays to the receiver, then the halves of a delivery table, and the table of an emulated link’s sites. */
+function tracesOf({ traces, hops = [], delivery, sites }: RunFlow): [string, Trace][] {
   const halves = (['sent', 'delivered'] as const).flatMap((half): [string, Trace][] => (delivery?.[half] ? [[half, delivery[half]]] : []))
   return [
     ['sender', traces.sender],
     ...hops.map(({ point, trace }): [string, Trace] => [point, trace]),
     ['receiver', traces.receiver],
     ...halves,
+    ...(sites ? [['sites', sites] as [string, Trace]] : []),
   ]
 }
 
