@@ -78,7 +78,7 @@ type relay struct {
 	node     *intcp.Node
 	position int // in the chain; resting: not on the way
 	leftAt   time.Duration
-	leftFrom int // its last position
+	left     map[intcp.Name]Row // how it stood when it left
 	wake     time.Duration
 	below    uint16                   // number of the hop to the site downstream; 0: none
 	above    *relay                   // the neighbour upstream; nil where it is the sender

@@ -9,8 +9,7 @@ import (
 	"downlink/agents/internal/intcp"
 )
 
-// Row is what a node did of a content since its last row, and how it stands. Of a node that has left the way since then all
-// states are 0.
+// Row is what a node did of a content since its last row, and how it stands; of one that has left the way, how it stood then.
 type Row struct {
 	// Place on the way, from 1 at the sender; of a node that has left, the one it had.
 	Place int
@@ -64,26 +63,34 @@ func (r *Relays) Rows(at time.Duration, name intcp.Name) []Row {
 	for _, each := range r.at {
 		if each.position == resting {
 			if counts := r.untold(each, name); counts != (RowCounts{}) {
-				rows = append(rows, Row{Place: each.leftFrom + 1, Node: nodeNumber(each.Site), RowCounts: counts})
+				row := each.left[name]
+				row.RowCounts = counts
 				each.tell(name, counts)
+				rows = append(rows, row)
 			}
 		}
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(a.Node, b.Node)) })
-	for i, each := range r.chain {
-		look, hop := each.node.Look(at+clockBegin, r.plan.Run, name), each.node.HopCounts(r.plan.Run)
-		row := Row{
-			Place: i + 1, Node: nodeNumber(each.Site), RowCounts: counted(&look, &hop).less(each.told[name]),
-			AskedBps: look.AskedBps, GrantedBps: look.GrantedBps, BacklogBytes: look.WaitingBytes,
-		}
-		if hop.IsTimed {
-			row.RTT, row.Queue = hop.RTT, max(0, hop.Queue)
-		}
+	for _, each := range r.chain {
+		row := r.row(at, each, name)
 		each.tell(name, row.RowCounts)
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.Place, b.Place) })
 	return rows
+}
+
+// row is how a node of the way stands, and what it did since its last row.
+func (r *Relays) row(at time.Duration, each *relay, name intcp.Name) Row {
+	look, hop := each.node.Look(at+clockBegin, r.plan.Run, name), each.node.HopCounts(r.plan.Run)
+	row := Row{
+		Place: each.position + 1, Node: nodeNumber(each.Site), RowCounts: counted(&look, &hop).less(each.told[name]),
+		AskedBps: look.AskedBps, GrantedBps: look.GrantedBps, BacklogBytes: look.WaitingBytes,
+	}
+	if hop.IsTimed {
+		row.RTT, row.Queue = hop.RTT, max(0, hop.Queue)
+	}
+	return row
 }
 
 func counted(look *intcp.Look, hop *intcp.HopCounts) RowCounts {

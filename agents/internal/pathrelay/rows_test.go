@@ -55,8 +55,9 @@ func TestRowsOfSitesFollowAPathThatChangesAndAddUp(t *testing.T) {
 			place = row.Place
 			if way := ways[at/each]; row.Place > len(way) || int(way[row.Place-1]) != row.Node {
 				lasts++
-				require.Equal(t, Row{Place: row.Place, Node: row.Node, RowCounts: row.RowCounts}, row, "who has left asks for nothing")
 				require.NotZero(t, row.RowCounts)
+				require.Positive(t, row.AskedBps, "as it stood when it left")
+				require.Positive(t, row.RTT)
 				continue
 			}
 			require.Equal(t, len(onWay)+1, row.Place)

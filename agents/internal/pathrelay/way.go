@@ -56,15 +56,17 @@ func (r *Relays) relayAt(site emulate.Site) *relay {
 	if err != nil { // it was well when the relays were made
 		panic(err)
 	}
-	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never, told: map[intcp.Name]RowCounts{}}
+	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never, told: map[intcp.Name]RowCounts{}, left: map[intcp.Name]Row{}}
 	r.all, r.at[site] = append(r.all, made), made
 	return made
 }
 
 // rest lets a node leave the way.
 func (r *Relays) rest(at time.Duration, gone *relay) {
+	for name := range r.passed {
+		gone.left[name] = r.row(at, gone, name)
+	}
 	gone.node.Rest(r.plan.Run)
-	gone.leftFrom = gone.position
 	gone.position, gone.leftAt, gone.wake = resting, at, emulate.Never
 	gone.below, gone.above, gone.isFirst, gone.isLast = 0, nil, false, false
 }

@@ -92,12 +92,19 @@ def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints
     place = sites["site_place"]
     places = range(1, int(place.max(initial=0)) + 1)
     at = {each: _Site(sites, place == each, edges_us) for each in places}
-    # A moment's rows are in the order of their places, so that the next moment begins where the place does not rise.
-    is_last = np.diff(place, append=0) <= 0
+    is_last = place == _last_places(sites)
     begin, end = _Trace(sender, edges_us), _Trace(receiver, edges_us)
     above = {each: begin if each == 1 else _Site(sites, (place == each - 1) & ~is_last, edges_us) for each in places}
     inner = [_course(each, at[each].nodes, above[each], at[each]) for each in places]
     return [*inner, _course(None, None, _Site(sites, is_last, edges_us), end)]
+
+
+def _last_places(sites: Columns) -> Ints:
+    """For each row the last place of the way at its moment. Rows of a moment are 1 us apart; a node that has left since the moment
+    before may have one more, beside that of the node that has its place now."""
+    place = sites["site_place"]
+    begins = np.flatnonzero(np.diff(sites["elapsed_us"], prepend=-2) > 1)
+    return np.repeat(np.maximum.reduceat(place, begins), np.diff(begins, append=len(place)))
 
 
 def _course(place: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopCourse:

@@ -112,6 +112,22 @@ def test_satellites_are_told_apart_while_the_way_changes_its_length() -> None:
     assert last.totals["sent_bytes"] == 40_000
 
 
+def test_the_last_row_of_a_satellite_that_has_left_counts_for_the_place_that_it_had() -> None:
+    """Both sites are followed by others after a second; at the next moment there is a row of each of the four."""
+    places = {t: (1, 1, 2, 2) if t == 11 else (1, 2) for t in range(1, 21)}
+    rows = [
+        (100_000 * t + i, p, p if t <= 10 or (t == 11 and i % 2 == 0) else 10 + p)
+        for t in places
+        for i, p in enumerate(places[t])
+    ]
+    found = flow_hops((trace(2), {}, trace(2)), sites(rows))
+    assert [hop.place for hop in found.hops] == [1, 2, None]
+    first, second, last = found.hops
+    assert [hop.totals["arrived_bytes"] for hop in (first, second)] == [21_000, 21_000]
+    assert (second.totals["sent_bytes"], last.totals["sent_bytes"]) == (42_000, 42_000)
+    assert (first.nodes or [])[4:7] == [1, 11, 11]
+
+
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=80), st.integers(1, 10**6))
 def test_what_the_sites_sent_is_what_the_hops_carried(lengths: list[int], amount: int) -> None:
     """However the way changes, each row of a site is on one hop downstream and one upstream."""

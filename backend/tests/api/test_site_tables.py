@@ -69,6 +69,18 @@ def test_a_table_is_sealed_shown_and_given_out(lab: Lab) -> None:
     assert shown["columns"]["site_node"]["values"] == DRAWN["site_node"].tolist()
 
 
+def test_hops_are_told_apart_by_the_table(lab: Lab) -> None:
+    _, (run,), _ = told(lab, INTCP_FLOW)
+    (flow,) = lab.call("GET", f"/runs/{run['id']}/hops")["flows"]
+    assert flow["is_summed"] is False
+    first, second, last = flow["hops"]
+    assert [hop["place"] for hop in flow["hops"]] == [1, 2, None]
+    assert {first["nodes"][0], first["nodes"][-1]} == {7, 8}
+    assert (first["totals"]["lost_packets"], second["totals"]["lost_packets"]) == (SITE_MOMENTS, SITE_MOMENTS)
+    assert last["totals"]["repaired_bytes"] == 1_400 * SITE_MOMENTS
+    assert second["rtt_ms"][0] == 20.0
+
+
 def test_a_table_goes_into_an_archive_and_comes_back(lab: Lab, units: UnitFactory) -> None:
     _, (run,), campaign = told(lab, INTCP_FLOW)
     before = flow_of(lab, run), lab.call("GET", f"/runs/{run['id']}/traces/1/sites.csv")
