@@ -16,6 +16,8 @@ const (
 	// lastRowsLimit is how long after a flow's end the rows may take that say what its sites did until then: longer than two
 	// moments of rows are apart after a day.
 	lastRowsLimit = 10 * time.Second
+	// firstRowsLimit is the same where none have come yet: links from before tell none.
+	firstRowsLimit = 500 * time.Millisecond
 	// siteRowsHz is how many rows a second there are for fifteen sites.
 	siteRowsHz = 150
 )
@@ -45,7 +47,7 @@ func (f *flowRun) recordSites(s *sites) func(ctx context.Context) {
 		for {
 			rows, untilUs, dropped := s.client.TakeRows(f.trial.content(f.flow).Name)
 			table.add(rows, dropped)
-			if !ended.IsZero() && (untilUs >= ended.Sub(f.trial.zero).Microseconds() || time.Since(ended) > lastRowsLimit || s.client.Err() != nil) {
+			if !ended.IsZero() && (isTold(untilUs, ended.Sub(f.trial.zero), time.Since(ended)) || s.client.Err() != nil) {
 				break
 			}
 			select {
@@ -56,6 +58,14 @@ func (f *flowRun) recordSites(s *sites) func(ctx context.Context) {
 		}
 		f.sites = table.close()
 	}
+}
+
+// isTold: rows reach up to the flow's end, or have been waited for long enough. untilUs is -1 before the first have come.
+func isTold(untilUs int64, end, waited time.Duration) bool {
+	if untilUs < 0 {
+		return waited > firstRowsLimit
+	}
+	return untilUs >= end.Microseconds() || waited > lastRowsLimit
 }
 
 // siteTable is the table of a flow's sites while it is made.
