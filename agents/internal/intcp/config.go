@@ -29,7 +29,7 @@ type Config struct {
 
 // Options of the flows of a run. docs/intcp/README.md explains each.
 type Options struct {
-	BufferBytes    int  // per relay and flow: what may wait for the next hop
+	BufferBytes    int  // per relay and flow: what may wait for the next hop; 0: what the hops need (roomFor)
 	WindowBytes    int  // what a consumer has asked for and not got
 	SharesCache    bool // contents are kept for whoever asks next, and asked for once
 	RecoversByHop  bool // hops repair their own losses
@@ -44,7 +44,7 @@ type Options struct {
 // DefaultOptions has each mechanism on.
 func DefaultOptions() Options {
 	return Options{
-		BufferBytes: 150_000, WindowBytes: 8 << 20, SharesCache: true, RecoversByHop: true, ControlsByHop: true,
+		WindowBytes: 8 << 20, SharesCache: true, RecoversByHop: true, ControlsByHop: true,
 		AsksOnHandover: true, RepeatsInterests: true, ProbesTails: true, LeasesRates: true, HolePackets: 3,
 	}
 }

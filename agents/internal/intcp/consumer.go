@@ -216,7 +216,7 @@ func (c *Consumer) measure(now time.Duration) {
 	}
 	c.rate = max(c.arrived/past.Seconds(), c.rate*0.9)
 	c.arrived, c.windowAt = 0, now
-	want := 2*c.rate*c.trip.least().Seconds() + 4*float64(c.options.BufferBytes)
+	want := 2*c.rate*c.trip.least().Seconds() + 4*float64(c.options.MostWaiting())
 	c.window = min(c.options.WindowBytes, max(firstWindow, int(want)))
 }
 

@@ -252,12 +252,39 @@ func (p *place) allowance(now, turn time.Duration, flying float64, options *Opti
 		waits := float64(r.line.total * (int(p.UnitBytes) + dataBytes + headerBytes))
 		allowed := r.granted(now)
 		if options.ControlsByHop {
-			room := float64(options.BufferBytes)
+			room := options.roomFor(allowed, turn)
 			allowed += (room - min(flying, room/2) - waits) / turn.Seconds()
 		}
 		most = max(most, allowed)
 	}
 	return most
+}
+
+// What waits at a relay before a full hop waits at each relay above it as well, so that a fixed buffer is paid for at every
+// hop of the path. Unless an option names one, a relay lets so much wait as keeps its hop busy over one turn of control:
+// a share of what goes on in that time, and what lets a flow grow that has just begun.
+const (
+	leastRoom     = 8 * (MaxDatagramBytes + headerBytes)
+	roomShare     = 0.3
+	leastRoomRate = 2e6 / 8
+	// MostRoom bounds it.
+	MostRoom = 150_000
+)
+
+// roomFor is what may wait at a relay for a neighbour that takes so much a second.
+func (o *Options) roomFor(granted float64, turn time.Duration) float64 {
+	if o.BufferBytes > 0 {
+		return float64(o.BufferBytes)
+	}
+	return min(MostRoom, max(leastRoom, turn.Seconds()*max(leastRoomRate, roomShare*granted)))
+}
+
+// MostWaiting is what may wait at a relay at most.
+func (o *Options) MostWaiting() int {
+	if o.BufferBytes > 0 {
+		return o.BufferBytes
+	}
+	return MostRoom
 }
 
 func (p *place) removeReader(r *reader) {

@@ -1,7 +1,9 @@
 package intcp
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -38,7 +40,7 @@ func TestFifteenHopsAreStable(t *testing.T) {
 	got := float64(c.consumer.Counts().ArrivedBytes-before) * 8 / 5
 	t.Logf("%.1f %% of the ceiling, at most %d bytes wait at a relay", 100*got/ceiling(15e6), most)
 	require.Greater(t, got, 0.93*ceiling(15e6))
-	require.LessOrEqual(t, most, options.BufferBytes+int(20e6/8*0.007))
+	require.LessOrEqual(t, most, 80_000)
 	c.requireConserved()
 	for i, v := range c.ways {
 		if i%2 == 0 {
@@ -179,4 +181,50 @@ func TestRandomPaths(t *testing.T) {
 			return
 		}
 	}
+}
+
+// delays is how long units took from the origin to the consumer, in rising order, and the payload's rate.
+func (c *chain) delays(from, lasting time.Duration) (delays []time.Duration, bps float64) {
+	sentAt := map[uint32]time.Duration{}
+	isMeasured := false
+	c.nodes[len(c.nodes)-1].Watch(testRun, testName, Watch{Sent: func(now time.Duration, unit uint32) { sentAt[unit] = now }})
+	c.nodes[0].Watch(testRun, testName, Watch{Arrived: func(now time.Duration, unit, _ uint32) {
+		if isMeasured {
+			delays = append(delays, now-sentAt[unit])
+		}
+		delete(sentAt, unit)
+	}})
+	c.run(c.now+from, nil)
+	isMeasured = true
+	bps = c.over(lasting)
+	slices.Sort(delays)
+	return delays, bps
+}
+
+// TestAFullHopFillsNoBufferAbove: what waits before the full hop would wait at each of the fourteen relays above it.
+func TestAFullHopFillsNoBufferAbove(t *testing.T) {
+	const alone = 15 * 7 * ms / 2
+	for _, loss := range []float64{0, 1e-2} {
+		for _, full := range []int{0, 7, 14} {
+			t.Run(fmt.Sprintf("loss %g, hop %d", loss, full), func(t *testing.T) {
+				hops := repeated(15, link(20e6, 7*ms, loss))
+				hops[full] = link(15e6, 7*ms, loss)
+				c := newChain(t, 9, DefaultOptions(), 1<<40, hops...)
+				delays, bps := c.delays(5*time.Second, 5*time.Second)
+				p80 := delays[len(delays)*8/10]
+				t.Logf("80 %% below %v, of them %v on the way; %.1f %% of the ceiling", p80.Round(ms), alone, 100*bps/ceiling(15e6))
+				require.Less(t, p80, alone+110*ms)
+				require.Greater(t, bps, 0.97*ceiling(15e6)*(1-loss))
+			})
+		}
+	}
+}
+
+// TestALargeBufferIsUsedWhereItIsAskedFor: it holds what a short high rate brings, and costs its time.
+func TestALargeBufferIsUsedWhereItIsAskedFor(t *testing.T) {
+	options := DefaultOptions()
+	options.BufferBytes = 150_000
+	c := newChain(t, 9, options, 1<<40, append(repeated(1, link(15e6, 7*ms, 0)), repeated(14, link(20e6, 7*ms, 0))...)...)
+	delays, _ := c.delays(5*time.Second, 5*time.Second)
+	require.Greater(t, delays[len(delays)/2], 500*ms)
 }

@@ -37,7 +37,7 @@ func runRandomPath(t *testing.T, seed uint64) {
 	options.SharesCache = rng.IntN(4) > 0
 	options.RecoversByHop = rng.IntN(4) > 0
 	options.AsksOnHandover = rng.IntN(2) == 0
-	options.BufferBytes = 20_000 + rng.IntN(300_000)
+	options.BufferBytes = rng.IntN(2) * (20_000 + rng.IntN(300_000))
 	hops := make([]emulate.Profile, 1+rng.IntN(5))
 	for i := range hops {
 		hops[i] = randomLink(rng)

