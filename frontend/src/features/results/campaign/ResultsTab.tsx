@@ -7,6 +7,7 @@ import { phaseChoices } from '@/lib/quantities'
 import { formatMoment } from '@/lib/time'
 import { Empty } from '@/ui/Empty'
 import { Later } from '@/ui/Later'
+import { LazyPart } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useLinkFacts, useReport } from '../queries'
@@ -21,8 +22,9 @@ import { StackPanel } from './StackPanel'
 import { SummaryPanel } from './SummaryPanel'
 import type { ResultsSearch } from './search'
 import { commonEnd, labelGroups, phaseWindows } from './series'
-import { VariedPanel } from './VariedPanel'
-import { variedOf } from './varied'
+
+const loadVaried = () => import('./VariedPanel').then(({ VariedPanel }) => VariedPanel)
+const isVaried = ({ vary, conditions }: CampaignDetail['spec']) => Boolean(vary) || conditions.some(({ varied }) => varied)
 
 interface ResultsTabProps {
   campaign: CampaignDetail
@@ -72,7 +74,6 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
   const link = links.data?.find((one) => one.name === name)
   const source = { campaign: campaign.name, link, linkName: name, analysisVersion: report.analysis_version }
   const windows = useMemo(() => phaseWindows(report.phases, commonEnd(campaign.spec)), [report.phases, campaign.spec])
-  const varied = useMemo(() => variedOf(campaign.spec), [campaign.spec])
   const { failed, missed } = campaign.counts
   return (
     <Stack gap="lg">
@@ -86,7 +87,9 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
         />
       ) : null}
       {failed + missed > 0 ? <LeftOut failed={failed} missed={missed} isVisited={isVisited} /> : null}
-      {varied ? <VariedPanel {...{ campaign, report, varied, phase, source, search, onSearch }} link={name} /> : null}
+      {isVaried(campaign.spec) ? (
+        <LazyPart load={loadVaried} props={{ campaign, report, phase, source, search, onSearch, link: name }} />
+      ) : null}
       <SummaryPanel groups={groups} />
       <StackPanel groups={groups} link={link} source={source} windows={windows} search={search} onSearch={onSearch} />
       <Later>

@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Text } from '@mantine/core'
+import { Group, NativeSelect, SegmentedControl, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import type { CampaignDetail, Report } from '@/api/types'
 import { BandChart } from '@/charts/BandChart'
@@ -8,14 +8,13 @@ import { Frame } from '@/charts/Frame'
 import { SeriesNames } from '@/charts/SeriesNames'
 import type { Source } from '@/lib/captions'
 import { phaseTitle } from '@/lib/quantities'
-import { Choice } from '@/ui/Choice'
 import { Empty } from '@/ui/Empty'
 import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
 import { useReproduction } from '../queries'
 import classes from './results.module.css'
 import type { ResultsSearch } from './search'
-import { hasRatios, offeredMetrics, placeNames, type Varied, variedRatios, variedValues } from './varied'
+import { hasRatios, offeredMetrics, placeNames, type Varied, variedOf, variedRatios, variedValues } from './varied'
 
 const loadFigures = () => loadTwice(() => import('./figures'))
 
@@ -24,7 +23,6 @@ const HEIGHT = 260
 interface VariedPanelProps {
   campaign: CampaignDetail
   report: Report
-  varied: Varied
   link: string
   phase: string
   source: Source
@@ -33,7 +31,13 @@ interface VariedPanelProps {
 }
 
 /** One metric over what the campaign varied, a line for each condition, with what was published. */
-export function VariedPanel({ campaign, report, varied, link, phase, source, search, onSearch }: VariedPanelProps) {
+export function VariedPanel(props: VariedPanelProps) {
+  const { spec } = props.campaign
+  const varied = useMemo(() => variedOf(spec), [spec])
+  return varied ? <Drawn {...props} varied={varied} /> : null
+}
+
+function Drawn({ campaign, report, varied, link, phase, source, search, onSearch }: VariedPanelProps & { varied: Varied }) {
   const reproduction = useReproduction(campaign.id).data
   const [picked, setPicked] = useState<string | null>(null)
   const offered = useMemo(() => offeredMetrics(report.groups, phase), [report.groups, phase])
@@ -77,12 +81,12 @@ export function VariedPanel({ campaign, report, varied, link, phase, source, sea
       }
     >
       <Group px="md" pb="sm">
-        <Choice
+        <NativeSelect
           label="Metric"
-          width={240}
+          w={240}
           value={metric.name}
           data={offered.map(({ name, title: label }) => ({ value: name, label }))}
-          onChange={(name) => onSearch({ metric: name })}
+          onChange={({ currentTarget }) => onSearch({ metric: currentTarget.value })}
         />
       </Group>
       {series.length === 0 ? (
