@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from downlink.domain.delivery import Networks, networks_of
 from downlink.domain.permission import Role
 from downlink.domain.provider import Admission, read_rules
+from downlink.domain.weather_source import EVERY_MIN, LEAST_EVERY_MIN, MOST_EVERY_MIN, WeatherSource, read_source
 
 SECRETS = Path("/run/secrets")  # where containers find theirs
 TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
@@ -126,6 +127,21 @@ class Settings(BaseSettings):
     smtp_user: str | None = None
     smtp_password: SecretStr | None = None
     mail_from: str | None = Field(default=None, description="The address that mails come from")
+    weather_url: SecretStr | None = Field(
+        default=None,
+        description="A weather service that is asked for links with a place, with {latitude} and {longitude}; none without",
+    )
+    weather_quantities: str = Field(
+        default="",
+        description="Quantities by JSON pointer: `weather.rain_mm_per_h=/current/precipitation * 4`, by commas",
+    )
+    weather_time: str = Field(default="", description="JSON pointer to the moment of the answer's values")
+    weather_zone: str = Field(default="UTC", description="Of moments without an offset")
+    weather_name: str | None = Field(default=None, description="The source of its values; default the host")
+    weather_every_min: Annotated[int, Field(ge=LEAST_EVERY_MIN, le=MOST_EVERY_MIN)] = EVERY_MIN
+    weather_allow: str = Field(
+        default="", description="Networks beside the public internet that the service may be in, comma separated"
+    )
     security_contact: str | None = Field(
         default=None,
         description="Whom to tell of a weakness of this server, https://… or mailto:…; served as /.well-known/security.txt",
@@ -198,6 +214,18 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _check_weather(self) -> Self:
+        try:
+            networks_of(self.weather_allow)
+        except ValueError:
+            raise ValueError("DOWNLINK_WEATHER_ALLOW must be networks like 10.0.0.0/8, comma separated") from None
+        try:
+            _ = self.weather_source
+        except ValueError as error:
+            raise ValueError(f"DOWNLINK_WEATHER_{error}") from None
+        return self
+
+    @model_validator(mode="after")
     def _check_disks(self) -> Self:
         if missing := [folder for folder in self.disk_folders if not folder.is_dir()]:
             raise ValueError(f"DOWNLINK_DISKS names {missing[0]}, which is no folder here")
@@ -236,6 +264,24 @@ class Settings(BaseSettings):
     @property
     def notify_networks(self) -> Networks:
         return networks_of(self.notify_allow)
+
+    @property
+    def weather_networks(self) -> Networks:
+        return networks_of(self.weather_allow)
+
+    @property
+    def weather_source(self) -> WeatherSource | None:
+        """None where no service is named."""
+        if self.weather_url is None:
+            return None
+        return read_source(
+            self.weather_name,
+            self.weather_url.get_secret_value().strip(),
+            self.weather_quantities,
+            self.weather_time,
+            self.weather_zone,
+            self.weather_every_min,
+        )
 
     @property
     def trace_store_root(self) -> str | None:

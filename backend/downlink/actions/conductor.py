@@ -11,7 +11,7 @@ from uuid import UUID
 
 import structlog
 
-from downlink.actions import folders, notices, paths, runs, sweep_parts
+from downlink.actions import folders, notices, paths, runs, sweep_parts, weather
 from downlink.actions import retention as keeping
 from downlink.actions import triggers as firing
 from downlink.actions.campaign_states import complete_campaign
@@ -24,6 +24,7 @@ from downlink.domain.run import ACTIVE, Reason, RunState
 from downlink.domain.run_size import run_bytes
 from downlink.domain.turn import Lease, LinkState, Miss
 from downlink.domain.watch import CONDUCTOR
+from downlink.domain.weather_source import WeatherSource
 from downlink.storage import campaigns, heartbeats, leases, line, links, planned, retention, triggers
 from downlink.storage import runs as rows
 from downlink.storage.planned import Head
@@ -37,8 +38,11 @@ REPORT_PATIENCE = timedelta(minutes=15)  # a campaign that cannot be reported mu
 log = structlog.get_logger()
 
 
-def tick(units: UnitFactory, now: datetime) -> None:
-    """One pass. Each step is a transaction of its own: a run that cannot go on does not stop the others."""
+def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None) -> None:
+    """One pass. Each step is a transaction of its own: a run that cannot go on does not stop the others.
+
+    source: the weather service that an admin has named.
+    """
     with units() as unit:
         if heartbeats.beat(unit, CONDUCTOR, now).since == now:
             # The first pass after a break, or after the clock was set: what was noted before may be wrong now.
@@ -61,6 +65,7 @@ def tick(units: UnitFactory, now: datetime) -> None:
         folders.send_due,
         keeping.send_due,
         *notifying,
+        partial(weather.send_due, source=source),
         retention.prune,
     ):
         _guarded(units, partial(step, now=now))

@@ -16,6 +16,8 @@ from downlink.storage.agents import agents_by_name
 from downlink.storage.tables import Link
 from downlink.storage.unit import Unit, lock
 
+NULLABLE = ("allowance_bytes", "profile", "time_zone", "latitude", "longitude")
+
 
 def create_link(unit: Unit, values: Mapping[str, Any], now: datetime, *, owner_id: UUID | None = None) -> Link:
     """InvalidError for a link no run could use, ConflictError for a name in use."""
@@ -39,7 +41,7 @@ def change_link(unit: Unit, link_id: UUID, values: Mapping[str, Any]) -> Link:
     if leases.is_held(unit, LINK + link.name):
         raise ConflictError("link_busy", f"A run holds {link.name}; wait for its end or cancel it.")
     for key, value in values.items():
-        if value is None and key not in ("allowance_bytes", "profile", "time_zone"):
+        if value is None and key not in NULLABLE:
             raise InvalidError("link_invalid", f"{key} cannot be null.")
         setattr(link, key, value)
     with unit.session.no_autoflush:

@@ -1,4 +1,4 @@
-"""Quantities of links are taken: from agents, from files, from an HTTP source."""
+"""Quantities of links are taken: from agents, from files, from a weather service."""
 
 from __future__ import annotations
 
@@ -19,9 +19,18 @@ from downlink.storage.unit import Unit, lock
 
 def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> int:
     """Store what is new of it; how many that were. Nothing is stored where anything is wrong: InvalidError, ConflictError."""
+    lock(unit, "observations")
+    check_observations(unit, link, found, now)
+    stored = rows.add_observations(unit, link, found) if found else 0
+    if stored:
+        order_work(unit)  # a trigger may wait for it
+    return stored
+
+
+def check_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> None:
+    """InvalidError or ConflictError for what a link does not take."""
     for each in found:
         check_observation(each, now)
-    lock(unit, "observations")
     known = {(row.quantity, row.source): row.unit for row in rows.list_quantities(unit, [link])}
     for each in found:
         said = known.setdefault((each.quantity, each.source), each.unit)
@@ -34,10 +43,6 @@ def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: 
         raise ConflictError(
             "quantities_full", f"{link} has {MOST_QUANTITIES} quantities already; it takes no further ones."
         )
-    stored = rows.add_observations(unit, link, found) if found else 0
-    if stored:
-        order_work(unit)  # a trigger may wait for it
-    return stored
 
 
 def import_station(

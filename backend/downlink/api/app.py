@@ -46,6 +46,7 @@ from downlink.api import (
     shares,
     sweeps,
     triggers,
+    weather,
 )
 from downlink.api.contract import complete
 from downlink.api.dashboard import mount_dashboard
@@ -97,6 +98,7 @@ PARTS = (
     delays,
     sweeps,
     triggers,
+    weather,
     archives,
     live,
     agent_channel,

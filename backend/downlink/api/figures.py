@@ -42,6 +42,7 @@ class ServerCollector(Collector):
         yield _plain("downlink_database_up", "Whether the database answers", figures is not None)
         if figures:
             yield from _families(figures)
+            yield _weather(figures, is_on=self._state.settings.weather_url is not None)
         yield from _room(self._state.room.look())
         depth = self._queue_depth()
         yield _plain("downlink_queue_up", "Whether the queue answers", depth is not None)
@@ -83,6 +84,13 @@ def _families(figures: ServerFigures) -> Iterator[GaugeMetricFamily]:
     yield _by("downlink_campaigns", "Campaigns by state", "state", figures.campaigns)
     yield from _agents(figures.agents)
     yield _plain("downlink_database_bytes", "Size of the database", figures.database_bytes)
+
+
+def _weather(figures: ServerFigures, *, is_on: bool) -> GaugeMetricFamily:
+    """What was asked before the service was switched off is nobody's trouble any more."""
+    text = "Places for which a weather service is asked; failing: something is wrong since the last time"
+    places = {state: count if is_on else 0 for state, count in figures.weather_places.items()}
+    return _by("downlink_weather_places", text, "state", places)
 
 
 def _room(found: RoomFound) -> Iterator[GaugeMetricFamily]:

@@ -63,6 +63,8 @@ def create(
     time_zone: Annotated[
         str | None, typer.Option(help="Where the terminal is, such as Europe/Madrid: shades nights")
     ] = None,
+    latitude: Annotated[float | None, typer.Option(help="Of the terminal, degrees north: for its weather")] = None,
+    longitude: Annotated[float | None, typer.Option(help="Degrees east")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Name a path and the agents at its ends."""
@@ -80,6 +82,7 @@ def create(
         "is_emulated": profile is not None,
         "profile": profile,
         "time_zone": time_zone,
+        **({} if latitude is None and longitude is None else {"latitude": latitude, "longitude": longitude}),
     }
     link = connect().post("/links", body)
     if as_json:
@@ -99,6 +102,9 @@ def change(
         list[str] | None,
         typer.Option(help="An agent on the way, in place of those before; repeat in order. '' for none"),
     ] = None,
+    latitude: Annotated[float | None, typer.Option(help="Of the terminal, degrees north: for its weather")] = None,
+    longitude: Annotated[float | None, typer.Option(help="Degrees east")] = None,
+    is_placeless: Annotated[bool, typer.Option("--no-place", help="Take latitude and longitude away")] = False,
 ) -> None:
     """Change what is known of a link; not while a run holds it."""
     asked = {"time_zone": time_zone, "operator": operator, "allowance_bytes": allowance_bytes, "reset_day": reset_day}
@@ -108,12 +114,21 @@ def change(
     }
     if relay:
         body["relays"] = [name for name in relay if name]
+    body |= _place(latitude, longitude, is_placeless=is_placeless)
     if not body:
         raise InvalidError("nothing_to_change", "Say what to change; `downlink links change --help` lists it.")
     client = connect()
     link = pick(client.items("/links"), name, "link")
     client.patch(f"/links/{link['id']}", body)
     say(f"Link {link['name']} is changed.")
+
+
+def _place(latitude: float | None, longitude: float | None, *, is_placeless: bool) -> dict[str, float | None]:
+    asked = {"latitude": latitude, "longitude": longitude}
+    said = {key: value for key, value in asked.items() if value is not None}
+    if is_placeless and said:
+        raise InvalidError("link_invalid", "Give a place, or --no-place, and not both.")
+    return asked if is_placeless else {**said}
 
 
 @app.command()

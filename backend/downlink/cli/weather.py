@@ -10,10 +10,13 @@ import typer
 
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect, pick
-from downlink.cli.output import AsJson, Column, moment, print_json, say, show
-from downlink.domain.errors import InvalidError
+from downlink.cli.output import AsJson, Column, moment, print_json, print_table, say, show
+from downlink.domain.errors import InvalidError, UnavailableError
 
-app = typer.Typer(help="Weather and dish over time: import, list, correlate.", no_args_is_help=True)
+app = typer.Typer(
+    help="Weather and dish over time: import, list, correlate; the weather service that the server asks.",
+    no_args_is_help=True,
+)
 
 QUANTITIES: list[Column] = [
     ("quantity", lambda k: k["quantity"]),
@@ -21,6 +24,22 @@ QUANTITIES: list[Column] = [
     ("source", lambda k: k["source"]),
     ("from", lambda k: moment(k["first_at"])),
     ("to", lambda k: moment(k["last_at"])),
+]
+PLACES: list[Column] = [
+    ("latitude", lambda p: f"{p['latitude']:.2f}"),
+    ("longitude", lambda p: f"{p['longitude']:.2f}"),
+    ("links", lambda p: ", ".join(p["links"])),
+    ("values of", lambda p: moment(p["reading_at"])),
+    ("asked", lambda p: moment(p["asked_at"])),
+    ("next", lambda p: moment(p["due_at"])),
+    ("problem", lambda p: f"{p['problem']}: {p['detail']}" if p["problem"] else ""),
+]
+VALUES: list[Column] = [
+    ("quantity", lambda v: v["quantity"]),
+    ("value", lambda v: f"{v['value']:g}"),
+    ("unit", lambda v: v["unit"]),
+    ("source", lambda v: v["source"]),
+    ("at", lambda v: moment(v["at"])),
 ]
 CORRELATIONS: list[Column] = [
     ("link", lambda k: k["link"]),
@@ -109,6 +128,34 @@ def list_command(link: OfLink, as_json: AsJson = False) -> None:
         as_json,
         "Nothing is known yet: `downlink weather import FILE --link L` adds a station's values.",
     )
+
+
+@app.command("try")
+def try_command(link: OfLink, as_json: AsJson = False) -> None:
+    """Ask the server's weather service for a link's place now, and show what would be stored; nothing is. Exit status 6 where it fails."""
+    client = connect()
+    tried = client.post(f"/links/{_id_of(client, link)}/weather/try")
+    if as_json:
+        print_json(tried)
+    elif tried["values"]:
+        print_table(tried["values"], VALUES)
+    if tried["problem"]:
+        raise UnavailableError(tried["problem"], f"{tried['host']}: {tried['detail']} ({tried['problem']})")
+
+
+@app.command("places")
+def places_command(as_json: AsJson = False) -> None:
+    """For which places the server asks a weather service, and what came of it."""
+    found = connect().get("/weather")
+    nothing = (
+        "No link has a place: `downlink links change L --latitude 39.47 --longitude -0.38` gives it one."
+        if found["is_on"]
+        else "The server asks no weather service; its admin names one with DOWNLINK_WEATHER_URL."
+    )
+    if as_json:
+        print_json(found)
+    else:
+        show(found["places"], PLACES, as_json, nothing)
 
 
 @app.command()

@@ -13,6 +13,8 @@ from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, 
 
 MAX_BYTES = 16 * 2**20
 TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
+MISSING = ("", "na", "nan", "null", "-", "--", "m")
+"""How stations write that they have no value."""
 HEADER = re.compile(rf"\s*({NAME})\s*(?:\[([^\]]{{1,20}})\])?\s*")
 FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y%m%d%H%M")
 
@@ -88,7 +90,7 @@ def _observations(
 
 def _number(cell: str, line: int, *, is_comma_decimal: bool) -> float | None:
     text = cell.strip()
-    if text.lower() in ("", "na", "nan", "null", "-", "--", "m"):
+    if text.lower() in MISSING:
         return None
     try:
         return float(text.replace(",", ".") if is_comma_decimal else text)
@@ -97,7 +99,7 @@ def _number(cell: str, line: int, *, is_comma_decimal: bool) -> float | None:
 
 
 def _moment(text: str, zone: str | None, line: int) -> datetime:
-    at = _read_moment(text)
+    at = read_moment(text)
     if at is None:
         raise _refusal(f"Line {line}: {text[:40]!r} is not a time; write it as 2026-11-25T06:10Z.")
     if at.tzinfo is None and zone is None:
@@ -107,7 +109,8 @@ def _moment(text: str, zone: str | None, line: int) -> datetime:
     return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone or "UTC"))).astimezone(UTC)
 
 
-def _read_moment(text: str) -> datetime | None:
+def read_moment(text: str) -> datetime | None:
+    """A time as stations write it, with or without an offset; None for what is none."""
     for read in (datetime.fromisoformat, *(lambda text, form=form: datetime.strptime(text, form) for form in FORMATS)):  # noqa: DTZ007 - the zone follows
         try:
             return read(text)

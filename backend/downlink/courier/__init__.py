@@ -1,1 +1,1 @@
-"""The one room from which the server itself calls other hosts: posts and mails of notifications."""
+"""The one room from which the server itself calls other hosts: posts and mails of notifications, a weather service."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.weather_source import check_place
 
 MAX_SENDERS = 16
 MAX_RELAYS = 16
@@ -27,6 +28,7 @@ class Link:
     allowance_bytes: the plan's data volume a month, None for unlimited. reset_day: on which the month begins, by the link's clock.
     profile: the name of an emulated link's profile.
     time_zone: the IANA name of the one in which its terminal is, None where nobody has said it.
+    latitude, longitude: of its terminal, in degrees north and east, None where nobody has said them.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Link:
     time_zone: str | None = None
     reset_day: int = 1
     relays: tuple[str, ...] = ()
+    latitude: float | None = None
+    longitude: float | None = None
 
     def __post_init__(self) -> None:
         check_link(self)
@@ -71,3 +75,4 @@ def check_link(link: Link) -> None:
         raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")
     if not 1 <= link.reset_day <= 28:
         raise InvalidError("link_invalid", f"Link {link.name}: reset_day must be from 1 to 28.")
+    check_place(link.latitude, link.longitude)

@@ -11,6 +11,7 @@ import structlog
 
 from downlink.actions import conductor
 from downlink.domain.errors import UnavailableError
+from downlink.domain.weather_source import WeatherSource
 from downlink.jobs.app import make_celery, sender
 from downlink.jobs.mailbox import Mailbox
 from downlink.logs import configure_logs
@@ -34,10 +35,11 @@ def run_conductor(settings: Settings) -> None:
         signal.signal(sig, lambda *_: stop.set())
     send = Mailbox(sender(make_celery(settings)))
     units = open_units_in_turn(settings.database, LOCK, send, stop.wait)
+    source = settings.weather_source
     try:
         while not stop.is_set():
             with span("tick", settings):
-                pause_s = _tick(units)
+                pause_s = _tick(units, source)
             _rest(units, pause_s, stop)
     except StoppedError:
         pass
@@ -45,12 +47,12 @@ def run_conductor(settings: Settings) -> None:
         units.close()
 
 
-def _tick(units: UnitFactory) -> float:
+def _tick(units: UnitFactory, source: WeatherSource | None) -> float:
     """One pass; the seconds until the next one."""
     started = time.monotonic()
     try:
         take_turn(units)
-        conductor.tick(units, datetime.now(UTC))
+        conductor.tick(units, datetime.now(UTC), source)
     except UnavailableError as error:
         log.warning("tick_skipped", code=error.code, detail=error.message)
     return max(0.0, started + TICK_S - time.monotonic())

@@ -13,6 +13,7 @@ from structlog.contextvars import bound_contextvars
 
 from downlink.actions import (
     analyse,
+    asking_weather,
     delivering,
     folders,
     notices,
@@ -25,8 +26,10 @@ from downlink.actions import (
     seal,
     sweep_parts,
     sweeps,
+    weather,
 )
 from downlink.courier.sending import Courier
+from downlink.courier.weather import WeatherService
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.jobs.app import PREFIX
 from downlink.storage.reanalysis import JOB as REANALYSE
@@ -49,11 +52,16 @@ RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})
 log = structlog.get_logger()
 
 
-def register_tasks(app: Celery, units: Callable[[], UnitFactory], courier: Courier) -> None:
+def register_tasks(
+    app: Celery, units: Callable[[], UnitFactory], courier: Courier, service: WeatherService | None = None
+) -> None:
     """Give every task its body."""
 
     def notify(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
         delivering.deliver(opened, subject, clock, courier)
+
+    def ask_weather(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
+        asking_weather.ask(opened, subject, clock, service)
 
     for name in ACTIONS:
         app.task(name=PREFIX + name, bind=True)(_body(name, units, carry_out))
@@ -63,6 +71,7 @@ def register_tasks(app: Celery, units: Callable[[], UnitFactory], courier: Couri
 
     app.task(name=PREFIX + paths.JOB, bind=True)(_body(paths.JOB, units, make_path))
     app.task(name=PREFIX + notices.JOB, bind=True)(_body(notices.JOB, units, notify))
+    app.task(name=PREFIX + weather.JOB, bind=True)(_body(weather.JOB, units, ask_weather))
 
 
 def _body(name: str, units: Callable[[], UnitFactory], carry: Carry) -> Callable[[Task, str], None]:

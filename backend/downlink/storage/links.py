@@ -14,6 +14,7 @@ from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.link import Link as DomainLink
 from downlink.domain.link import Orbit
 from downlink.domain.turn import LINK
+from downlink.domain.weather_source import Place, place_of
 from downlink.storage.campaigns import campaign_of
 from downlink.storage.days import CLOCK
 from downlink.storage.runs import carried_bytes
@@ -71,6 +72,16 @@ def zones(unit: Unit, names: Collection[str]) -> dict[str, str]:
     return {name: zone for name, zone in unit.session.execute(query) if zone is not None}
 
 
+def places(unit: Unit) -> dict[Place, list[str]]:
+    """The names of the links at each place, of those that say theirs."""
+    found: dict[Place, list[str]] = {}
+    query = select(Link.latitude, Link.longitude, Link.name).where(Link.latitude.is_not(None))
+    for latitude, longitude, name in unit.session.execute(query.order_by(Link.name)):
+        if latitude is not None and longitude is not None:
+            found.setdefault(place_of(latitude, longitude), []).append(name)
+    return found
+
+
 def allowances(unit: Unit, names: Collection[str], now: datetime) -> dict[str, Allowance]:
     """Of those of the links that have one: what all runs of any campaign have carried in this month of the link."""
     rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None)))
@@ -99,4 +110,6 @@ def to_domain(row: Link) -> DomainLink:
         time_zone=row.time_zone,
         reset_day=row.reset_day,
         relays=tuple(row.relays or ()),
+        latitude=row.latitude,
+        longitude=row.longitude,
     )

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, cast, func, select
+from sqlalchemy import BigInteger, case, cast, func, select
 
-from downlink.storage.tables import Agent, Campaign, Run
+from downlink.storage.tables import Agent, Campaign, Run, WeatherPlace
 from downlink.storage.unit import Unit
 
 
@@ -76,3 +76,10 @@ def watched_agents(unit: Unit) -> list[WatchedAgent]:
 
 def database_bytes(unit: Unit) -> int:
     return unit.session.scalar(select(func.pg_database_size(func.current_database()))) or 0
+
+
+def weather_places(unit: Unit) -> dict[str, int]:
+    """Those for which a weather service is asked: `ok`, `failing`."""
+    state = case((WeatherPlace.problem.is_(None), "ok"), else_="failing")
+    found = {str(name): places for name, places in unit.session.execute(select(state, func.count()).group_by(state))}
+    return {"ok": 0, "failing": 0} | found

@@ -31,7 +31,10 @@ class AgentFigures:
 
 @dataclass(frozen=True, slots=True)
 class ServerFigures:
-    """tick_age_s: since the conductor's last pass, infinite before the first. ended_runs: of the last hour."""
+    """tick_age_s: since the conductor's last pass, infinite before the first. ended_runs: of the last hour.
+
+    weather_places: those for which a weather service is asked, by whether something is wrong.
+    """
 
     tick_age_s: float
     unfinished_runs: Mapping[str, int]
@@ -40,6 +43,7 @@ class ServerFigures:
     campaigns: Mapping[str, int]
     agents: Sequence[AgentFigures]
     database_bytes: int
+    weather_places: Mapping[str, int]
 
 
 def server_figures(unit: Unit, now: datetime) -> ServerFigures:
@@ -53,6 +57,7 @@ def server_figures(unit: Unit, now: datetime) -> ServerFigures:
         campaigns=watched.campaigns_by_state(unit),
         agents=[_agent(row, measuring, now) for row in watched.watched_agents(unit)],
         database_bytes=watched.database_bytes(unit),
+        weather_places=watched.weather_places(unit),
     )
 
 

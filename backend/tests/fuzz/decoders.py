@@ -10,6 +10,7 @@ import tarfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from downlink.codec.bundle import split_bundle
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.chunk import ChunkHeader, decode_chunk, encode_chunk, read_header
 from downlink.codec.path import decode_path
+from downlink.codec.weather_json import parse_reading
 from downlink.constellation.elements import read_elements
 from downlink.domain.errors import DownlinkError
 from downlink.domain.point import Point
+from downlink.domain.weather_source import read_source
 from downlink.importers.files import traces_in
 from downlink.protocol.messages import AnyEvent, JoinRequest, PollRequest
 from tests.constellation.test_parts import as_csv, as_xml, lines, messages
@@ -34,6 +37,11 @@ from tests.fixtures.scripted_agent import bundle_line, draw_steady
 ROOT = Path(__file__).resolve().parents[3]
 RECORDED = ROOT / "backend" / "tests" / "importers" / "data"
 RUN = "0b5f2a1c-7d4e-4f6a-9b8c-1d2e3f4a5b6c"
+WEATHER = b'{"now": {"time": "2026-11-25T11:45", "rain": 0.3}, "stations": [{"t": "-1.5", "at": 1795607100}]}'
+SOURCE = read_source(
+    "service", "https://weather.example/?a={latitude}&b={longitude}",
+    "weather.rain_mm_per_h=/now/rain,weather.temperature_c=/stations/0/t", "/now/time", "Europe/Madrid", 15,
+)  # fmt: skip
 REFUSALS = (DownlinkError, ValidationError)
 
 
@@ -136,6 +144,7 @@ def decoders() -> list[Decoder]:
         Decoder("imported lines", [tcp_info], _read_all),
         Decoder("imported archives", [_tar()], _read_all),
         Decoder("imported, packed", [gzip.compress(foreign[0], mtime=0), zstandard.compress(foreign[1])], _read_all),
+        Decoder("weather", [WEATHER], partial(parse_reading, source=SOURCE, now=datetime(2026, 11, 26, tzinfo=UTC))),
         Decoder("agents joining", _golden("join_request"), partial(_message, JoinRequest)),
         Decoder("agents' polls", _golden("poll_request"), partial(_message, PollRequest)),
         Decoder("agents' events", _golden("event_"), partial(_message, AnyEvent)),

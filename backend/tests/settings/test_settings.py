@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from kombu import Connection
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
+from downlink.domain.weather_source import Place
 from downlink.settings import Settings
 from downlink.tracestore import TraceStore
 
+PLACED = "https://a.example/?a={latitude}&b={longitude}&key=hunter2"
 URL = SecretStr("postgresql+psycopg://downlink@db:5433/downlink?host=%2Frun%2Fpg")
 
 
@@ -68,6 +71,11 @@ def test_no_secret_is_shown() -> None:
         ({"SMTP_PASSWORD_FILE": "/dev/zero"}, "which holds more than 65536 characters."),
         ({"PORT": "80", "PORT_FILE": "/etc/hostname"}, "DOWNLINK_PORT and DOWNLINK_PORT_FILE are both set: set one of them."),
         ({"SECURITY_CONTACT": "me@lab.example"}, "DOWNLINK_SECURITY_CONTACT must be https://… or mailto:name@host."),
+        ({"WEATHER_URL": "https://a.example/?key=hunter2"}, "DOWNLINK_WEATHER_URL must begin with https:// and hold {latitude}"),
+        ({"WEATHER_URL": PLACED}, "DOWNLINK_WEATHER_TIME: '' is no JSON pointer"),
+        ({"WEATHER_URL": PLACED, "WEATHER_TIME": "/t"}, "DOWNLINK_WEATHER_QUANTITIES must name 1 to 50 quantities"),
+        ({"WEATHER_EVERY_MIN": "4"}, "DOWNLINK_WEATHER_EVERY_MIN: Input should be greater than or equal to 5."),
+        ({"WEATHER_ALLOW": "lab"}, "DOWNLINK_WEATHER_ALLOW must be networks like 10.0.0.0/8, comma separated."),
         ({"PORT": "http"}, "DOWNLINK_PORT: Input should be a valid integer"),
     ],
 )  # fmt: skip
@@ -83,6 +91,7 @@ def test_what_is_wrong_is_said_before_anything_starts(variables: dict[str, str],
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("downlink: DOWNLINK_")
     assert sentence in done.stderr
+    assert "hunter2" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -90,3 +99,19 @@ def test_a_prefix_ends_without_a_slash() -> None:
     keys = {"s3_access_key": SecretStr("a"), "s3_secret_key": SecretStr("b")}
     assert Settings(trace_store="s3://traces/lab/", **keys).trace_store_root == "s3://traces/lab"
     assert Settings().trace_store_root is None
+
+
+def test_a_weather_service_is_off_unless_it_is_named_and_its_address_is_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Settings().weather_source is None
+    (tmp_path / "url").write_text(f"{PLACED}\n")
+    monkeypatch.setenv("DOWNLINK_WEATHER_URL_FILE", str(tmp_path / "url"))
+    monkeypatch.setenv("DOWNLINK_WEATHER_TIME", "/now/time")
+    monkeypatch.setenv("DOWNLINK_WEATHER_QUANTITIES", "weather.rain_mm_per_h=/now/rain")
+    settings = Settings()
+    assert "hunter2" not in repr(settings)
+    source = settings.weather_source
+    assert source is not None
+    assert (source.name, source.every) == ("a.example", timedelta(minutes=15))
+    assert source.url_of(Place(1, 2)) == "https://a.example/?a=1.00&b=2.00&key=hunter2"

@@ -25,6 +25,8 @@ Zone = Annotated[
         description="IANA name of the terminal's time zone: its nights are shaded",
     ),
 ]
+Latitude = Annotated[float, Field(ge=-90, le=90, description="Of the terminal, degrees north: for its weather")]
+Longitude = Annotated[float, Field(ge=-180, le=180, description="Degrees east; with a latitude, or not at all")]
 Senders = Annotated[
     list[Name], Field(min_length=1, max_length=16, description="Agents by name, counted from 1 by campaigns")
 ]
@@ -52,6 +54,8 @@ class LinkBody(Body):
     is_emulated: bool = False
     profile: Name | None = None
     time_zone: Zone | None = None
+    latitude: Latitude | None = None
+    longitude: Longitude | None = None
 
 
 class LinkChange(Body):
@@ -70,6 +74,8 @@ class LinkChange(Body):
     is_emulated: bool | None = None
     profile: Name | None = None
     time_zone: Zone | None = None
+    latitude: Latitude | None = None
+    longitude: Longitude | None = None
 
 
 class MonthUse(Shape):
@@ -96,6 +102,8 @@ class Link(Shape):
     is_emulated: bool
     profile: str | None
     time_zone: str | None
+    latitude: float | None
+    longitude: float | None
     owner_id: UUID | None = Field(description="The account whose own it is; null where nobody owns it")
     run_id: UUID | None = Field(description="The run that holds the link now")
     created_at: Moment

@@ -7,7 +7,7 @@ from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
 from downlink.storage.tables.identities import Identity, ProviderVisit
 from downlink.storage.tables.notifications import Channel, Notification
-from downlink.storage.tables.observations import LinkQuantity, Observation
+from downlink.storage.tables.observations import LinkQuantity, Observation, WeatherPlace
 from downlink.storage.tables.paths import SatellitePath
 from downlink.storage.tables.results import (
     Exit,
@@ -79,5 +79,6 @@ __all__ = [
     "Trigger",
     "User",
     "Wake",
+    "WeatherPlace",
     "lease_slots",
 ]

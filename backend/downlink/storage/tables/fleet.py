@@ -44,7 +44,7 @@ class Agent(Table):
 
 
 class Link(Table):
-    """time_zone: the IANA name of the one in which the terminal is, for its nights.
+    """time_zone: the IANA name of the one in which the terminal is, for its nights. latitude, longitude: where it is, for its weather.
 
     reset_day: when the month of its allowance begins. owner_id: who made it. relays: in order from the senders to the receiver.
     """
@@ -64,5 +64,7 @@ class Link(Table):
     is_emulated: Mapped[bool]
     profile: Mapped[str | None]
     time_zone: Mapped[str | None]
+    latitude: Mapped[float | None]
+    longitude: Mapped[float | None]
     owner_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     created_at: Mapped[datetime]

@@ -1,0 +1,101 @@
+"""The JSON of a weather service to observations: a moment, and the values that an admin has pointed at."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+from zoneinfo import ZoneInfo
+
+from downlink.codec.station_csv import MISSING, read_moment
+from downlink.domain.errors import InvalidError
+from downlink.domain.observation import Observation, check_observation
+from downlink.domain.weather_source import Wanted, WeatherSource, parts_of
+
+
+def parse_reading(body: bytes, source: WeatherSource, now: datetime) -> list[Observation]:
+    """The values of one answer, each checked. A value that is missing (null, or `NA` and the like) is left out.
+
+    InvalidError `weather_unreadable`, `weather_pointer_missing`, `weather_time_invalid`, `weather_value_invalid` or
+    `weather_no_value`: nothing of the answer is to be stored.
+    """
+    found = _decode(body)
+    at = _moment(_at(found, source.time_pointer), source.zone)
+    said = [(wanted, _number(_at(found, wanted.pointer), wanted)) for wanted in source.wanted]
+    observed = [
+        Observation(wanted.quantity, wanted.unit, source.name, at, value) for wanted, value in said if value is not None
+    ]
+    if not observed:
+        raise InvalidError("weather_no_value", "The answer has no value: each one that is pointed at is missing.")
+    for each in observed:
+        _check(each, now)
+    return observed
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise InvalidError("weather_unreadable", "The answer is not JSON.") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """NaN and Infinity are no JSON."""
+    raise ValueError(name)
+
+
+def _at(found: Any, pointer: str) -> Any:
+    """What a JSON pointer leads to (RFC 6901, section 4)."""
+    for part in parts_of(pointer):
+        if isinstance(found, dict) and part in found:
+            found = found[part]
+        elif isinstance(found, list) and re.fullmatch("0|[1-9][0-9]{0,8}", part) and int(part) < len(found):
+            found = found[int(part)]
+        else:
+            raise InvalidError("weather_pointer_missing", f"The answer has nothing at {pointer}.")
+    return found
+
+
+def _number(said: Any, wanted: Wanted) -> float | None:
+    """Some services write numbers as texts, and what is missing as some stations do."""
+    if said is None or (isinstance(said, str) and said.strip().lower() in MISSING):
+        return None
+    if isinstance(said, bool) or not isinstance(said, int | float | str):
+        raise _no_number(wanted)
+    try:
+        value = float(said) * wanted.factor
+    except (ValueError, OverflowError):
+        raise _no_number(wanted) from None
+    if not math.isfinite(value):
+        raise _no_number(wanted)
+    return value
+
+
+def _no_number(wanted: Wanted) -> InvalidError:
+    return InvalidError("weather_value_invalid", f"What the answer has at {wanted.pointer} is not a number.")
+
+
+def _moment(said: Any, zone: str) -> datetime:
+    """A text as in a station's CSV, or seconds since 1970."""
+    try:
+        at = _read_moment(said)
+        if at is not None:
+            return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):  # a year that no calendar or clock here has
+        pass
+    raise InvalidError("weather_time_invalid", f"{str(said)[:40]!r} is not a time; point at one.")
+
+
+def _read_moment(said: Any) -> datetime | None:
+    if isinstance(said, int | float) and not isinstance(said, bool):
+        return datetime.fromtimestamp(said, UTC)
+    return read_moment(said) if isinstance(said, str) else None
+
+
+def _check(each: Observation, now: datetime) -> None:
+    try:
+        check_observation(each, now)
+    except InvalidError as error:
+        raise InvalidError("weather_value_invalid", error.message) from None

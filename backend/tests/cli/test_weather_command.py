@@ -1,0 +1,79 @@
+"""`downlink weather try` and `places`, and places of links, against the API itself."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import SecretStr
+from typer.testing import CliRunner, Result
+
+from downlink.cli import links, weather
+from downlink.cli.client import Access, Client
+from downlink.domain.errors import ConflictError, DownlinkError, InvalidError, UnavailableError
+from downlink.main import app
+from tests.fixtures.lab import Lab
+from tests.fixtures.receivers import Answer, WebReceiver
+
+
+@pytest.fixture(autouse=True)
+def client(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Client:
+    found = Client(Access("http://testserver", lab.token), lab.client._transport)
+    for part in (links, weather):
+        monkeypatch.setattr(part, "connect", lambda: found)
+    lab.join("client")
+    lab.join("server")
+    lab.link()
+    return found
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, [*arguments])
+    if isinstance(result.exception, DownlinkError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def name_service(lab: Lab, service: WebReceiver) -> None:
+    said = {
+        "weather_url": SecretStr(f"http://127.0.0.1:{service.port}/?a={{latitude}}&b={{longitude}}&key=s3cret"),
+        "weather_quantities": "weather.rain_mm_per_h=/rain",
+        "weather_time": "/at",
+        "weather_name": "open data",
+        "weather_allow": "127.0.0.0/8",
+    }
+    lab.app.state.settings = lab.app.state.settings.model_copy(update=said)
+
+
+def test_a_link_gets_a_place_and_the_service_is_tried_for_it(lab: Lab) -> None:
+    assert "names one with DOWNLINK_WEATHER_URL" in run("weather", "places").stderr
+    at = datetime.now(UTC).replace(microsecond=0)
+    with WebReceiver([Answer(body=json.dumps({"at": at.isoformat(), "rain": 2.5}).encode()), Answer(500)]) as service:
+        name_service(lab, service)
+        assert "No link has a place" in run("weather", "places").stderr
+        with pytest.raises(ConflictError, match="where geo is"):
+            run("weather", "try", "--link", "geo")
+        run("links", "change", "geo", "--latitude", "39.4699", "--longitude", "-0.3763")
+        said = run("weather", "try", "--link", "geo").stdout.splitlines()
+        assert said[1].split("\t") == [
+            "weather.rain_mm_per_h", "2.5", "mm/h", "open data", at.strftime("%Y-%m-%d %H:%M:%SZ"),
+        ]  # fmt: skip
+        lab.wait(6)
+        with pytest.raises(UnavailableError, match=r"127\.0\.0\.1: Answered 500\. \(weather_status\)"):
+            run("weather", "try", "--link", "geo")
+    (place,) = [line.split("\t") for line in run("weather", "places").stdout.splitlines()][1:]
+    assert place[:3] == ["39.47", "-0.38", "geo"]
+    assert "s3cret" not in run("weather", "places", "--json").stdout
+
+
+def test_a_place_is_changed_and_taken_away(lab: Lab) -> None:
+    run("links", "change", "geo", "--latitude", "0", "--longitude", "0")
+    (link,) = lab.call("GET", "/links")["items"]
+    assert (link["latitude"], link["longitude"]) == (0, 0)
+    with pytest.raises(InvalidError):
+        run("links", "change", "geo", "--latitude", "1", "--no-place")
+    run("links", "change", "geo", "--no-place")
+    (link,) = lab.call("GET", "/links")["items"]
+    assert (link["latitude"], link["longitude"]) == (None, None)
