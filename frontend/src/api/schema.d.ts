@@ -2192,6 +2192,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/weather": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Weather State
+         * @description Whether the server asks a weather service, for which places, and what came of it.
+         */
+        get: operations["weather_state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/links/{link_id}/weather/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Weather
+         * @description Ask the service now, which takes up to 10 s, and say what would be stored; nothing is.
+         *
+         *     409 `weather_off` without a service, `place_unknown` for a link without a place, `try_too_soon` within five seconds of the last one.
+         */
+        post: operations["try_weather"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/archive.zip": {
         parameters: {
             query?: never;
@@ -6101,6 +6143,10 @@ export interface components {
             profile: string | null;
             /** Time Zone */
             time_zone: string | null;
+            /** Latitude */
+            latitude: number | null;
+            /** Longitude */
+            longitude: number | null;
             /**
              * Owner Id
              * @description The account whose own it is; null where nobody owns it
@@ -6204,6 +6250,10 @@ export interface components {
             profile?: string | null;
             /** Time Zone */
             time_zone?: string | null;
+            /** Latitude */
+            latitude?: number | null;
+            /** Longitude */
+            longitude?: number | null;
         };
         /**
          * LinkCauses
@@ -6256,6 +6306,10 @@ export interface components {
             profile?: string | null;
             /** Time Zone */
             time_zone?: string | null;
+            /** Latitude */
+            latitude?: number | null;
+            /** Longitude */
+            longitude?: number | null;
         };
         /**
          * LinkCourse
@@ -9608,6 +9662,105 @@ export interface components {
              * @description At the provider; for the browser that asked alone, within ten minutes
              */
             url: string;
+        };
+        /** WeatherPlace */
+        WeatherPlace: {
+            /**
+             * Latitude
+             * @description As it is sent: to a hundredth of a degree
+             */
+            latitude: number;
+            /** Longitude */
+            longitude: number;
+            /**
+             * Links
+             * @description By name
+             */
+            links: string[];
+            /**
+             * Due At
+             * @description When the service is asked next
+             */
+            due_at: string;
+            /** Asked At */
+            asked_at: string | null;
+            /**
+             * Taken At
+             * @description When it last gave values
+             */
+            taken_at: string | null;
+            /**
+             * Reading At
+             * @description The moment of these
+             */
+            reading_at: string | null;
+            /**
+             * Problem
+             * @description What is wrong since then, by its code; null for nothing
+             */
+            problem: string | null;
+            /**
+             * Detail
+             * @description That in a sentence
+             */
+            detail: string | null;
+        };
+        /** WeatherState */
+        WeatherState: {
+            /**
+             * Is On
+             * @description Whether an admin has named a service
+             */
+            is_on: boolean;
+            /**
+             * Source
+             * @description The source of its values
+             */
+            source: string | null;
+            /**
+             * Host
+             * @description Of the service; the rest of its address may hold a key
+             */
+            host: string | null;
+            /** Every Min */
+            every_min: number | null;
+            /** Quantities */
+            quantities: string[];
+            /**
+             * Places
+             * @description Empty where it is off
+             */
+            places: components["schemas"]["WeatherPlace"][];
+        };
+        /** WeatherTried */
+        WeatherTried: {
+            /** Host */
+            host: string;
+            /**
+             * Problem
+             * @description Why nothing would be stored, by its code; null where the values would be
+             */
+            problem: string | null;
+            /**
+             * Detail
+             * @description That in a sentence
+             */
+            detail: string | null;
+            /** Values */
+            values: components["schemas"]["WeatherValue"][];
+        };
+        /** WeatherValue */
+        WeatherValue: {
+            /** Quantity */
+            quantity: string;
+            /** Unit */
+            unit: string;
+            /** Source */
+            source: string;
+            /** At */
+            at: string;
+            /** Value */
+            value: number;
         };
         /**
          * Width
@@ -19518,6 +19671,156 @@ export interface operations {
             };
             /** @description Too many tries */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    weather_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WeatherState"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_weather: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WeatherTried"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

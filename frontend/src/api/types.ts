@@ -102,6 +102,7 @@ export type Token = Schemas['Token']
 export type TokenBody = Schemas['TokenBody']
 export type OpenSession = Schemas['OpenSession']
 export type Verdict = Schemas['Verdict']
+export type WeatherState = Schemas['WeatherState']
 
 export type ShareEstimate = NonNullable<DetectorExits['shares']>['good']
 export type PhaseName = Fairness['phase']

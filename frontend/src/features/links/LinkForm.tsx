@@ -86,6 +86,22 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             limit={50}
             {...form.getInputProps('time_zone')}
           />
+          <NumberInput
+            label="Latitude"
+            description="Of the terminal, degrees north: a weather service is asked about it, to about a kilometre"
+            placeholder="not given"
+            min={-90}
+            max={90}
+            {...form.getInputProps('latitude')}
+          />
+          <NumberInput
+            label="Longitude"
+            description="Degrees east, negative for west"
+            placeholder="not given"
+            min={-180}
+            max={180}
+            {...form.getInputProps('longitude')}
+          />
         </SimpleGrid>
         <Checkbox label="Emulated" {...form.getInputProps('is_emulated', { type: 'checkbox' })} />
         {form.values.is_emulated ? <TextInput label="Link profile" placeholder="geo-viasat" {...form.getInputProps('profile')} /> : null}

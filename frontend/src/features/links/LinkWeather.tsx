@@ -11,7 +11,8 @@ import { Dialog } from '@/ui/Dialog'
 import { Empty } from '@/ui/Empty'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { useImportStation, useLinkQuantities, useLinkStrips } from './queries'
+import { useImportStation, useLinkQuantities, useLinkStrips, useWeather } from './queries'
+import { serviceText } from './weather'
 
 /** What is known of a link over time, and the door for a weather station's file. */
 export function LinkWeather({ link, ...button }: { link: Link; 'aria-label'?: string } & ButtonProps) {
@@ -39,11 +40,23 @@ function Inside({ link }: { link: Link }) {
       <QueryPanel query={known} empty={({ items }) => (items.length === 0 ? <Nothing /> : null)}>
         {() => (last ? <LastDay link={link} to_at={last} /> : null)}
       </QueryPanel>
+      <Service link={link} />
       <Allowed verb="change_link" owner={link.owner_id}>
         <StationForm link={link} />
       </Allowed>
     </Stack>
   )
+}
+
+/** What came of asking the server's weather service for this link, where it asks one. */
+function Service({ link }: { link: Link }) {
+  const { data } = useWeather()
+  const said = data ? serviceText(data, link) : null
+  return said ? (
+    <Text size="sm" {...(said.isProblem ? { c: 'red', role: 'alert' } : { c: 'dimmed' })}>
+      {said.text}
+    </Text>
+  ) : null
 }
 
 function Nothing() {

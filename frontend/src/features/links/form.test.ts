@@ -18,6 +18,8 @@ const link: Link = {
   is_emulated: true,
   profile: 'geo-viasat',
   time_zone: 'Europe/Madrid',
+  latitude: 39.47,
+  longitude: -0.38,
   owner_id: null,
   run_id: null,
   created_at: '2026-01-02T03:04:05Z',
@@ -34,6 +36,13 @@ it('an empty form names every field that is missing', () => {
 
 it('one agent cannot stand at both ends', () => {
   expect(checkValues({ ...valuesOf(link), senders: ['client'] })).toHaveProperty('senders')
+})
+
+it('half a place is none', () => {
+  expect(checkValues({ ...valuesOf(link), latitude: '' })).toHaveProperty('latitude')
+  expect(checkValues({ ...valuesOf(link), longitude: '' })).toHaveProperty('longitude')
+  expect(bodyOf({ ...valuesOf(link), latitude: '', longitude: '' })).toMatchObject({ latitude: null, longitude: null })
+  expect(bodyOf({ ...valuesOf(link), latitude: 0, longitude: 0 })).toMatchObject({ latitude: 0, longitude: 0 })
 })
 
 it('no allowance is null, and a measured link has no profile', () => {

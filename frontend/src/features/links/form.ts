@@ -17,6 +17,8 @@ export interface LinkValues {
   is_emulated: boolean
   profile: string
   time_zone: string
+  latitude: number | string
+  longitude: number | string
 }
 
 export const ORBITS = ['GEO', 'MEO', 'LEO', 'terrestrial'] as const
@@ -36,6 +38,8 @@ export function valuesOf(link: Link | null): LinkValues {
     is_emulated: link?.is_emulated ?? false,
     profile: link?.profile ?? '',
     time_zone: link?.time_zone ?? '',
+    latitude: link?.latitude ?? '',
+    longitude: link?.longitude ?? '',
   }
 }
 
@@ -54,6 +58,8 @@ export function bodyOf(values: LinkValues): LinkBody {
     is_emulated: values.is_emulated,
     profile: values.is_emulated && values.profile.trim() ? values.profile.trim() : null,
     time_zone: values.time_zone.trim() || null,
+    latitude: values.latitude === '' ? null : Number(values.latitude),
+    longitude: values.longitude === '' ? null : Number(values.longitude),
   }
 }
 
@@ -68,6 +74,8 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
   if (values.senders.includes(values.receiver)) wrong.senders = 'An agent can be at one end only'
   if (values.relays.some((name) => name === values.receiver || values.senders.includes(name)))
     wrong.relays = 'A relay is an agent of its own: take it away from the ends, or from here'
+  if (values.latitude === '' && values.longitude !== '') wrong.latitude = 'Give both, or neither'
+  if (values.longitude === '' && values.latitude !== '') wrong.longitude = 'Give both, or neither'
   return wrong
 }
 

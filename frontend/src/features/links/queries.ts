@@ -38,6 +38,9 @@ export function useQuickTest() {
 export const useLinkQuantities = (link_id: string) =>
   api.useQuery('get', `${API}/links/{link_id}/quantities`, { params: { path: { link_id } } })
 
+/** The weather service that the server asks, and what came of it. */
+export const useWeather = () => api.useQuery('get', `${API}/weather`)
+
 /** The day before a moment. */
 export const useLinkStrips = (link_id: string, to_at: string) =>
   api.useQuery('get', `${API}/links/{link_id}/observations`, { params: { path: { link_id }, query: { to_at } } })
