@@ -74,7 +74,7 @@ func (n *Node) Consume(now time.Duration, content Content, stream Stream) (*Cons
 	key := placeKey{run: content.Run, name: content.Name}
 	p := &place{Content: content, node: n, key: key, watch: n.watches[key]}
 	c := &Consumer{
-		place: p, stream: stream, options: n.options[content.Run], trip: newRoundTrip(), newest: now, windowAt: now,
+		place: p, stream: stream, options: n.options[content.Run], trip: wholeTrip(), newest: now, windowAt: now,
 		window: firstWindow,
 	}
 	p.consumer = c
@@ -109,6 +109,14 @@ func (c *Consumer) WindowBytes() int { return c.window }
 
 // Stop ends the flow before all has come.
 func (c *Consumer) Stop(now time.Duration) { c.end(now, "stopped") }
+
+// wholeTrip is the round trip from the consumer on. What it waits at the origin grows with the window, and the window with
+// the least round trip: that one is kept for as long as a run usually takes, so that neither follows the other upwards.
+func wholeTrip() roundTrip {
+	trip := newRoundTrip()
+	trip.lows.span = 10 * time.Minute
+	return trip
+}
 
 func (c *Consumer) end(now time.Duration, state string) {
 	if c.state != "" {

@@ -228,3 +228,15 @@ func TestALargeBufferIsUsedWhereItIsAskedFor(t *testing.T) {
 	delays, _ := c.delays(5*time.Second, 5*time.Second)
 	require.Greater(t, delays[len(delays)/2], 500*ms)
 }
+
+// TestTheWindowDoesNotGrowWithItsOwnWait: what is asked for ahead waits at the origin, which must not look like a long way.
+func TestTheWindowDoesNotGrowWithItsOwnWait(t *testing.T) {
+	hops := repeated(15, link(20e6, 7*ms, 1e-5))
+	hops[0] = link(15e6, 7*ms, 1e-5)
+	c := newChain(t, 9, DefaultOptions(), 1<<40, hops...)
+	c.run(10*time.Second, nil)
+	early := c.consumer.Counts().RTT
+	c.run(60*time.Second, nil)
+	t.Logf("%v after 10 s, %v after 60 s, window %d", early, c.consumer.Counts().RTT, c.consumer.WindowBytes())
+	require.Less(t, c.consumer.Counts().RTT, 3*early/2)
+}
