@@ -182,8 +182,7 @@ def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) ->
     assert 0.75 < flow["goodput_bps"] / 20e6 < 0.95  # 2 % of loss at each hop, which TCP could not bear
     assert flow["sites"]["state"] == "sealed"
     names = ("site_place", "site_arrived_bytes", "site_lost_packets")
-    columns = "&".join(f"column={name}" for name in names)
-    found = relayed.client.get(f"/runs/{run['id']}/traces/1/sites/samples?{columns}&points=10000")["columns"]
+    found = relayed.client.get(f"/runs/{run['id']}/traces/1/sites/samples", column=names, points=10_000)["columns"]
     rows = list(zip(*(found[name]["values"] for name in names), strict=True))
     arrived, lost = ([sum(row[of] for row in rows if row[0] == place) for place in (1, 2)] for of in (1, 2))
     assert arrived[1] == pytest.approx(arrived[0], rel=0.1)
