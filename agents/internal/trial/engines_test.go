@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/trial"
 	"downlink/agents/internal/uplink"
@@ -361,6 +362,12 @@ func TestOptionsOfINTCPAreJudged(t *testing.T) {
 		require.Equal(t, protocol.ReasonPolicyRefused, failed.Reason)
 		require.Contains(t, failed.Detail, name)
 	}
+}
+
+func TestAnOwnerWhoAllowsLittleIsAskedForANumber(t *testing.T) {
+	require.Zero(t, trial.INTCPOptions(0)["buffer_bytes"].Min)
+	require.Zero(t, trial.INTCPOptions(intcp.MostRoom)["buffer_bytes"].Min)
+	require.EqualValues(t, 1500, trial.INTCPOptions(intcp.MostRoom - 1)["buffer_bytes"].Min, "0 may need more than that")
 }
 
 // TestRowsOfARelayBeginAtItsZero: its clock is behind that of its neighbours, who begin before.

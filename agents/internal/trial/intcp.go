@@ -17,7 +17,7 @@ import (
 
 // Bounds of INTCP's options.
 const (
-	leastBufferBytes = 0
+	leastBufferBytes = 1500 // unless it is 0: what the hops need
 	leastWindowBytes = intcp.MaxUnitBytes
 	mostWindowBytes  = 64 << 20
 	mostHolePackets  = 16
@@ -33,8 +33,12 @@ func INTCPOptions(mostBufferBytes int64) map[string]protocol.ControlOption {
 	between := func(least, most int64) protocol.ControlOption {
 		return protocol.ControlOption{Choices: []string{}, Min: uint32(least), Max: uint32(min(most, mostBuffer))}
 	}
+	least := int64(0)
+	if mostBufferBytes < intcp.MostRoom { // too little for what hops may need
+		least = leastBufferBytes
+	}
 	return map[string]protocol.ControlOption{
-		"buffer_bytes": between(leastBufferBytes, mostBufferBytes), "window_bytes": between(leastWindowBytes, mostWindowBytes),
+		"buffer_bytes": between(least, mostBufferBytes), "window_bytes": between(leastWindowBytes, mostWindowBytes),
 		"cache": of("on", "off"), "recovery": of("hop", "end"), "rate": of("hop", "end"), "handover": of("ask", "timeout"),
 		"hole_packets": between(1, mostHolePackets),
 	}
@@ -60,6 +64,9 @@ func intcpOptions(given map[string]any) (options intcp.Options, err error) {
 		isFirst := len(option.Choices) > 0 && text == option.Choices[0]
 		switch name {
 		case "buffer_bytes":
+			if number > 0 && number < leastBufferBytes {
+				return options, fmt.Errorf("buffer_bytes must be 0 or at least %d, not %v", leastBufferBytes, number)
+			}
 			options.BufferBytes = int(number)
 		case "window_bytes":
 			options.WindowBytes = int(number)

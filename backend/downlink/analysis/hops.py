@@ -5,6 +5,7 @@ Hops count from 1 at the sender. What came over a hop is counted where it ends, 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -143,7 +144,7 @@ def _values(found: Floats | None) -> Values | None:
     return None if found is None else [None if np.isnan(each) else float(each) for each in found]
 
 
-class _End:
+class _End(ABC):
     """One end of a hop, in steps. None for what it does not record."""
 
     def __init__(self, time_us: Ints, edges_us: Ints) -> None:
@@ -151,15 +152,17 @@ class _End:
         self._step = np.searchsorted(edges_us, time_us, side="right") - 1
         self._has_row = np.bincount(self._step, minlength=len(self.step_us))[: len(self.step_us)] > 0
 
+    @abstractmethod
     def _gauge(self, name: str) -> Ints | None:
-        raise NotImplementedError
+        """What it was at each row."""
 
+    @abstractmethod
     def steps(self, name: str) -> Floats | None:
         """How much of a counter came in each step."""
-        raise NotImplementedError
 
+    @abstractmethod
     def total(self, name: str) -> int | None:
-        raise NotImplementedError
+        """How much of it came in all."""
 
     def mean(self, name: str, *, above_zero: bool = False) -> Floats | None:
         """Of the rows of each step. above_zero: rows with 0 say that nothing was measured yet."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from downlink.api.deps import ComputingTurn, ExportSlot, Reader, ReadUnit, Units, problems
+from downlink.api.deps import ComputingTurn, Reader, ReadUnit, Units, problems
 from downlink.api.encoded import download, json_response
-from downlink.api.reports import CSV
+from downlink.api.reports import CSV, file_answer
 from downlink.api.schemas.hops import RunHops
 from downlink.views.hops import hops_csv, run_hops
 
 router = APIRouter(tags=["runs"])
-FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/csv": {"schema": {"type": "string", "format": "csv"}}}, "description": "The file"}
-}
 
 
 @router.get(
@@ -28,12 +24,7 @@ def get_hops(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     return json_response(run_hops(unit, run_id))
 
 
-@router.get(
-    "/runs/{run_id}/hops.csv",
-    response_class=StreamingResponse,
-    responses=FILE | problems(401, 404, 429),
-    dependencies=[ExportSlot],
-)
+@router.get("/runs/{run_id}/hops.csv", response_class=StreamingResponse, **file_answer(CSV))
 def export_hops(run_id: UUID, caller: Reader, units: Units) -> StreamingResponse:
     """The same, a line for each step of each hop."""
     return download((piece.encode() for piece in hops_csv(units, run_id)), f"{run_id}-hops.csv", CSV)

@@ -53,7 +53,7 @@ PhaseName = Annotated[
 ]
 
 
-def _file(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
+def file_answer(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
     body = {"schema": {"type": "string", "format": "binary" if media_type == PARQUET else "csv"}}
     return {
         "responses": {200: {"content": {media_type.split(";", maxsplit=1)[0]: body}, "description": "The file"}}
@@ -138,7 +138,9 @@ def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
     return json_response(reports.reproductions(unit))
 
 
-@router.get("/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **_file(CSV, CampaignExportSlot))
+@router.get(
+    "/campaigns/{campaign_id}/{table}.csv", response_class=StreamingResponse, **file_answer(CSV, CampaignExportSlot)
+)
 def export_campaign(
     campaign_id: UUID, table: tables.TableName, caller: CampaignReader, units: Units, baseline: Baseline = None
 ) -> StreamingResponse:
@@ -151,7 +153,7 @@ def export_campaign(
     return download(chunks, f"{name}-{table}.csv", CSV)
 
 
-@router.get("/runs/{run_id}/traces/{flow}/{point}.parquet", response_class=StreamingResponse, **_file(PARQUET))
+@router.get("/runs/{run_id}/traces/{flow}/{point}.parquet", response_class=StreamingResponse, **file_answer(PARQUET))
 def export_trace_parquet(
     run_id: UUID, flow: FlowNumber, point: TracePoint, caller: Reader, units: Units
 ) -> StreamingResponse:
@@ -159,7 +161,7 @@ def export_trace_parquet(
     return download(traces.trace_parquet(units, run_id, flow, point), f"{run_id}-{flow}-{point}.parquet", PARQUET)
 
 
-@router.get("/runs/{run_id}/traces/{flow}/{point}.csv", response_class=StreamingResponse, **_file(CSV))
+@router.get("/runs/{run_id}/traces/{flow}/{point}.csv", response_class=StreamingResponse, **file_answer(CSV))
 def export_trace_csv(
     run_id: UUID, flow: FlowNumber, point: TracePoint, caller: Reader, units: Units
 ) -> StreamingResponse:

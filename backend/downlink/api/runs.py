@@ -11,7 +11,8 @@ from downlink.actions import reruns, runs
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may_with_run, problems
 from downlink.api.encoded import json_response
-from downlink.api.schemas.runs import CampaignNow, LinkCourse, Run, RunList, RunSeries, RunStateName
+from downlink.api.schemas.linklogs import LinkCourse
+from downlink.api.schemas.runs import CampaignNow, Run, RunList, RunSeries, RunStateName
 from downlink.domain.permission import Verb
 from downlink.storage import runs as rows
 from downlink.views.linklogs import link_course

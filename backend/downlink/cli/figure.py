@@ -51,7 +51,7 @@ def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str
         "campaign": client.get(path),
         "report": None if kind in {"exits", "ecdf", "day"} else client.get(f"{path}/report"),
         "exits": client.get(f"{path}/exits") if kind == "exits" else None,
-        "values": client.get(f"{path}/values", **place) if kind == "ecdf" else None,
+        "values": client.get(f"{path}/values", **place) if kind in {"ecdf", "varied", "ratios"} else None,
         "day": client.get(f"{path}/day", **place) if kind == "day" else None,
         "delays": client.get(f"{path}/delays") if kind == "delays" else None,
         "reproduction": client.get(f"{path}/reproduction") if kind in {"varied", "ratios"} else None,

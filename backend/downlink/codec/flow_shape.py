@@ -8,7 +8,16 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, LaterSeconds, Part, at, shown
 from downlink.domain import campaign as domain
-from downlink.domain.campaign import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, PROBE_EVERY_MS, SPLIT, Scalar
+from downlink.domain.campaign import (
+    INTCP,
+    INTCP_CHOICES,
+    INTCP_RANGES,
+    INTCP_UNSET,
+    PROBE,
+    PROBE_EVERY_MS,
+    SPLIT,
+    Scalar,
+)
 from downlink.domain.link import MAX_SENDERS
 from downlink.domain.text import is_storable
 
@@ -123,6 +132,8 @@ def _intcp_fault(name: str, value: Any) -> str | None:
         return f"INTCP has no option {shown(name)}; it has {', '.join((*INTCP_RANGES, *INTCP_CHOICES))}."
     least, most = INTCP_RANGES[name]
     is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if is_whole and least <= value <= most:
+    may_be_unset = name in INTCP_UNSET
+    if is_whole and (least <= value <= most or (may_be_unset and value == 0)):
         return None
-    return f"{name} must be a whole number from {least} to {most}, not {shown(value)}."
+    unset = "0 or " if may_be_unset else ""
+    return f"{name} must be {unset}a whole number from {least} to {most}, not {shown(value)}."

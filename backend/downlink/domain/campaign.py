@@ -149,10 +149,12 @@ class Intcp:
 TCP, INTCP, SPLIT = "tcp", "intcp", "split"
 """Kinds of transport; the latter two pass relays. That of INTCP is also what its flows have where others name their congestion control."""
 INTCP_RANGES: Mapping[str, tuple[int, int]] = {
-    "buffer_bytes": (0, 1 << 30),
+    "buffer_bytes": (1_500, 1 << 30),
     "window_bytes": (1_400, 1 << 30),
     "hole_packets": (1, 16),
 }
+INTCP_UNSET = frozenset({"buffer_bytes"})
+"""Options that may be 0, too: then agents choose."""
 INTCP_CHOICES: Mapping[str, tuple[str, ...]] = {
     "cache": ("on", "off"),
     "recovery": ("hop", "end"),

@@ -21,15 +21,13 @@ HEADER = ("flow", "hop", "from", "to", "time_s", "node", *COURSES)
 
 def run_hops(unit: Unit, run_id: UUID) -> dict[str, Any]:
     """The hops of each flow that passes relays. NotFoundError `hops_not_found` where none does or nothing is sealed."""
-    run = runs.get_run(unit, run_id)
-    return {"run_id": run_id, "flows": [_shown(run, each, found) for each, found in _judged(unit, run)]}
+    return {"run_id": run_id, "flows": _flows(unit, runs.get_run(unit, run_id))}
 
 
 def hops_csv(units: UnitFactory, run_id: UUID) -> Iterator[str]:
     """The same, a line for each step of each hop. hop: empty for the last one where the way changes its length."""
     with units(is_read_only=True) as unit:
-        run = runs.get_run(unit, run_id)
-        flows = [_shown(run, each, found) for each, found in _judged(unit, run)]
+        flows = _flows(unit, runs.get_run(unit, run_id))
     return csv_pieces(HEADER, (line for flow in flows for hop in flow["hops"] for line in _lines(flow, hop)))
 
 
@@ -40,13 +38,13 @@ def _lines(flow: dict[str, Any], hop: dict[str, Any]) -> Iterator[tuple[Any, ...
         yield (flow["flow"], hop["place"], hop["begins_at"], hop["ends_at"], time_s, *values)
 
 
-def _judged(unit: Unit, run: Run) -> list[tuple[FlowTrace, FlowHops]]:
+def _flows(unit: Unit, run: Run) -> list[dict[str, Any]]:
     refuse_removed(unit, run.id)
     flows = [each for each in open_run(unit, run).flows if each.flow.relays and any((each.receiver, *each.hops))]
     if not flows:
         message = f"Run {run.id} has no sealed trace of a flow over relays; flows of split TCP and INTCP have."
         raise NotFoundError("hops_not_found", message)
-    return [(each, flow_hops((each.sender, *each.hops, each.receiver), each.sites)) for each in flows]
+    return [_shown(run, each, flow_hops((each.sender, *each.hops, each.receiver), each.sites)) for each in flows]
 
 
 def _shown(run: Run, each: FlowTrace, found: FlowHops) -> dict[str, Any]:

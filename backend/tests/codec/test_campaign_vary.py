@@ -92,7 +92,11 @@ def test_links_may_differ_in_what_a_figure_has_as_x() -> None:
 @pytest.mark.parametrize(
     ("changes", "place", "words"),
     [
-        ({"vary": {"buffer_bytes": [-1, 2]}}, "conditions[2].flows[0].options", "buffer_bytes must be a whole number"),
+        (
+            {"vary": {"buffer_bytes": [1, 2]}},
+            "conditions[2].flows[0].options",
+            "buffer_bytes must be 0 or a whole number from 1500",
+        ),
         ({"vary": {"rtt": [1, 2]}}, "vary", "rtt cannot be varied. These can: transport, cc"),
         ({"vary": {"buffer_bytes": [150_000, 150_000]}}, "vary", "twice"),
         ({"vary": {"gsl": {"b": 1}}}, "vary.gsl", "lacks a value for a"),

@@ -90,7 +90,7 @@ function figureOf(request: FigureRequest): Figure {
 
 /** A metric over what the campaign varied. */
 function varied(
-  { kind, campaign, metric: name, phase = 'overall', reproduction, links }: FigureRequest,
+  { kind, campaign, metric: name, phase = 'overall', reproduction, values, links }: FigureRequest,
   report: Report,
   link: string,
 ): Figure {
@@ -99,7 +99,16 @@ function varied(
   const metric = METRICS.find((one) => one.name === name) ?? METRICS[0]
   if (!metric) throw new Error(`There is no metric ${name}.`)
   const isRatio = kind === 'ratios'
-  const asked = { spec: campaign.spec, varied: found, report, reproduction: reproduction ?? undefined, link, phase, metric }
+  const asked = {
+    spec: campaign.spec,
+    varied: found,
+    report,
+    reproduction: reproduction ?? undefined,
+    values: values ?? undefined,
+    link,
+    phase,
+    metric,
+  }
   const plot = isRatio ? variedRatios(asked) : variedValues(asked)
   if (plot.series.length === 0)
     throw new Error(

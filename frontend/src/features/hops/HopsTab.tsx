@@ -11,6 +11,7 @@ import { ShareBar } from '@/charts/ShareBar'
 import { Swatch } from '@/charts/Swatch'
 import { formatBytes, NO_VALUE } from '@/lib/format'
 import { Empty } from '@/ui/Empty'
+import { FlowChoice } from '@/ui/FlowChoice'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StackedTable } from '@/ui/StackedTable'
@@ -50,16 +51,11 @@ function Relayed({ run, search, onSearch }: HopsTabProps) {
         const flow = flows.find((one) => one.flow === search.flow) ?? flows[0]
         return flow ? (
           <Stack gap="lg">
-            {flows.length > 1 ? (
-              <SegmentedControl
-                aria-label="Flow"
-                size="xs"
-                style={{ alignSelf: 'flex-start' }}
-                value={String(flow.flow)}
-                onChange={(value) => onSearch({ flow: Number(value) })}
-                data={flows.map((one) => ({ value: String(one.flow), label: `Flow ${one.flow}` }))}
-              />
-            ) : null}
+            <FlowChoice
+              flows={flows.map((one) => ({ flow: one.flow, cc: one.kind }))}
+              flow={flow.flow}
+              onFlow={(next) => onSearch({ flow: next })}
+            />
             <Bytes run={run} flow={flow} />
             <Courses run={run} flow={flow} shown={search.shown} onShown={(shown) => onSearch({ shown })} />
           </Stack>

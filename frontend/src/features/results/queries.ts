@@ -8,10 +8,6 @@ export const reportQuery = (campaign_id: string) =>
 
 export const useReport = (campaign_id: string) => useQuery(reportQuery(campaign_id))
 
-/** Comparisons of one phase, and of what is tested, with another condition than the campaign's first. */
-export const useStatisticsAgainst = (campaign_id: string, baseline: string, phase: string) =>
-  api.useQuery('get', `${API}/campaigns/{campaign_id}/statistics`, { params: { path: { campaign_id }, query: { baseline, phase } } })
-
 const campaignLinksQuery = (campaign_id: string) =>
   api.queryOptions('get', `${API}/campaigns/{campaign_id}/links`, { params: { path: { campaign_id } } })
 

@@ -1,7 +1,8 @@
-import { Alert, SegmentedControl, Stack } from '@mantine/core'
+import { Alert, Stack } from '@mantine/core'
 import type { FlowExits, Run, RunExits } from '@/api/types'
 import { UNDER_WAY } from '@/lib/states'
 import { Empty } from '@/ui/Empty'
+import { FlowChoice } from '@/ui/FlowChoice'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { useRunExits } from '../queries'
@@ -50,15 +51,7 @@ function Flows({ run, exits, isImported, search, onSearch }: FlowsProps) {
   if (!flow) return null
   return (
     <Stack gap="lg">
-      {exits.flows.length > 1 ? (
-        <SegmentedControl
-          aria-label="Flow"
-          style={{ alignSelf: 'flex-start' }}
-          value={String(flow.flow)}
-          onChange={(value) => onSearch({ flow: Number(value), from_s: undefined, to_s: undefined })}
-          data={exits.flows.map((one) => ({ value: String(one.flow), label: `Flow ${one.flow}: ${one.cc ?? 'unknown'}` }))}
-        />
-      ) : null}
+      <FlowChoice flows={exits.flows} flow={flow.flow} onFlow={(next) => onSearch({ flow: next, from_s: undefined, to_s: undefined })} />
       {flow.refusal ? <Refused flow={flow} /> : <Judged {...{ run, flow, isImported, search, onSearch }} />}
     </Stack>
   )

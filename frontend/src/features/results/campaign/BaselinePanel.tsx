@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core'
+import { useStatisticsAgainst } from '@/api/statistics'
 import type { CampaignDetail, PhaseName, Report } from '@/api/types'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { useStatisticsAgainst } from '../queries'
 import { ComparisonsPanel } from './ComparisonsPanel'
 import type { ResultsSearch } from './search'
 import type { LabelledGroup } from './series'

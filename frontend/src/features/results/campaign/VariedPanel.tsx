@@ -1,8 +1,10 @@
 import { Group, NativeSelect, SegmentedControl, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
+import { useValues } from '@/api/statistics'
 import type { CampaignDetail, Report } from '@/api/types'
 import { BandChart } from '@/charts/BandChart'
 import { BandTable } from '@/charts/BandTable'
+import { hasRuns } from '@/charts/bands'
 import { CursorProvider } from '@/charts/cursor'
 import { Frame } from '@/charts/Frame'
 import { SeriesNames } from '@/charts/SeriesNames'
@@ -44,11 +46,12 @@ function Drawn({ campaign, report, varied, link, phase, source, search, onSearch
   const [, usual] = (report.primary_metrics[0] ?? '').split('.')
   const metric = offered.find(({ name }) => name === (search.metric ?? usual)) ?? offered[0]
   const isRatio = search.gain === 'ratio' && hasRatios(report, varied)
+  const values = useValues(campaign.id, phase, metric?.name ?? usual ?? '').data
   const plot = useMemo(() => {
     if (!metric) return { series: [], published: [] }
-    const asked = { spec: campaign.spec, varied, report, reproduction, link, phase, metric }
+    const asked = { spec: campaign.spec, varied, report, reproduction, values, link, phase, metric }
     return isRatio ? variedRatios(asked) : variedValues(asked)
-  }, [campaign.spec, varied, report, reproduction, link, phase, metric, isRatio])
+  }, [campaign.spec, varied, report, reproduction, values, link, phase, metric, isRatio])
   if (!metric) return null
   const { series, published } = plot
   const base = campaign.spec.conditions[0]?.name ?? ''
@@ -61,7 +64,7 @@ function Drawn({ campaign, report, varied, link, phase, source, search, onSearch
   return (
     <Panel
       title={`Over ${varied.key}`}
-      description={`Mean over runs with its 95 % interval${isRatio ? ` as multiples of ${base}, cycle by cycle` : ''}. Values of ${varied.key} lie at even distances.${
+      description={`Mean over runs ${series.some(hasRuns) ? 'and the single runs' : 'with its 95 % interval'}${isRatio ? ` as multiples of ${base}, cycle by cycle` : ''}. Values of ${varied.key} lie at even distances.${
         published.length > 0 ? ' Rings: what was published.' : ''
       }`}
       isFlush

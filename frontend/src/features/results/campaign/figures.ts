@@ -1,6 +1,6 @@
 import type { Fairness } from '@/api/types'
 import type { PublishedPoint } from '@/charts/axis'
-import type { BandSeries } from '@/charts/bands'
+import { type BandSeries, hasRuns } from '@/charts/bands'
 import type { Figure, FigureColumn } from '@/charts/figure'
 import { bandPanel, bandTable, curvePanel, heatPanel, heatTable } from '@/charts/panels'
 import { captionOf, countSentence, fileName, type Source, sourceSentence } from '@/lib/captions'
@@ -182,9 +182,10 @@ interface VariedFigure {
 /** A metric over what the campaign varied, with the published values as rings. */
 export function variedFigure({ series, title, unit, xTitle, metric, isRatio, source, ...box }: VariedFigure): Figure {
   const { xNames, published, factor, from, to } = box
-  const spread = isRatio
-    ? `${title}: multiples ${unit}, geometric mean over cycles with its 95 % confidence interval.`
-    : `${title}: mean over runs with its 95 % confidence interval (Student's t, shaded).`
+  const what = isRatio ? `${title}: multiples ${unit}, geometric mean over cycles` : `${title}: mean over runs`
+  const spread = series.some(hasRuns)
+    ? `${what} (thick) and the single ${isRatio ? 'cycles' : 'runs'} (thin).`
+    : `${what} with its 95 % confidence interval (shaded).`
   const table = bandTable(xTitle, [{ title, unit, factor, series, hasBands: true }], from, to)
   return {
     file: fileName(source.campaign, 'over', xTitle, metric.replace(/_[a-z]+$/, ''), isRatio ? 'ratio' : undefined),

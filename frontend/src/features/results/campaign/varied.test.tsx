@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import type { CampaignDetail, CampaignReproduction, CampaignSpec, Report } from '@/api/types'
+import type { CampaignDetail, CampaignReproduction, CampaignSpec, CampaignValues, Report } from '@/api/types'
 import { METRICS } from '@/lib/quantities'
 import { serve } from '@/testing/network'
 import { said } from '@/testing/recordings'
@@ -45,7 +45,14 @@ const reproduction = {
     },
   ],
 } as unknown as CampaignReproduction
-const asked = { spec: overLinks, report: linked, reproduction, link: 'dry', phase: 'overall', metric: goodput }
+/** Two cycles of each: Reno's second one lies higher, INTCP's lower. */
+const values = {
+  sides: ['dry', 'wet'].flatMap((link) => [
+    { link, condition: 'Reno', flow: 1, cycles: [1, 2], values: [10, 20] },
+    { link, condition: 'INTCP', flow: 1, cycles: [1, 2], values: [16, 14] },
+  ]),
+} as unknown as CampaignValues
+const asked = { spec: overLinks, report: linked, reproduction, values, link: 'dry', phase: 'overall', metric: goodput }
 
 it('a campaign that varied a key draws its metrics over it', async () => {
   const world = makeWorld()
@@ -88,6 +95,34 @@ it('ratios are to the first condition, cycle by cycle, with published ratios', (
   expect(series).toHaveLength(1)
   expect(series[0]).toMatchObject({ label: 'INTCP', x: [0, 1], band: { mean: [1, 2], n: [3, 3] } })
   expect(rings).toEqual([{ id: 'wet 1.6', x: 1, value: 1.6, style: 1 }])
+})
+
+it('few runs are drawn one by one, ratios within their cycle', () => {
+  const varied = variedOf(overLinks)
+  if (!varied) throw new Error('nothing varied')
+  const [reno, intcp] = variedValues({ ...asked, varied }).series
+  expect([reno?.band.runs, intcp?.band.runs]).toEqual([
+    [
+      [10, 10],
+      [20, 20],
+    ],
+    [
+      [16, 16],
+      [14, 14],
+    ],
+  ])
+  expect(variedRatios({ ...asked, varied }).series[0]?.band.runs).toEqual([
+    [1.6, 1.6],
+    [0.7, 0.7],
+  ])
+  const many = {
+    ...linked,
+    groups: linked.groups.map((group) => ({
+      ...group,
+      series: { ...group.series, throughput_bps: { ...group.series.throughput_bps, runs: [] } },
+    })),
+  }
+  expect(variedValues({ ...asked, report: many, varied }).series[0]?.band.runs).toEqual([])
 })
 
 it('places are named as their values are written', () => {

@@ -1,4 +1,4 @@
-import type { CampaignReproduction, CampaignSpec, Comparison, Group, Interval, Report } from '@/api/types'
+import type { CampaignReproduction, CampaignSpec, CampaignValues, Comparison, Group, Interval, Report } from '@/api/types'
 import type { PublishedPoint } from '@/charts/axis'
 import type { BandSeries } from '@/charts/bands'
 import { writtenOut } from '@/lib/format'
@@ -69,12 +69,14 @@ interface Asked {
   varied: Varied
   report: Report
   reproduction: CampaignReproduction | undefined
+  /** Every run's value of this phase and metric: where runs are few, they are drawn one by one. */
+  values: CampaignValues | undefined
   link: string
   phase: string
   metric: Quantity<string>
 }
 
-/** A line for each condition: means with intervals, and what was published where the file says it. */
+/** A line for each condition: means with intervals, or with the single runs of few, and what was published where the file says it. */
 export function variedValues(asked: Asked): VariedPlot {
   const { spec, varied, report, link, phase, metric } = asked
   const all = placed(spec, varied, report.groups, link)
@@ -84,7 +86,7 @@ export function variedValues(asked: Asked): VariedPlot {
     return seriesOf(
       label,
       style,
-      own.map(({ x, group }) => [x, intervalOf(group, phase, metric.name)] as const),
+      own.map(({ x, group }) => ({ x, interval: intervalOf(group, phase, metric.name), runs: byCycle(asked, group) })),
     )
   })
   const said = publishedValues(asked, (value) => value.over === null && value.minus === null && value.than_link === null)
@@ -105,11 +107,13 @@ export function variedRatios(asked: Asked): VariedPlot {
   )
   const names = spec.conditions.map(({ name }) => name)
   const series = names.slice(1).map((name, index) => {
-    const at = own.filter(({ condition }) => condition === name).map((one) => [xOf(one.link), one.paired_ratio] as const)
+    const at = own
+      .filter(({ condition }) => condition === name)
+      .map((one) => ({ x: xOf(one.link), interval: one.paired_ratio, runs: ratioByCycle(asked, one) }))
     return seriesOf(
       name,
       index + 1,
-      [...at].sort(([a], [b]) => a - b),
+      at.sort((a, b) => a.x - b.x),
     )
   })
   const said = publishedValues(asked, ({ over, than_link, flow }) => over?.condition === base && than_link === null && flow === 1)
@@ -123,10 +127,39 @@ export function variedRatios(asked: Asked): VariedPlot {
 export const hasRatios = ({ comparisons }: { comparisons: readonly Comparison[] }, varied: Varied) =>
   varied.isOfLinks && comparisons.length > 0
 
-function seriesOf(label: string, style: number, points: readonly (readonly [number, Interval | undefined])[]): BandSeries {
-  const column = (key: 'mean' | 'low' | 'high') => points.map(([, interval]) => interval?.[key] ?? null)
-  const band = { mean: column('mean'), low: column('low'), high: column('high'), n: points.map(([, interval]) => interval?.n ?? 0) }
-  return { id: label, label, style, x: points.map(([x]) => x), isUneven: true, band }
+type ByCycle = ReadonlyMap<number, number | null>
+
+interface Point {
+  x: number
+  interval: Interval | undefined
+  /** Empty where runs are many. */
+  runs: ByCycle
+}
+
+const MANY: ByCycle = new Map()
+
+/** What each cycle gave, where the report has so few runs that it keeps the single ones. */
+function byCycle({ report, values }: Asked, { link, condition, flow }: Pick<Group, 'link' | 'condition' | 'flow'>): ByCycle {
+  const isFew = report.groups.every(({ series }) => series.throughput_bps.runs.length > 0)
+  const side = values?.sides.find((one) => one.link === link && one.condition === condition && one.flow === flow)
+  return isFew && side ? new Map(side.cycles.map((cycle, index) => [cycle, side.values[index] ?? null])) : MANY
+}
+
+function ratioByCycle(asked: Asked, { link, condition, baseline, flow }: Comparison): ByCycle {
+  const base = byCycle(asked, { link, condition: baseline, flow })
+  const over = (cycle: number, value: number | null) => {
+    const below = base.get(cycle)
+    return value === null || !below ? null : value / below
+  }
+  return new Map([...byCycle(asked, { link, condition, flow })].map(([cycle, value]) => [cycle, over(cycle, value)]))
+}
+
+function seriesOf(label: string, style: number, points: readonly Point[]): BandSeries {
+  const column = (key: 'mean' | 'low' | 'high') => points.map(({ interval }) => interval?.[key] ?? null)
+  const cycles = [...new Set(points.flatMap(({ runs }) => [...runs.keys()]))]
+  const runs = cycles.map((cycle) => points.map((point) => point.runs.get(cycle) ?? null))
+  const band = { mean: column('mean'), low: column('low'), high: column('high'), n: points.map(({ interval }) => interval?.n ?? 0), runs }
+  return { id: label, label, style, x: points.map(({ x }) => x), isUneven: true, band }
 }
 
 const hasValue = ({ band }: BandSeries) => band.mean.some((mean) => mean !== null)

@@ -1,8 +1,9 @@
-import { MultiSelect, SegmentedControl, Stack } from '@mantine/core'
+import { MultiSelect, Stack } from '@mantine/core'
 import type { Run, RunFlow } from '@/api/types'
 import { CursorProvider } from '@/charts/cursor'
 import { UNDER_WAY } from '@/lib/states'
 import { Empty } from '@/ui/Empty'
+import { FlowChoice } from '@/ui/FlowChoice'
 import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import type { RawSearch } from '../search'
@@ -78,16 +79,11 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
       isFlush
     >
       <Stack gap="sm" px="md" pb="sm">
-        {run.flows.length > 1 ? (
-          <SegmentedControl
-            aria-label="Flow"
-            size="xs"
-            style={{ alignSelf: 'flex-start' }}
-            value={String(flow)}
-            onChange={(value) => onSearch({ flow: Number(value) })}
-            data={run.flows.map((one) => ({ value: String(one.flow), label: `Flow ${one.flow}: ${one.actual_cc ?? one.asked_cc}` }))}
-          />
-        ) : null}
+        <FlowChoice
+          flows={run.flows.map((one) => ({ flow: one.flow, cc: one.actual_cc ?? one.asked_cc }))}
+          flow={flow}
+          onFlow={(next) => onSearch({ flow: next })}
+        />
         <MultiSelect
           label="Fields"
           size="xs"
