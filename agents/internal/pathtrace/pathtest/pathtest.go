@@ -113,13 +113,20 @@ func Chain(hops int, gsl, isl time.Duration, bps, lossRatio float64, firstSatell
 	return path
 }
 
+// openAtLeast is longer than the longest gap of Random, 40 ms, and a large packet at its lowest rate, 12 ms.
+const openAtLeast = 60 * time.Millisecond
+
 // Random is a trace of many short paths over few satellites, which come and go, with gaps, losses and times without a path.
+// Its first path is open for a while: over one that never is, packets would wait for ever.
 func Random(rng *rand.Rand, paths int) []byte {
 	var all []Lasting
-	for range paths {
+	for i := range paths {
 		lasting := time.Duration(1+rng.IntN(200)) * time.Millisecond
+		if i == 0 {
+			lasting += openAtLeast
+		}
 		path := Lasting{For: lasting}
-		if rng.IntN(8) > 0 {
+		if i == 0 || rng.IntN(8) > 0 {
 			path.Hops = randomHops(rng, lasting)
 		}
 		all = append(all, path)
