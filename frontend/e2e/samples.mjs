@@ -37,7 +37,7 @@ try {
   await page.getByRole('group', { name: 'Charts of samples' }).getByRole('slider', { name: 'Cursor' }).focus()
   await page.keyboard.press('ArrowRight')
   await panel.getByText(/^\d+\.\d{6} s: [\d,]+ bytes$/).waitFor()
-  for (let step = 0; step < 2; step++) await zoomIn(page)
+  await zoomInTwice(page)
   await panel.getByText(/every sample: /).waitFor()
   console.log(await count())
   await compare(page, panel)
@@ -66,11 +66,12 @@ async function drag(page, panel) {
   await page.mouse.up()
 }
 
-/** By its key, wherever the focus is among the charts. @param {import('playwright-core').Page} page */
-async function zoomIn(page) {
-  const before = page.url()
-  await page.keyboard.press('+')
-  await page.waitForURL((url) => url.href !== before)
+/** By its key, wherever the focus is among the charts; the second comes before the first is drawn. @param {import('playwright-core').Page} page */
+async function zoomInTwice(page) {
+  const length = (/** @type {URL} */ url) => Number(url.searchParams.get('to_s')) - Number(url.searchParams.get('from_s'))
+  const before = length(new URL(page.url()))
+  for (let step = 0; step < 2; step++) await page.keyboard.press('+')
+  await page.waitForURL((url) => Math.abs(length(url) * 16 - before) < 1e-4)
 }
 
 /** The numbers behind the panel are the samples of the trace within the stretch, every one. @param {import('playwright-core').Page} page @param {import('playwright-core').Locator} panel */

@@ -33,3 +33,11 @@ export function sortText(sorting: readonly { id: string; desc: boolean }[]): str
   const first = sorting[0]
   return first ? `${first.id}.${first.desc ? 'desc' : 'asc'}` : undefined
 }
+
+/** What of an address changes. A function gets the address as it is then: it may be ahead of what is drawn. */
+export type SearchChange<Search> = Search | ((latest: Search) => Search)
+
+/** The address after the change. */
+export const changedBy =
+  <Search extends object>(change: SearchChange<Search>) =>
+  (latest: Search): Search => ({ ...latest, ...(typeof change === 'function' ? change(latest) : change) })

@@ -16,6 +16,7 @@ import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { NowRunning } from '@/features/runs/NowRunning'
 import { ShareButton } from '@/features/shares/ShareButton'
 import { plural } from '@/lib/format'
+import { changedBy, type SearchChange } from '@/lib/search'
 import { campaignState } from '@/lib/states'
 import { Allowed } from '@/ui/Allowed'
 import { PageHeader } from '@/ui/PageHeader'
@@ -52,7 +53,7 @@ export function CampaignPage() {
 function Content({ campaign }: { campaign: CampaignDetail }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const change = (next: CampaignSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false })
+  const change = (next: SearchChange<CampaignSearch>) => void navigate({ search: changedBy(next), replace: true, resetScroll: false })
   const tab = search.tab ?? (campaign.state === 'draft' ? 'plan' : 'results')
   return (
     <>

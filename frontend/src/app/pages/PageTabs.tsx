@@ -1,5 +1,6 @@
 import { Tabs as MantineTabs } from '@mantine/core'
 import type { ComponentType } from 'react'
+import type { SearchChange } from '@/lib/search'
 import { LazyPart } from '@/ui/LazyPart'
 import classes from '../shell.module.css'
 import type { Contents, LaterTab, SearchOf, Tabs } from './tabs'
@@ -12,7 +13,7 @@ interface PageTabsProps<All extends Tabs, Subject> {
   tab: keyof All
   search: SearchOf<All>
   onTab: (tab: keyof All) => void
-  onSearch: (change: SearchOf<All>) => void
+  onSearch: (change: SearchChange<SearchOf<All>>) => void
 }
 
 /** A page's tabs; the one that is open is all that is drawn. */

@@ -12,6 +12,7 @@ import { isStoppable } from '@/features/runs/rerun'
 import { SourcePanel } from '@/features/runs/SourcePanel'
 import { TimesPanel } from '@/features/runs/TimesPanel'
 import { formatBytes } from '@/lib/format'
+import { changedBy, type SearchChange } from '@/lib/search'
 import { runStateText, toneOf } from '@/lib/states'
 import { Allowed } from '@/ui/Allowed'
 import { PageHeader } from '@/ui/PageHeader'
@@ -49,7 +50,8 @@ function Content({ run }: { run: Run }) {
   const search = route.useSearch()
   const { tab = 'charts' } = search
   const navigate = route.useNavigate()
-  const change = (next: RunSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: !isZoom(next), resetScroll: false })
+  const change = (next: SearchChange<RunSearch>) =>
+    void navigate({ search: changedBy(next), replace: typeof next !== 'function' && !isZoom(next), resetScroll: false })
   return (
     <>
       <PageHeader

@@ -5,6 +5,7 @@ import { useEffect } from 'react'
 import type { CampaignDetail } from '@/api/types'
 import { useCampaign } from '@/features/campaigns/queries'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
+import { changedBy, type SearchChange } from '@/lib/search'
 import { campaignState } from '@/lib/states'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
@@ -66,7 +67,7 @@ export function SharedCampaignPage() {
 function Content({ campaign }: { campaign: CampaignDetail }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const change = (next: SharedSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false })
+  const change = (next: SearchChange<SharedSearch>) => void navigate({ search: changedBy(next), replace: true, resetScroll: false })
   return (
     <>
       <div className={classes.onScreen}>

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react'
-import { oneOf } from '@/lib/search'
+import { oneOf, type SearchChange } from '@/lib/search'
 
 type Asked = Record<string, unknown>
 
@@ -36,7 +36,7 @@ export interface LaterTab<Props> {
 /** What is in a page's tabs: what the page needs at once is a component, the rest comes when its tab is opened. */
 export type Contents<All extends Tabs, Subject> = {
   [Key in keyof All]: AnyTab<
-    Subject & { search: ReturnType<All[Key]['parseSearch']>; onSearch: (change: ReturnType<All[Key]['parseSearch']>) => void }
+    Subject & { search: ReturnType<All[Key]['parseSearch']>; onSearch: (change: SearchChange<ReturnType<All[Key]['parseSearch']>>) => void }
   >
 }
 

@@ -10,14 +10,11 @@ import { Empty } from '@/ui/Empty'
 import { countText, drawnUnit, keyText, nearest, type PanelKey, type PointName, sampleText, styleOf } from './fields'
 import { flagMarks, momentsOf, shadedStretches } from './flags'
 import { Moments } from './Moments'
-import { useMoments } from './queries'
+import { type Traces, useMoments } from './queries'
 import { RawChart } from './RawChart'
 import classes from './raw.module.css'
 import { panned, type Span, secondsText, shownSpan, zoomed } from './span'
 import { SampleTable } from './TallTable'
-
-/** What has come of each point. */
-export type Traces = Partial<Record<PointName, Samples | undefined>>
 
 interface RawStackProps {
   run: Run
@@ -26,8 +23,8 @@ interface RawStackProps {
   traces: Traces
   asked: Partial<Span>
   isFetching: boolean
-  /** undefined: the whole run. */
-  onZoom: (span: Span | undefined) => void
+  /** To what `zoom` makes of the stretch that the address asks for then: keys come faster than the page is drawn. undefined: the whole run. */
+  onZoom: (zoom: (asked: Partial<Span>) => Span | undefined) => void
 }
 
 const CHART_HEIGHT = 112
@@ -59,7 +56,7 @@ export function RawStack({ run, flow, keys, traces, asked, isFetching, onZoom }:
         </Text>
       </div>
       <Missing keys={keys} panels={panels} traces={traces} />
-      <Moments moments={shownMoments} leftOut={moments?.left_out ?? 0} whole={whole} onZoom={onZoom} />
+      <Moments moments={shownMoments} leftOut={moments?.left_out ?? 0} whole={whole} onZoom={(chosen) => onZoom(() => chosen)} />
     </Steered>
   )
 }
@@ -101,12 +98,13 @@ interface SteeredProps {
 function Steered({ span, whole, onZoom, isFetching, children }: SteeredProps) {
   const cursor = useCursorStore()
   const isWhole = span.from_s <= whole.from_s && span.to_s >= whole.to_s
+  const from = (step: (shown: Span) => Span) => () => onZoom((asked) => step(shownSpan(asked, whole)))
   const steps = {
-    in: () => onZoom(zoomed(span, whole, 1 / 4, cursor.get())),
-    out: () => onZoom(zoomed(span, whole, 4)),
-    left: () => onZoom(panned(span, whole, -1 / 2)),
-    right: () => onZoom(panned(span, whole, 1 / 2)),
-    whole: () => onZoom(undefined),
+    in: from((shown) => zoomed(shown, whole, 1 / 4, cursor.get())),
+    out: from((shown) => zoomed(shown, whole, 4)),
+    left: from((shown) => panned(shown, whole, -1 / 2)),
+    right: from((shown) => panned(shown, whole, 1 / 2)),
+    whole: () => onZoom(() => undefined),
   }
   const press = (event: KeyboardEvent) => {
     const step = stepOf(event)
@@ -176,7 +174,7 @@ function RawPanel({ field, column, samples, span, marks, shaded, isLast, onZoom 
             {...{ column, factor, span, marks, shaded, width, height }}
             style={styleOf(point)}
             hasTimeAxis={isLast}
-            onZoom={onZoom}
+            onZoom={(dragged) => onZoom(() => dragged)}
           />
         </>
       )}

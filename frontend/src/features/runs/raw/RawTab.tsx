@@ -1,6 +1,7 @@
 import { MultiSelect, Stack } from '@mantine/core'
 import type { Run, RunFlow } from '@/api/types'
 import { CursorProvider } from '@/charts/cursor'
+import type { SearchChange } from '@/lib/search'
 import { UNDER_WAY } from '@/lib/states'
 import { Empty } from '@/ui/Empty'
 import { FlowChoice } from '@/ui/FlowChoice'
@@ -9,14 +10,14 @@ import { ProblemAlert } from '@/ui/ProblemAlert'
 import type { RawSearch } from '../search'
 import { inOrder, isPoint, keyText, MOST_PANELS, type PointName, panelKeys, pointTitle, USUAL_FIELDS } from './fields'
 import { LinkQuantities } from './LinkQuantities'
-import { useSamples } from './queries'
-import { RawStack, type Traces } from './RawStack'
+import { type Traces, useSamples, useTraces } from './queries'
+import { RawStack } from './RawStack'
 import type { Span } from './span'
 
 interface RawTabProps {
   run: Run
   search: RawSearch
-  onSearch: (change: RawSearch) => void
+  onSearch: (change: SearchChange<RawSearch>) => void
 }
 
 /** Every field of sender, relays, receiver and link log, from the whole run down to single samples. */
@@ -69,8 +70,9 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
   const keys = search.fields ? panelKeys(search.fields) : panelKeys(USUAL_FIELDS).filter(({ point }) => there.includes(point))
   const asked: Partial<Span> = { from_s: search.from_s, to_s: search.to_s }
   const columns = (point: PointName) => keys.filter((key) => key.point === point).map(({ name }) => name)
-  const queries = useSamples({ run_id: run.id, flow, columns: there.map((point) => ({ point, names: columns(point) })), span: asked })
-  const traces: Traces = Object.fromEntries(there.map((point, index) => [point, queries[index]?.data]))
+  const wanted = { run_id: run.id, flow, columns: there.map((point) => ({ point, names: columns(point) })), span: asked }
+  const queries = useSamples(wanted)
+  const traces = useTraces(wanted, queries)
   const failed = queries.find(({ error, data }) => error && !data)
   return (
     <Panel
@@ -100,12 +102,14 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
         <RawStack
           {...{ run, flow, keys, traces, asked }}
           isFetching={queries.some(({ isFetching }) => isFetching)}
-          onZoom={(span) => onSearch({ from_s: span?.from_s, to_s: span?.to_s })}
+          onZoom={(zoom) => onSearch((latest) => stretch(zoom(latest)))}
         />
       </CursorProvider>
     </Panel>
   )
 }
+
+const stretch = (span: Span | undefined) => ({ from_s: span?.from_s, to_s: span?.to_s })
 
 /** What the trace has; until it is known, what is shown. */
 function choices(point: PointName, traces: Traces, shown: string[]): { value: string; label: string }[] {
