@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from downlink.actions import runs
+from downlink.actions.expecting import note_checks
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s, received_times_s
@@ -37,6 +38,7 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     if run.needs == "analyse":
         store(unit, [found])
         _end(unit, run, next(iter(faults), None), now)
+        note_checks(unit, run, found.found, now)
 
 
 def judge(opened: RunTrace, judges: Iterable[Judge] = JUDGES) -> Found:

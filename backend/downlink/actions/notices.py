@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from downlink.domain.notification import (
+    Departure,
     Notice,
     RunEnd,
     Topic,
     Volume,
     Wishes,
     agent_changed,
+    departed,
     ended,
     failing,
     volume_used,
@@ -48,7 +50,7 @@ def collect(unit: Unit, now: datetime) -> None:
         by_cursor[Cursor(channel.seen_xact, channel.seen_id)].append(channel)
     for cursor, here in by_cursor.items():
         found = happened.happened_after(unit, cursor, horizon, MOST_AT_ONCE)
-        is_something = bool(found.ends or found.carried) or found.until != horizon
+        is_something = bool(found.ends or found.carried or found.outside) or found.until != horizon
         if is_something:
             _notify_of(unit, here, found, now)
         if is_something or horizon.xact - cursor.xact > FAR_BEHIND:
@@ -59,6 +61,7 @@ def _notify_of(unit: Unit, here: Sequence[Channel], found: Happened, now: dateti
     wishes = {channel.id: channels.wishes_of(channel) for channel in here}
     failures = _failures(unit, found.ended, wishes)
     volumes = _volumes(unit, found.carried, now) if _anybody(wishes, Topic.VOLUME) else []
+    departures = happened.departures(unit, found.outside) if _anybody(wishes, Topic.UNEXPECTED) else []
     for channel_id, wish in wishes.items():
         of_campaigns = [ended(end) for end in found.ends if wish.asks(Topic.CAMPAIGN_ENDED, end.owner_id)]
         of_runs = [
@@ -69,6 +72,15 @@ def _notify_of(unit: Unit, here: Sequence[Channel], found: Happened, now: dateti
         ]
         of_volumes = [volume_used(each, now) for each in volumes if wish.asks(Topic.VOLUME, each.owner_id)]
         _add(unit, channel_id, (*of_campaigns, *of_runs, *of_volumes), now)
+        wanted = [each for each in departures if wish.asks(Topic.UNEXPECTED, each.owner_id)]
+        _add_departures(unit, channel_id, wanted, now)
+
+
+def _add_departures(unit: Unit, channel_id: UUID, departures: Iterable[Departure], now: datetime) -> None:
+    """One for each row of runs outside: where every run of a campaign is, nobody wants a mail of each."""
+    for each in departures:
+        if not notifications.has_any(unit, channel_id, each.keys):
+            _add(unit, channel_id, [departed(each)], now)
 
 
 def _anybody(wishes: Mapping[UUID, Wishes], topic: Topic) -> bool:

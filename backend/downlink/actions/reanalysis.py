@@ -8,6 +8,7 @@ from uuid import UUID
 
 from downlink.actions import runs as run_actions
 from downlink.actions.analyse import judge_run, store
+from downlink.actions.expecting import note_checks
 from downlink.actions.reports import refresh_report
 from downlink.actions.retention import refuse_without_traces
 from downlink.analysis import ANALYSIS_VERSION
@@ -67,6 +68,9 @@ def _judge(unit: Unit, runs: Sequence[Run], now: datetime) -> None:
     if runs:
         opened = open_runs(unit, runs[0].campaign_id, runs, COLUMNS)
         # One run's samples at a time: each takes tens of megabytes, and is let go when the next is opened.
-        store(unit, [judge_run(opened.pop(0)) for _ in runs])
+        results = [judge_run(opened.pop(0)) for _ in runs]
+        store(unit, results)
+        for each in results:
+            note_checks(unit, each.run, each.found, now)
     for run in runs:
         add_event(unit, now, "reanalysis", {}, run.campaign_id, run.id)

@@ -16,11 +16,12 @@ from downlink.api.schemas import runs as run_shapes
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.allowance import Allowance
 from downlink.domain.campaign_state import CampaignState
+from downlink.domain.expectation import checks_of, sentence
 from downlink.domain.placing import PlannedRun
 from downlink.domain.point import ENDS, HALVES, NO_FLOW, Point
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
-from downlink.storage.tables import Agent, Link, Metric, RunFlow, Trace
+from downlink.storage.tables import Agent, Link, Metric, Run, RunFlow, Trace
 from downlink.views.now import CampaignNow
 from downlink.views.precision import Precision
 
@@ -86,7 +87,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
 
 def run_summary(row: RunRow) -> run_shapes.RunSummary:
     rates = {"throughput_bps": row.throughput_bps, "goodput_bps": row.goodput_bps}
-    return run_shapes.RunSummary.model_validate({**_columns(row.run), **rates})
+    return run_shapes.RunSummary.model_validate({**_columns(row.run), **rates, "unexpected": _unexpected(row.run)})
 
 
 def campaign_now(found: CampaignNow) -> run_shapes.CampaignNow:
@@ -106,6 +107,7 @@ def run(details: RunDetails) -> run_shapes.Run:
             **_columns(details.run),
             **asdict(details.surroundings),
             "started_at": details.run.start_at,
+            "unexpected": _unexpected(details.run),
             "throughput_bps": _total([metric.throughput_bps for metric in overall]),
             "goodput_bps": _total([metric.goodput_bps for metric in overall]),
             "flows": [_flow(row, details) for row in details.flows],
@@ -118,6 +120,10 @@ def run(details: RunDetails) -> run_shapes.Run:
             "metrics": [_metrics(row.flow, details.metrics) for row in details.flows],
         }
     )
+
+
+def _unexpected(run: Run) -> list[dict[str, Any]]:
+    return [{**each.to_dict(), "detail": sentence([each])} for each in checks_of(run.checks) if not each.is_met]
 
 
 def _columns(row: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from downlink.cli.client import Client
 from downlink.cli.lookup import connect
 from downlink.cli.output import AsJson, Column, moment, note, print_json, say, show
 from downlink.domain.errors import InvalidError, NotFoundError, UnavailableError
+from downlink.domain.notification import Topic
 
 app = typer.Typer(
     help="Notifications: list channels, add one, test it, remove it. Needs a token with the scope `admin`.",
@@ -62,7 +63,7 @@ def add(
         str, typer.Option(help="webhook (signed JSON), chat (Slack, Mattermost, a Matrix bridge) or email")
     ],
     of: Annotated[
-        list[str] | None, typer.Option(help="campaign_ended, failures, agent_gone or volume; several times; else all")
+        list[str] | None, typer.Option(help=f"{', '.join(Topic)}; several times; else all")
     ] = None,
     is_own_only: Annotated[bool, typer.Option("--own", help="Own campaigns and links alone")] = False,
     failures_in_row: Annotated[int, typer.Option(help="From how many failed runs in a row on")] = 3,

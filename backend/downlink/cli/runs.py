@@ -164,6 +164,8 @@ def hops(
 
 def _print_run(run: dict[str, Any]) -> None:
     print_table([run], COLUMNS)
+    for each in run.get("unexpected", ()):
+        say(f"\nOutside its expected range. {each['detail']}")
     say("")
     print_table(run["flows"], FLOW_COLUMNS)
     if summaries := (run["import_source"] or {}).get("summaries"):

@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 from downlink.codec.campaign_parts import shown
 from downlink.codec.campaign_shape import CampaignFile, ConditionPart, StopPart, campaign_schema, first_shape
 from downlink.codec.campaign_vary import expand
+from downlink.codec.expect_shape import broken_expectations
 from downlink.codec.published_shape import broken_values
 from downlink.codec.timetable_shape import MAX_RUNS, NEEDS_CYCLES
 from downlink.codec.until_shape import broken_until
@@ -125,6 +126,8 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
     yield from (Problem(*found) for found in broken_values(file.reproduces, flows, phases, file.links))
     if file.until:
         yield from (Problem(*found) for found in broken_until(file.until, phases, file.conditions, file.deliveries))
+    broken = broken_expectations(file.expect, phases, file.conditions, file.links, file.deliveries)
+    yield from (Problem(*found) for found in broken)
     runs = file.whole_timetable().runs_per_link(len(file.conditions)) * len(file.links)
     if runs > MAX_RUNS:
         place = "until.most_cycles" if file.until else "timetable"

@@ -30,6 +30,7 @@ from downlink.codec.campaign_parts import (
     at,
     shown,
 )
+from downlink.codec.expect_shape import MAX_EXPECTED, ExpectPart
 from downlink.codec.flow_shape import FlowPart, Option
 from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
@@ -258,6 +259,10 @@ class CampaignFile(Part):
         default=[], description="Published figures that its numbers are held against"
     )
 
+    expect: Annotated[list[ExpectPart], Field(min_length=0, max_length=MAX_EXPECTED)] = Field(
+        default=[], description="Ranges in which its runs' numbers should lie; a run outside of one is marked and told of"
+    )
+
     def whole_timetable(self) -> Timetable:
         """With the cycles that `until` allows at most."""
         timetable = self.timetable.to_domain()
@@ -290,6 +295,7 @@ class CampaignFile(Part):
             ),
             trigger=self.trigger.to_domain(self.links) if self.trigger else None,
             until=self.until.to_domain() if self.until else None,
+            expect=tuple(part.to_domain() for part in self.expect),
         )
 
 

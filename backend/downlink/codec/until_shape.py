@@ -59,12 +59,12 @@ def broken_until(
     for condition in conditions:
         if until.flow > len(condition.flows):
             yield "until.flow", f"must be at most {len(condition.flows)}: {condition.name} has no flow {until.flow}."
-        elif fault := _fault(until.metric, condition.flows[until.flow - 1], deliveries):
+        elif fault := metric_fault(until.metric, condition.flows[until.flow - 1], deliveries):
             key, words = fault
             yield f"until.{key}", words.format(metric=until.metric, flow=f"flow {until.flow} of {condition.name}")
 
 
-def _fault(metric: str, flow: FlowPart, deliveries: bool) -> tuple[str, str] | None:
+def metric_fault(metric: str, flow: FlowPart, deliveries: bool) -> tuple[str, str] | None:
     """Why a flow does not have the metric."""
     if flow.probe is not None:
         is_measured = metric in PROBED

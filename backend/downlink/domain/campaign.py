@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from downlink.domain.expectation import Expectation
 from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
 from downlink.domain.precision import Side, Until
 from downlink.domain.reproduction import PublishedFigure
@@ -312,7 +313,7 @@ class Campaign:
     varied_links: key, link and its value, where links differ in one thing that is an x-axis. deliveries: every flow keeps a
     delivery table, and not only those of offers.
     trigger: what starts the timetable, again and again, instead of the launch. until: what ends it before the timetable's cycles,
-    of which it has the most.
+    of which it has the most. expect: ranges of its runs' numbers.
     """
 
     name: str
@@ -330,6 +331,7 @@ class Campaign:
     deliveries: bool = False
     trigger: Trigger | None = None
     until: Until | None = None
+    expect: tuple[Expectation, ...] = ()
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -355,6 +357,7 @@ class Campaign:
             **({"deliveries": True} if self.deliveries else {}),
             **({"trigger": self.trigger.to_dict()} if self.trigger else {}),
             **({"until": self.until.to_dict()} if self.until else {}),
+            **({"expect": [each.to_dict() for each in self.expect]} if self.expect else {}),
         }
 
     def _timetable(self) -> dict[str, Any]:
@@ -387,4 +390,5 @@ class Campaign:
             deliveries=data.get("deliveries", False),
             trigger=Trigger.from_dict(data["trigger"]) if data.get("trigger") else None,
             until=until,
+            expect=tuple(Expectation(**each) for each in data.get("expect", ())),
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-EventKind = Literal["run", "progress", "campaign", "report", "reanalysis", "sweep", "agent", "service", "host"]
+EventKind = Literal[
+    "run", "progress", "campaign", "report", "reanalysis", "unexpected", "sweep", "agent", "service", "host"
+]  # fmt: skip
 """`host` is in the record of a run alone; the others are streamed."""
 
 LiveKind = Literal[
-    "run", "progress", "campaign", "report", "reanalysis", "sweep", "agent", "service", "hello", "refetch"
+    "run", "progress", "campaign", "report", "reanalysis", "unexpected", "sweep", "agent", "service", "hello", "refetch"
 ]
 """`hello` opens a stream; `refetch` says that events were left out, so that everything is to be fetched again."""
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from downlink.domain.campaign_state import CampaignState
+from downlink.domain.expectation import Check, sentence
 from downlink.domain.run import Reason, RunState
 
 VOLUME_SHARE = 0.8
@@ -30,6 +31,7 @@ class Topic(StrEnum):
     FAILURES = "failures"
     AGENT_GONE = "agent_gone"
     VOLUME = "volume"
+    UNEXPECTED = "unexpected"
 
 
 TEST: Literal["test"] = "test"
@@ -127,6 +129,34 @@ class Volume:
         return f"{self.kind}:{self.id}:volume:{self.limit_bytes}:{self.month or ''}"
 
 
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A run whose numbers lie outside one of its campaign's expectations (its place in the list, from 1).
+
+    outside: those numbers, one at least. in_row: the runs around it, itself included, that lie outside with none inside between them.
+    """
+
+    run_id: UUID
+    campaign_id: UUID
+    campaign: str
+    owner_id: UUID | None
+    link: str
+    condition: str
+    cycle: int
+    at: datetime
+    expectation: int
+    outside: Sequence[Check]
+    in_row: Sequence[UUID]
+
+    def key_of(self, run_id: UUID) -> str:
+        """Of a notice of one of the runs in its row. A channel that has one for any of them has been told of the row."""
+        return f"run:{run_id}:unexpected:{self.expectation}"
+
+    @property
+    def keys(self) -> list[str]:
+        return [self.key_of(run_id) for run_id in self.in_row]
+
+
 def ended(end: CampaignEnd) -> Notice:
     """A campaign is complete or cancelled."""
     counts = ", ".join(f"{number} {state}" for state, number in sorted(end.runs.items()))
@@ -167,6 +197,25 @@ def _failing(series: Sequence[RunEnd], least: int) -> Notice:
         {
             "campaign_id": str(last.campaign_id), "campaign": last.campaign, "link": last.link, "runs": least,
             "run_id": str(last.run_id), "reasons": reasons,
+        },
+    )  # fmt: skip
+
+
+def departed(departure: Departure) -> Notice:
+    """A run's numbers lie outside of what its campaign expects."""
+    here = f"{departure.condition}, cycle {departure.cycle}, of {departure.campaign} on {departure.link}"
+    return Notice(
+        departure.key_of(departure.run_id),
+        Topic.UNEXPECTED,
+        "run.unexpected",
+        departure.at,
+        f"{departure.campaign}: {departure.condition} on {departure.link} is outside its expected range",
+        f"{here}: {sentence(departure.outside)}",
+        f"/runs/{departure.run_id}",
+        {
+            "campaign_id": str(departure.campaign_id), "campaign": departure.campaign, "link": departure.link,
+            "condition": departure.condition, "cycle": departure.cycle, "run_id": str(departure.run_id),
+            "expectation": departure.expectation, "outside": [each.to_dict() for each in departure.outside],
         },
     )  # fmt: skip
 

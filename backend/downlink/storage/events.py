@@ -93,6 +93,12 @@ def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> l
     return [Entry(Cursor(int(xact), id_), kind, data) for xact, id_, kind, data in rows]
 
 
+def logged_expectations(unit: Unit, run_id: UUID) -> set[int]:
+    """Those of the campaign's list of which it is logged that this run lies outside."""
+    query = select(Event.data["expectation"].as_integer()).where(Event.run_id == run_id, Event.kind == "unexpected")
+    return set(unit.session.scalars(query))
+
+
 def run_events(unit: Unit, run_id: UUID) -> Sequence[Event]:
     """A run's record, oldest first."""
     query = select(Event).where(Event.run_id == run_id, Event.kind.not_in(FLEETING)).order_by(Event.id)

@@ -11,7 +11,8 @@ from sqlalchemy import Row, and_, func, select, text, tuple_
 
 from downlink.domain.agent import AgentStatus, is_online, is_present
 from downlink.domain.campaign_state import CampaignState
-from downlink.domain.notification import FAILED, NOT_COUNTED, AgentSight, CampaignEnd, RunEnd, Volume
+from downlink.domain.expectation import Check, checks_of, series_around, unmet
+from downlink.domain.notification import FAILED, NOT_COUNTED, AgentSight, CampaignEnd, Departure, RunEnd, Volume
 from downlink.domain.run import RunState
 from downlink.storage.campaigns import IS_NEEDED, campaign_of
 from downlink.storage.events import Cursor
@@ -22,11 +23,12 @@ from downlink.storage.unit import Unit
 
 _LOGGED = text("""
     SELECT events.xact::text AS xact, events.id, events.at, events.kind, events.data ->> 'campaign_state' AS state,
-        events.campaign_id, events.run_id, campaigns.name, campaigns.owner_id, runs.link, runs.state AS run_state,
+        events.campaign_id, events.run_id, events.data ->> 'expectation' AS expectation, campaigns.name, campaigns.owner_id, runs.link, runs.state AS run_state,
         campaigns.origin = 'measured' AND campaigns.quick_link IS NULL AS is_planned
     FROM events JOIN campaigns ON campaigns.id = events.campaign_id LEFT JOIN runs ON runs.id = events.run_id
     WHERE (events.xact, events.id) > (CAST(:xact AS xid8), :id) AND events.xact < CAST(:until AS xid8)
       AND (events.kind = 'campaign' AND events.data ->> 'campaign_state' IN ('complete', 'cancelled')
+        OR events.kind = 'unexpected'
         OR events.kind = 'run' AND events.data ->> 'run_state' IN ('complete', 'incomplete', 'failed', 'missed'))
     ORDER BY events.xact, events.id LIMIT :limit
 """)
@@ -39,13 +41,23 @@ class Place(NamedTuple):
     link: str
 
 
+class Outside(NamedTuple):
+    """That a run's numbers lie outside an expectation was found at this time."""
+
+    run_id: UUID
+    expectation: int
+    at: datetime
+
+
 class Happened(NamedTuple):
-    """until: where the next look begins. ended: where a planned run ended. carried: where any run ended."""
+    """until: where the next look begins. ended: where a planned run ended. carried: where any run ended. outside: of which
+    expectations planned runs were found outside."""
 
     until: Cursor
     ends: list[CampaignEnd]
     ended: set[Place]
     carried: set[Place]
+    outside: list[Outside]
 
 
 def happened_after(unit: Unit, cursor: Cursor, horizon: Cursor, limit: int) -> Happened:
@@ -56,9 +68,11 @@ def happened_after(unit: Unit, cursor: Cursor, horizon: Cursor, limit: int) -> H
     runs = [row for row in rows if row.kind == "run" and row.link]
     ended = {Place(row.campaign_id, row.link) for row in runs if row.is_planned}
     carried = {Place(row.campaign_id, row.link) for row in runs}
-    return Happened(
-        until, [_end(unit, row) for row in rows if row.kind == "campaign" and row.is_planned], ended, carried
-    )
+    outside = [
+        Outside(row.run_id, int(row.expectation), row.at) for row in rows if row.kind == "unexpected" and row.is_planned
+    ]
+    ends = [_end(unit, row) for row in rows if row.kind == "campaign" and row.is_planned]
+    return Happened(until, ends, ended, carried, outside)
 
 
 def _end(unit: Unit, row: Row[*tuple[object, ...]]) -> CampaignEnd:
@@ -88,6 +102,35 @@ def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
         query = query.where(tuple_(*order) < tuple_(*first))
     rows = unit.session.execute(query.order_by(*order).limit(most))
     return [RunEnd(*row[:5], RunState(row[5]), row[6], row[7]) for row in rows]
+
+
+def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
+    """What is known of them by now, in their order; a run that was analysed anew since, and lies inside, is left out."""
+    found = {run.id: run for run in unit.session.scalars(select(Run).where(Run.id.in_({each.run_id for each in outside})))}
+    names = select(Campaign.id, Campaign.name, Campaign.owner_id)
+    campaigns = {row.id: row for row in unit.session.execute(names.where(Campaign.id.in_({run.campaign_id for run in found.values()})))}
+    rows = {side: _checked(unit, *side) for side in {(run.campaign_id, run.link, run.condition) for run in found.values()}}
+    made = []
+    for each in outside:
+        run = found[each.run_id]
+        in_row = series_around(rows[run.campaign_id, run.link, run.condition], run.id, each.expectation)
+        if in_row:
+            own, (_, campaign, owner_id) = unmet(checks_of(run.checks))[each.expectation], campaigns[run.campaign_id]
+            made.append(
+                Departure(
+                    run.id, run.campaign_id, campaign, owner_id, run.link, run.condition, run.cycle, each.at,
+                    each.expectation, own, in_row,
+                )
+            )  # fmt: skip
+    return made
+
+
+def _checked(unit: Unit, campaign_id: UUID, link: str, condition: str) -> list[tuple[UUID, list[Check]]]:
+    """A condition's runs on a link whose numbers were held against expectations, in the order in which they were measured."""
+    here = (Run.campaign_id == campaign_id, Run.link == link, Run.condition == condition, Run.checks.is_not(None))
+    order = (func.coalesce(Run.released_at, Run.ended_at), Run.id)
+    rows = unit.session.execute(select(Run.id, Run.checks).where(*here).order_by(*order))
+    return [(run_id, checks_of(stored)) for run_id, stored in rows]
 
 
 def campaign_volumes(unit: Unit, campaign_ids: Collection[UUID]) -> list[Volume]:

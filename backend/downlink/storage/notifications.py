@@ -32,6 +32,12 @@ def add(unit: Unit, channel_id: UUID, notice: Notice, now: datetime) -> UUID | N
     return unit.session.execute(new.returning(Notification.id)).scalar_one_or_none()
 
 
+def has_any(unit: Unit, channel_id: UUID, keys: Collection[str]) -> bool:
+    """Whether the channel has a notice with one of these keys."""
+    query = select(Notification.id).where(Notification.channel_id == channel_id, Notification.key.in_(keys))
+    return unit.session.scalar(query.limit(1)) is not None
+
+
 def find(unit: Unit, notification_id: UUID, *, is_locked: bool = False) -> Notification | None:
     query = select(Notification).where(Notification.id == notification_id)
     return unit.session.scalar(query.with_for_update() if is_locked else query)

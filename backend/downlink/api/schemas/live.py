@@ -15,7 +15,8 @@ from downlink.domain.event import LiveKind
 class LiveEvent(Shape):
     """`event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s, bytes and flows, where agents
     say it, or chunks_done and chunks_total;
-    `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id; `sweep` sweep_id, state, done and total;
+    `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id;
+    `unexpected` run_id, expectation (its place in the campaign's list, from 1) and detail; `sweep` sweep_id, state, done and total;
     `agent` agent, agent_status and detail; `service` is_conducting. Absent keys do not apply."""
 
     campaign_id: UUID | None = None
@@ -33,6 +34,7 @@ class LiveEvent(Shape):
     state: SweepStateName | None = None
     done: int | None = None
     total: int | None = None
+    expectation: int | None = None
     agent: str | None = None
     agent_status: AgentStatus | None = None
     is_conducting: bool | None = None

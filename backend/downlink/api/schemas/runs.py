@@ -258,6 +258,18 @@ class ImportSource(Shape):
     summaries: list[ToolSummary] = Field(default=[], description="The tool's own totals, to compare with")
 
 
+class Unexpected(Shape):
+    """A number of a run outside the range that its campaign expects."""
+
+    expectation: int = Field(description="Its place in the campaign's list, from 1")
+    metric: str = Field(description="`phase.metric`")
+    flow: int | None = Field(description="Null for what is of the link")
+    value: float = Field(description="In the metric's unit, as above and below")
+    above: float | None
+    below: float | None
+    detail: str = Field(description="In a sentence, with the unit that people read")
+
+
 class RunSummary(Shape):
     """A run as a row of a table."""
 
@@ -282,6 +294,11 @@ class RunSummary(Shape):
         default=None,
         exclude_if=lambda cause: cause is None,
         description="What started it, of a campaign with a trigger",
+    )
+    unexpected: list[Unexpected] = Field(
+        default=[],
+        exclude_if=lambda found: not found,
+        description="Its numbers outside of what its campaign expects; left out where there are none",
     )
 
 

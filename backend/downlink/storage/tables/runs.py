@@ -66,6 +66,7 @@ class Run(Table):
     link_outcome: what came of it, and the `agent` that says so.
     traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
     trigger: what started it, of a campaign with a trigger: {name, at, value, unit, source} (domain/trigger.py).
+    checks: its numbers held against what its campaign expects (domain/expectation.py); None where that was not done.
     hop_secret: what the keys of hops are derived from; None where nothing passes relays, and once the run is over.
     """
 
@@ -104,6 +105,7 @@ class Run(Table):
     link_window: Mapped[Json | None]
     hop_secret: Mapped[str | None]
     trigger: Mapped[Json | None]
+    checks: Mapped[list[Json] | None]
     link_outcome: Mapped[Json | None]
     traces_removed_at: Mapped[datetime | None]
     series_removed_at: Mapped[datetime | None]
