@@ -203,6 +203,19 @@ class UntilSpec(Shape):
     most_cycles: int
 
 
+class ExpectSpec(Shape):
+    """A range in which numbers of runs should lie; what is not said is left out."""
+
+    metric: str = Field(description="`phase.metric`")
+    above: float | None = Field(default=None, exclude_if=lambda value: value is None, description="In the metric's unit")
+    below: float | None = Field(default=None, exclude_if=lambda value: value is None, description="In the metric's unit")
+    condition: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    link: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    flow: int | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="Which of a condition's flows, from 1"
+    )
+
+
 class CampaignSpec(Shape):
     """The parsed campaign, defaults merged in."""
 
@@ -240,6 +253,9 @@ class CampaignSpec(Shape):
         default=None,
         exclude_if=lambda until: until is None,
         description="What ends it before its most cycles: how exactly means are to be known",
+    )
+    expect: list[ExpectSpec] = Field(
+        default=[], exclude_if=lambda expect: not expect, description="Ranges in which its runs' numbers should lie"
     )
 
 
