@@ -7,7 +7,7 @@ import type { LiveEvent, LiveKind } from './types'
  * A hidden tab lets go, so that the stream is always read by a tab that the browser does not slow down.
  */
 const LIVE_KINDS = Object.keys({
-  ...{ run: true, progress: true, campaign: true, report: true, reanalysis: true },
+  ...{ run: true, progress: true, campaign: true, report: true, reanalysis: true, unexpected: true },
   ...{ sweep: true, agent: true, service: true, hello: true, refetch: true },
 } satisfies Record<LiveKind, true>) as LiveKind[]
 

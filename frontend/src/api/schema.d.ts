@@ -3561,6 +3561,24 @@ export interface components {
                         why: string;
                     }[];
                 }[];
+                /**
+                 * @description Ranges in which its runs' numbers should lie; a run outside of one is marked and told of
+                 * @default []
+                 */
+                expect: {
+                    /** @description Phase or window and metric, such as overall.goodput_bps */
+                    metric: string;
+                    /** @description Expected above this value, in the metric's unit (bit/s, ms, B) */
+                    above?: number | null;
+                    /** @description Expected below this value, in the metric's unit */
+                    below?: number | null;
+                    /** @description Of runs of this condition alone */
+                    condition?: string | null;
+                    /** @description Of runs on this link alone */
+                    link?: string | null;
+                    /** @description Of this flow alone; else of each that has the metric */
+                    flow?: number | null;
+                }[];
             } | null;
         };
         /**
@@ -3925,6 +3943,11 @@ export interface components {
             trigger?: components["schemas"]["TriggerSpec"] | null;
             /** @description What ends it before its most cycles: how exactly means are to be known */
             until?: components["schemas"]["UntilSpec"] | null;
+            /**
+             * Expect
+             * @description Ranges in which its runs' numbers should lie
+             */
+            expect?: components["schemas"]["ExpectSpec"][];
         };
         /** CampaignStatistics */
         CampaignStatistics: {
@@ -4131,7 +4154,8 @@ export interface components {
              *       "campaign_ended",
              *       "failures",
              *       "agent_gone",
-             *       "volume"
+             *       "volume",
+             *       "unexpected"
              *     ]
              */
             topics: components["schemas"]["Topic"][];
@@ -5031,6 +5055,36 @@ export interface components {
              * @description cg <= ex < dp; without a loss dp is endless
              */
             is_success: boolean;
+        };
+        /**
+         * ExpectSpec
+         * @description A range in which numbers of runs should lie; what is not said is left out.
+         */
+        ExpectSpec: {
+            /**
+             * Metric
+             * @description `phase.metric`
+             */
+            metric: string;
+            /**
+             * Above
+             * @description In the metric's unit
+             */
+            above?: number | null;
+            /**
+             * Below
+             * @description In the metric's unit
+             */
+            below?: number | null;
+            /** Condition */
+            condition?: string | null;
+            /** Link */
+            link?: string | null;
+            /**
+             * Flow
+             * @description Which of a condition's flows, from 1
+             */
+            flow?: number | null;
         };
         /** FailedEvent */
         FailedEvent: {
@@ -6704,7 +6758,8 @@ export interface components {
          * LiveEvent
          * @description `event: run` sets run_id, run_state, reason, detail; `progress` elapsed_s, bytes and flows, where agents
          *     say it, or chunks_done and chunks_total;
-         *     `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id; `sweep` sweep_id, state, done and total;
+         *     `campaign` campaign_state; `report` campaign_id alone; `reanalysis` run_id;
+         *     `unexpected` run_id, expectation (its place in the campaign's list, from 1) and detail; `sweep` sweep_id, state, done and total;
          *     `agent` agent, agent_status and detail; `service` is_conducting. Absent keys do not apply.
          */
         LiveEvent: {
@@ -6738,6 +6793,8 @@ export interface components {
             done?: number | null;
             /** Total */
             total?: number | null;
+            /** Expectation */
+            expectation?: number | null;
             /** Agent */
             agent?: string | null;
             /** Agent Status */
@@ -6784,7 +6841,7 @@ export interface components {
              * Event
              * @enum {string}
              */
-            event: "run" | "progress" | "campaign" | "report" | "reanalysis" | "sweep" | "agent" | "service" | "hello" | "refetch";
+            event: "run" | "progress" | "campaign" | "report" | "reanalysis" | "unexpected" | "sweep" | "agent" | "service" | "hello" | "refetch";
             /** Id */
             id: string;
             data: components["schemas"]["LiveEvent"];
@@ -8032,6 +8089,11 @@ export interface components {
             import_source?: components["schemas"]["ImportSource"] | null;
             /** @description What started it, of a campaign with a trigger */
             trigger?: components["schemas"]["Cause"] | null;
+            /**
+             * Unexpected
+             * @description Its numbers outside of what its campaign expects; left out where there are none
+             */
+            unexpected?: components["schemas"]["Unexpected"][];
             /** Campaign Name */
             campaign_name: string;
             /**
@@ -8455,6 +8517,11 @@ export interface components {
             import_source?: components["schemas"]["ImportSource"] | null;
             /** @description What started it, of a campaign with a trigger */
             trigger?: components["schemas"]["Cause"] | null;
+            /**
+             * Unexpected
+             * @description Its numbers outside of what its campaign expects; left out where there are none
+             */
+            unexpected?: components["schemas"]["Unexpected"][];
         };
         /**
          * SampledColumn
@@ -9308,7 +9375,7 @@ export interface components {
          * @description What a channel may ask for.
          * @enum {string}
          */
-        Topic: "campaign_ended" | "failures" | "agent_gone" | "volume";
+        Topic: "campaign_ended" | "failures" | "agent_gone" | "volume" | "unexpected";
         /** TraceFacts */
         TraceFacts: {
             /**
@@ -9427,6 +9494,41 @@ export interface components {
             slot?: components["schemas"]["TriggerSlot"] | null;
             /** Call */
             call?: boolean | null;
+        };
+        /**
+         * Unexpected
+         * @description A number of a run outside the range that its campaign expects.
+         */
+        Unexpected: {
+            /**
+             * Expectation
+             * @description Its place in the campaign's list, from 1
+             */
+            expectation: number;
+            /**
+             * Metric
+             * @description `phase.metric`
+             */
+            metric: string;
+            /**
+             * Flow
+             * @description Null for what is of the link
+             */
+            flow: number | null;
+            /**
+             * Value
+             * @description In the metric's unit, as above and below
+             */
+            value: number;
+            /** Above */
+            above: number | null;
+            /** Below */
+            below: number | null;
+            /**
+             * Detail
+             * @description In a sentence, with the unit that people read
+             */
+            detail: string;
         };
         /**
          * Unlike

@@ -44,6 +44,7 @@ it.each([
   ['campaign', ['list', 'campaign', 'runs', 'now', 'report', 'statistics', 'limits', 'exits', 'sweeps']],
   ['report', ['campaign', 'runs', 'now', 'report', 'statistics', 'limits', 'exits', 'sweeps']],
   ['reanalysis', ['run', 'runLimits', 'runExits']],
+  ['unexpected', ['runs', 'run', 'runLimits', 'runExits']],
   ['sweep', ['sweeps']],
   ['agent', ['agents']],
   ['progress', []],
@@ -51,7 +52,7 @@ it.each([
 ] satisfies [LiveKind, string[]][])('a %s event makes %o old and nothing else', (kind, stale) => {
   const cache = new QueryClient()
   for (const key of Object.values(KEYS)) cache.setQueryData(key, { items: [], active: [] })
-  applyLiveEvent(cache, kind, { campaign_id: 'c', run_id: ['run', 'reanalysis'].includes(kind) ? 'r' : null })
+  applyLiveEvent(cache, kind, { campaign_id: 'c', run_id: ['run', 'reanalysis', 'unexpected'].includes(kind) ? 'r' : null })
   const found = Object.entries(KEYS).filter(([, key]) => cache.getQueryState(key)?.isInvalidated)
   expect(found.map(([name]) => name)).toEqual([...stale])
 })

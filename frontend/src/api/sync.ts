@@ -41,6 +41,8 @@ export function isStale(key: Key, kind: LiveKind, { campaign_id, run_id }: LiveE
       )
     case 'reanalysis':
       return run_id != null && isOf(key, { run_id })
+    case 'unexpected':
+      return (run_id != null && isOf(key, { run_id })) || isCampaign('/campaigns/{campaign_id}/runs')
     case 'report':
       return isCampaign() || isOf(key, { path: '/reproduction' }) || isOf(key, { path: '/comparison' })
     case 'sweep':

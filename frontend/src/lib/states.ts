@@ -13,6 +13,7 @@ const TONES: Record<string, Tone> = {
   uploading: 'active',
   complete: 'good',
   incomplete: 'partial',
+  unexpected: 'partial',
   making: 'active',
   ready: 'good',
   failed: 'bad',

@@ -255,7 +255,10 @@ class CampaignSpec(Shape):
         description="What ends it before its most cycles: how exactly means are to be known",
     )
     expect: list[ExpectSpec] = Field(
-        default=[], exclude_if=lambda expect: not expect, description="Ranges in which its runs' numbers should lie"
+        default=[],
+        exclude_if=lambda expect: not expect,
+        json_schema_extra=may_be_left_out,
+        description="Ranges in which its runs' numbers should lie",
     )
 
 

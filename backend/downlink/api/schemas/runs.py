@@ -298,6 +298,7 @@ class RunSummary(Shape):
     unexpected: list[Unexpected] = Field(
         default=[],
         exclude_if=lambda found: not found,
+        json_schema_extra=may_be_left_out,
         description="Its numbers outside of what its campaign expects; left out where there are none",
     )
 

@@ -11,6 +11,7 @@ import { CancelRun, RerunAndOpen } from '@/features/runs/RunVerbs'
 import { isStoppable } from '@/features/runs/rerun'
 import { SourcePanel } from '@/features/runs/SourcePanel'
 import { TimesPanel } from '@/features/runs/TimesPanel'
+import { UnexpectedAlert } from '@/features/runs/Unexpected'
 import { formatBytes } from '@/lib/format'
 import { changedBy, type SearchChange } from '@/lib/search'
 import { runStateText, toneOf } from '@/lib/states'
@@ -83,6 +84,7 @@ function Content({ run }: { run: Run }) {
       />
       <Stack gap="lg">
         <Outcome run={run} />
+        <UnexpectedAlert unexpected={run.unexpected} />
         {run.import_source ? <SourcePanel source={run.import_source} /> : null}
         {run.trigger ? <CausePanel cause={run.trigger} /> : null}
         <TimesPanel run={run} />

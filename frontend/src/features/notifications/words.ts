@@ -18,6 +18,7 @@ export const TOPICS: Record<Topic, string> = {
   failures: 'runs fail in a row',
   agent_gone: 'an agent is gone, and back',
   volume: '80 % of a volume is used',
+  unexpected: 'a result is outside its expected range',
 }
 
 /** A channel's topics in one sentence's part. */
@@ -27,6 +28,7 @@ export function about({ topics, failures_in_row, gone_after_min, is_own_only }: 
     failures: failures_in_row === 1 ? 'each failed run' : `${failures_in_row} failures in a row`,
     agent_gone: `agents gone for ${gone_after_min} min`,
     volume: 'volumes',
+    unexpected: 'unexpected results',
   }
   return topics.map((topic) => told[topic]).join(', ') + (is_own_only ? '; own campaigns and links' : '')
 }

@@ -7,7 +7,7 @@ import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 import { StackedTable } from '@/ui/StackedTable'
 import classes from './plan.module.css'
-import { carried, samplingText, timetableText, triggerTexts, untilTexts } from './wording'
+import { carried, expectTexts, samplingText, timetableText, triggerTexts, untilTexts } from './wording'
 
 /** What was asked for: timetable, conditions with their settings, and the file itself. */
 export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
@@ -21,6 +21,7 @@ export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
             ['Links', spec.links.join(', ')],
             ['Timetable', timetableText(spec)],
             ...untilTexts(spec).map((text) => ['Ends', `${text}; runs, duration and volume are of the most cycles`] as const),
+            ...(spec.expect ? ([['Expected', expectTexts(spec).join('; ')]] as const) : []),
             ...triggerTexts(spec).map((text) => ['Trigger', `${text}; runs, duration and volume are of one firing`] as const),
             ['Runs', estimate.runs.toLocaleString('en-GB')],
             ['Estimated duration', formatDuration(estimate.duration_s)],

@@ -9,7 +9,7 @@ import { PlannedRuns } from './PlannedRuns'
 import { ConditionsTable } from './PlanTab'
 import { PlanTimeline } from './PlanTimeline'
 import { PreflightPanel, type QuickTestButton } from './PreflightPanel'
-import { forecastText, samplingText, stopText, timetableText, triggerTexts, untilTexts, weightText } from './wording'
+import { expectTexts, forecastText, samplingText, stopText, timetableText, triggerTexts, untilTexts, weightText } from './wording'
 
 interface PreviewPanelProps {
   preview: CampaignPreview
@@ -35,6 +35,7 @@ export function PreviewPanel({ preview, isCurrent, note, quickTest }: PreviewPan
             ['Timetable', timetableText(campaign)],
             ...untilTexts(campaign).map((text) => ['Ends', `${text}; runs, duration and volume are of the most cycles`] as const),
             ...(preview.forecast ? [['Cycles', forecastText(preview.forecast)] as const] : []),
+            ...(campaign.expect ? ([['Expected', expectTexts(campaign).join('; ')]] as const) : []),
             ...triggerTexts(campaign).map((text) => ['Trigger', `${text}; runs, duration and volume are of one firing`] as const),
             ['Links', campaign.links.join(', ')],
             ['Weight', weightText(preview)],

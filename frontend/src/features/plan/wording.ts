@@ -1,6 +1,6 @@
 import type { CampaignPreview, CampaignSpec, Condition } from '@/api/types'
 import { formatNumber, plural } from '@/lib/format'
-import { METRICS, phaseTitle } from '@/lib/quantities'
+import { LINKED, METRICS, phaseTitle } from '@/lib/quantities'
 import { stopOf } from '@/lib/stop'
 import { formatDuration, formatMoment } from '@/lib/time'
 
@@ -34,6 +34,24 @@ export function untilTexts({ until }: Pick<CampaignSpec, 'until'>): string[] {
   const of = [phaseTitle(until.phase).toLowerCase(), ...(until.flow > 1 ? [`flow ${until.flow}`] : [])].join(', ')
   return [`until ${title} (${of}) is known within ± ${until.half_width_percent} %`]
 }
+
+/** "Goodput (overall, flow 1) of Cubic on geo above 20 and below 120 Mb/s", for each range that a campaign expects. */
+export function expectTexts({ expect = [] }: Pick<CampaignSpec, 'expect'>): string[] {
+  return expect.map(({ metric, above, below, condition, link, flow }) => {
+    const [phase = '', name = ''] = metric.split('.')
+    const { title, unit, factor } = [...METRICS, ...LINKED].find((each) => each.name === name) ?? { title: name, unit: '', factor: 1 }
+    const of = [phaseTitle(phase).toLowerCase(), ...(flow == null ? [] : [`flow ${flow}`])].join(', ')
+    const whose = `${condition == null ? '' : ` of ${condition}`}${link == null ? '' : ` on ${link}`}`
+    const bounds = [
+      ...(above == null ? [] : [`above ${bound(above * factor)}`]),
+      ...(below == null ? [] : [`below ${bound(below * factor)}`]),
+    ]
+    return `${title} (${of})${whose} ${bounds.join(' and ')} ${unit}`.trim()
+  })
+}
+
+/** As it was written: no digit is lost. */
+const bound = (value: number) => `${Number(value.toPrecision(12))}`
 
 /** How many cycles to expect, of a preview with `until`. */
 export function forecastText({ cycles, half_width_percent, most_cycles, pilot, pilot_ended_at }: NonNullable<CampaignPreview['forecast']>) {

@@ -17,6 +17,7 @@ import { RUNS_SHOWN, useRuns } from './queries'
 import { CancelRun, RerunFailed, RerunInPlace } from './RunVerbs'
 import { countUnwanted, isOpenToReruns, isRepeatable, isStoppable, lastAttempts } from './rerun'
 import type { RunsSearch } from './search'
+import { UnexpectedMark } from './Unexpected'
 
 interface RunsTabProps {
   campaign: CampaignDetail
@@ -81,6 +82,7 @@ function State({ run }: { run: RunSummary }) {
           ) : null}
         </Text>
       ) : null}
+      <UnexpectedMark unexpected={run.unexpected} />
     </>
   )
 }
