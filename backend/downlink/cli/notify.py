@@ -62,9 +62,7 @@ def add(
     kind: Annotated[
         str, typer.Option(help="webhook (signed JSON), chat (Slack, Mattermost, a Matrix bridge) or email")
     ],
-    of: Annotated[
-        list[str] | None, typer.Option(help=f"{', '.join(Topic)}; several times; else all")
-    ] = None,
+    of: Annotated[list[str] | None, typer.Option(help=f"{', '.join(Topic)}; several times; else all")] = None,
     is_own_only: Annotated[bool, typer.Option("--own", help="Own campaigns and links alone")] = False,
     failures_in_row: Annotated[int, typer.Option(help="From how many failed runs in a row on")] = 3,
     gone_after_min: Annotated[int, typer.Option(help="After how many minutes an agent counts as gone")] = 5,

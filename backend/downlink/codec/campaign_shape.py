@@ -260,7 +260,8 @@ class CampaignFile(Part):
     )
 
     expect: Annotated[list[ExpectPart], Field(min_length=0, max_length=MAX_EXPECTED)] = Field(
-        default=[], description="Ranges in which its runs' numbers should lie; a run outside of one is marked and told of"
+        default=[],
+        description="Ranges in which its runs' numbers should lie; a run outside of one is marked and told of",
     )
 
     def whole_timetable(self) -> Timetable:

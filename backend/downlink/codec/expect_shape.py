@@ -25,7 +25,9 @@ class ExpectPart(Part):
     metric: Annotated[str, Field(strict=True, pattern=rf"^{WINDOW_NAME}\.[a-z0-9_]{{1,40}}$")] = Field(
         description="Phase or window and metric, such as overall.goodput_bps"
     )
-    above: Bound | None = Field(default=None, description="Expected above this value, in the metric's unit (bit/s, ms, B)")
+    above: Bound | None = Field(
+        default=None, description="Expected above this value, in the metric's unit (bit/s, ms, B)"
+    )
     below: Bound | None = Field(default=None, description="Expected below this value, in the metric's unit")
     condition: Named | None = Field(default=None, description="Of runs of this condition alone")
     link: Named | None = Field(default=None, description="Of runs on this link alone")
@@ -85,7 +87,10 @@ def _beyond(part: ExpectPart, metric: str) -> Iterator[tuple[str, str]]:
         for key in ("above", "below"):
             bound = getattr(part, key)
             if bound is not None and (bound > most or (key == "above" and bound == most)):
-                yield key, f"must be {'below' if key == 'above' else 'at most'} {most:g}, the most that {metric} can be ({unit})."
+                yield (
+                    key,
+                    f"must be {'below' if key == 'above' else 'at most'} {most:g}, the most that {metric} can be ({unit}).",
+                )
 
 
 def _unmeasured(

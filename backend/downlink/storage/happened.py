@@ -23,7 +23,8 @@ from downlink.storage.unit import Unit
 
 _LOGGED = text("""
     SELECT events.xact::text AS xact, events.id, events.at, events.kind, events.data ->> 'campaign_state' AS state,
-        events.campaign_id, events.run_id, events.data ->> 'expectation' AS expectation, campaigns.name, campaigns.owner_id, runs.link, runs.state AS run_state,
+        events.data ->> 'expectation' AS expectation, events.campaign_id, events.run_id,
+        campaigns.name, campaigns.owner_id, runs.link, runs.state AS run_state,
         campaigns.origin = 'measured' AND campaigns.quick_link IS NULL AS is_planned
     FROM events JOIN campaigns ON campaigns.id = events.campaign_id LEFT JOIN runs ON runs.id = events.run_id
     WHERE (events.xact, events.id) > (CAST(:xact AS xid8), :id) AND events.xact < CAST(:until AS xid8)
@@ -106,10 +107,17 @@ def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
 
 def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
     """What is known of them by now, in their order; a run that was analysed anew since, and lies inside, is left out."""
-    found = {run.id: run for run in unit.session.scalars(select(Run).where(Run.id.in_({each.run_id for each in outside})))}
+    found = {
+        run.id: run for run in unit.session.scalars(select(Run).where(Run.id.in_({each.run_id for each in outside})))
+    }
     names = select(Campaign.id, Campaign.name, Campaign.owner_id)
-    campaigns = {row.id: row for row in unit.session.execute(names.where(Campaign.id.in_({run.campaign_id for run in found.values()})))}
-    rows = {side: _checked(unit, *side) for side in {(run.campaign_id, run.link, run.condition) for run in found.values()}}
+    campaigns = {
+        row.id: row
+        for row in unit.session.execute(names.where(Campaign.id.in_({run.campaign_id for run in found.values()})))
+    }
+    rows = {
+        side: _checked(unit, *side) for side in {(run.campaign_id, run.link, run.condition) for run in found.values()}
+    }
     made = []
     for each in outside:
         run = found[each.run_id]

@@ -35,7 +35,7 @@ def asked(cycles: int, expect: list[dict[str, Any]] | None = None, **changes: An
 
 def measured(lab: Lab, rtts_ms: list[int], **changes: Any) -> tuple[str, list[dict[str, Any]]]:
     """A campaign whose nth run has the nth RTT: its id and its runs."""
-    agents = client, server = pair(lab)
+    client, server = pair(lab)
     server.draws = RttOfRuns(rtts_ms)
     campaign = lab.launch(**asked(len(rtts_ms), **changes))
     return campaign, lab.drive(campaign, [client, server])
@@ -98,27 +98,25 @@ def test_each_expectation_is_about_its_own_runs(lab: Lab) -> None:
         {"metric": "overall.waiting_bytes", "below": 1},
     ]
     both = [*ONE["conditions"], {"name": "off", "sender": {"tcp_cubic.hystart": 0}}]
-    agents = client, server = pair(lab)
+    client, server = pair(lab)
     server.draws = RttOfRuns([FAR, FAR])
     runs = lab.drive(lab.launch(**asked(1, expect, conditions=both)), [client, server])
     found = {run["condition"]: [each["expectation"] for each in run["unexpected"]] for run in runs}
     assert found == {"on": [3], "off": [2, 3]}, "nobody logged the link"
-    assert agents[0].status == "idle"
 
 
 def test_a_run_that_is_not_complete_is_not_judged(lab: Lab) -> None:
-    agents = client, server = pair(lab)
+    client, server = pair(lab)
     server.ends_with = "link_lost"
     server.draws = RttOfRuns([FAR])
     (run,) = lab.drive(lab.launch(**asked(1)), [client, server])
     assert run["state"] == "failed"
     assert "unexpected" not in run
     assert logged(lab) == []
-    assert agents[1].status == "idle"
 
 
 def test_one_notification_for_each_row_of_runs_outside(lab: Lab) -> None:
-    agents = client, server = pair(lab)
+    client, server = pair(lab)
     server.draws = RttOfRuns([FAR, FAR, FAR, NEAR, NEAR, FAR, FAR])
     with WebReceiver() as receiver:
         make(lab, receiver.url(), topics=(Topic.UNEXPECTED,))
@@ -138,7 +136,6 @@ def test_one_notification_for_each_row_of_runs_outside(lab: Lab) -> None:
         (first, _) = [body["data"] for body in bodies if body["type"] == "run.unexpected"]
         assert first["outside"][0]["below"] == 700
         assert first["url"].endswith(f"/runs/{runs[1]['id']}")
-        assert agents[0].status == "idle"
 
 
 def test_runs_that_end_together_are_one_row(lab: Lab) -> None:
@@ -156,11 +153,11 @@ def test_runs_that_end_together_are_one_row(lab: Lab) -> None:
 
 
 def test_a_channel_that_is_made_within_a_row_hears_of_its_next_run(lab: Lab) -> None:
-    agents = client, server = pair(lab)
+    client, server = pair(lab)
     server.draws = RttOfRuns([FAR, FAR, FAR])
     campaign = lab.launch(**asked(3))
     while not logged(lab):
-        lab.turn(agents)
+        lab.turn([client, server])
     with WebReceiver() as receiver:
         make(lab, receiver.url(), topics=(Topic.UNEXPECTED,))
         drive_and_deliver(lab, campaign, (client, server))

@@ -24,7 +24,10 @@ def asked(change: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any
 def test_it_survives_being_stored_and_read_again() -> None:
     campaign = campaign_from_dict(
         changed(
-            expect=[{**GOODPUT, "below": 12e7, "condition": "on", "link": "geo", "flow": 1}, {"metric": "steady.rtt_ms", "below": 700}]
+            expect=[
+                {**GOODPUT, "below": 12e7, "condition": "on", "link": "geo", "flow": 1},
+                {"metric": "steady.rtt_ms", "below": 700},
+            ]
         )
     )
     assert campaign.expect == (
@@ -85,7 +88,11 @@ def test_conditions_that_vary_makes_can_be_named() -> None:
         (asked({"metric": "overall.probe_loss_percent", "above": 1}), "expect[0].metric", "of probe flows alone"),
         (asked({"metric": "overall.retransmission_percent"}), "expect[0].above", "must be below 100"),
         (changed(expect=[{"metric": "overall.rtt_ms", "below": 0}]), "expect[0].below", "is never below it"),
-        (asked({"over": 3}), "expect[0].over", "unknown key. Allowed here: metric, above, below, condition, link, flow"),
+        (
+            asked({"over": 3}),
+            "expect[0].over",
+            "unknown key. Allowed here: metric, above, below, condition, link, flow",
+        ),
         (changed(expect=[GOODPUT] * 33), "expect", "must be a list of 0 to 32"),
     ],
 )

@@ -392,3 +392,31 @@ def test_a_report_without_the_runs_values_is_made_again(other_url: str, answers:
     with engine.begin() as connection:
         assert connection.scalars(text("SELECT report_wanted FROM campaigns")).all() == [wanted]
     engine.dispose()
+
+
+BEFORE_CHECKS, CHECKS = "b7d40e92c1a8", "c91e5a0d47b3"
+
+
+def test_on_the_way_back_nothing_is_left_of_what_was_expected(other_url: str) -> None:
+    config, engine = alembic_config(other_url), create_engine(other_url)
+    command.upgrade(config, BEFORE_CHECKS)
+    with engine.begin() as connection:
+        connection.execute(text(CAMPAIGN))
+        connection.execute(text(RUN))
+    command.upgrade(config, CHECKS)
+    channel = """
+        INSERT INTO channels (id, name, kind, target, topics, is_own_only, failures_in_row, gone_after_min, is_enabled,
+                              created_by, created_at, seen_xact, seen_id)
+        VALUES (gen_random_uuid(), :name, 'chat', '', :topics, false, 3, 5, true, '', now(), 0, 0)
+    """
+    with engine.begin() as connection:
+        assert connection.scalars(text("SELECT checks FROM runs")).all() == [None]
+        for name, topics in (("both", ["unexpected", "failures"]), ("one", ["unexpected"])):
+            connection.execute(text(channel), {"name": name, "topics": topics})
+        for kind in ("run", "unexpected"):
+            connection.execute(text("INSERT INTO events (at, kind, data) VALUES (now(), :kind, '{}')"), {"kind": kind})
+    command.downgrade(config, BEFORE_CHECKS)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT name, topics FROM channels")).all() == [("both", ["failures"])]
+        assert connection.scalars(text("SELECT kind FROM events")).all() == ["run"]
+    engine.dispose()

@@ -207,8 +207,12 @@ class ExpectSpec(Shape):
     """A range in which numbers of runs should lie; what is not said is left out."""
 
     metric: str = Field(description="`phase.metric`")
-    above: float | None = Field(default=None, exclude_if=lambda value: value is None, description="In the metric's unit")
-    below: float | None = Field(default=None, exclude_if=lambda value: value is None, description="In the metric's unit")
+    above: float | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="In the metric's unit"
+    )
+    below: float | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="In the metric's unit"
+    )
     condition: str | None = Field(default=None, exclude_if=lambda value: value is None)
     link: str | None = Field(default=None, exclude_if=lambda value: value is None)
     flow: int | None = Field(
