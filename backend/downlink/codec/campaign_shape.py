@@ -55,7 +55,7 @@ MAX_PRIMARY = 10
 MAX_WEIGHT = 100
 MAX_WINDOWS = 10
 MAX_BYTES = 10**13
-PRIMARY_NAME = rf"({WINDOW_NAME}\.)?[a-z_]{{1,40}}"
+PRIMARY_NAME = rf"({WINDOW_NAME}\.)?[a-z][a-z0-9_]{{0,39}}"
 
 
 def _setting_value(setting: Setting) -> Any:
@@ -258,10 +258,9 @@ class CampaignFile(Part):
     reproduces: Annotated[list[FigurePart], Field(min_length=0, max_length=MAX_FIGURES)] = Field(
         default=[], description="Published figures that its numbers are held against"
     )
-
     expect: Annotated[list[ExpectPart], Field(min_length=0, max_length=MAX_EXPECTED)] = Field(
         default=[],
-        description="Ranges in which its runs' numbers should lie; a run outside of one is marked and told of",
+        description="Ranges in which its runs' numbers should lie; a run outside of one is marked and reported",
     )
 
     def whole_timetable(self) -> Timetable:

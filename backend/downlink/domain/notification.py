@@ -149,7 +149,7 @@ class Departure:
     in_row: Sequence[UUID]
 
     def key_of(self, run_id: UUID) -> str:
-        """Of a notice of one of the runs in its row. A channel that has one for any of them has been told of the row."""
+        """Of a notice about one of the runs in its row. A channel that has one for any of them gets no second one."""
         return f"run:{run_id}:unexpected:{self.expectation}"
 
     @property

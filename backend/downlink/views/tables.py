@@ -9,6 +9,7 @@ from uuid import UUID
 
 from downlink.codec.tables import Cell, csv_pieces
 from downlink.domain.errors import InvalidError
+from downlink.domain.expectation import checks_of, sentence
 from downlink.domain.metric import LOST, QUANTITIES, STEADY_TIMES
 from downlink.judges import JUDGES, Cells, Judge, Own
 from downlink.storage import campaigns, judged, runs
@@ -95,7 +96,7 @@ def _runs(unit: Unit, run_id: UUID) -> Cells:
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
-        yield (*_run_cells(run), run.detail, *moments, *rates, run.analysis_version, *_cause_cells(run))
+        yield (*_run_cells(run), run.detail, *moments, *rates, run.analysis_version, *_cause_cells(run), _unexpected(run))
 
 
 def _cause_cells(run: Run) -> tuple[Cell, ...]:
@@ -103,6 +104,11 @@ def _cause_cells(run: Run) -> tuple[Cell, ...]:
     if cause is None:
         return (None,) * len(CAUSE)
     return (cause["name"], datetime.fromisoformat(cause["at"]), cause["value"])
+
+
+def _unexpected(run: Run) -> str | None:
+    """Its numbers outside of what its campaign expects, in words."""
+    return sentence(each for each in checks_of(run.checks) if not each.is_met) or None
 
 
 def _summary(unit: Unit, campaign_id: UUID) -> Cells:
@@ -217,7 +223,7 @@ def _flow_of(row: Any) -> int | None:
     return getattr(row, "flow", None)
 
 
-_RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE)
+_RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected")
 _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),
     *(f"jain_{name}" for name in STATISTICS),

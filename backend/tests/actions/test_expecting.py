@@ -1,7 +1,9 @@
-"""Numbers outside of what a campaign expects: noted with the run, logged once, and told of once for each row of such runs."""
+"""Numbers outside of what a campaign expects: noted with the run, logged once, and reported once for each row of such runs."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import Any
 from uuid import UUID
@@ -47,7 +49,7 @@ def logged(lab: Lab) -> list[Event]:
 
 
 def drive_and_deliver(lab: Lab, campaign: str, agents: tuple[ScriptedAgent, ...]) -> None:
-    """As conductor and workers do: what happens in one turn is told of before the next one."""
+    """As conductor and workers do: what happens in one turn is reported before the next one."""
     for _ in range(200):
         lab.turn(agents)
         deliver(lab)
@@ -59,7 +61,7 @@ def drive_and_deliver(lab: Lab, campaign: str, agents: tuple[ScriptedAgent, ...]
 def test_a_run_outside_says_so_everywhere(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, (inside, outside) = measured(lab, [NEAR, FAR])
+    campaign, (inside, outside) = measured(lab, [NEAR, FAR])
     assert (inside["state"], outside["state"]) == ("complete", "complete")
     assert "unexpected" not in inside
     found = {"expectation": 1, "metric": "overall.rtt_ms", "flow": 1, "above": None, "below": 700.0, "detail": SAID}
@@ -68,6 +70,8 @@ def test_a_run_outside_says_so_everywhere(
     assert whole["unexpected"] == outside["unexpected"]
     assert [(each["kind"], each["detail"]) for each in whole["events"]][-1] == ("unexpected", SAID)
     assert "unexpected" not in lab.call("GET", f"/runs/{inside['id']}")
+    rows = csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/runs.csv")))
+    assert {row["run_id"]: row["unexpected"] for row in rows} == {inside["id"]: "", outside["id"]: SAID}
     client = Client(Access("http://testserver", lab.token), lab.client._transport)
     monkeypatch.setattr("downlink.cli.runs.connect", lambda: client)
     show_run(outside["id"])

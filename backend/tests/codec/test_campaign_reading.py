@@ -284,6 +284,8 @@ def test_what_a_campaign_asks_about_is_declared_or_start_up_and_steady_throughpu
     assert campaign_from_dict(SMALL).primary_metrics == ("startup.throughput_bps", "steady.throughput_bps")
     campaign = campaign_from_dict(changed(primary_metrics=["steady.rtt_ms", "time_to_steady_s"]))
     assert campaign.primary_metrics == ("steady.rtt_ms", "time_to_steady_s")
+    campaign = campaign_from_dict(changed(primary_metrics=["overall.probe_rtt_p95_ms"]))
+    assert campaign.primary_metrics == ("overall.probe_rtt_p95_ms",)
     assert campaign_from_dict(campaign.to_dict()) == campaign
     found = problems(changed(primary_metrics=["steady.rtt_ms", "rtt_ms", "steady.rtt_ms"]))
     assert "steady.rtt_ms, " in found["primary_metrics[1]"]

@@ -3562,7 +3562,7 @@ export interface components {
                     }[];
                 }[];
                 /**
-                 * @description Ranges in which its runs' numbers should lie; a run outside of one is marked and told of
+                 * @description Ranges in which its runs' numbers should lie; a run outside of one is marked and reported
                  * @default []
                  */
                 expect: {

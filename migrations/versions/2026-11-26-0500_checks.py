@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "c91e5a0d47b3"
-down_revision = "b7d40e92c1a8"
+down_revision = "d2a96e41b7f3"
 branch_labels = None
 depends_on = None
 
