@@ -96,7 +96,15 @@ def _runs(unit: Unit, run_id: UUID) -> Cells:
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
-        yield (*_run_cells(run), run.detail, *moments, *rates, run.analysis_version, *_cause_cells(run), _unexpected(run))
+        yield (
+            *_run_cells(run),
+            run.detail,
+            *moments,
+            *rates,
+            run.analysis_version,
+            *_cause_cells(run),
+            _unexpected(run),
+        )
 
 
 def _cause_cells(run: Run) -> tuple[Cell, ...]:
@@ -223,7 +231,17 @@ def _flow_of(row: Any) -> int | None:
     return getattr(row, "flow", None)
 
 
-_RUN_TABLE = ("detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected")
+_RUN_TABLE = (
+    "detail",
+    "due_at",
+    "started_at",
+    "ended_at",
+    "throughput_bps",
+    "goodput_bps",
+    "analysis_version",
+    *CAUSE,
+    "unexpected",
+)
 _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),
     *(f"jain_{name}" for name in STATISTICS),
