@@ -19,6 +19,7 @@ from downlink.analysis.exits.capacity import Basis
 from downlink.domain.annotation import MOST_OF_CAMPAIGN, MOST_OF_LINK, MOST_WORDS, AnnotationKind, check_times
 from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import InvalidError
+from downlink.domain.moment import in_utc
 from downlink.domain.run import FINAL, Reason, RunState
 from downlink.judges import JUDGES
 from downlink.storage import judged, reports, runs
@@ -159,7 +160,7 @@ def _stored(place: dict[str, Any]) -> StoredChunk:
         sequence=place["sequence"],
         samples=place["samples"],
         sha256=bytes.fromhex(place["sha256"]),
-        stored_at=datetime.fromisoformat(place["stored_at"]),
+        stored_at=in_utc(datetime.fromisoformat(place["stored_at"])),
         joined_to=place.get("joined_to"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query
 from downlink.actions import observing
 from downlink.api.days import Metric, Phase
 from downlink.api.deps import Now, Reader, ReadUnit, UnitOfWork, may_with_link, problems
+from downlink.api.schemas.base import SaidMoment
 from downlink.api.schemas.observations import (
     Correlation,
     CorrelationList,
@@ -23,6 +24,7 @@ from downlink.api.schemas.observations import (
     StripList,
 )
 from downlink.domain.errors import InvalidError, NotFoundError
+from downlink.domain.observation import EARLIEST
 from downlink.domain.permission import Verb
 from downlink.storage import links, runs
 from downlink.storage import observations as rows
@@ -49,14 +51,17 @@ def list_observations(
     unit: ReadUnit,
     now: Now,
     quantity: Annotated[str | None, Query(max_length=100, description="Only this one")] = None,
-    from_at: Annotated[datetime | None, Query(description="A day ago where it is left out")] = None,
-    to_at: Annotated[datetime | None, Query(description="Now where it is left out")] = None,
+    from_at: Annotated[SaidMoment | None, Query(description="A day ago where it is left out")] = None,
+    to_at: Annotated[SaidMoment | None, Query(description="Now where it is left out")] = None,
     points: Annotated[int, Query(ge=1, le=2000)] = observations.POINTS,
 ) -> StripList:
     """Each quantity over time, in so many stretches of time at most."""
-    end, begin = to_at or now, from_at or (to_at or now) - DAY
-    if begin.tzinfo is None or end.tzinfo is None or not begin < end:
-        raise InvalidError("span_invalid", "from_at must be before to_at, both with an offset such as Z.")
+    end = to_at or now
+    begin = from_at or max(end, EARLIEST) - DAY
+    if not begin < end:
+        raise InvalidError(
+            "span_invalid", "from_at must be before to_at; nothing is known of the time before the year 2000."
+        )
     return _strips(observations.strips(unit, [_name(unit, link_id)], begin, end, points, quantity))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.moment import in_utc
 from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, unit_of
 
 MAX_BYTES = 16 * 2**20
@@ -106,7 +106,10 @@ def _moment(text: str, zone: str | None, line: int) -> datetime:
         raise _refusal(
             f"Line {line}: {text[:40]!r} has no offset; say the time zone of the file, such as Europe/Madrid."
         )
-    return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone or "UTC"))).astimezone(UTC)
+    try:
+        return in_utc(at, zone)
+    except ValueError as error:
+        raise _refusal(f"Line {line}: {text[:40]!r} {error}.") from None
 
 
 def read_moment(text: str) -> datetime | None:

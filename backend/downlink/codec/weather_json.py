@@ -7,10 +7,10 @@ import math
 import re
 from datetime import UTC, datetime
 from typing import Any, NoReturn
-from zoneinfo import ZoneInfo
 
 from downlink.codec.station_csv import MISSING, read_moment
 from downlink.domain.errors import InvalidError
+from downlink.domain.moment import in_utc
 from downlink.domain.observation import Observation, check_observation
 from downlink.domain.weather_source import Wanted, WeatherSource, parts_of
 
@@ -82,7 +82,7 @@ def _moment(said: Any, zone: str) -> datetime:
     try:
         at = _read_moment(said)
         if at is not None:
-            return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
+            return in_utc(at, zone)
     except (ValueError, OverflowError, OSError):  # a year that no calendar or clock here has
         pass
     raise InvalidError("weather_time_invalid", f"{str(said)[:40]!r} is not a time; point at one.")

@@ -1,8 +1,24 @@
-"""How a moment is written in sentences and tables."""
+"""Moments that somebody wrote are taken to UTC, and how a moment is written in sentences and tables."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+
+def in_utc(moment: datetime, zone: str | None = None) -> datetime:
+    """The same moment in UTC. zone: an IANA name, whose clock showed a time that has no offset.
+
+    ValueError for a time with neither, and for one whose moment lies outside of the years 1 to 9999 in UTC.
+    """
+    if moment.tzinfo is None:
+        if zone is None:
+            raise ValueError("must have an offset, such as Z")
+        moment = moment.replace(tzinfo=ZoneInfo(zone))
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999 in UTC") from None
 
 
 def moment_text(moment: datetime) -> str:

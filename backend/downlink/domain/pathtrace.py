@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.moment import in_utc
 
 PATH_FORMAT = "dl-path/1"
 PATH_FIELDS = ("at_us", "path", "hop", "node", "delay_ns", "rate_bps", "loss_ppb", "gap_us")
@@ -182,8 +183,11 @@ class PathHeader:
             raise wrong("stations", "they are fewer than 2, more than 20 or named alike", "Name 2 to 20 of them.")
         if self.isl not in ISL_PATTERNS:
             raise wrong("isl", f"there is no pattern {self.isl!r}", f"Take one of {', '.join(ISL_PATTERNS)}.")
-        if self.epoch.utcoffset() is None or self.start.utcoffset() is None:
-            raise wrong("start", "a moment has no offset from UTC", "Write it with Z or an offset.")
+        for name in ("epoch", "start"):
+            try:
+                object.__setattr__(self, name, in_utc(getattr(self, name)))
+            except ValueError as error:
+                raise wrong(name, f"the moment {error}", "Write it with Z or an offset.") from None
         check_range("least elevation", self.least_elevation_deg, 0, 90, "degrees")
         check_range("longest GSL", self.most_gsl_km if self.most_gsl_km is not None else 1, 1, 100_000, "km")
         check_range("step", self.step_ms, 10, 60_000, "ms")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from downlink.domain.moment import in_utc
 from downlink.domain.sample import TIME_FIELD, Field, FieldKind, fields
 from downlink.importers.model import Ints, UnreadableError
 
@@ -64,9 +65,9 @@ def moment(value: object) -> datetime | None:
     if not match:
         return None
     try:
-        base = datetime.fromisoformat(match[1] + (match[3] or "Z"))
-        return base.astimezone(UTC).replace(microsecond=int((match[2] or ".0")[1:7].ljust(6, "0")))
-    except (ValueError, OverflowError):
+        base = in_utc(datetime.fromisoformat(match[1] + (match[3] or "Z")))
+        return base.replace(microsecond=int((match[2] or ".0")[1:7].ljust(6, "0")))
+    except ValueError:
         return None
 
 

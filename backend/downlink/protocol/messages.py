@@ -20,6 +20,7 @@ from pydantic import (
 
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.enrolment import AGENT_NAME
+from downlink.domain.moment import in_utc
 from downlink.domain.point import POINT
 from downlink.domain.run import Reason
 
@@ -31,14 +32,6 @@ def _refuse_controls(text: str) -> str:
     if _CONTROLS.search(text):
         raise ValueError("control characters are not allowed")
     return text
-
-
-def _in_utc(moment: datetime) -> datetime:
-    """In UTC; ValueError for a moment that lies outside the calendar there."""
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("must lie within the years 1 to 9999 in UTC") from None
 
 
 def _iso_us(moment: datetime) -> str:
@@ -70,7 +63,7 @@ Sentence = Annotated[str, Field(max_length=2000), AfterValidator(_refuse_control
 Address = Annotated[
     str, Field(min_length=3, max_length=100, pattern=r"^(\[[0-9a-fA-F:.%a-z0-9]+\]|[A-Za-z0-9.-]+):\d{1,5}$")
 ]
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc), PlainSerializer(_iso_us, when_used="json", return_type=str)]
+Moment = Annotated[AwareDatetime, AfterValidator(in_utc), PlainSerializer(_iso_us, when_used="json", return_type=str)]
 SettingValues = Annotated[
     dict[Word, Annotated[str, Field(max_length=200), AfterValidator(_refuse_controls)]], Field(max_length=64)
 ]

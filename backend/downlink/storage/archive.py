@@ -14,6 +14,7 @@ from sqlalchemy.sql.elements import KeyedColumnElement
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.event import FLEETING
+from downlink.domain.moment import in_utc
 from downlink.storage import kept, tables
 from downlink.storage.annotating import concerning
 from downlink.storage.unit import IN_BINARY, Unit
@@ -194,7 +195,7 @@ def _from_json(column: KeyedColumnElement[Any], value: Any) -> Any:
     if isinstance(column.type, Uuid):
         return UUID(value)
     if isinstance(column.type, DateTime):
-        return datetime.fromisoformat(value)
+        return in_utc(datetime.fromisoformat(value))
     if isinstance(column.type, LargeBinary) and isinstance(value, str):
         return base64.b64decode(value, validate=True)
     return value

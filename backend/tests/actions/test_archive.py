@@ -111,6 +111,26 @@ def test_judgements_that_an_archive_lacks_are_made_from_its_traces(lab: Lab, uni
     assert len(judged) > 5
 
 
+def with_row(members: dict[str, bytes], table: str, **changes: Any) -> None:
+    rows = json.loads(members["rows.json"])
+    rows[table][0] |= changes
+    members["rows.json"] = json.dumps(rows).encode()
+    manifest = json.loads(members["manifest.json"])
+    manifest["sha256"]["rows.json"] = hashlib.sha256(members["rows.json"]).hexdigest()
+    members["manifest.json"] = json.dumps(manifest).encode()
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00+05:00", "9999-12-31T23:59-05:00", "2026-01-01T00:00"])
+@pytest.mark.parametrize(("table", "column"), [("campaigns", "created_at"), ("runs", "ended_at")])
+def test_a_moment_that_could_not_be_read_again_is_refused(
+    lab: Lab, units: UnitFactory, campaign: str, table: str, column: str, at: str
+) -> None:
+    packed = rewritten(archive_of(lab, campaign), lambda members: with_row(members, table, **{column: at}))
+    lab.call("DELETE", f"/campaigns/{campaign}")
+    with pytest.raises(InvalidError, match=r"in UTC|offset"), units() as unit:
+        load_archive(unit, packed)
+
+
 def test_a_campaign_that_has_not_ended_is_not_archived(lab: Lab) -> None:
     lab.join("client"), lab.join("server")
     lab.link()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -90,6 +91,28 @@ def test_a_moment_that_utc_does_not_hold_is_refused(lab: Lab, at: str) -> None:
     agent = lab.join("client")
     body = {"kind": "uploaded", "attempt": 1, "at": at}
     refused(lab, "POST", OUTCOME_AT, body, {"Authorization": f"Bearer {agent.secret}"})
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00+05:00", "9999-12-31T23:59-05:00"])
+def test_a_moment_of_people_that_utc_does_not_hold_is_refused(lab: Lab, at: str) -> None:
+    lab.join("client"), lab.join("server")
+    link = lab.link()["id"]
+    usual = "2026-01-02T12:00:00Z"
+    for times in ({"from_at": at}, {"from_at": usual, "to_at": at}, {"from_at": at, "to_at": usual}):
+        refused(lab, "POST", "/annotations", {"link": "geo", "text": "rain", **times})
+        refused(lab, "GET", f"/links/{link}/observations?{urlencode(times)}", None)
+    refused(lab, "GET", f"/links/{link}/observations?{urlencode({'to_at': at})}", None)
+    text = f"time,weather.rain_mm_per_h\n{at},1\n"
+    refused(lab, "POST", f"/links/{link}/observations/import", {"text": text})
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "0001-01-02T12:00:00Z", "9999-12-31T23:59:59Z"])
+def test_observations_at_the_ends_of_the_calendar_are_none_or_refused(lab: Lab, at: str) -> None:
+    lab.join("client"), lab.join("server")
+    path = f"{API}/links/{lab.link()['id']}/observations"
+    for asked in ({"to_at": at}, {"from_at": at}, {"from_at": "0001-01-01T00:00:00Z", "to_at": at}):
+        answer = lab.client.get(path, params=asked, headers={"Authorization": f"Bearer {lab.token}"})
+        assert answer.status_code in (200, 422), (asked, answer.text)
 
 
 @pytest.mark.parametrize("flow", [0, 1001, 2**63, 10**30])

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,23 @@ def test_the_golden_file_decodes_to_what_stands_beside_it() -> None:
     assert header_document(header) == SAID["header"]
     assert list(columns) == SAID["fields"] == list(PATH_FIELDS)
     assert np.stack(list(columns.values()), axis=1).tolist() == SAID["rows"]
+
+
+def test_moments_of_a_header_are_in_utc() -> None:
+    about, body = unpacked()
+    start = datetime.fromisoformat(about["start"])
+    header, _ = decode_path(
+        by_hand({**about, "start": start.astimezone(timezone(timedelta(hours=5))).isoformat()}, body)
+    )
+    assert header.start == start
+    assert header.start.utcoffset() == timedelta()
+
+
+@pytest.mark.parametrize("key", ["start", "epoch"])
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+05:00", "9999-12-31T23:59:00-05:00"])
+def test_a_moment_that_utc_does_not_hold_is_refused(key: str, at: str) -> None:
+    about, body = unpacked()
+    assert "1 to 9999 in UTC" in refusal(by_hand({**about, key: at}, body))
 
 
 def test_what_is_written_comes_back() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, create_model
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer, create_model
 
-from downlink.domain.moment import moment_text
+from downlink.domain.moment import in_utc, moment_text
 from downlink.domain.text import is_storable
 
 
@@ -29,6 +29,8 @@ def refuse_controls(text: str) -> str:
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(refuse_controls)]
 Text = Annotated[str, Field(max_length=4000), AfterValidator(refuse_controls)]
 SamplingName = Literal["polled", "per_ack"]
+SaidMoment = Annotated[AwareDatetime, AfterValidator(in_utc)]
+"""Of a request, with any offset."""
 Moment = Annotated[datetime, PlainSerializer(moment_text, when_used="json", return_type=str)]
 
 
