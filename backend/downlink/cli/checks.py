@@ -15,7 +15,7 @@ from downlink.analysis.intervals import mean_intervals, ratio_intervals
 from downlink.cli.files import write_text
 from downlink.cli.output import say
 from downlink.cli.published import number
-from downlink.cli.study_rows import Row, by_cycle, made_text, read_record, read_rows, table
+from downlink.cli.study_rows import Row, by_cycle, conditions_of, made_text, read_record, read_rows, table
 from downlink.domain.errors import InvalidError
 
 MEGA = 1e6
@@ -70,7 +70,7 @@ def _control(archives: Path) -> Part:
     metrics, exits = (read_rows(archives, "control-terrestrial", f"{name}.csv") for name in ("metrics", "exits"))
     base = "HyStart on"
     alone, pairs = [], []
-    for name in _conditions(metrics):
+    for name in conditions_of(metrics):
         if _has_second(metrics, name):
             shares = [
                 _ratio(by_cycle(metrics, phase, name, 2), by_cycle(metrics, phase, name))
@@ -111,7 +111,7 @@ def _control(archives: Path) -> Part:
 def _outside(archives: Path) -> Part:
     metrics = read_rows(archives, "outside-leo", "metrics.csv")
     lines = []
-    for name in _conditions(metrics):
+    for name in conditions_of(metrics):
         rates = [by_cycle(metrics, phase, name) for phase in ("startup", "steady")]
         base = [by_cycle(metrics, phase, "Cubic") for phase in ("startup", "steady")]
         over = [NOTHING] * 2 if name == "Cubic" else [_ratio(own, its) for own, its in zip(rates, base, strict=True)]
@@ -131,7 +131,7 @@ def _threshold(archives: Path) -> Part:
     metrics, exits = (read_rows(archives, "000-e-threshold", f"{name}.csv") for name in ("metrics", "exits"))
     base = "threshold of 16 ms"
     lines = []
-    for name in _conditions(metrics):
+    for name in conditions_of(metrics):
         own = [by_cycle(metrics, phase, name) for phase in ("startup", "steady")]
         its = [by_cycle(metrics, phase, base) for phase in ("startup", "steady")]
         over = [NOTHING] * 2 if name == base else [_ratio(a, b) for a, b in zip(own, its, strict=True)]
@@ -159,7 +159,7 @@ _OWN = {
 def _kernel(archives: Path) -> Part:
     metrics, exits = (read_rows(archives, "002-kernel", f"{name}.csv") for name in ("metrics", "exits"))
     lines = []
-    for name in _conditions(metrics):
+    for name in conditions_of(metrics):
         pairs = [[by_cycle(metrics, phase, each) for each in (name, "none")] for phase in ("startup", "steady")]
         over = [NOTHING] * 2 if name == "none" else [_ratio(own, its) for own, its in pairs]
         alike = _alike(exits, name, *_OWN[name]) if name in _OWN else NOTHING
@@ -181,7 +181,7 @@ def _kernel(archives: Path) -> Part:
 def _elsewhere(archives: Path) -> Part:
     metrics = read_rows(archives, "001-vivace-elsewhere", "metrics.csv")
     lines = []
-    for name in _conditions(metrics):
+    for name in conditions_of(metrics):
         rates = [[by_cycle(metrics, phase, name, flow) for flow in (1, 2)] for phase in ("startup", "steady")]
         lines.append((name, *(_ratio(first, second) for first, second in rates), *(_rate(each) for each in rates[1])))
     text = (
@@ -241,12 +241,6 @@ def _times(exits: Sequence[Row], condition: str, detector: str) -> dict[int, int
 def _spread(times: Mapping[int, int]) -> str:
     seconds = sorted(time / MEGA for time in times.values())
     return f"{number(median(seconds))} ({number(seconds[0])}-{number(seconds[-1])})" if seconds else "never"
-
-
-def _conditions(metrics: Sequence[Row]) -> list[str]:
-    """In the order of the campaign file: that of the first cycle's runs."""
-    first = [row for row in metrics if row["cycle"] == "1"]
-    return [name for _, name in sorted({(int(row["position"]), row["condition"]) for row in first})]
 
 
 def _has_second(metrics: Sequence[Row], condition: str) -> bool:

@@ -49,6 +49,16 @@ def checks_command(
     write_checks(archives, page)
 
 
+def intcp_study_command(
+    page: Annotated[Path, typer.Argument(help="Page to write")] = Path("docs/intcp/study.md"),
+    archives: Archives = ARCHIVES,
+) -> None:
+    """Write what the campaigns of paper 004 found, figure by figure and by transport. Works without a server."""
+    from downlink.cli.intcp_study import write_intcp_study
+
+    write_intcp_study(archives, page)
+
+
 def causes_command(
     page: Annotated[Path, typer.Argument(help="Page to write")] = Path("docs/reproduction/causes.md"),
     archives: Archives = ARCHIVES,

@@ -52,6 +52,12 @@ def by_cycle(
     }
 
 
+def conditions_of(metrics: Sequence[Row]) -> list[str]:
+    """In the order of the campaign file: that of the first cycle's runs."""
+    first = [row for row in metrics if row["cycle"] == "1"]
+    return list(dict.fromkeys(name for _, name in sorted((int(row["position"]), row["condition"]) for row in first)))
+
+
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """As Markdown, numbers to the right."""
     rows = [list(head), ["---"] + ["---:"] * (len(head) - 1), *map(list, lines)]

@@ -1,0 +1,111 @@
+"""The page of what the campaigns of paper 004 found."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from downlink.main import app
+from tests.cli.test_checks import cells
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = DOCS / "intcp" / "study.md"
+ARCHIVES = DOCS / "reproduction" / "archives"
+COLUMNS = (
+    "link", "condition", "cycle", "position", "state", "flow", "phase", "goodput_bps", "one_way_delay_ms", "in_order_delay_ms",
+    "jitter_ms",
+)  # fmt: skip
+
+
+def write(archives: Path, page: Path) -> str:
+    answer = CliRunner().invoke(app, ["intcp-study", str(page), "--archives", str(archives)])
+    assert answer.exit_code == 0, answer.output
+    return page.read_text()
+
+
+def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="")
+    writer.writeheader()
+    writer.writerows({"link": "path", "state": "complete", "flow": 1, "phase": "overall", **row} for row in rows)
+    with zipfile.ZipFile(folder / f"{study}-tables.zip", "w") as tables:
+        tables.writestr("metrics.csv", text.getvalue())
+    record = {
+        "name": study,
+        "study": "004",
+        "n": 2,
+        "full_n": 2,
+        "commit": "c0ffee",
+        "ended_at": "2026-11-26T00:00:00Z",
+    }
+    (folder / f"{study}.json").write_text(json.dumps(record))
+
+
+def test_the_page_says_what_the_archives_say(tmp_path: Path) -> None:
+    assert write(ARCHIVES, tmp_path / "study.md") == PAGE.read_text()
+
+
+def test_what_was_not_run_is_said_with_what_to_type(tmp_path: Path) -> None:
+    archive(tmp_path, "004-6-low", [])
+    page = write(tmp_path, tmp_path / "study.md")
+    assert page.count("**Not run yet**") == 6
+    assert '`make study-intcp FIGURE="5a"`' in page
+    assert '`make study-intcp FIGURE="6-high"`' in page, "the other half of the figure is there"
+
+
+def test_a_figure_has_a_column_for_each_link_and_a_line_for_each_condition(tmp_path: Path) -> None:
+    shown = {"intcp-switch-2s": (16e6, 17e6), "intcp-switch-10s": (18e6, 18e6)}
+    rows = [
+        {"link": link, "condition": "INTCP", "cycle": cycle, "position": 1, "goodput_bps": value}
+        for link, values in shown.items()
+        for cycle, value in enumerate(values, 1)
+    ]
+    failed = {**rows[0], "cycle": 3, "state": "failed", "goodput_bps": 1.0}
+    archive(tmp_path, "004-5a", [*rows, failed, {**rows[0], "phase": "steady", "goodput_bps": 1.0}])
+    page = write(tmp_path, tmp_path / "study.md")
+    _, two, four, *_, ten = cells(page, "INTCP")
+    assert two.startswith("16.5 (")
+    assert (four, ten) == ("-", "18 (18 to 18)")
+
+
+def test_a_part_that_is_off_is_compared_pair_by_pair(tmp_path: Path) -> None:
+    def row(condition: str, cycle: int, mbps: float, delay_ms: float) -> dict[str, Any]:
+        values = {"goodput_bps": mbps * 1e6, "one_way_delay_ms": delay_ms, "jitter_ms": 10}
+        return {"condition": condition, "cycle": cycle, "position": 1 if condition == "INTCP" else 2, **values}
+
+    pairs = [(1, 16, 120), (2, 12, 160)]
+    rows = [row("INTCP", *pair) for pair in pairs]
+    rows += [row("no cache", cycle, mbps / 2, delay_ms * 3) for cycle, mbps, delay_ms in pairs]
+    archive(tmp_path, "004-parts", rows)
+    page = write(tmp_path, tmp_path / "study.md")
+    assert cells(page, "INTCP")[-3:] == ["-", "-", "-"]
+    assert cells(page, "no cache")[-3:] == ["0.5 (0.5 to 0.5)", "3 (3 to 3)", "1 (1 to 1)"]
+
+
+@pytest.mark.parametrize(("rates", "index"), [((5, 5, 5, 5), "1 (1 to 1)"), ((20, 0, 0, 0), "0.25 (0.25 to 0.25)")])
+def test_flows_that_share_a_hop_have_an_index(tmp_path: Path, rates: tuple[float, ...], index: str) -> None:
+    rows = [
+        {"condition": "four", "cycle": cycle, "position": 1, "flow": flow, "phase": "steady", "goodput_bps": rate * 1e6}
+        for cycle in (1, 2)
+        for flow, rate in enumerate(rates, 1)
+    ]
+    archive(tmp_path, "004-several", rows)
+    _, _, together, fair = cells(write(tmp_path, tmp_path / "study.md"), "four")
+    assert (together, fair) == ("20 (20 to 20)", index)
+
+
+def test_an_archive_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    archive(tmp_path, "004-parts", [])
+    (tmp_path / "004-parts-tables.zip").write_bytes(b"no zip")
+    answer = CliRunner().invoke(app, ["intcp-study", str(tmp_path / "page.md"), "--archives", str(tmp_path)])
+    assert answer.exit_code == 1
+    assert str(tmp_path) in str(answer.exception)
+    assert not (tmp_path / "page.md").exists()
