@@ -116,6 +116,15 @@ def _parts(rows: Sequence[Row]) -> list[str]:
     return [table(head, lines)]
 
 
+def _buffers(rows: Sequence[Row]) -> list[str]:
+    quantities = (GOODPUT, DELAY, JITTER)
+    lines = [
+        (name, *(_mean(by_cycle(rows, "overall", name, quantity=each.column), each) for each in quantities))
+        for name in conditions_of(rows)
+    ]
+    return [table(("", *(each.title for each in quantities)), lines)]
+
+
 def _ratio(own: Mapping[int, float], base: Mapping[int, float]) -> str:
     cycles = sorted(own.keys() & base.keys())
     return _shown(
@@ -186,6 +195,7 @@ def _sections() -> tuple[Section, ...]:
         ),
         Section("What each mechanism earns", ("004-parts",), "", _parts),
         Section("Several flows on one hop", ("004-several",), "", _several),
+        Section("What a buffer buys", ("004-buffers",), "", _buffers),
     )
 
 

@@ -50,6 +50,7 @@ STUDIES: Mapping[str, tuple[Part, ...]] = {
         Part("004-6-high", 3),
         Part("004-parts", 3),
         Part("004-several", 3),
+        Part("004-buffers", 3),
     ),
     "checks": (Part("control-terrestrial", 5), Part("outside-leo", 5)),
     "bbr": (

@@ -56,7 +56,7 @@ def test_the_page_says_what_the_archives_say(tmp_path: Path) -> None:
 def test_what_was_not_run_is_said_with_what_to_type(tmp_path: Path) -> None:
     archive(tmp_path, "004-6-low", [])
     page = write(tmp_path, tmp_path / "study.md")
-    assert page.count("**Not run yet**") == 6
+    assert page.count("**Not run yet**") == 7
     assert '`make study-intcp FIGURE="5a"`' in page
     assert '`make study-intcp FIGURE="6-high"`' in page, "the other half of the figure is there"
 
