@@ -28,12 +28,14 @@ type Circuit struct {
 	relays   Relays
 	zero     time.Duration // of the lines, on the relays' clock
 	now      time.Duration // likewise
+	fork     *Fork         // who has the sites, where there are further receivers; nil: there are none
 	outs     [2][]*Packet
 }
 
 // NewCircuit gives the sites of a network to relays. zero is the lines' time 0 on the relays' clock.
 func NewCircuit(profile Profile, network Network, relays Relays, zero time.Duration) *Circuit {
 	c := &Circuit{profile: profile, down: network.Line(Gateway, Receiver), up: network.Line(Receiver, Gateway), relays: relays, zero: zero}
+	c.fork, _ = relays.(*Fork)
 	for _, line := range []*Line{c.down, c.up} {
 		line.take = func(at time.Duration, site Site, p *Packet) { c.relays.Take(at+c.zero, site, p) }
 	}
@@ -168,7 +170,11 @@ func (c *Circuit) letOut(leave func(isUp bool, out []*Packet)) (wake time.Durati
 			c.outs[i] = c.outs[i][:0]
 		}
 	}
-	return min(later(c.down.firstReach(), c.zero), later(c.up.firstReach(), c.zero), c.relays.Reach())
+	wake = min(later(c.down.firstReach(), c.zero), later(c.up.firstReach(), c.zero), c.relays.Reach())
+	if c.fork != nil { // what is anywhere may be at a site by the next event, and from there at a further receiver
+		wake = min(wake, later(min(c.down.next(), c.up.next()), c.zero+c.fork.least))
+	}
+	return wake
 }
 
 func (c *Circuit) give(site Site, isUp bool, p *Packet) {

@@ -54,6 +54,8 @@ type Packet struct {
 	StopsAtSites bool
 	// Tag is theirs.
 	Tag int
+	// Branch is the further receiver that the packet goes to, from 1, or that it comes from where relays take it; 0: none.
+	Branch int
 
 	due time.Duration // when the node that holds the packet lets it go
 }

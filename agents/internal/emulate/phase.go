@@ -16,6 +16,9 @@ func Phase(profile Profile, seed uint64) time.Duration {
 	for _, hop := range profile.hops() {
 		period = max(period, hop.period()/time.Microsecond)
 	}
+	for _, branch := range profile.Receivers {
+		period = max(period, branch.Down.period()/time.Microsecond, branch.Up.period()/time.Microsecond)
+	}
 	if period < 1 {
 		return 0
 	}

@@ -29,6 +29,7 @@ type Profile struct {
 	Up          Direction `yaml:"up"`
 	Hops        []Hop     `yaml:"hops"`
 	Path        *Path     `yaml:"path"`
+	Receivers   []Branch  `yaml:"receivers"`
 	Pep         *Pep      `yaml:"pep"`
 	Facts       Facts     `yaml:"facts"`
 }
@@ -284,13 +285,20 @@ func (profile *Profile) load(folder fs.FS) error {
 	}
 	if len(profile.Hops) == 0 {
 		whole := Hop{profile.Down, profile.Up, profile.Path}
-		err := whole.load(folder)
+		if err := whole.load(folder); err != nil {
+			return err
+		}
 		profile.Down, profile.Up = whole.Down, whole.Up
-		return err
 	}
 	for i := range profile.Hops {
 		if err := profile.Hops[i].load(folder); err != nil {
 			return fmt.Errorf("hops[%d]: %w", i, err)
+		}
+	}
+	for i := range profile.Receivers {
+		b := &profile.Receivers[i]
+		if err := errors.Join(b.Down.load(folder), b.Up.load(folder)); err != nil {
+			return fmt.Errorf("receivers[%d]: %w", i, err)
 		}
 	}
 	return nil

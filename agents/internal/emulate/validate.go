@@ -57,6 +57,12 @@ func (profile Profile) validate() error {
 	for i, hop := range profile.Hops {
 		hop.check(func(key string) problems { return problems{fmt.Sprintf("hops[%d].%s", i, key), &list} })
 	}
+	for i, branch := range profile.Receivers {
+		at := problems{fmt.Sprintf("receivers[%d]", i), &list}
+		at.require(branch.At >= 0 && branch.At <= 1, "at", "from 0 to 1", branch.At)
+		branch.Down.check(at.under("down"))
+		branch.Up.check(at.under("up"))
+	}
 	if profile.Pep != nil {
 		profile.Pep.check(problems{"pep", &list})
 	}
@@ -72,6 +78,8 @@ func (profile Profile) validate() error {
 const (
 	mostHops  = 64
 	mostPaths = 1 // that a link can be on one stretch of
+	// MostBranches is how many further receivers a link has at most.
+	MostBranches = 14
 )
 
 // checkKind says whether the profile is one link, hops, or a path, and nothing of two kinds.
@@ -82,6 +90,13 @@ func (profile Profile) checkKind() error {
 		return errors.New("it has either down and up, or hops, or path")
 	case len(profile.Hops) > mostHops:
 		return fmt.Errorf("it has %d hops, at most %d are allowed", len(profile.Hops), mostHops)
+	}
+	isOneHop := len(profile.Hops) < 2 && profile.Path == nil && (len(profile.Hops) == 0 || profile.Hops[0].Path == nil)
+	switch {
+	case len(profile.Receivers) > 0 && isOneHop:
+		return errors.New("it has one hop, and so no place between two hops at which further receivers could hang")
+	case len(profile.Receivers) > MostBranches:
+		return fmt.Errorf("it has %d further receivers, at most %d are allowed", len(profile.Receivers), MostBranches)
 	}
 	paths := 0
 	for i, hop := range profile.Hops {

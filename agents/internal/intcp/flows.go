@@ -27,7 +27,7 @@ func (n *Node) responderFor(hop *served, from Address, salt uint32) *responder {
 	n.salts++
 	s := &responder{
 		node: n, hop: hop.Hop, options: n.options[hop.Run], sealer: hop.sealer, peer: from, salt: n.salts, peerSalt: salt,
-		rtt: newRoundTrip(),
+		rtt: newRoundTrip(), passed: hop.passed,
 	}
 	hop.now = s
 	n.senders = append(n.senders, s)
@@ -54,7 +54,11 @@ func (n *Node) admit(now time.Duration, s *responder, p *open) Reason {
 		n.counts.Refused++
 		return reason
 	}
-	r := &reader{responder: s, key: key, place: place, heard: now}
+	r := &reader{responder: s, key: key, place: place, heard: now, passed: s.passed[p.name]}
+	if r.passed == nil {
+		r.passed = new(uint64)
+		s.passed[p.name] = r.passed
+	}
 	n.readers[key] = r
 	s.readers = append(s.readers, r)
 	place.readers = append(place.readers, r)

@@ -67,6 +67,26 @@ func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
 	return l
 }
 
+// Passed looks at a hop on which the node answers: how many of a content's bytes were sent there, each once for each who asked,
+// since Serve, and how many flows ask for it now.
+func (n *Node) Passed(run uint64, number uint16, name Name) (bytes uint64, readers int) {
+	hop := n.hops[hopKey{run, number}]
+	if hop == nil {
+		return 0, 0
+	}
+	if passed := hop.passed[name]; passed != nil {
+		bytes = *passed
+	}
+	if hop.now != nil {
+		for _, r := range hop.now.readers {
+			if r.place.Name == name {
+				readers++
+			}
+		}
+	}
+	return bytes, readers
+}
+
 // With joins what two nodes of a path say of a content.
 func (l Look) With(other Look) Look {
 	l.Counts, l.Times = l.plus(other.Counts), l.with(other.Times)

@@ -54,6 +54,7 @@ type served struct {
 	salts  []uint32 // of requesters seen, the newest last
 	now    *responder
 	calls  []Caller // to be told that this node has the place of another one
+	passed map[Name]*uint64
 }
 
 // NodeCounts are what a node refused.
@@ -103,7 +104,7 @@ func (n *Node) Serve(hop Hop) error {
 	if n.options[hop.Run] == nil {
 		return ErrRun
 	}
-	n.hops[hopKey{hop.Run, hop.Number}] = &served{Hop: hop, sealer: newSealer(hop.Key)}
+	n.hops[hopKey{hop.Run, hop.Number}] = &served{Hop: hop, sealer: newSealer(hop.Key), passed: map[Name]*uint64{}}
 	return nil
 }
 

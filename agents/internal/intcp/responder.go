@@ -30,6 +30,7 @@ type responder struct {
 	log       []sentUnit
 	readers   []*reader
 	owesEcho  bool // an interest came since the last DATA
+	passed    map[Name]*uint64
 }
 
 // sentUnit says what a sequence carried.
@@ -55,6 +56,7 @@ type reader struct {
 	nextAt     time.Duration
 	isExpired  bool // the lease ran out while something waited
 	hasLeft    bool // the path: nothing is sent to it
+	passed     *uint64 // bytes of its content that its hop was sent, each once for each who asked
 }
 
 // granted is the rate while its lease lasts.
@@ -232,6 +234,7 @@ func (r *reader) sendNext(now time.Duration, out *Outbox) {
 	}
 	r.place.times.sent(now)
 	if !isResend {
+		*r.passed += uint64(length)
 		r.place.noteSent(now, unit)
 	}
 	r.place.sentEnd = max(r.place.sentEnd, unit+1)

@@ -11,7 +11,7 @@ import (
 const regained = 5 * time.Second
 
 // Seen is a content at the relays as it is now. Packets, bytes sent and what was asked for are sums over all sites, times are
-// sums over the hops of the way; what arrived is what came from the sender, and what passed is what went out to the receiver.
+// sums over the hops of the way; what arrived is what came from the sender, and what passed is what went out to the receivers.
 type Seen struct {
 	Look  intcp.Look
 	Hop   intcp.HopCounts
@@ -37,10 +37,11 @@ func (r *Relays) Watch(name intcp.Name) { r.passed[name] = &passing{} }
 
 // settle adds up what passed by the nodes that are at the ends of the way, before it changes.
 func (r *Relays) settle() {
-	first, last := r.chain[0], r.chain[len(r.chain)-1]
+	first := r.chain[0]
 	for name, p := range r.passed {
-		out, in := last.node.Look(0, r.plan.Run, name), first.node.Look(0, r.plan.Run, name)
-		p.passed += out.PassedBytes - p.passedBase
+		in := first.node.Look(0, r.plan.Run, name)
+		passed, _ := r.left(name)
+		p.passed += passed - p.passedBase
 		p.arrived += in.ArrivedBytes - p.arrivedBase
 		p.newBytes += in.NewBytes - p.newBase
 	}
@@ -51,10 +52,11 @@ func (r *Relays) restart() {
 	if len(r.chain) == 0 {
 		return
 	}
-	first, last := r.chain[0], r.chain[len(r.chain)-1]
+	first := r.chain[0]
 	for name, p := range r.passed {
-		out, in := last.node.Look(0, r.plan.Run, name), first.node.Look(0, r.plan.Run, name)
-		p.passedBase, p.arrivedBase, p.newBase = out.PassedBytes, in.ArrivedBytes, in.NewBytes
+		in := first.node.Look(0, r.plan.Run, name)
+		p.passedBase, _ = r.left(name)
+		p.arrivedBase, p.newBase = in.ArrivedBytes, in.NewBytes
 	}
 }
 
@@ -83,16 +85,33 @@ func (r *Relays) Look(at time.Duration, name intcp.Name) (s Seen) {
 	}
 	first, last := r.chain[0], r.chain[len(r.chain)-1]
 	in, out := first.node.Look(now, r.plan.Run, name), last.node.Look(now, r.plan.Run, name)
-	s.Look.PassedBytes = p.passed + out.PassedBytes - p.passedBase
+	passed, readers := r.left(name)
+	s.Look.PassedBytes = p.passed + passed - p.passedBase
 	s.Look.ArrivedBytes = p.arrived + in.ArrivedBytes - p.arrivedBase
 	s.Look.NewBytes = p.newBytes + in.NewBytes - p.newBase
 	s.Look.GrantedBps, s.Look.AskedBps, s.Look.Peer, s.Look.IsOpenUpstream = out.GrantedBps, in.AskedBps, out.Peer, in.IsOpenUpstream
-	s.Look.Readers = out.Readers
-	if r.wasAsked = r.wasAsked || out.Readers > 0; out.Readers == 0 && r.wasAsked && at < r.turned+regained {
+	s.Look.Readers = readers
+	if r.wasAsked = r.wasAsked || readers > 0; readers == 0 && r.wasAsked && at < r.turned+regained {
 		s.Look.Readers = 1
 	}
 	s.IsMet = first.node.IsMet(r.plan.Run)
 	return s
+}
+
+// left is what of a content the nodes at the exits have sent out of the way, each byte once for each who asked, since they
+// have the exits, and how many ask there now.
+func (r *Relays) left(name intcp.Name) (bytes uint64, readers int) {
+	if len(r.exits) == 1 {
+		out := r.chain[len(r.chain)-1].node.Look(0, r.plan.Run, name)
+		return out.PassedBytes, out.Readers
+	}
+	for _, e := range r.exits {
+		for _, hop := range e.hops {
+			passed, asking := e.by.node.Passed(r.plan.Run, hop.Number, name)
+			bytes, readers = bytes+passed, readers+asking
+		}
+	}
+	return bytes, readers
 }
 
 // End ends the run at every node. The next Turn tells the neighbours; what was held is wiped.

@@ -33,6 +33,9 @@ type Plan struct {
 	Here netip.AddrPort
 	// Serves are the hops to the neighbours downstream, without addresses.
 	Serves []intcp.Hop
+	// Receivers are the link's further ones, and Branches says which hops of Serves lead to which of them, from 1.
+	Receivers []emulate.Branch
+	Branches  map[uint16]int
 	// Secret and Salt are random.
 	Secret [16]byte
 	Salt   uint32
@@ -60,6 +63,8 @@ type Relays struct {
 	turned   time.Duration // when the way changed last
 	upstream *intcp.Hop    // nil: it was not named yet
 	receiver netip.AddrPort
+	exits    []*exit               // to the receivers, the first at the end of the link
+	branches map[intcp.Address]int // of further receivers that have been heard
 	arrivals []arrival
 	out      intcp.Outbox
 	inner    uint16 // number of the next hop between sites
@@ -83,7 +88,7 @@ type relay struct {
 	below    uint16                   // number of the hop to the site downstream; 0: none
 	above    *relay                   // the neighbour upstream; nil where it is the sender
 	isFirst  bool                     // asks the sender
-	isLast   bool                     // serves the receiver
+	isLast   bool                     // is beside the receiver at the end of the link
 	told     map[intcp.Name]RowCounts // by its rows
 }
 
@@ -97,7 +102,10 @@ type arrival struct {
 
 // New makes relays that are at no site yet.
 func New(plan Plan, pool Pool) (*Relays, error) {
-	r := &Relays{plan: plan, pool: pool, shelf: intcp.NewShelf(), at: map[emulate.Site]*relay{}, inner: firstInner, until: emulate.Never, passed: map[intcp.Name]*passing{}}
+	r := &Relays{
+		plan: plan, pool: pool, shelf: intcp.NewShelf(), at: map[emulate.Site]*relay{}, inner: firstInner, until: emulate.Never,
+		passed: map[intcp.Name]*passing{}, branches: map[intcp.Address]int{}, exits: exitsOf(plan),
+	}
 	_, err := r.newNode() // says what is wrong with the options
 	return r, err
 }
@@ -207,7 +215,9 @@ func (r *Relays) arrive(at time.Duration, a *arrival, give func(emulate.Site, bo
 		return
 	}
 	isUp := false
-	if a.packet.Tag == 0 { // of an end of the link; who comes at the first site comes down
+	if a.packet.Branch > 0 {
+		r.branches[addressOf(from)] = a.packet.Branch
+	} else if a.packet.Tag == 0 { // of an end of the link; who comes at the first site comes down
 		if isUp = here.position != 0 || here.isLast && !r.isUpstream(from); isUp {
 			r.receiver = from
 		}
@@ -239,6 +249,10 @@ func (r *Relays) step(at time.Duration, here *relay, from intcp.Address, datagra
 	}
 	for i := range r.out.Datagrams {
 		d := &r.out.Datagrams[i]
+		if branch := r.branches[d.To]; branch > 0 {
+			r.leaveBy(branch, here, d, give)
+			continue
+		}
 		direction, isNeighbour := r.direction(here, d.To, datagram != nil && d.To == from, isUp)
 		if !isNeighbour {
 			r.astray++

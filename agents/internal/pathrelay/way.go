@@ -20,10 +20,11 @@ func (r *Relays) follow(at time.Duration) {
 	}
 	r.turned = at
 	before := r.chain
-	var callers [][]intcp.Caller
 	if len(before) > 0 {
 		r.settle()
-		callers = r.callers(before[len(before)-1])
+		for _, e := range r.exits {
+			e.hear(r.plan.Run)
+		}
 	}
 	r.chain = make([]*relay, 0, len(places))
 	for _, place := range places {
@@ -41,9 +42,7 @@ func (r *Relays) follow(at time.Duration) {
 		r.join(at, i)
 		each.wake = at
 	}
-	if len(r.chain) > 0 && (len(before) == 0 || before[len(before)-1] != r.chain[len(r.chain)-1]) {
-		r.handOver(before, callers)
-	}
+	r.handOver()
 	r.forget(at)
 	r.restart()
 }
@@ -96,38 +95,6 @@ func (r *Relays) join(at time.Duration, i int) {
 	_ = above.node.Serve(hop)
 	_ = each.node.Ask(hop)
 	_ = each.node.Greet(r.plan.Run)
-}
-
-// callers are those who ask the last node, by hop.
-func (r *Relays) callers(last *relay) (callers [][]intcp.Caller) {
-	for _, hop := range r.plan.Serves {
-		callers = append(callers, last.node.Callers(r.plan.Run, hop.Number))
-	}
-	return callers
-}
-
-// handOver lets the last node of the way serve the neighbours downstream, who are told at once that it has the place now.
-func (r *Relays) handOver(before []*relay, callers [][]intcp.Caller) {
-	last := r.chain[len(r.chain)-1]
-	if len(before) > 0 {
-		if old := before[len(before)-1]; old.isLast {
-			old.isLast = false
-			for _, hop := range r.plan.Serves {
-				old.node.Part(r.plan.Run, hop.Number)
-			}
-		}
-	}
-	last.isLast = true
-	if last.below != 0 { // what was below it has left
-		last.node.Part(r.plan.Run, last.below)
-		last.below = 0
-	}
-	for i, hop := range r.plan.Serves {
-		_ = last.node.Serve(hop)
-		if r.plan.Options.AsksOnHandover && callers != nil {
-			last.node.Call(r.plan.Run, hop.Number, callers[i])
-		}
-	}
 }
 
 // forget ends nodes that left the way long ago.
