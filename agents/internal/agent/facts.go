@@ -37,7 +37,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
 		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(c),
 		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
-			protocol.TransportINTCP: trial.INTCPOptions(c.Policy.RelayBufferBytes),
+			protocol.TransportINTCP: trial.INTCPFacts(c.Policy.RelayBufferBytes),
 		},
 		Offers: trial.Offers(), DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,

@@ -54,8 +54,8 @@ type reader struct {
 	leaseUntil time.Duration
 	heard      time.Duration
 	nextAt     time.Duration
-	isExpired  bool // the lease ran out while something waited
-	hasLeft    bool // the path: nothing is sent to it
+	isExpired  bool    // the lease ran out while something waited
+	hasLeft    bool    // the path: nothing is sent to it
 	passed     *uint64 // bytes of its content that its hop was sent, each once for each who asked
 }
 

@@ -45,6 +45,8 @@ type FlowPlan struct {
 	// Seat is a relay's instead of Home.
 	Seat    Seat
 	Content intcp.Content
+	// IsShared: other flows of the run move the same content, and may have begun before.
+	IsShared bool
 	// Stream is what the content is made of; relays do not know it.
 	Stream intcp.Stream
 	Stop   transfer.Stop
@@ -79,6 +81,14 @@ func (e *end) finish(ended transfer.Ended, format string, values ...any) {
 }
 
 func (e *end) hasEnded() bool { return e.result.Ended != "" }
+
+// notBefore is a flow's first moment: where others have had its content before it began, it is its own beginning.
+func (e *end) notBefore(first time.Time) time.Time {
+	if e.plan.IsShared && !first.IsZero() && first.Before(e.plan.Begin) {
+		return e.plan.Begin
+	}
+	return first
+}
 
 // look reads the flow's state.
 func (e *end) look() (l intcp.Look, now time.Duration) { return e.seat().Look(e.plan.Content) }

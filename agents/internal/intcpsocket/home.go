@@ -91,6 +91,8 @@ type Home struct {
 	lateness  Lateness
 	out       intcp.Outbox
 	addresses map[intcp.Address]*net.UDPAddr
+	published map[intcp.Name]int // flows that this end sends, by content
+	watches   map[intcp.Name][]*intcp.Watch
 }
 
 // Open listens and lets the run begin. Nothing is sent before Ask.
@@ -102,6 +104,7 @@ func Open(plan Plan) (*Home, error) {
 	h := &Home{
 		// A node's clock begins after 0, which means never.
 		run: plan.Run, began: time.Now().Add(-time.Second), node: node, addresses: map[intcp.Address]*net.UDPAddr{},
+		published: map[intcp.Name]int{}, watches: map[intcp.Name][]*intcp.Watch{},
 		timer: time.NewTimer(longestSleep), closed: make(chan struct{}),
 	}
 	if plan.Address != "" {
@@ -355,10 +358,69 @@ func (h *Home) Ask(hop intcp.Hop) (err error) {
 	return err
 }
 
-// Publish makes this node the origin of a content, nothing of which is given before its flow's moment.
+// Publish makes this node the origin of a content, nothing of which is given before its flow's moment. It is called once for
+// each flow; those that share a content have one origin.
 func (h *Home) Publish(content intcp.Content, stream intcp.Stream) (err error) {
-	h.Do(func(_ time.Duration, node *intcp.Node) { err = node.Publish(content, stream, 0) })
+	h.Do(func(_ time.Duration, node *intcp.Node) {
+		if h.published[content.Name]++; h.published[content.Name] == 1 {
+			err = node.Publish(content, stream, 0)
+		}
+	})
 	return err
+}
+
+// Withhold says that a flow is over here. With the last one of its content nothing new of that leaves any more.
+func (h *Home) Withhold(content intcp.Content) {
+	h.Do(func(_ time.Duration, node *intcp.Node) {
+		if h.published[content.Name]--; h.published[content.Name] <= 0 {
+			node.Withhold(content.Run, content.Name)
+		}
+	})
+}
+
+// Watch lets somebody know of units that pass, beside others who watch the same content, until stop is called.
+func (h *Home) Watch(content intcp.Content, watch intcp.Watch) (stop func()) {
+	own := &watch
+	h.change(content, func(all []*intcp.Watch) []*intcp.Watch { return append(all, own) })
+	return func() {
+		h.change(content, func(all []*intcp.Watch) []*intcp.Watch {
+			return slices.DeleteFunc(all, func(each *intcp.Watch) bool { return each == own })
+		})
+	}
+}
+
+// change gives a content others who watch it, each of whom is told by the node itself or by way of all.
+func (h *Home) change(content intcp.Content, by func(all []*intcp.Watch) []*intcp.Watch) {
+	h.Do(func(_ time.Duration, node *intcp.Node) {
+		all := by(h.watches[content.Name])
+		h.watches[content.Name] = all
+		node.Watch(content.Run, content.Name, tellingAll(all))
+	})
+}
+
+func tellingAll(all []*intcp.Watch) intcp.Watch {
+	switch len(all) {
+	case 0:
+		return intcp.Watch{}
+	case 1:
+		return *all[0]
+	}
+	return intcp.Watch{
+		Sent: func(now time.Duration, unit uint32) {
+			for _, each := range all {
+				if each.Sent != nil {
+					each.Sent(now, unit)
+				}
+			}
+		},
+		Arrived: func(now time.Duration, unit, inOrder uint32) {
+			for _, each := range all {
+				if each.Arrived != nil {
+					each.Arrived(now, unit, inOrder)
+				}
+			}
+		},
+	}
 }
 
 // Close ends the run here, tells the neighbours, and closes the socket.

@@ -51,7 +51,7 @@ func (r *Relay) watch() {
 	l, now := r.look()
 	passed := int64(l.PassedBytes)
 	r.plan.AppBytes.Store(passed)
-	r.result.FirstByte, r.result.LastByte = r.seat().At(l.FirstSent), r.seat().At(l.LastSent)
+	r.result.FirstByte, r.result.LastByte = r.notBefore(r.seat().At(l.FirstSent)), r.seat().At(l.LastSent)
 	r.moved = max(r.moved, l.LastArrived, l.Heard)
 	moved := passed + int64(l.ArrivedBytes)
 	if !r.spend(moved - r.spent) {

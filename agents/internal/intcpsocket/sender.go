@@ -23,7 +23,7 @@ type Sender struct {
 // NewSender returns a sender that has done nothing yet.
 func NewSender(plan FlowPlan) *Sender { return &Sender{end: end{plan: plan}} }
 
-// Open waits for somebody who asks for the content, which the home has published,, and for the flow's moment.
+// Open waits for somebody who asks for the content, which the home has published, and for the flow's moment.
 func (s *Sender) Open(ctx context.Context) (err error) {
 	until := earlier(s.plan.Limits.Deadline, s.plan.Begin.Add(s.plan.Patience))
 	if !s.await(ctx, until, func(l intcp.Look) bool { return l.Readers > 0 }) {
@@ -72,7 +72,7 @@ func (s *Sender) nextMoment() time.Time {
 
 func (s *Sender) takeIn(l *intcp.Look) {
 	s.plan.AppBytes.Store(int64(l.ReachedBytes))
-	s.result.FirstByte, s.result.LastByte = s.plan.Home.At(l.FirstSent), s.plan.Home.At(l.LastSent)
+	s.result.FirstByte, s.result.LastByte = s.notBefore(s.plan.Home.At(l.FirstSent)), s.plan.Home.At(l.LastSent)
 	s.moved = max(s.moved, l.Heard)
 }
 
@@ -84,7 +84,7 @@ func (s *Sender) watch(endSamples func()) {
 	case s.plan.Stop.Bytes > 0 && reached >= s.plan.Stop.Bytes:
 		s.finish(transfer.EndedStopRule, "")
 	case s.isOver() && !s.isStalled(now):
-		s.withhold()
+		s.plan.Home.Withhold(s.plan.Content)
 		s.finish(transfer.EndedStopRule, "")
 		endSamples()
 	case l.Readers == 0 && s.isComplete(reached, s.result.FirstByte):
@@ -119,10 +119,6 @@ func (s *Sender) give(reached int64) {
 			node.Offer(s.plan.Content.Run, s.plan.Content.Name, uint64(ready))
 		})
 	}
-}
-
-func (s *Sender) withhold() {
-	s.plan.Home.Do(func(_ time.Duration, node *intcp.Node) { node.Withhold(s.plan.Content.Run, s.plan.Content.Name) })
 }
 
 // drain waits until whoever asked has ended the flow, which says that it has everything.

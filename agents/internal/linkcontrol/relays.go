@@ -36,7 +36,8 @@ type RelayPlan struct {
 	Port int `json:"port"`
 }
 
-// RelayHop is a neighbour. Peer is its address, of one that is asked.
+// RelayHop is a neighbour. Peer is the address and port of one that is asked; of one that asks its address, by which a link
+// with several receivers knows where it hangs, or nothing.
 type RelayHop struct {
 	Number uint16    `json:"number"`
 	Key    intcp.Key `json:"key"`

@@ -34,7 +34,7 @@ func upWithout(t *testing.T, profile emulate.Profile) socketLine {
 	}
 	gateway, gatewayFar := pair()
 	receiver, receiverFar := pair()
-	p, err := startPump(emulate.New(profile, 99), leavesOneByOne(profile), ports{emulate.Gateway: {gateway}, emulate.Receiver: {receiver}}, nil, nil)
+	p, err := startPump(emulate.New(profile, 99), leavesOneByOne(profile), ports{emulate.Gateway: {gateway}, emulate.Receiver: {receiver}}, nil, nil, nil)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "line.sock")
 	server, err := linkcontrol.Listen(path, &line{"test", profile, p})

@@ -41,6 +41,7 @@ type Lab struct {
 	nets    subnets
 	hosts   []place
 	routers []place  // of the hosts, from the gateway on
+	further []place  // likewise: the receivers behind the first
 	made    []string // namespaces: a link that was refused must not touch those of its namesake
 	pump    *pump
 	forward *forwarder
@@ -76,7 +77,14 @@ func Up(options Options) (lab *Lab, err error) {
 			return nil, err
 		}
 		lab.hosts = append(lab.hosts, lab.routers...)
+		if len(options.Profile.Receivers) > 0 {
+			return nil, fmt.Errorf("the routers of a link with further receivers, as profile %s has, cannot be hosts: its relays carry INTCP between the hops", options.Profile.Name)
+		}
 	}
+	for i := range options.Profile.Receivers {
+		lab.further = append(lab.further, branchPlace(i+1))
+	}
+	lab.hosts = append(lab.hosts, lab.further...)
 	if err := lab.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build link %s: %w", options.Name, err), lab.Close())
 	}
@@ -171,12 +179,16 @@ func (l *Lab) startPump(spaces namespaces) error {
 	if err != nil {
 		return err
 	}
+	branches, err := l.wireBranches(spaces)
+	if err != nil {
+		return err
+	}
 	var log *linkLog
 	if l.options.Log != nil {
 		log = startLog(l.options.Log)
 		l.undo = append(l.undo, log.close)
 	}
-	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices, hosts, log); err != nil {
+	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices, hosts, branches, log); err != nil {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)

@@ -3,6 +3,7 @@
 //
 //	receiver ── TUN ═ pump ═ TUN ── gateway ── veth ── sender-1, sender-2, …      data
 //	                  pump ═ TUN ── router-1, router-2, …, where they are hosts   data
+//	                  pump ═ TUN ── receiver-2, …, that hang at places on the way data
 //	receiver, senders ── veth ── hub (the caller's namespace) ── TCP ── control   management
 package netlab
 
@@ -12,29 +13,31 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"downlink/agents/internal/emulate"
 )
 
 const (
-	// Receiver is the host behind the terminal. Senders are called sender-1, sender-2, …
+	// Receiver is the host behind the terminal; further ones are called receiver-2, receiver-3, … Senders are called sender-1, sender-2, …
 	Receiver = emulate.Receiver
 
 	// Relays are those at the sites of the link.
 	Relays = "relays"
 
 	maxSenders = 32
-	// relaysPlace is behind the last sender's, and the routers' places behind that.
-	relaysPlace = maxSenders + 1
-	maxRouters  = 15
+	// relaysPlace is behind the last sender's, and the routers' places behind that, and then those of further receivers.
+	relaysPlace   = maxSenders + 1
+	maxRouters    = 15
+	branchesPlace = relaysPlace + maxRouters
 	// indexes bounds how many links can be up at once in one namespace.
 	indexes = 250
 )
 
 var (
 	linkName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
-	// namespaceName is dl-NAME-rx, dl-NAME-gw, dl-NAME-s1, …; the last part tells links "a" and "a-rx" apart.
-	namespaceName = regexp.MustCompile(`^dl-([a-z0-9][a-z0-9-]{0,31})-(rx|gw|[sr][0-9]+)$`)
+	// namespaceName is dl-NAME-rx, dl-NAME-rx2, dl-NAME-gw, dl-NAME-s1, …; the last part tells links "a" and "a-rx" apart.
+	namespaceName = regexp.MustCompile(`^dl-([a-z0-9][a-z0-9-]{0,31})-(rx[0-9]*|gw|[sr][0-9]+)$`)
 )
 
 func checkName(name string) error {
@@ -45,7 +48,7 @@ func checkName(name string) error {
 }
 
 // place is one namespace of a link: number 0 is the receiver, 1 and up the senders, those behind relaysPlace the routers that
-// are hosts, gateway the one between senders and link.
+// are hosts, those behind branchesPlace further receivers, gateway the one between senders and link.
 type place int
 
 const gateway place = -1
@@ -53,8 +56,19 @@ const gateway place = -1
 // routerPlace is that of a router, from 1 behind the hop at the gateway.
 func routerPlace(number int) place { return relaysPlace + place(number) }
 
+// branchPlace is that of a further receiver, from 1 for receiver-2.
+func branchPlace(branch int) place { return branchesPlace + place(branch) }
+
 // router is the number of a router's place; 0: it is none's.
-func (p place) router() int { return max(0, int(p)-relaysPlace) }
+func (p place) router() int {
+	if p > branchesPlace {
+		return 0
+	}
+	return max(0, int(p)-relaysPlace)
+}
+
+// branch is the number of a further receiver's place, from 1; 0: it is none's.
+func (p place) branch() int { return max(0, int(p)-branchesPlace) }
 
 func (p place) suffix() string {
 	switch {
@@ -64,6 +78,8 @@ func (p place) suffix() string {
 		return "rx"
 	case p.router() > 0:
 		return "r" + strconv.Itoa(p.router())
+	case p.branch() > 0:
+		return "rx" + strconv.Itoa(p.branch()+1)
 	default:
 		return "s" + strconv.Itoa(int(p))
 	}
@@ -75,6 +91,8 @@ func (p place) host() string {
 		return Receiver
 	case p.router() > 0:
 		return "router-" + strconv.Itoa(p.router())
+	case p.branch() > 0:
+		return Receiver + "-" + strconv.Itoa(p.branch()+1)
 	default:
 		return "sender-" + strconv.Itoa(int(p))
 	}
@@ -88,7 +106,11 @@ func placeOf(suffix string) place {
 	case "rx":
 		return 0
 	}
-	number, _ := strconv.Atoi(suffix[1:]) // digits by namespaceName
+	if further, isReceiver := strings.CutPrefix(suffix, "rx"); isReceiver {
+		number, _ := strconv.Atoi(further) // digits by namespaceName
+		return branchPlace(number - 1)
+	}
+	number, _ := strconv.Atoi(suffix[1:]) // likewise
 	if suffix[0] == 'r' {
 		return routerPlace(number)
 	}

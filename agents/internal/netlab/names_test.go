@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"downlink/agents/internal/emulate"
 )
 
 func TestAddressesOfAllLinksDiffer(t *testing.T) {
@@ -13,7 +15,7 @@ func TestAddressesOfAllLinksDiffer(t *testing.T) {
 		nets := subnets{index}
 		require.False(t, seen[nets.hub()])
 		seen[nets.hub()] = true
-		for p := range routerPlace(maxRouters) + 1 {
+		for p := range branchPlace(emulate.MostBranches) + 1 {
 			near, host := nets.data(p)
 			near6, host6 := nets.data6(p)
 			for _, address := range []netip.Addr{near.Addr(), host.Addr(), near6.Addr(), host6.Addr(), nets.management(p)} {
@@ -29,7 +31,7 @@ func TestAddressesOfAllLinksDiffer(t *testing.T) {
 
 func TestNamespaceNamesReadBack(t *testing.T) {
 	for _, link := range []string{"a", "a-rx", "demo-s1", "x-gw"} {
-		for _, p := range []place{gateway, 0, 1, maxSenders, routerPlace(1), routerPlace(maxRouters)} {
+		for _, p := range []place{gateway, 0, 1, maxSenders, routerPlace(1), routerPlace(maxRouters), branchPlace(1), branchPlace(emulate.MostBranches)} {
 			parts := namespaceName.FindStringSubmatch(p.namespace(link))
 			require.Equal(t, []string{link, p.suffix()}, parts[1:])
 			require.Equal(t, p, placeOf(parts[2]))

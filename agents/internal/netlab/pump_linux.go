@@ -45,6 +45,7 @@ type pump struct {
 	sitting    *sitting               // nil: nobody has the link's sites
 	relaying   *relaying              // nil: no run has them
 	routers    *routers               // nil: routers are no hosts
+	branches   *branches              // nil: there are no further receivers
 	relayHost  [4]byte                // where relays are reached; zero: nowhere
 	orders     chan func()            // of other threads
 	free       []*emulate.Packet
@@ -81,8 +82,8 @@ type way struct {
 
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
-// startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails. hosts may be nil.
-func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *routers, log *linkLog) (*pump, error) {
+// startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails. hosts and further may be nil.
+func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *routers, further *branches, log *linkLog) (*pump, error) {
 	nudge, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's event: %w", err)
@@ -93,6 +94,9 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *rou
 	}
 	if hosts != nil {
 		p.seat(hosts, network)
+	}
+	if further != nil {
+		p.fork(further, network)
 	}
 	go func() {
 		defer close(p.ended)
@@ -105,7 +109,7 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *rou
 // called. It is for tests of what runs over a link without the rest of a lab.
 func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (stop func() error, err error) {
 	devices := ports{emulate.Gateway: {gatewayFd}, emulate.Receiver: {receiverFd}}
-	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices, nil, nil)
+	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +156,7 @@ func (p *pump) run() error {
 		fds = append(fds, unix.PollFd{Fd: int32(p.ways[i].from.fd), Events: unix.POLLIN})
 	}
 	fds = append(fds, unix.PollFd{Fd: int32(p.nudge), Events: unix.POLLIN})
-	for _, device := range p.routers.ports() {
+	for _, device := range append(p.routers.ports(), p.branches.ports()...) { // one of them has none
 		fds = append(fds, unix.PollFd{Fd: int32(device.fd), Events: unix.POLLIN})
 	}
 	defer p.alert.close()
@@ -169,7 +173,11 @@ func (p *pump) run() error {
 				return err
 			}
 		}
-		if err := p.takeInAtRouters(fds[len(p.ways)+1:]); err != nil {
+		inside, takeIn := fds[len(p.ways)+1:], p.takeInAtRouters
+		if p.branches != nil {
+			takeIn = p.takeInAtBranches
+		}
+		if err := takeIn(inside); err != nil {
 			return err
 		}
 		if err := p.wait(fds); err != nil {
@@ -280,6 +288,9 @@ func (p *pump) takeIn(w *way) error {
 		if p.sieve(packet) {
 			p.Free(packet)
 			continue
+		}
+		if w.From == emulate.Gateway {
+			p.branches.direct(packet)
 		}
 		p.step(w, packet)
 	}

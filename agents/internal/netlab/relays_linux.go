@@ -83,16 +83,19 @@ func (p *pump) Fresh() *emulate.Packet { return p.fresh() }
 
 // Free takes one back.
 func (p *pump) Free(packet *emulate.Packet) {
-	packet.Lost, packet.StopsAtSites, packet.Tag = emulate.NotLost, false, 0
+	packet.Lost, packet.StopsAtSites, packet.Tag, packet.Branch = emulate.NotLost, false, 0, 0
 	p.free = append(p.free, packet)
 }
 
 // relay lets relays have the sites of the present course.
 func (p *pump) relay(r *relaying) error {
-	if p.sitting != nil {
+	if p.relaying != nil || p.routers != nil {
 		return linkcontrol.ErrBusy
 	}
 	now := p.now()
+	if p.branches != nil {
+		p.branches.host(r)
+	}
 	p.relaying, p.sitting = r, &r.sitting
 	r.endsAt, r.nextSeen, r.nextRows = emulate.Never, now, emulate.Never
 	p.fly(now, emulate.Network{p.ways[0].Way, p.ways[1].Way}, p.ways[0].zero)
@@ -106,6 +109,9 @@ func (p *pump) fly(at time.Duration, network emulate.Network, zero time.Duration
 		return
 	}
 	s.circuit, s.wake = emulate.NewCircuit(s.profile, network, s.owner, zero), at
+	if p.branches != nil {
+		p.branches.Fly(at, s.circuit.Places)
+	}
 	if p.relaying != nil {
 		p.relaying.Fly(at, s.circuit.Places)
 	}
@@ -145,6 +151,11 @@ func (p *pump) watchRelays(now time.Duration) {
 	if now >= r.endsAt {
 		r.circuit.Leave()
 		p.relaying, p.sitting = nil, nil
+		if p.branches != nil {
+			p.branches.host(nil)
+			p.sitting = &sitting{owner: p.branches.Fork, profile: r.profile}
+			p.fly(now, emulate.Network{p.ways[0].Way, p.ways[1].Way}, p.ways[0].zero)
+		}
 		close(r.news)
 		for i := range p.ways {
 			p.ways[i].wake = now
@@ -268,10 +279,13 @@ func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession,
 	s := &relaySession{pump: l.pump, address: netip.AddrPortFrom(l.host, port)}
 	made := pathrelay.Plan{
 		Run: plan.Run, Options: plan.Options, Policy: plan.Policy, Here: s.address, Secret: [16]byte(random[:16]),
-		Salt: binary.BigEndian.Uint32(random[16:]),
+		Salt: binary.BigEndian.Uint32(random[16:]), Receivers: l.profile.Receivers, Branches: map[uint16]int{},
 	}
 	for _, hop := range plan.Serves {
 		made.Serves = append(made.Serves, intcp.Hop{Run: plan.Run, Number: hop.Number, Key: hop.Key})
+		if branch := l.branchOf(hop.Peer); branch > 0 {
+			made.Branches[hop.Number] = branch
+		}
 	}
 	relays, err := pathrelay.New(made, l.pump)
 	if err != nil {
@@ -285,6 +299,15 @@ func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession,
 		return nil, downErr
 	}
 	return s, err
+}
+
+// branchOf is the further receiver at an address, from 1; 0: none is.
+func (l *relayLine) branchOf(host string) int {
+	address, err := netip.ParseAddr(host)
+	if err != nil || l.pump.branches == nil {
+		return 0
+	}
+	return l.pump.branches.numbers[address.Unmap()]
 }
 
 // Address is where neighbours reach the relays.

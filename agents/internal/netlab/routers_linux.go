@@ -50,25 +50,36 @@ func (l *Lab) wireRouters(spaces namespaces) (*routers, error) {
 	_, receiver6 := l.nets.data6(0)
 	made := &routers{profile: l.options.Profile, receiver: [2]netip.Addr{receiver.Addr(), receiver6.Addr()}, numbers: map[netip.Addr]int{}}
 	for number, p := range l.routers {
-		near, host := l.nets.data(p)
-		near6, host6 := l.nets.data6(p)
-		device, err := makeTun(spaces[p], host, host6)
+		device, addresses, err := l.wireInside(spaces, p)
 		if err != nil {
 			return nil, err
 		}
-		l.undo = append(l.undo, func() error { device.close(); return nil })
-		if err := inside(spaces[p], func() error { return routeAllVia("data", near, near6) }); err != nil {
-			return nil, err
-		}
-		for _, address := range []netip.Addr{host.Addr(), host6.Addr()} {
-			if err := inside(spaces[gateway], func() error { return routeOver("data", address) }); err != nil {
-				return nil, err
-			}
+		for _, address := range addresses {
 			made.numbers[address] = number
 		}
 		made.devices = append(made.devices, device)
 	}
 	return made, nil
+}
+
+// wireInside gives a host that is between the hops of a link a device, and the gateway's side ways to its addresses.
+func (l *Lab) wireInside(spaces namespaces, p place) (device tun, addresses []netip.Addr, err error) {
+	near, host := l.nets.data(p)
+	near6, host6 := l.nets.data6(p)
+	if device, err = makeTun(spaces[p], host, host6); err != nil {
+		return device, nil, err
+	}
+	l.undo = append(l.undo, func() error { device.close(); return nil })
+	if err := inside(spaces[p], func() error { return routeAllVia("data", near, near6) }); err != nil {
+		return device, nil, err
+	}
+	addresses = []netip.Addr{host.Addr(), host6.Addr()}
+	for _, address := range addresses {
+		if err := inside(spaces[gateway], func() error { return routeOver("data", address) }); err != nil {
+			return device, nil, err
+		}
+	}
+	return device, addresses, nil
 }
 
 // seat lets the routers have the sites of the pump's link for good. The pump's thread does not run yet.

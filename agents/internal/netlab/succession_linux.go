@@ -44,6 +44,9 @@ func (p *pump) begin(c *course) {
 		p.draining = append(p.draining, old)
 		w.Line, w.zero, w.wake, w.late, w.counts = c.network[i].Line, p.momentOf(c)-c.phase, emulate.Never, 0, emulate.Counts{}
 	}
+	if p.branches != nil {
+		p.branches.Begin(c.seed, p.momentOf(c)-c.phase)
+	}
 	p.fly(p.momentOf(c), c.network, p.momentOf(c)-c.phase)
 	p.course, p.nextLook, p.logBegan = c, p.momentOf(c), p.momentOf(c)
 }

@@ -251,6 +251,8 @@ type Flow struct {
 	Place int `json:"place,omitempty"`
 	// ContentSeed is what an INTCP flow's bytes are made of: 16 hexadecimal digits, for its ends alone.
 	ContentSeed string `json:"content_seed,omitempty"`
+	// Content is the flow whose content an INTCP flow moves; 0: its own.
+	Content int `json:"content,omitempty"`
 }
 
 // Offer is a message of MessageBytes every EveryMs.

@@ -205,8 +205,5 @@ func (f *flowRun) watchUnits(home *intcpsocket.Home) {
 		delivered := delivery.NewDeliveredUnits(h.bytes, int64(content.UnitBytes), h.row)
 		watch.Arrived = func(now time.Duration, unit, inOrder uint32) { delivered.Arrived(int64(unit), int64(inOrder), at(now)) }
 	}
-	home.Do(func(_ time.Duration, node *intcp.Node) { node.Watch(content.Run, content.Name, watch) })
-	f.unwatchUnits = func() {
-		home.Do(func(_ time.Duration, node *intcp.Node) { node.Watch(content.Run, content.Name, intcp.Watch{}) })
-	}
+	f.unwatchUnits = home.Watch(content, watch)
 }

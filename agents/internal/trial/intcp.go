@@ -44,6 +44,13 @@ func INTCPOptions(mostBufferBytes int64) map[string]protocol.ControlOption {
 	}
 }
 
+// INTCPFacts are what an agent says of INTCP: the options, and that flows may name the content of others.
+func INTCPFacts(mostBufferBytes int64) map[string]protocol.ControlOption {
+	facts := INTCPOptions(mostBufferBytes)
+	facts["content"] = protocol.ControlOption{Choices: []string{}, Min: 1, Max: mostHops}
+	return facts
+}
+
 // intcpOptions reads the options of an order.
 func intcpOptions(given map[string]any) (options intcp.Options, err error) {
 	options = intcp.DefaultOptions()
@@ -91,7 +98,7 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 	limits := f.trial.limits()
 	stream, _ := streamOf(f.flow) // relays have none; that of ends was checked when the port was opened
 	plan := intcpsocket.FlowPlan{
-		Home: ports.home, Content: f.trial.content(f.flow), Stream: stream, Stop: f.trial.stop(f.flow), Limits: limits, Begin: f.begin(),
+		Home: ports.home, Content: f.trial.content(f.flow), IsShared: f.trial.isShared(f.flow), Stream: stream, Stop: f.trial.stop(f.flow), Limits: limits, Begin: f.begin(),
 		Patience: limits.DialLimit(), Upstream: peer, AppBytes: f.appBytes, Budget: f.trial.budget, Offer: offerOf(f.flow),
 	}
 	look := func(row []int64) { f.readNode(ports.home, row) }

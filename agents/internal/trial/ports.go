@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"downlink/agents/internal/intcp"
@@ -114,7 +115,22 @@ func (t *Trial) content(flow protocol.Flow) intcp.Content {
 	if t.order.Stop.Bytes != nil {
 		length = uint64(*t.order.Stop.Bytes)
 	}
-	return intcp.Content{Run: runNumber(t.order.RunRef), Name: contentName(t.order.RunRef, flow.Flow), Length: length, UnitBytes: uint16(unit)}
+	return intcp.Content{Run: runNumber(t.order.RunRef), Name: contentName(t.order.RunRef, contentOf(flow)), Length: length, UnitBytes: uint16(unit)}
+}
+
+// contentOf is the flow whose content one moves.
+func contentOf(flow protocol.Flow) int {
+	if flow.Content > 0 {
+		return flow.Content
+	}
+	return flow.Flow
+}
+
+// isShared tells whether another flow of the run moves the same content, as far as this agent takes part in it.
+func (t *Trial) isShared(flow protocol.Flow) bool {
+	return slices.ContainsFunc(t.order.Flows, func(other protocol.Flow) bool {
+		return other.Flow != flow.Flow && contentOf(other) == contentOf(flow)
+	})
 }
 
 // openHome lets INTCP's neighbours downstream reach this agent. The contents that it has are there from now on, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"downlink/agents/internal/intcp"
@@ -24,11 +25,17 @@ func (t *Trial) openSites(ctx context.Context) (*sites, error) {
 		return nil, err
 	}
 	asked := linkcontrol.RelayPlan{Run: plan.Run, Options: plan.Options, Policy: plan.Policy, Port: t.env.Config.DataPort}
+	hosts := t.askingHosts()
 	for _, hop := range plan.Serves {
-		asked.Serves = append(asked.Serves, linkcontrol.RelayHop{Number: hop.Number, Key: hop.Key})
+		served := linkcontrol.RelayHop{Number: hop.Number, Key: hop.Key, Peer: hosts[hop.Number]}
+		if !slices.Contains(asked.Serves, served) {
+			asked.Serves = append(asked.Serves, served)
+		}
 	}
 	for _, flow := range t.order.Flows {
-		asked.Contents = append(asked.Contents, t.content(flow).Name)
+		if name := t.content(flow).Name; !slices.Contains(asked.Contents, name) {
+			asked.Contents = append(asked.Contents, name)
+		}
 	}
 	path := t.env.Config.RelayControl
 	client, err := linkcontrol.OpenRelays(ctx, path, asked)
@@ -36,6 +43,18 @@ func (t *Trial) openSites(ctx context.Context) (*sites, error) {
 		return nil, fail(protocol.ReasonLinkControl, "%v (%s, relay_control in this agent's configuration; `downlink-agent link up --relay-control` makes it)", err, path)
 	}
 	return &sites{client}, nil
+}
+
+// askingHosts are the data hosts of the neighbours downstream, by hop. A link with several receivers knows by them where each
+// one hangs; one from before there were several takes no notice.
+func (t *Trial) askingHosts() map[uint16]string {
+	hosts := map[uint16]string{}
+	for _, flow := range t.order.Flows {
+		for _, neighbour := range flow.Downstream {
+			hosts[uint16(neighbour.Hop)] = neighbour.Host
+		}
+	}
+	return hosts
 }
 
 // ask names the neighbour upstream; rows of the sites are wanted from a moment on, unless that is the zero time.

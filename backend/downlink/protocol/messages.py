@@ -290,6 +290,7 @@ class FlowOrder(Message):
     content_seed: Annotated[
         str | None, Field(pattern=r"^[0-9a-f]{16}$", repr=False, exclude_if=lambda seed: seed is None)
     ] = None
+    content: Annotated[int | None, Field(ge=1, le=64, exclude_if=lambda content: content is None)] = None
 
 
 class LinkWindow(Message):
