@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from hypothesis import HealthCheck, Phase, given
-from hypothesis import settings as hypothesis_settings
 from pydantic import SecretStr, TypeAdapter
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 from starlette.routing import Route
 
 from downlink.api import health
@@ -381,25 +376,6 @@ def test_the_page_of_the_api_shows_parameters_bodies_and_answers_without_a_scrip
     links, places = set(re.findall(r'href="#([^"]+)"', page)), re.findall(r' id="([^"]+)"', page)
     assert links <= set(places)
     assert len(places) == len(set(places))
-
-
-def test_drawn_requests_get_documented_answers(lab: Lab) -> None:
-    """Schemathesis draws requests to every route: no answer is a server error or of an undocumented status or shape."""
-    schema = schemathesis.openapi.from_asgi(f"{API}/openapi.json", lab.app)
-    checks = [not_a_server_error, status_code_conformance, response_schema_conformance]
-    for found in schema.get_all_operations():
-        operation = found.ok()
-        if operation.path != f"{API}/events":  # endless by design: tests/jobs/test_processes.py
-            draw(operation, {"Authorization": f"Bearer {lab.token}"}, checks)
-
-
-def draw(operation: Any, headers: dict[str, str], checks: list[Any]) -> None:
-    @hypothesis_settings(max_examples=4, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
-    @given(case=operation.as_strategy())
-    def check(case: Any) -> None:
-        case.call_and_validate(headers=headers, checks=checks)
-
-    check()
 
 
 def test_a_settings_object_names_no_secret(settings: Settings) -> None:
