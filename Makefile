@@ -230,7 +230,7 @@ bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (B
 	../$(BIN)/python -m bench.all
 
 # Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
-PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus caddy:caddy docker-compose:docker-compose pdftotext:poppler-utils systemd-analyze:systemd
+PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus caddy:caddy docker-compose:docker-compose pdftotext:poppler-utils systemd-analyze:systemd nft:nftables
 
 .PHONY: packages
 packages:

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -84,6 +85,9 @@ func (r *ProbeReceiver) Run(ctx context.Context, _ func()) {
 	answering.Wait()
 	if r.result.Ended == "" {
 		r.endBy(ctx, err)
+	}
+	if r.result.FirstByte.IsZero() && r.result.Ended != EndedAborted {
+		r.missed = fmt.Errorf("%w: %s took the connection over TCP, and no probe came from there over UDP (%s); check that the sender's UDP port can be reached as its TCP port can", ErrNoConnection, r.result.Peer, r.result.Ended)
 	}
 }
 

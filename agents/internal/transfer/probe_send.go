@@ -113,7 +113,7 @@ func (s *ProbeSender) meet(ctx context.Context, conn *net.TCPConn) error {
 		s.receiver, err = s.greeted(tcpAddress(conn.RemoteAddr()).Addr())
 	}
 	if err != nil {
-		return fmt.Errorf("no datagram of the receiver came: %w; check that UDP port %d of this host can be reached as its TCP port can", err, local.Port())
+		return fmt.Errorf("no datagram of the receiver came over UDP: %w; check that UDP port %d of this host can be reached as its TCP port can", err, local.Port())
 	}
 	return udp.SetReadDeadline(time.Time{})
 }

@@ -198,7 +198,7 @@ func TestNothingIsSentToWhoDoesNotKnowTheKey(t *testing.T) {
 	require.Len(t, arrivals, len((<-sent).probes))
 }
 
-func TestASenderWithoutAnyDatagramOfItsReceiverSaysWhatToCheck(t *testing.T) {
+func TestBothEndsOfProbesThatDoNotGetThroughSayWhatToCheck(t *testing.T) {
 	stop := transfer.Stop{After: 300 * time.Millisecond}
 	port := openPort(t, map[int]string{1: secret})
 	plan := sendPlan(stop)
@@ -207,7 +207,9 @@ func TestASenderWithoutAnyDatagramOfItsReceiverSaysWhatToCheck(t *testing.T) {
 	silent := startRelay(t, port, func(int64) bool { return true })
 	receives := receivePlan(port, stop)
 	receives.Address = silent.tcp.Addr().String()
-	_, _, _ = answerProbes(t.Context(), receives)
+	_, _, err := answerProbes(t.Context(), receives)
+	require.ErrorIs(t, err, transfer.ErrNoConnection)
+	require.ErrorContains(t, err, receives.Address+" took the connection over TCP, and no probe came from there over UDP")
 	found := <-sent
 	require.ErrorIs(t, found.err, transfer.ErrNoConnection)
 	require.ErrorContains(t, found.err, "UDP port")

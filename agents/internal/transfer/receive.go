@@ -102,13 +102,27 @@ func dial(ctx context.Context, plan ReceivePlan) (*net.TCPConn, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w; check the sender's data host and that its data port is open to this host", ErrNoConnection, err)
+		return nil, fmt.Errorf("%w: %s; check the sender's data host and that its data port is open to this host (%w)", ErrNoConnection, unreached(plan.Address, plan.Limits.DialLimit(), err), err)
 	}
 	tcp, isTCP := conn.(*net.TCPConn)
 	if !isTCP {
 		return nil, errors.Join(ErrNoConnection, conn.Close())
 	}
 	return tcp, nil
+}
+
+// unreached says of a failed dial what it tells of the way.
+func unreached(address string, patience time.Duration, err error) string {
+	timeout, isNet := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return address + " refused the connection over TCP: a firewall rejects it, or nothing listens there"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EACCES):
+		return address + " is out of reach over TCP: a firewall on the way rejects it, or there is no route to it"
+	case isNet && timeout.Timeout():
+		return fmt.Sprintf("%s did not answer over TCP within %s: a firewall or a NAT drops what is sent there, or the host is away", address, patience)
+	}
+	return address + " was not reached over TCP"
 }
 
 // refuseLoopback is asked with the address that a name was resolved to, before anything is sent.

@@ -261,6 +261,7 @@ func TestAReceiverWithoutASenderSaysSo(t *testing.T) {
 	require.NoError(t, port.Close())
 	_, err := transfer.Carry(t.Context(), transfer.NewReceiver(plan, quiet))
 	require.ErrorIs(t, err, transfer.ErrNoConnection)
+	require.ErrorContains(t, err, plan.Address+" refused the connection over TCP")
 }
 
 func TestAReceiverWithAWrongTicketSaysSo(t *testing.T) {

@@ -98,7 +98,7 @@ func checkRelayed(flow protocol.Flow, c config.Config) error {
 			continue // a name, which is judged when it is dialled
 		}
 		if err := refuseNeighbour(host.Unmap(), c.Policy); err != nil {
-			return refuse("flow %d: %s: %v", flow.Flow, peer.Agent, err)
+			return refuse("flow %d: %s: %v; the agent of a host behind a NAT needs the NAT's own address as its data_host", flow.Flow, peer.Agent, err)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ class Networks:
 
     def filter(self, name: str, rules: str) -> None:
         """nftables' rules there, in the place of those before."""
-        self.run(name, "nft", f"flush ruleset; {rules}")
+        self.run(name, "nft", f"flush ruleset\n{rules}")
 
     def serve(self, system: System, name: str, address: str) -> str:
         """The server's URL at this address of a namespace."""
@@ -152,7 +152,7 @@ def networks_beside(system: System) -> Iterator[Networks]:
 def quick_test(system: System, link: str) -> dict[str, Any]:
     """A quick test's run, once it has ended."""
     (found,) = (each for each in system.client.items("/links") if each["name"] == link)
-    run = system.client.post(f"/links/{found['id']}/quick-tests")["run_id"]
+    run = system.client.post(f"/links/{found['id']}/quick-test")["run_id"]
     return wait_ended(system, run)
 
 
