@@ -127,6 +127,10 @@ class Client:
     def _call(self, verb: str, path: str, **kwargs: Any) -> Any:
         try:
             answer = self._http.request(verb, path, **kwargs)
+        except UnicodeEncodeError as error:
+            raise InvalidError("text_invalid", "A text holds bytes that are no UTF-8; write it anew.") from error
+        except ValueError as error:  # JSON has neither
+            raise InvalidError("number_invalid", "nan and inf are no numbers here; write another one.") from error
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
         if answer.is_error:

@@ -93,7 +93,14 @@ def megabits(rate_bps: float | None) -> str:
 
 
 def megabytes(size_bytes: float | None) -> str:
-    return "" if size_bytes is None else f"{size_bytes / 1e6:,.0f} MB"
+    """In whole MB; what is less than one of them in kB, so that little is not shown as nothing."""
+    if size_bytes is None:
+        return ""
+    return f"{size_bytes / 1e3:,.0f} kB" if 0 < abs(size_bytes) < 1e6 else f"{size_bytes / 1e6:,.0f} MB"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def duration(seconds: float) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from downlink.cli.campaign_results import Which
 from downlink.cli.lookup import campaign_id, connect
-from downlink.cli.output import AsJson, Column, megabytes, moment, note, print_json, say, show
+from downlink.cli.output import AsJson, Column, counted, megabytes, moment, note, print_json, say, show
 from downlink.domain.errors import InvalidError
-from downlink.domain.retention import PARTS, Part
+from downlink.domain.retention import MOST_DAYS, PARTS, Part
 
-Days = Annotated[int | None, typer.Option(help="Days after the campaign's end; 0: for good")]
+Days = Annotated[int | None, typer.Option(min=0, max=MOST_DAYS, help="Days after the campaign's end; 0: for good")]
 PARTS_SAID = {
     "traces": "the raw traces",
     "series": "the raw traces and the one-second series",
@@ -42,8 +43,21 @@ PARTS_SHOWN: list[Column] = [
     ("would go", lambda p: PARTS_SAID[p["part"]]),
     ("runs", lambda p: p["runs"]),
     ("size", lambda p: megabytes(p["bytes"])),
-    ("goes at", lambda p: moment(p["due_at"]) or "never by rule"),
+    ("goes at", lambda p: p["goes"]),
 ]
+
+
+def _parts(found: Any) -> list[dict[str, Any]]:
+    """The parts, each with when it goes: with the first of it and of those that take it along."""
+    parts = found["parts"]
+    return [{**part, "goes": _goes(found, parts[place:])} for place, part in enumerate(parts)]
+
+
+def _goes(found: Any, taking: Sequence[Any]) -> str:
+    if due := [part["due_at"] for part in taking if part["due_at"]]:
+        return moment(min(due))
+    days = [days for part in taking if (days := found[f"{part['part']}_days"]) is not None]
+    return f"{counted(min(days), 'day')} after its end" if days and not found["is_pinned"] else "never by rule"
 
 
 def storage_command(as_json: AsJson = False) -> None:
@@ -80,7 +94,9 @@ def keep(
     if as_json:
         print_json(found)
         return
-    show(found["parts"], PARTS_SHOWN, as_json, "")
+    show(_parts(found), PARTS_SHOWN, as_json, "")
+    if is_preview:
+        note("Nothing was changed.")
     _remarks(found)
 
 
@@ -89,9 +105,12 @@ def _remarks(found: Any) -> None:
         note("It is pinned: nothing is removed.")
     if found["going"]:
         note(f"Being removed now: {PARTS_SAID[found['going']]}.")
-    if count := found["removed"]["traces_runs"]:
-        since = moment(found["removed"]["traces_at"])
-        note(f"The raw traces of {count} runs were removed from {since} on: their numbers cannot be computed again.")
+    for part, what in (("traces", "raw traces"), ("series", "one-second series")):
+        if count := found["removed"][f"{part}_runs"]:
+            since = moment(found["removed"][f"{part}_at"])
+            note(f"The {what} of {counted(count, 'run')} were removed from {since} on.")
+    if found["removed"]["traces_runs"]:
+        note("What was computed of them stays, and cannot be computed again.")
 
 
 def remove_data(
@@ -105,13 +124,15 @@ def remove_data(
     client = connect()
     found_id = campaign_id(client, campaign)
     (found,) = [each for each in client.get(f"/campaigns/{found_id}/retention")["parts"] if each["part"] == part]
-    note(f"This removes {PARTS_SAID[part]}: {found['runs']} runs, {megabytes(found['bytes'])}. It cannot be undone.")
+    note(
+        f"This removes {PARTS_SAID[part]}: {counted(found['runs'], 'run')}, {megabytes(found['bytes'])}. It cannot be undone."
+    )
     if Part(part) is not Part.ALL:
         note("What was computed stays, and cannot be computed again.")
     if not is_sure:
         typer.confirm("Remove it?", abort=True, err=True)
     client.post(f"/campaigns/{found_id}/removal", {"part": part})
-    say("The server removes it; `downlink campaigns keep` shows how far it is.")
+    say(f"The server removes it; `downlink campaigns keep {quote(campaign)}` shows how far it is.")
 
 
 COMMANDS: Mapping[str, Callable[..., None]] = {"keep": keep, "remove-data": remove_data}
