@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"downlink/agents/internal/diskfile"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/spool"
 	"downlink/agents/internal/trial"
@@ -57,10 +59,13 @@ func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
 		return
 	}
 	if why := a.restFor(time.Now(), order.DeadlineS); why != "" {
-		a.decline(order.RunRef, why)
+		a.decline(order.RunRef, protocol.ReasonHostBusy, why)
 		return
 	}
-	if err := a.marker.set(order.RunRef, phaseBegun); err != nil {
+	if err := a.marker.set(order.RunRef, phaseBegun); diskfile.IsFull(err) {
+		a.decline(order.RunRef, protocol.ReasonDiskFull, fmt.Sprintf("the disk of this agent's state folder is full: %v; free some", err))
+		return
+	} else if err != nil {
 		a.log.Error("an order was not taken", "run_id", order.RunID, "error", err)
 		return
 	}

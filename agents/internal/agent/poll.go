@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"time"
 
 	"downlink/agents/internal/protocol"
@@ -186,9 +187,10 @@ func (f *factsKeeper) told(facts *protocol.Host) {
 	}
 }
 
-// fingerprint leaves out the free disk but for its order of magnitude, which would be news all the time.
+// fingerprint leaves out the free disk but for its order of magnitude, since the number itself would be news all the time. It is
+// news when half of it is gone: that a pre-flight sees a small disk fill up.
 func fingerprint(facts protocol.Host) []byte {
-	facts.SpoolFreeBytes >>= 30
+	facts.SpoolFreeBytes = int64(bits.Len64(uint64(max(0, facts.SpoolFreeBytes))))
 	facts.Clock = nil
 	encoded, err := json.Marshal(facts)
 	if err != nil {

@@ -85,12 +85,12 @@ func (a *Agent) isInTrial() bool {
 	return a.state.trial != nil
 }
 
-// decline answers an order for a run that must not begin. The server plans the run again for later.
-func (a *Agent) decline(ref protocol.RunRef, why string) {
+// decline answers an order for a run that must not begin. Where this host is busy, the server plans the run again for later.
+func (a *Agent) decline(ref protocol.RunRef, reason protocol.Reason, why string) {
 	a.log.Info("run declined", "run_id", ref.RunID, "attempt", ref.Attempt, "why", why)
 	err := a.outbox.Add(ref, protocol.Failed{
 		EventHead: protocol.EventHead{Kind: protocol.KindFailed, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}},
-		Reason:    protocol.ReasonHostBusy, Detail: why,
+		Reason:    reason, Detail: why,
 	})
 	if err != nil {
 		a.log.Error("that a run was declined cannot be noted", "run_id", ref.RunID, "error", err)

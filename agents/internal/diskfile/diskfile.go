@@ -7,7 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
+
+// IsFull tells whether an error means that there was no room, on the disk or for this user.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // Write replaces a file's content: temporary name, sync, rename, sync of the folder.
 func Write(path string, content []byte, mode fs.FileMode) (err error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"downlink/agents/internal/diskfile"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
@@ -39,6 +40,9 @@ var (
 func asFailure(err error) *Failure {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure
+	}
+	if diskfile.IsFull(err) {
+		return &Failure{Reason: protocol.ReasonDiskFull, Detail: err.Error()}
 	}
 	for _, known := range []struct {
 		target error

@@ -103,7 +103,8 @@ func (o *Outbox) load(number int) {
 	o.queue = append(o.queue, queued{number: number, letter: l})
 }
 
-// Add returns once the event is safe on disk.
+// Add returns once the event is safe on disk. One that finds no room there is kept in memory: with the process it is lost, but
+// without it the server would not hear why a run ended, which may be for want of room.
 func (o *Outbox) Add(ref protocol.RunRef, event protocol.Event) error {
 	body, err := protocol.EncodeEvent(event)
 	if err != nil {
@@ -116,7 +117,10 @@ func (o *Outbox) Add(ref protocol.RunRef, event protocol.Event) error {
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	if err := diskfile.Write(o.path(o.next), content, 0o600); err != nil {
+	switch err := diskfile.Write(o.path(o.next), content, 0o600); {
+	case diskfile.IsFull(err):
+		o.log.Warn("an event found no room on disk and is kept in memory until it is delivered", "run_id", ref.RunID, "error", err)
+	case err != nil:
 		return fmt.Errorf("keep event: %w", err)
 	}
 	q := queued{number: o.next, letter: l}

@@ -132,14 +132,21 @@ def state_of(system: System, host: Placed) -> Path:
 
 @contextmanager
 def networks_beside(system: System) -> Iterator[Networks]:
-    """Networks beside the session's stack; with their programs they go, and the agents and links that were made meanwhile."""
+    """Networks beside the session's stack; they go with what lives in them."""
     if os.geteuid() != 0:
         pytest.skip("needs root: makes network namespaces")
+    with added_to(system):
+        yield Networks(system.stack.supervisor)
+
+
+@contextmanager
+def added_to(system: System) -> Iterator[None]:
+    """Programs that are started meanwhile end afterwards, the last one first; agents and links that are made meanwhile go."""
     supervisor = system.stack.supervisor
     before = set(supervisor.names())
     known = {path: {each["id"] for each in system.client.items(path)} for path in ("/links", "/agents")}
     try:
-        yield Networks(supervisor)
+        yield
     finally:
         for name in reversed([each for each in supervisor.names() if each not in before]):
             supervisor.stop(name)
