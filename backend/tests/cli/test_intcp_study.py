@@ -69,11 +69,12 @@ def test_a_figure_has_a_column_for_each_link_and_a_line_for_each_condition(tmp_p
         for cycle, value in enumerate(values, 1)
     ]
     failed = {**rows[0], "cycle": 3, "state": "failed", "goodput_bps": 1.0}
-    archive(tmp_path, "004-5a", [*rows, failed, {**rows[0], "phase": "steady", "goodput_bps": 1.0}])
-    page = write(tmp_path, tmp_path / "study.md")
-    _, two, four, *_, ten = cells(page, "INTCP")
+    archive(tmp_path, "004-5a", [*rows, failed, {**rows[0], "phase": "steady", "goodput_bps": 15e6}])
+    whole, steady = write(tmp_path, tmp_path / "study.md").split("Goodput from 10 to 50 s")
+    _, two, four, *_, ten = cells(whole, "INTCP")
     assert two.startswith("16.5 (")
     assert (four, ten) == ("-", "18 (18 to 18)")
+    assert cells(steady, "INTCP")[1:] == ["15", "-", "-", "-", "-"]
 
 
 def test_a_part_that_is_off_is_compared_pair_by_pair(tmp_path: Path) -> None:
