@@ -112,8 +112,8 @@ def try_channel(units: UnitFactory, channel_id: UUID, now: datetime, courier: Co
         last = rows.last_test_at(unit, channel_id)
         if last and now - last < TEST_EVERY:
             raise ConflictError("test_too_soon", "A test was sent a moment ago; wait five seconds.")
-        notification_id = notifications.add(unit, channel_id, notice_of_test(channel.name, str(uuid4()), now), now)
-        row = notifications.find(unit, notification_id) if notification_id else None
+        added = notifications.add(unit, channel_id, [notice_of_test(channel.name, str(uuid4()), now)], now)
+        row = notifications.find(unit, added[0]) if added else None
         if row is None:
             raise NotFoundError("channel_not_found", f"There is no channel {channel_id}.")
         # Given up on until it is sent: the tick leaves it alone.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from uuid import UUID
 
 from downlink.domain.notification import (
@@ -78,9 +79,14 @@ def _notify_of(unit: Unit, here: Sequence[Channel], found: Happened, now: dateti
 
 def _add_departures(unit: Unit, channel_id: UUID, departures: Iterable[Departure], now: datetime) -> None:
     """One for each row of runs outside: where every run of a campaign is, nobody wants a mail of each."""
+    first: dict[str, Departure] = {}
     for each in departures:
-        if not notifications.has_any(unit, channel_id, each.keys):
-            _add(unit, channel_id, [departed(each)], now)
+        first.setdefault(each.series, each)
+    if not first:
+        return
+    keys = {series: [each.key_of(run_id) for run_id in each.in_row] for series, each in first.items()}
+    known = notifications.known(unit, channel_id, list(chain.from_iterable(keys.values())))
+    _add(unit, channel_id, [departed(each) for series, each in first.items() if known.isdisjoint(keys[series])], now)
 
 
 def _anybody(wishes: Mapping[UUID, Wishes], topic: Topic) -> bool:
@@ -121,9 +127,7 @@ def watch_agents(unit: Unit, now: datetime) -> None:
 
 
 def _add(unit: Unit, channel_id: UUID, found: Iterable[Notice | None], now: datetime) -> None:
-    for notice in found:
-        if notice:
-            notifications.add(unit, channel_id, notice, now)
+    notifications.add(unit, channel_id, filter(None, found), now)
 
 
 def send_due(unit: Unit, now: datetime) -> None:

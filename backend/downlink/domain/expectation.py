@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import takewhile
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -89,20 +89,13 @@ def unmet(found: Iterable[Check]) -> dict[int, list[Check]]:
     return outside
 
 
-def series_around(runs: Sequence[tuple[UUID, Sequence[Check]]], run_id: UUID, expectation: int) -> tuple[UUID, ...]:
-    """The runs around this one that lie outside, it included, with none inside between them. runs: of one condition on one link,
-    in their order. Empty where it lies inside. Runs without the number count for nothing."""
-    judged = [(id_, bool(unmet(own))) for id_, found in runs if (own := _of(found, expectation))]
-    at = next((place for place, (id_, is_outside) in enumerate(judged) if id_ == run_id and is_outside), None)
-    if at is None:
-        return ()
-    before = takewhile(lambda each: each[1], reversed(judged[:at]))
-    after = takewhile(lambda each: each[1], judged[at:])
-    return (*reversed([id_ for id_, _ in before]), *(id_ for id_, _ in after))
-
-
-def _of(found: Iterable[Check], expectation: int) -> list[Check]:
-    return [each for each in found if each.expectation == expectation]
+def series_outside(runs: Iterable[tuple[UUID, Sequence[Check]]], expectation: int) -> dict[UUID, tuple[UUID, ...]]:
+    """By run that lies outside: the runs around it that do, it included, with none inside between them; one tuple for all of
+    these. runs: of one condition on one link, in their order. Runs without the number count for nothing."""
+    judged = ((id_, own) for id_, made in runs if (own := [each for each in made if each.expectation == expectation]))
+    stretches = groupby(judged, key=lambda run: bool(unmet(run[1])))
+    found = (tuple(id_ for id_, _ in stretch) for is_outside, stretch in stretches if is_outside)
+    return {id_: series for series in found for id_ in series}
 
 
 def sentence(outside: Iterable[Check]) -> str:

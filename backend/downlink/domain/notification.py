@@ -153,8 +153,9 @@ class Departure:
         return f"run:{run_id}:unexpected:{self.expectation}"
 
     @property
-    def keys(self) -> list[str]:
-        return [self.key_of(run_id) for run_id in self.in_row]
+    def series(self) -> str:
+        """The same for all of its row."""
+        return self.key_of(self.in_row[0])
 
 
 def ended(end: CampaignEnd) -> Notice:

@@ -11,7 +11,7 @@ from sqlalchemy import Row, and_, func, select, text, tuple_
 
 from downlink.domain.agent import AgentStatus, is_online, is_present
 from downlink.domain.campaign_state import CampaignState
-from downlink.domain.expectation import Check, checks_of, series_around, unmet
+from downlink.domain.expectation import Check, checks_of, series_outside, unmet
 from downlink.domain.notification import FAILED, NOT_COUNTED, AgentSight, CampaignEnd, Departure, RunEnd, Volume
 from downlink.domain.run import RunState
 from downlink.storage.campaigns import IS_NEEDED, campaign_of
@@ -115,13 +115,15 @@ def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
         row.id: row
         for row in unit.session.execute(names.where(Campaign.id.in_({run.campaign_id for run in found.values()})))
     }
-    rows = {
-        side: _checked(unit, *side) for side in {(run.campaign_id, run.link, run.condition) for run in found.values()}
+    rows = {side: _checked(unit, *side) for side in set(map(_side, found.values()))}
+    series = {
+        (*side, expectation): series_outside(rows[side], expectation)
+        for side, expectation in {(_side(found[each.run_id]), each.expectation) for each in outside}
     }
     made = []
     for each in outside:
         run = found[each.run_id]
-        in_row = series_around(rows[run.campaign_id, run.link, run.condition], run.id, each.expectation)
+        in_row = series[*_side(run), each.expectation].get(run.id)
         if in_row:
             own, (_, campaign, owner_id) = unmet(checks_of(run.checks))[each.expectation], campaigns[run.campaign_id]
             made.append(
@@ -131,6 +133,11 @@ def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
                 )
             )  # fmt: skip
     return made
+
+
+def _side(run: Run) -> tuple[UUID, str, str]:
+    """Whose runs are in one order."""
+    return run.campaign_id, run.link, run.condition
 
 
 def _checked(unit: Unit, campaign_id: UUID, link: str, condition: str) -> list[tuple[UUID, list[Check]]]:

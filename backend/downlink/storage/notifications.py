@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, delete, or_, select, update
+from sqlalchemy import ARRAY, ColumnElement, Text, and_, any_, delete, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from downlink.domain.notification import Notice
@@ -18,24 +18,32 @@ def is_open() -> ColumnElement[bool]:
     return and_(Notification.sent_at.is_(None), Notification.gave_up_at.is_(None))
 
 
-def add(unit: Unit, channel_id: UUID, notice: Notice, now: datetime) -> UUID | None:
-    """Its number; None where the channel has this notice already."""
-    body = {
+def add(unit: Unit, channel_id: UUID, notices: Iterable[Notice], now: datetime) -> list[UUID]:
+    """Their numbers, without those that the channel has already."""
+    rows = [
+        {
+            "channel_id": channel_id, "key": each.key, "topic": each.topic, "type": each.type, "title": each.title,
+            "body": _body(each), "agent_id": each.agent, "created_at": now, "due_at": now,
+        }
+        for each in notices
+    ]  # fmt: skip
+    new = insert(Notification).on_conflict_do_nothing(constraint="uq_notifications_key").returning(Notification.id)
+    return list(unit.session.scalars(new, rows)) if rows else []
+
+
+def _body(notice: Notice) -> dict[str, object]:
+    return {
         "type": notice.type, "timestamp": notice.at.isoformat(), "title": notice.title, "text": notice.text,
         "path": notice.path, "data": dict(notice.data),
     }  # fmt: skip
-    values = {
-        "channel_id": channel_id, "key": notice.key, "topic": notice.topic, "type": notice.type, "title": notice.title,
-        "body": body, "agent_id": notice.agent, "created_at": now, "due_at": now,
-    }  # fmt: skip
-    new = insert(Notification).values(values).on_conflict_do_nothing(constraint="uq_notifications_key")
-    return unit.session.execute(new.returning(Notification.id)).scalar_one_or_none()
 
 
-def has_any(unit: Unit, channel_id: UUID, keys: Collection[str]) -> bool:
-    """Whether the channel has a notice with one of these keys."""
-    query = select(Notification.id).where(Notification.channel_id == channel_id, Notification.key.in_(keys))
-    return unit.session.scalar(query.limit(1)) is not None
+def known(unit: Unit, channel_id: UUID, keys: Sequence[str]) -> set[str]:
+    """Those of the keys of which the channel has a notice."""
+    is_asked = Notification.key == any_(
+        literal(list(keys), ARRAY(Text))
+    )  # one parameter: of more than 65,535 no query is taken
+    return set(unit.session.scalars(select(Notification.key).where(Notification.channel_id == channel_id, is_asked)))
 
 
 def find(unit: Unit, notification_id: UUID, *, is_locked: bool = False) -> Notification | None:

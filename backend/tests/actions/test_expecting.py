@@ -16,7 +16,9 @@ from downlink.actions.reanalysis import analyse_again
 from downlink.cli.client import Access, Client
 from downlink.cli.runs import show_run
 from downlink.domain.campaign_state import CampaignState
-from downlink.domain.notification import Topic
+from downlink.domain.expectation import Check
+from downlink.domain.notification import Departure, Topic, departed
+from downlink.storage import notifications
 from downlink.storage.tables import Campaign, Event
 from tests.actions.test_faults import ONE, pair
 from tests.actions.test_notifications import deliver, kinds, make, stored
@@ -27,6 +29,7 @@ from tests.fixtures.scripted_agent import RttOfRuns, ScriptedAgent
 NEAR, FAR = 600, 900
 SHORT = {"stop": {"seconds": 3}, "phases": {"startup_s": 1, "steady_s": 1}, "limits": {"attempts": 1}}
 EXPECT: list[dict[str, Any]] = [{"metric": "overall.rtt_ms", "below": 700}]
+FAR_CHECK = Check(1, "overall.rtt_ms", 1, float(FAR), None, 700.0)
 SAID = "RTT of flow 1, overall: 900 ms, expected below 700."
 
 
@@ -213,3 +216,16 @@ def test_the_preview_says_what_no_run_would_have(lab: Lab) -> None:
     body = {"campaign": {"name": "a", "links": ["geo"], **asked(1, [{**EXPECT[0], "link": "leo"}])}}
     refused = lab.call("POST", "/campaigns/preview", body, expect=422)
     assert refused["details"]["problems"][0]["place"] == "expect[0].link"
+
+
+def test_a_channel_is_asked_for_more_keys_than_a_query_has_parameters(lab: Lab) -> None:
+    channel = make(lab, "http://127.0.0.1:1/").id
+    notice = departed(
+        Departure(UUID(int=5), UUID(int=1), "c", None, "geo", "on", 1, lab.now(), 1, [FAR_CHECK], [UUID(int=5)])
+    )
+    with lab.units() as unit:
+        assert len(notifications.add(unit, channel, [notice, notice], lab.now())) == 1
+        assert notifications.add(unit, channel, [notice], lab.now()) == []
+        keys = [f"run:{UUID(int=number)}:unexpected:1" for number in range(70_000)]
+        assert notifications.known(unit, channel, keys) == {notice.key}
+        assert notifications.known(unit, channel, keys[:5]) == set()

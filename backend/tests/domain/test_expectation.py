@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from downlink.domain.expectation import Check, Expectation, checks, checks_of, sentence, series_around, unmet
+from downlink.domain.expectation import Check, Expectation, checks, checks_of, sentence, series_outside, unmet
 
 GOODPUT, RTT, WAITING = "overall.goodput_bps", "steady.rtt_ms", "overall.waiting_bytes"
 NUMBERS = {(GOODPUT, 2): 3e6, (GOODPUT, 1): 12.1e6, (RTT, 1): 600.0, (WAITING, None): 5e4}
@@ -84,10 +84,10 @@ OUT, IN, NONE = [of(1, above=2)], [of(3, above=2)], [of(1, above=2, expectation=
 )
 def test_a_row_goes_from_inside_to_inside(runs: list[list[Check]], at: int, expected: list[int]) -> None:
     ids = [UUID(int=number) for number in range(len(runs))]
-    found = series_around(list(zip(ids, runs, strict=True)), ids[at], 1)
-    assert [each.int for each in found] == expected
+    found = series_outside(zip(ids, runs, strict=True), 1)
+    assert [each.int for each in found.get(ids[at], ())] == expected
 
 
 def test_one_flow_outside_is_enough_for_a_run_to_be_outside() -> None:
     run = UUID(int=1)
-    assert series_around([(run, [*IN, *OUT])], run, 1) == (run,)
+    assert series_outside([(run, [*IN, *OUT])], 1) == {run: (run,)}
