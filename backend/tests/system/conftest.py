@@ -16,6 +16,7 @@ from downlink.stack.launcher import Stack, running
 from downlink.stack.process import wait_until
 from downlink.stack.rig import Host, Rig, check_host, wait_online
 from tests.system.hoststate import MARK, read_host_state
+from tests.system.packaged import NEXT, VERSION, build
 
 ROOT = Path(__file__).resolve().parents[3]
 AGENT = ROOT / "agents" / "bin" / "downlink-agent"
@@ -120,3 +121,12 @@ def link_body(facts: dict[str, Any]) -> dict[str, Any]:
         "is_emulated": True,
         "profile": PROFILE,
     }
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The agent's packages, in a folder for each version."""
+    folder = tmp_path_factory.mktemp("packages")
+    for version in (VERSION, NEXT):
+        build(version, folder / version)
+    return folder

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from downlink.stack.launcher import Stack
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.rig import AGENT_STOP_S, wait_online
 from tests.system.conftest import AGENT, ENDED, System
@@ -82,11 +83,11 @@ class Networks:
         """nftables' rules there, in the place of those before."""
         self.run(name, "nft", f"flush ruleset\n{rules}")
 
-    def serve(self, system: System, name: str, address: str) -> str:
+    def serve(self, stack: Stack, name: str, address: str) -> str:
         """The server's URL at this address of a namespace."""
         program, command = (
             f"serve-{name}",
-            [sys.executable, "-c", SERVE, address, str(SERVER_PORT), str(system.stack.socket)],
+            [sys.executable, "-c", SERVE, address, str(SERVER_PORT), str(stack.socket)],
         )
         self.supervisor.start(Program(program, self.inside(name, command), group="nets"))
         self.supervisor.wait_ready(program, lambda: self.supervisor.log_tail(program) == "ready", timeout_s=20)

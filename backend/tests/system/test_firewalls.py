@@ -73,7 +73,7 @@ def networks(system: System) -> Iterator[Networks]:
         for name, gateway in GATEWAYS.items():
             networks.route(name, gateway)
         networks.filter("nat", MASQUERADE)
-        start_agents(system, networks, networks.serve(system, "net", SERVER), HOSTS)
+        start_agents(system, networks, networks.serve(system.stack, "net", SERVER), HOSTS)
         for link in LINKS:
             system.client.post("/links", link)
         yield networks

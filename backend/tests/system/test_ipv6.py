@@ -54,7 +54,7 @@ def ipv6(system: System) -> Iterator[Networks]:
             networks.add(name)
             networks.join(name, [f"{address}/64"], "router", [f"{gateway(name)}/64"])
             networks.route(name, gateway(name))
-        start_agents(system, networks, networks.serve(system, "router", SERVER), HOSTS)
+        start_agents(system, networks, networks.serve(system.stack, "router", SERVER), HOSTS)
         system.client.post("/links", LINK)
         yield networks
 
