@@ -58,7 +58,7 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 STUDIES := 000 001 002 003 checks
 CAUSES := bbr
 # Paper 004's figures.
-FIGURE := 5a 5b 5c 6-low 6-high parts several buffers
+FIGURE := 5a 5b 5c 6-low 6-high 7 parts several buffers
 
 .PHONY: studies
 studies: install ## As root, four hours on a quiet machine: the studies of docs/reproduction but 004, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on

@@ -36,6 +36,8 @@ _ASKED_OF_FLOWS = (
     "carrier",
     "offer",
     "relays",
+    "receiver_number",
+    "content",
 )
 _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
 
@@ -129,13 +131,20 @@ def _flows(condition: Condition, link: Link) -> Iterator[Columns]:
         yield {
             "flow": number,
             "sender": link.senders[flow.sender - 1],
-            "receiver": link.receiver,
+            "receiver": link.receivers[flow.receiver - 1],
+            "receiver_number": flow.receiver,
+            "content": flow.content and _first_of(condition, flow.content),
             **_carried(flow.transport),
             "start_s": flow.start_s,
             "offer": flow.offer and asdict(flow.offer),
             "relays": list(link.relays) if flow.passes_relays else [],
             "ticket": make_secret(TICKET),
         }
+
+
+def _first_of(condition: Condition, content: int) -> int:
+    """The number of the first flow that asks for a content."""
+    return next(number for number, flow in enumerate(condition.flows, 1) if flow.content == content)
 
 
 def _carried(transport: Transport) -> Columns:
@@ -154,7 +163,8 @@ def _carried(transport: Transport) -> Columns:
 
 def _hosts(condition: Condition, link: Link) -> Iterator[Columns]:
     sending = [(link.senders[number - 1], "sender", condition.sender) for number in condition.senders]
-    for agent, role, settings in ((link.receiver, "receiver", condition.receiver), *sending):
+    receiving = [(link.receivers[number - 1], "receiver", condition.receiver) for number in condition.receivers]
+    for agent, role, settings in (*receiving, *sending):
         yield {"agent": agent, "roles": [role], "settings_asked": {**settings, **ALWAYS_ASKED}}
     for relay in link.relays if condition.passes_relays else ():
         yield {"agent": relay, "roles": ["relay"], "settings_asked": dict(condition.relay)}

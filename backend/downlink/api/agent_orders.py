@@ -98,6 +98,7 @@ def _flow(flow: RunFlow, agent: str, facts: OrderFacts) -> FlowOrder:
         receivers=[receiver],
         offer=Offer.model_validate(flow.offer) if flow.offer else None,
         place=point.place if point else None,
+        content=flow.content,
     )
     if flow.relays:
         _name_neighbours(order, flow, agent, facts)
@@ -116,11 +117,16 @@ def _name_neighbours(order: FlowOrder, flow: RunFlow, agent: str, facts: OrderFa
         return Neighbour(agent=way[place], host=facts.data_hosts.get(way[place]), hop=hop, key=key)
 
     if at > 0:
-        order.upstream = neighbour(at - 1, at)
+        order.upstream = neighbour(at - 1, _hop_after(flow, at - 1))
     if at + 1 < len(way):
-        order.downstream = [neighbour(at + 1, at + 1)]
+        order.downstream = [neighbour(at + 1, _hop_after(flow, at))]
     if is_intcp and secret and order.role != "relay":
-        order.content_seed = content_seed(secret, flow.flow)
+        order.content_seed = content_seed(secret, flow.content or flow.flow)
+
+
+def _hop_after(flow: RunFlow, at: int) -> int:
+    """The number of the hop behind a place of the way: behind the last relay each of the link's receivers has its own."""
+    return at + (flow.receiver_number if at + 2 == len(flow.way) else 1)
 
 
 def _transport(flow: RunFlow) -> TcpTransport | ProbeTransport | SplitTransport | IntcpTransport:

@@ -21,7 +21,7 @@ COLUMNS: list[Column] = [
     ("orbit", lambda k: k["orbit"]),
     ("rate", lambda k: megabits(k["nominal_rate_bps"])),
     ("base RTT", lambda k: f"{k['base_rtt_ms']:g} ms"),
-    ("receiver", lambda k: k["receiver"]),
+    ("receiver", lambda k: ", ".join((k["receiver"], *k.get("further_receivers", ())))),
     ("senders", lambda k: ", ".join(k["senders"])),
     ("relays", lambda k: ", ".join(k.get("relays", ()))),
     ("allowance", lambda k: megabytes(k["allowance_bytes"])),
@@ -56,6 +56,9 @@ def create(
     relay: Annotated[
         list[str] | None, typer.Option(help="An agent on the way; repeat in order from the sender to the receiver")
     ] = None,
+    further_receiver: Annotated[
+        list[str] | None, typer.Option(help="Another receiver that hangs at the way; repeat in order, from the second")
+    ] = None,
     operator: str = "",
     allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month")] = None,
     reset_day: Annotated[int, typer.Option(min=1, max=28, help="When its month begins")] = 1,
@@ -77,6 +80,7 @@ def create(
         "receiver": receiver,
         "senders": sender,
         **({"relays": relay} if relay else {}),
+        **({"further_receivers": further_receiver} if further_receiver else {}),
         "allowance_bytes": allowance_bytes,
         "reset_day": reset_day,
         "is_emulated": profile is not None,
@@ -102,6 +106,10 @@ def change(
         list[str] | None,
         typer.Option(help="An agent on the way, in place of those before; repeat in order. '' for none"),
     ] = None,
+    further_receiver: Annotated[
+        list[str] | None,
+        typer.Option(help="Another receiver at the way, in place of those before; repeat in order. '' for none"),
+    ] = None,
     latitude: Annotated[float | None, typer.Option(help="Of the terminal, degrees north: for its weather")] = None,
     longitude: Annotated[float | None, typer.Option(help="Degrees east")] = None,
     is_placeless: Annotated[bool, typer.Option("--no-place", help="Take latitude and longitude away")] = False,
@@ -114,6 +122,8 @@ def change(
     }
     if relay:
         body["relays"] = [name for name in relay if name]
+    if further_receiver:
+        body["further_receivers"] = [name for name in further_receiver if name]
     body |= _place(latitude, longitude, is_placeless=is_placeless)
     if not body:
         raise InvalidError("nothing_to_change", "Say what to change; `downlink links change --help` lists it.")

@@ -116,6 +116,7 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
                 yield Problem(place, f"must be below the {stop.seconds:g} s after which the run stops.")
         yield from _broken_probes(number, condition, stop)
         yield from _broken_ways(number, condition)
+        yield from _broken_receivers(number, condition)
     yield from _broken_vary(file)
     yield from _broken_timetable(file)
     yield from _broken_trigger(file)
@@ -204,6 +205,26 @@ def _broken_ways(number: int, condition: ConditionPart) -> Iterator[Problem]:
         yield Problem(place, "has INTCP flows of several senders; all INTCP flows of a condition have one sender.")
     if any(each != options[0] for each in options):
         yield Problem(place, "gives its INTCP flows different options; all of a condition share them.")
+
+
+def _broken_receivers(number: int, condition: ConditionPart) -> Iterator[Problem]:
+    """Who asks for what: a receiver asks for a content once, and the first receiver always takes part."""
+    place = f"conditions[{number}].flows"
+    if condition.flows and all(flow.receiver != 1 for flow in condition.flows):
+        yield Problem(place, "has no flow to receiver 1, which restarts an emulated link for each run; give it one.")
+    asked: dict[int, tuple[set[int], object]] = {}
+    for index, flow in enumerate(condition.flows):
+        if flow.content is None:
+            continue
+        receivers, offer = asked.setdefault(flow.content, (set(), flow.offer))
+        if flow.receiver in receivers:
+            why = (
+                f"is the second flow to receiver {flow.receiver} with this content; a receiver asks for a content once."
+            )
+            yield Problem(f"{place}[{index}].content", why)
+        if flow.offer != offer:
+            yield Problem(f"{place}[{index}].offer", "differs from that of another flow with the same content.")
+        receivers.add(flow.receiver)
 
 
 def _broken_vary(file: CampaignFile) -> Iterator[Problem]:

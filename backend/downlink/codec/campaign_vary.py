@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from downlink.domain.campaign import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, SPLIT
+from downlink.domain.link import MAX_RECEIVERS
 from downlink.domain.setting import settings
 
 Data = dict[str, Any]
@@ -80,6 +81,7 @@ def _setters() -> dict[str, Setter]:
     intcp = dict.fromkeys((*INTCP_RANGES, *INTCP_CHOICES))
     hosts = (f"{part}.{name}" for part in ("sender", "receiver", "relay") for name in settings())
     return {
+        "receivers": _receivers_setter,
         "transport": _flow_setter("transport", ("tcp", SPLIT, INTCP)),
         "cc": _flow_setter("cc", ("tcp", SPLIT)),
         "relay_cc": _flow_setter("relay_cc", (SPLIT,)),
@@ -121,6 +123,19 @@ def _nested_setter(part: str, key: str) -> Setter:
         return bool(found)
 
     return give
+
+
+def _receivers_setter(condition: Data, value: Any) -> bool:
+    """As many flows as receivers, from the first on, each like the one flow that there is; INTCP's ask for one content."""
+    found = _flows(condition)
+    if len(found) != 1 or len(condition["flows"]) != 1 or "receiver" in found[0]:
+        return False
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_RECEIVERS:
+        found[0]["receiver"] = value  # which the shape of a flow refuses
+        return True
+    shared = {"content": 1, **found[0]} if found[0].get("transport") == INTCP else found[0]
+    condition["flows"] = [{**deepcopy(shared), "receiver": number} for number in range(1, value + 1)]
+    return True
 
 
 def _stop_setter(key: str) -> Setter:

@@ -18,11 +18,12 @@ from downlink.domain.campaign import (
     SPLIT,
     Scalar,
 )
-from downlink.domain.link import MAX_SENDERS
+from downlink.domain.link import MAX_RECEIVERS, MAX_SENDERS
 from downlink.domain.text import is_storable
 
 MAX_RATE_BPS = 10**12
 MAX_OPTION = 2**63
+MAX_CONTENT = 64
 # TCP_CA_NAME_MAX is 16 with the closing zero.
 CC_NAME = r"[A-Za-z0-9_-]{1,15}"
 
@@ -73,6 +74,12 @@ class FlowPart(Part):
     sender: Annotated[int, Field(strict=True, ge=1, le=MAX_SENDERS), WHOLE] = Field(
         default=1, description="Which of the link's senders"
     )
+    receiver: Annotated[int, Field(strict=True, ge=1, le=MAX_RECEIVERS), WHOLE] = Field(
+        default=1, description="Which of the link's receivers"
+    )
+    content: Annotated[int, Field(strict=True, ge=1, le=MAX_CONTENT), WHOLE] | None = Field(
+        default=None, description="INTCP flows of a condition with the same number here ask for the same bytes"
+    )
     start_s: LaterSeconds = Field(default=0.0, description="Seconds after the start of the run")
     options: dict[
         Annotated[str, STORABLE],
@@ -90,7 +97,7 @@ class FlowPart(Part):
             for key in ("cc", "options", "pacing_rate_bps"):
                 if key in self.model_fields_set:
                     raise at(key, "does not go with probe: a probe flow has no congestion control.")
-            for key in ("transport", "relay_cc", "offer"):
+            for key in ("transport", "relay_cc", "offer", "content"):
                 if key in self.model_fields_set:
                     raise at(key, "does not go with probe: a probe flow carries no data.")
         return self
@@ -102,6 +109,8 @@ class FlowPart(Part):
         if self.cc == INTCP:
             raise at("cc", "names a congestion control; write transport: intcp for an INTCP flow.")
         if self.transport != INTCP:
+            if self.content is not None:
+                raise at("content", "goes with transport: intcp alone, whose relays may keep what passed for others.")
             return self
         for key in ("cc", "pacing_rate_bps"):
             if key in self.model_fields_set:
@@ -113,7 +122,7 @@ class FlowPart(Part):
 
     def to_domain(self) -> domain.FlowPlan:
         offer = domain.Offer(self.offer.message_bytes, self.offer.every_ms) if self.offer else None
-        return domain.FlowPlan(self._transport(), self.sender, self.start_s, offer=offer)
+        return domain.FlowPlan(self._transport(), self.sender, self.start_s, self.receiver, offer, self.content)
 
     def _transport(self) -> domain.Transport:
         if self.probe is not None:

@@ -183,34 +183,44 @@ class Varied:
     of: str
 
 
+_OF_FLOWS = ("sender", "receiver", "start_s", "transport", "offer", "content")
+
+
 @dataclass(frozen=True)
 class FlowPlan:
     """One flow of a condition. start_s: offset from the run's zero.
 
-    sender: the place in the link's senders, from 1. receivers: the places of its receivers, of which a link has one.
+    sender, receiver: the places in the link's senders and receivers, from 1. content: flows of a condition that have the same
+    number here ask for the same bytes; None for bytes of its own.
     """
 
     transport: Transport = field(default_factory=Tcp)
     sender: int = 1
     start_s: float = 0.0
-    receivers: tuple[int, ...] = (1,)
+    receiver: int = 1
     offer: Offer | None = None
+    content: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As the campaign file has it: TCP goes without its name, and the link's one receiver too."""
+        """As the campaign file has it: TCP goes without its name, and the link's first receiver too."""
         own = asdict(self.transport)
         if self.is_probe:
             own = {PROBE: own}
         elif self.kind != TCP:
             own = {"transport": self.kind, **({"options": own} if self.kind == INTCP else own)}
         offer = {"offer": asdict(self.offer)} if self.offer else {}
-        return {"sender": self.sender, "start_s": self.start_s, **own, **offer}
+        receiver = {"receiver": self.receiver} if self.receiver != 1 else {}
+        content = {"content": self.content} if self.content is not None else {}
+        return {"sender": self.sender, **receiver, "start_s": self.start_s, **own, **offer, **content}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FlowPlan:
-        own = {key: value for key, value in data.items() if key not in ("sender", "start_s", "transport", "offer")}
+        own = {key: value for key, value in data.items() if key not in _OF_FLOWS}
         offer = Offer(**data["offer"]) if data.get("offer") else None
-        return cls(_transport(data.get("transport"), own), data["sender"], data["start_s"], offer=offer)
+        return cls(
+            _transport(data.get("transport"), own), data["sender"], data["start_s"], data.get("receiver", 1), offer,
+            data.get("content"),
+        )  # fmt: skip
 
     @property
     def kind(self) -> str:
@@ -255,6 +265,11 @@ class Condition:
     def senders(self) -> tuple[int, ...]:
         """The numbers of the senders that take part, rising, each once."""
         return tuple(sorted({flow.sender for flow in self.flows}))
+
+    @cached_property
+    def receivers(self) -> tuple[int, ...]:
+        """The numbers of the receivers that take part, likewise. The first always does: it restarts an emulated link."""
+        return tuple(sorted({1, *(flow.receiver for flow in self.flows)}))
 
     @cached_property
     def passes_relays(self) -> bool:

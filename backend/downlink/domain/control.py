@@ -84,8 +84,10 @@ class HostControls:
         if part == "sender":
             yield from self.faults(transport)
             yield from self._offer_faults(flow)
+            yield from self._content_faults(flow)
         elif flow.passes_relays:
             yield from self._carrier_faults(transport)
+            yield from self._content_faults(flow)
             if part == "relay" and isinstance(transport, Split):
                 yield from self._tcp_faults(Tcp(transport.relay_cc))
 
@@ -106,6 +108,12 @@ class HostControls:
                     f"INTCP sends packets of {least:,} bytes, and the interface of its data host takes {self.mtu:,}: "
                     "raise its MTU, or let the data host be another address."
                 )
+
+    def _content_faults(self, flow: FlowPlan) -> Iterator[ControlFault]:
+        if flow.content is not None and "content" not in self.transport_options.get(INTCP, {}):
+            yield ControlFault(
+                "Its agent knows of no content that flows share; install the agent of this server's version there."
+            )
 
     def _offer_faults(self, flow: FlowPlan) -> Iterator[ControlFault]:
         if flow.offer is None:

@@ -77,7 +77,9 @@ def uses_of(campaign: Campaign, links: Sequence[Link]) -> list[Use]:
     for link in links:
         for number, condition in enumerate(campaign.conditions):
             flows = tuple(enumerate(condition.flows))
-            found.append(Use(link.receiver, "receiver", link, number, condition, flows))
+            for receiver in condition.receivers:
+                own = tuple((index, flow) for index, flow in flows if flow.receiver == receiver)
+                found.append(Use(link.receivers[receiver - 1], "receiver", link, number, condition, own))
             for sender in condition.senders:
                 own = tuple((index, flow) for index, flow in flows if flow.sender == sender)
                 found.append(Use(link.senders[sender - 1], "sender", link, number, condition, own))

@@ -10,6 +10,7 @@ from downlink.domain.weather_source import check_place
 
 MAX_SENDERS = 16
 MAX_RELAYS = 16
+MAX_RECEIVERS = 15
 
 
 class Orbit(StrEnum):
@@ -23,7 +24,8 @@ class Orbit(StrEnum):
 class Link:
     """One receiver behind a terminal and the senders that reach it. Agents are named, `senders` in the order campaigns count them from 1.
 
-    relays: agents on the way, in order from the senders to the receiver.
+    relays: agents on the way, in order from the senders to the receiver. further_receivers: others that hang at the way, which
+    campaigns count from 2.
 
     allowance_bytes: the plan's data volume a month, None for unlimited. reset_day: on which the month begins, by the link's clock.
     profile: the name of an emulated link's profile.
@@ -46,14 +48,20 @@ class Link:
     relays: tuple[str, ...] = ()
     latitude: float | None = None
     longitude: float | None = None
+    further_receivers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_link(self)
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Every agent of the link, the receiver first, the relays last."""
-        return (self.receiver, *self.senders, *self.relays)
+        """Every agent of the link, the receivers first, the relays last."""
+        return (*self.receivers, *self.senders, *self.relays)
+
+    @property
+    def receivers(self) -> tuple[str, ...]:
+        """In the order in which campaigns count them from 1."""
+        return (self.receiver, *self.further_receivers)
 
 
 def check_link(link: Link) -> None:
@@ -67,10 +75,12 @@ def check_link(link: Link) -> None:
     if len(set(link.agents)) != len(link.agents):
         raise InvalidError(
             "link_invalid",
-            f"Link {link.name}: an agent may appear once only, as the receiver, as one of the senders or as a relay.",
+            f"Link {link.name}: an agent may appear once only, as a receiver, as one of the senders or as a relay.",
         )
     if len(link.relays) > MAX_RELAYS:
         raise InvalidError("link_invalid", f"Link {link.name}: name at most {MAX_RELAYS} relays.")
+    if len(link.receivers) > MAX_RECEIVERS:
+        raise InvalidError("link_invalid", f"Link {link.name}: name at most {MAX_RECEIVERS} receivers.")
     if link.allowance_bytes is not None and link.allowance_bytes <= 0:
         raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")
     if not 1 <= link.reset_day <= 28:

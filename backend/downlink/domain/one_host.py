@@ -26,7 +26,8 @@ def _twice_set(condition: Condition, link: Link, hosts: Mapping[str, str]) -> st
     """Settings of the whole host are changed, and put back, by one agent of it alone."""
     sides = [(link.senders[number - 1], condition.sender) for number in condition.senders]
     holders: dict[str, tuple[str, str]] = {}
-    for agent, settings in (*sides, (link.receiver, condition.receiver)):
+    receiving = [(link.receivers[number - 1], condition.receiver) for number in condition.receivers]
+    for agent, settings in (*sides, *receiving):
         name = next(filter(is_host_wide, settings), None)
         if name is None:
             continue

@@ -118,9 +118,10 @@ def cycle_order(campaign: Campaign, link: str, cycle: int) -> list[Condition]:
 
 
 def agents_of(link: Link, condition: Condition) -> tuple[str, ...]:
-    """Who takes part in a run, the receiver first, relays last."""
+    """Who takes part in a run, the first receiver first, relays last."""
     relays = link.relays if condition.passes_relays else ()
-    return (link.receiver, *(link.senders[number - 1] for number in condition.senders), *relays)
+    receivers = (link.receivers[number - 1] for number in condition.receivers)
+    return (*receivers, *(link.senders[number - 1] for number in condition.senders), *relays)
 
 
 def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, int, Condition]]:

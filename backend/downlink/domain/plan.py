@@ -55,7 +55,7 @@ def plan_campaign(
 ) -> Plan:
     """The runs of a campaign, what they will take, and what speaks against them.
 
-    links: by name; a link that is not there, or lacks a sender that a condition wants, gets no runs and a conflict.
+    links: by name; a link that is not there, or lacks a sender or receiver that a condition wants, gets no runs and a conflict.
     bookings: what others have planned, in seconds from this launch. hosts: agent to host (boot id); an agent that is
     not named there is a host of its own. controls: of agents that say what theirs take; others are not judged.
     absent: agents that can take no run now, with the reason; it counts where a condition uses the agent.
@@ -69,7 +69,6 @@ def plan_campaign(
     volumes = _volumes(runs, links, conditions)
     conflicts = (
         *_missing(campaign, links),
-        *_several_receivers(campaign),
         *_without_relays(campaign, usable),
         *_overlapping(campaign),
         *_absent(campaign, usable, absent or {}),
@@ -107,13 +106,19 @@ def _volumes(
 
 
 def usable_links(campaign: Campaign, links: Mapping[str, Link]) -> list[Link]:
-    """The campaign's links that there are, with every sender that a condition wants."""
-    return [links[name] for name in campaign.links if name in links and not _missing_senders(campaign, links[name])]
+    """The campaign's links that there are, with every sender and receiver that a condition wants."""
+    there = [links[name] for name in campaign.links if name in links]
+    return [link for link in there if not _missing_senders(campaign, link) and not _missing_receivers(campaign, link)]
 
 
 def _missing_senders(campaign: Campaign, link: Link) -> list[int]:
     wanted = {number for condition in campaign.conditions for number in condition.senders}
     return sorted(number for number in wanted if number > len(link.senders))
+
+
+def _missing_receivers(campaign: Campaign, link: Link) -> list[int]:
+    wanted = {number for condition in campaign.conditions for number in condition.receivers}
+    return sorted(number for number in wanted if number > len(link.receivers))
 
 
 def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict]:
@@ -126,13 +131,15 @@ def _missing(campaign: Campaign, links: Mapping[str, Link]) -> Iterator[Conflict
             yield Conflict(
                 "unknown_sender", f"Sender {missing[0]} is asked for, but link {name} has {has}.", True, place="links"
             )
-
-
-def _several_receivers(campaign: Campaign) -> Iterator[Conflict]:
-    asked = [(condition.name, flow) for condition in campaign.conditions for flow in condition.flows]
-    if name := next((name for name, flow in asked if flow.receivers != (1,)), None):
-        message = f"A flow of {name} has other receivers than its link's one; TCP carries a flow to one receiver."
-        yield Conflict("receivers_unfit", message, True)
+        elif missing := _missing_receivers(campaign, links[name]):
+            has = len(links[name].receivers)
+            yield Conflict(
+                "unknown_receiver",
+                f"Receiver {missing[0]} is asked for, but link {name} has {has}. Further ones are named with "
+                f"`downlink links change {name} --further-receiver AGENT`; an emulated link has those of its profile.",
+                True,
+                place="links",
+            )
 
 
 def _without_relays(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:
@@ -201,7 +208,7 @@ def _carriers(link: Link, flow: FlowPlan) -> Iterator[tuple[str, str]]:
     yield link.senders[flow.sender - 1], "sender"
     if flow.passes_relays:
         yield from ((relay, "relay") for relay in link.relays)
-        yield link.receiver, "receiver"
+        yield link.receivers[flow.receiver - 1], "receiver"
 
 
 def _place(flow: FlowPlan, part: str) -> str:

@@ -14,7 +14,7 @@ from downlink.cli.client import Client
 from downlink.domain.errors import ConflictError
 from downlink.stack.launcher import Stack
 from downlink.stack.needs import LinkNeed, profile_name
-from downlink.stack.rig import RELAYS, ROUTER, Host, Rig, wait_online
+from downlink.stack.rig import RECEIVER, RELAYS, ROUTER, Host, Rig, wait_online
 
 AGENT = Path("agents/bin/downlink-agent")
 HELD_S = 180.0
@@ -41,6 +41,13 @@ def hosts_of(link: str, senders: int) -> list[Host]:
     return [Host("receiver", f"{link}-receiver", "receiver"), *(_sender(link, each) for each in range(1, senders + 1))]
 
 
+def further_receivers_of(link: str, places: Collection[str]) -> list[Host]:
+    """The receivers that hang at the way of a link, by the places that it has."""
+    begin = f"{RECEIVER}-"
+    further = sorted((place for place in places if place.startswith(begin)), key=lambda place: int(place[len(begin) :]))
+    return [Host(place, f"{link}-{place}", "receiver") for place in further]
+
+
 def _sender(link: str, number: int) -> Host:
     return Host(f"sender-{number}", f"{link}-sender" if number == 1 else f"{link}-sender-{number}", "sender")
 
@@ -57,7 +64,11 @@ def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[R
     port = httpx.URL(stack.address).port  # two demos may share a host
     rig = Rig(stack.supervisor, AGENT.resolve(), f"demo-{port}" if number == 1 else f"demo-{port}-{number}")
     facts = rig.link_up(need.profile, need.senders, _control(stack), has_router_hosts=need.has_router_hosts)
-    hosts = [*hosts_of(need.name, need.senders), *relays_of(need.name, facts["hosts"])]
+    hosts = [
+        *hosts_of(need.name, need.senders),
+        *further_receivers_of(need.name, facts["hosts"]),
+        *relays_of(need.name, facts["hosts"]),
+    ]
     for host in hosts:
         _enrol(rig, client, host)
         rig.start_agent(host)
@@ -81,19 +92,20 @@ def _enrol(rig: Rig, client: Client, host: Host) -> None:
 
 
 def _name_link(client: Client, need: LinkNeed, facts: dict[str, Any], hosts: Sequence[Host]) -> None:
-    receiver, *senders = (host.agent for host in hosts if host.role != "relay")
+    receiver, *further = (host.agent for host in hosts if host.role == "receiver")
     body = {
         "name": need.name,
         "orbit": facts["orbit"],
         "nominal_rate_bps": facts["nominal_rate_bps"],
         "base_rtt_ms": facts["base_rtt_ms"],
         "receiver": receiver,
-        "senders": senders,
+        "senders": [host.agent for host in hosts if host.role == "sender"],
         "relays": [host.agent for host in hosts if host.role == "relay"],
+        "further_receivers": further,
         "is_emulated": True,
         "profile": profile_name(need.name),
     }
-    known = {link["name"]: link for link in client.items("/links")}
+    known = {link["name"]: {"further_receivers": [], **link} for link in client.items("/links")}
     if need.name not in known:
         client.post("/links", body)
     elif not body.items() <= known[need.name].items():

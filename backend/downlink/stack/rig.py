@@ -22,6 +22,8 @@ ENTER_NAMESPACES = ("--user", "--net", "--mount", "--preserve-credentials", "--"
 OWN_RUN_FOLDER = 'mount -t tmpfs tmpfs /run && mkdir /run/netns && exec "$@"'
 
 
+RECEIVER = "receiver"
+"""The place at the end of a link; further receivers are receiver-2, receiver-3 and so on."""
 RELAYS = "relays"
 """The place between the hops of a link that has several: its relays, whose agent lives where the receiver does."""
 ROUTER = "router-"
@@ -73,7 +75,7 @@ class Rig:
         place = self.facts()["hosts"][host.place]
         options = ["--token", token, "--name", host.agent, "--role", host.role, "--separate-uplink"]
         addresses = ["--server", place["control_url"], "--data-host", place["data_host"]]
-        if host.role == "receiver":  # one agent restarts the link for each run and takes its log
+        if host.place == RECEIVER:  # one agent restarts the link for each run and takes its log
             options += ["--link-control", str(self._link_control)]
         if host.place == RELAYS:
             options += ["--relay-control", str(self._relay_control)]
@@ -90,7 +92,7 @@ class Rig:
         """Tell an agent that has joined where it lives now. Identity, journal and spool stay: they may hold what is unfinished."""
         place, config = self.facts()["hosts"][host.place], self.state(host) / "agent.yaml"
         now = {"server": place["control_url"], "data_host": place["data_host"]}
-        if host.role == "receiver":
+        if host.place == RECEIVER:
             now["link_control"] = str(self._link_control)
         if host.place == RELAYS:
             now["relay_control"] = str(self._relay_control)
@@ -109,7 +111,7 @@ class Rig:
         prefix = (
             [] if self._is_root else ["nsenter", f"--target={self._supervisor.pid(self._program)}", *ENTER_NAMESPACES]
         )
-        place = "receiver" if host.place == RELAYS else host.place
+        place = RECEIVER if host.place == RELAYS else host.place
         return [*prefix, self.agent, "link", "exec", self.name, place, "--", *command]
 
     @property

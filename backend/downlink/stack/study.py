@@ -226,5 +226,5 @@ class _Board:
 def _link(row: dict[str, Any]) -> Link:
     return Link(
         row["name"], Orbit(row["orbit"]), row["operator"] or "", row["nominal_rate_bps"], row["base_rtt_ms"], row["receiver"],
-        tuple(row["senders"]),
+        tuple(row["senders"]), further_receivers=tuple(row.get("further_receivers", ())),
     )  # fmt: skip

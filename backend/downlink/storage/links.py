@@ -112,4 +112,5 @@ def to_domain(row: Link) -> DomainLink:
         relays=tuple(row.relays or ()),
         latitude=row.latitude,
         longitude=row.longitude,
+        further_receivers=tuple(row.further_receivers or ()),
     )

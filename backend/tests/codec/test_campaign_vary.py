@@ -97,7 +97,7 @@ def test_links_may_differ_in_what_a_figure_has_as_x() -> None:
             "conditions[2].flows[0].options",
             "buffer_bytes must be 0 or a whole number from 1500",
         ),
-        ({"vary": {"rtt": [1, 2]}}, "vary", "rtt cannot be varied. These can: transport, cc"),
+        ({"vary": {"rtt": [1, 2]}}, "vary", "rtt cannot be varied. These can: receivers, transport, cc"),
         ({"vary": {"buffer_bytes": [150_000, 150_000]}}, "vary", "twice"),
         ({"vary": {"gsl": {"b": 1}}}, "vary.gsl", "lacks a value for a"),
         ({"vary": {"relay_cc": ["cubic", "a b"]}}, "vary.relay_cc", "text of the form"),
@@ -146,3 +146,39 @@ def test_intcp_flows_of_a_condition_have_one_sender_and_one_set_of_options() -> 
     found = find_campaign(file(conditions=[{"name": "a", "flows": two}]))
     assert isinstance(found, list)
     assert [("one sender" in each.message, "share" in each.message) for each in found] == [(True, False), (False, True)]
+
+
+def test_receivers_are_varied_into_as_many_flows_of_one_content() -> None:
+    campaign = campaign_from_dict(file(vary={"receivers": [1, 3]}))
+    flows = [[(flow.receiver, flow.content) for flow in each.flows] for each in campaign.conditions]
+    tcp, intcp = [[(1, None)], [(1, None), (2, None), (3, None)]], [[(1, 1)], [(1, 1), (2, 1), (3, 1)]]
+    assert flows == [*tcp, *tcp, *intcp]
+    assert campaign.conditions[-1].receivers == (1, 2, 3)
+    assert campaign.conditions[-1].varied == Varied("receivers", 3, "c3")
+    assert campaign_from_dict(campaign.to_dict()) == campaign == Campaign.from_dict(campaign.to_dict())
+
+
+def test_more_receivers_than_a_link_can_have_are_refused() -> None:
+    place, message = problem(vary={"receivers": [1, 99]})
+    assert place == "conditions[0].flows[0].receiver"
+    assert "1 to 15" in message
+
+
+@pytest.mark.parametrize(
+    ("flows", "found"),
+    [
+        ([{"receiver": 2}], "has no flow to receiver 1"),
+        ([{"content": 1}], "goes with transport: intcp alone"),
+        ([{"probe": {"every_ms": 100}, "content": 1}], "does not go with probe"),
+        ([{"transport": "intcp", "content": 1}] * 2, "is the second flow to receiver 1 with this content"),
+        (
+            [
+                {"transport": "intcp", "content": 1},
+                {"transport": "intcp", "content": 1, "receiver": 2, "offer": {"message_bytes": 16, "every_ms": 5}},
+            ],
+            "differs from that of another flow",
+        ),
+    ],
+)
+def test_receivers_and_contents_that_cannot_be_are_refused(flows: list[dict[str, Any]], found: str) -> None:
+    assert found in problem(conditions=[{"name": "a", "flows": flows}])[1]

@@ -12,6 +12,7 @@ from downlink.domain.campaign import Campaign, Limits, StopRule
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import ControlOption, HostControls
 from downlink.domain.link import Link, Orbit
+from downlink.domain.placing import agents_of
 from downlink.domain.plan import Plan, plan_campaign
 from downlink.domain.run_size import run_duration_s
 from downlink.domain.timetable import ConditionOrder, Timetable
@@ -235,11 +236,17 @@ def test_a_control_that_a_sender_cannot_run_so_stands_in_the_way_once() -> None:
     assert plan(make_campaign(conditions=asked)).is_launchable, "an agent that says nothing is not judged"
 
 
-@pytest.mark.parametrize("receivers", [(1, 2), (2,), ()])
-def test_a_flow_over_tcp_has_its_links_one_receiver(receivers: tuple[int, ...]) -> None:
-    campaign = make_campaign()
-    first, *others = campaign.conditions
-    odd = replace(first, flows=(replace(first.flows[0], receivers=receivers),))
-    refused = plan(replace(campaign, conditions=(odd, *others)))
-    assert [conflict.code for conflict in refused.blocking()] == ["receivers_unfit"]
-    assert f"A flow of {first.name} has other receivers" in refused.conflicts[0].message
+def test_a_missing_receiver_stands_in_the_way_of_a_launch() -> None:
+    campaign = make_campaign(conditions=[{"name": "a", "flows": [{}, {"receiver": 3}]}])
+    refused = plan(campaign, make_link(further_receivers=("geo-second",)))
+    assert codes(refused) == ["unknown_receiver"]
+    assert not refused.is_launchable
+    assert "Receiver 3 is asked for, but link geo has 2" in refused.conflicts[0].message
+    found = plan(campaign, make_link(further_receivers=("geo-second", "geo-third")))
+    assert found.is_launchable
+
+
+def test_receivers_of_a_condition_take_part_and_others_do_not() -> None:
+    (condition,) = make_campaign(conditions=[{"name": "a", "flows": [{}, {"receiver": 3}]}]).conditions
+    link = make_link(further_receivers=("geo-second", "geo-third"))
+    assert agents_of(link, condition) == ("geo-client", "geo-third", "geo-server")

@@ -85,6 +85,42 @@ conditions:
   - {name: split, flows: [{transport: split, cc: reno, relay_cc: reno}], relay: {net.ipv4.tcp_rmem: 4096 131072 16000000}}
   - {name: intcp, flows: [{transport: intcp}]}
 """
+CROWD = (
+    Host("receiver", "along-receiver", "receiver"),
+    Host("receiver-2", "along-receiver-2", "receiver"),
+    Host("receiver-3", "along-receiver-3", "receiver"),
+    Host("sender-1", "along-sender", "sender"),
+    Host(RELAYS, "along-relays", "relay"),
+)
+
+
+def still(rate_bps: int) -> str:
+    way = f"{{rate: {{constant_bps: {rate_bps}}}, queue: {{limit_bytes: 1500000}}, delay: {{base_ms: 8}}}}"
+    return f"down: {way}, up: {way}"
+
+
+FIRST_HOP_BPS = 4_000_000
+ALONG = f"""
+name: along
+orbit: LEO
+seed: 1
+hops: [{{{still(FIRST_HOP_BPS)}}}, {{{still(20_000_000)}}}, {{{still(20_000_000)}}}]
+receivers: [{{at: 0.5, {still(20_000_000)}}}, {{at: 0, {still(20_000_000)}}}]
+facts: {{source: chosen}}
+"""
+OF_ONE_CONTENT = """
+name: Of one content
+links: [along]
+stop: {seconds: 8}
+phases: {startup_s: 2, steady_s: 4}
+timetable: {cycles: 1}
+limits: {attempts: 4}
+vary: {receivers: [3]}
+conditions:
+  - {name: with, flows: [{transport: intcp}]}
+  - {name: without, flows: [{transport: intcp, options: {cache: "off"}}]}
+  - {name: tcp, flows: [{cc: cubic}]}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +163,16 @@ def build(
         rig.join(host, system.client.post("/agents/enrolments", {"name": host.agent})["token"])
         rig.start_agent(host)
     wait_online(lambda: system.client.items("/agents"), hosts, system.stack.supervisor.check)
-    receiver, sender, relay = (host.agent for host in hosts)
-    ends = {"name": name, "receiver": receiver, "senders": [sender], "relays": [relay]}
+    receivers, senders, relays = (
+        [host.agent for host in hosts if host.role == role] for role in ("receiver", "sender", "relay")
+    )
+    ends = {
+        "name": name,
+        "receiver": receivers[0],
+        "senders": senders,
+        "relays": relays,
+        "further_receivers": receivers[1:],
+    }
     system.client.post("/links", {**link_body(facts), **ends})
     return facts
 
@@ -187,6 +231,28 @@ def test_the_sites_of_an_emulated_link_relay(relayed: System, tmp_path: Path) ->
     arrived, lost = ([sum(row[of] for row in rows if row[0] == place) for place in (1, 2)] for of in (1, 2))
     assert arrived[1] == pytest.approx(arrived[0], rel=0.1)
     assert min(lost) > 0
+
+
+def test_receivers_along_the_way_share_what_relays_keep(relayed: System, tmp_path: Path) -> None:
+    """Three receivers ask for one content over a narrow first hop: each has its rate with caches, and a third of it without."""
+    facts = build(relayed, "along", ALONG, CROWD, tmp_path)
+    assert {"receiver", "receiver-2", "receiver-3"} <= set(facts["hosts"])
+    more = relayed.client.post("/campaigns/preview", {"source": OF_ONE_CONTENT.replace("[3]", "[4]")})
+    assert [each["code"] for each in more["conflicts"]] == ["unknown_receiver"]
+    campaign = relayed.launch(OF_ONE_CONTENT)
+    relayed.wait_complete(campaign, timeout_s=240)
+    runs = {run["condition"].partition(",")[0]: run for run in relayed.runs_in_time(campaign)}
+    assert {name: (run["state"], run["detail"]) for name, run in runs.items()} == dict.fromkeys(
+        ("with", "without", "tcp"), ("complete", None)
+    )
+    flows = {name: relayed.client.get(f"/runs/{run['id']}")["flows"] for name, run in runs.items()}
+    shares = {name: [flow["goodput_bps"] / FIRST_HOP_BPS for flow in each] for name, each in flows.items()}
+    assert [flow["receiver"] for flow in flows["with"]] == [host.agent for host in CROWD[:3]]
+    assert [flow["content"] for flow in flows["with"]] == [1, 1, 1]
+    assert min(shares["with"]) > 0.6
+    assert max(shares["without"]) < 0.45
+    assert 0.6 < sum(shares["without"]) < 1
+    assert 0.6 < sum(shares["tcp"]) < 1
 
 
 def test_a_router_of_an_emulated_link_can_be_a_host_that_ends_tcp(relayed: System, tmp_path: Path) -> None:

@@ -109,6 +109,14 @@ class OfferSpec(Shape):
     every_ms: int
 
 
+FIRST_RECEIVER = Field(
+    default=1,
+    exclude_if=lambda number: number == 1,
+    json_schema_extra=may_be_left_out,
+    description="Which of the link's receivers; left out for the first",
+)
+
+
 class FlowSpec(Shape):
     cc: str
     sender: int = Field(description="Which of the link's senders, from 1")
@@ -125,6 +133,7 @@ class FlowSpec(Shape):
         default=None, exclude_if=lambda cc: cc is None, description="Of the relays of a split flow"
     )
     offer: OfferSpec | None = Field(default=None, exclude_if=lambda offer: offer is None)
+    receiver: int = FIRST_RECEIVER
 
 
 class IntcpFlowSpec(Shape):
@@ -133,6 +142,12 @@ class IntcpFlowSpec(Shape):
     start_s: float
     options: dict[str, Any]
     offer: OfferSpec | None = Field(default=None, exclude_if=lambda offer: offer is None)
+    receiver: int = FIRST_RECEIVER
+    content: int | None = Field(
+        default=None,
+        exclude_if=lambda content: content is None,
+        description="Flows of one number ask for the same bytes; left out for bytes of its own",
+    )
 
 
 class VariedSpec(Shape):

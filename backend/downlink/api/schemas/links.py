@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape, refuse_controls
+from downlink.api.schemas.base import Body, Moment, Name, Shape, may_be_left_out, refuse_controls
 
 OrbitName = Literal["GEO", "MEO", "LEO", "terrestrial"]
 Rate = Annotated[int, Field(gt=0, le=10**13)]
@@ -40,6 +40,12 @@ Relays = Annotated[
 ]
 
 
+FurtherReceivers = Annotated[
+    list[Name],
+    Field(max_length=14, description="Other receivers that hang at the way, counted from 2 by campaigns"),
+]
+
+
 class LinkBody(Body):
     name: Name
     orbit: OrbitName
@@ -49,6 +55,7 @@ class LinkBody(Body):
     receiver: Name = Field(description="The agent behind the terminal, by name")
     senders: Senders
     relays: Relays = Field(default_factory=list)
+    further_receivers: FurtherReceivers = Field(default_factory=list)
     allowance_bytes: Volume | None = Field(default=None, description="A month, over all campaigns")
     reset_day: ResetDay = 1
     is_emulated: bool = False
@@ -69,6 +76,7 @@ class LinkChange(Body):
     receiver: Name | None = None
     senders: Senders | None = None
     relays: Relays | None = None
+    further_receivers: FurtherReceivers | None = None
     allowance_bytes: Volume | None = None
     reset_day: ResetDay | None = None
     is_emulated: bool | None = None
@@ -96,6 +104,12 @@ class Link(Shape):
     receiver: str
     senders: list[str]
     relays: list[str] = Field(description="Agents on the way, from the senders to the receiver; empty for none")
+    further_receivers: list[str] = Field(
+        default=[],
+        exclude_if=lambda receivers: not receivers,
+        json_schema_extra=may_be_left_out,
+        description="Others that hang at the way, counted from 2 by campaigns; left out for none",
+    )
     allowance_bytes: int | None = Field(description="A month; a run that might take more than is left does not start")
     reset_day: int
     month: MonthUse | None = Field(description="Null without an allowance")

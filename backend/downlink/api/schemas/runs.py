@@ -144,6 +144,11 @@ class RunFlow(Shape):
         json_schema_extra=may_be_left_out,
         description="Agents, from the sender to the receiver; left out over TCP",
     )
+    content: int | None = Field(
+        default=None,
+        exclude_if=lambda content: content is None,
+        description="The flow whose content it asks for; left out for one of its own",
+    )
     throughput_bps: float | None = Field(description="Mean over the whole run")
     goodput_bps: float | None
     app_bytes: int | None = Field(description="Bytes the receiver read; what the sender wrote where only that is known")

@@ -47,6 +47,7 @@ class Link(Table):
     """time_zone: the IANA name of the one in which the terminal is, for its nights. latitude, longitude: where it is, for its weather.
 
     reset_day: when the month of its allowance begins. owner_id: who made it. relays: in order from the senders to the receiver.
+    further_receivers: in the order in which campaigns count them from 2.
     """
 
     __tablename__ = "links"
@@ -59,6 +60,7 @@ class Link(Table):
     receiver: Mapped[str]
     senders: Mapped[list[str]]
     relays: Mapped[list[str]] = mapped_column(server_default="{}", default=list)
+    further_receivers: Mapped[list[str]] = mapped_column(server_default="{}", default=list)
     allowance_bytes: Mapped[int | None]
     reset_day: Mapped[int] = mapped_column(server_default="1", default=1)
     is_emulated: Mapped[bool]

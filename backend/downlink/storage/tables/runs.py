@@ -137,7 +137,8 @@ class RunFlow(Table):
     until the receiver had them; NULL where it was not judged yet. Thousands of numbers: read only where they are asked for.
     carrier: of a flow that passes relays the `kind` of its transport and, where it has one, its `relay_cc`; None for others.
     offer: the messages that it sends; None for as fast as it can. relays: in order from the sender.
-    hop_outcomes: by point, what came of it at each relay.
+    hop_outcomes: by point, what came of it at each relay. receiver_number: its receiver's among the link's, from 1. content: the
+    flow whose content it asks for; None for one of its own.
     carried_bytes: what the end that has more says. Whoever adds them up over many runs reads the index, and not the outcomes.
     """
 
@@ -157,6 +158,8 @@ class RunFlow(Table):
     offer: Mapped[Json | None]
     relays: Mapped[list[str]] = mapped_column(server_default="{}", default=list)
     hop_outcomes: Mapped[Json | None]
+    receiver_number: Mapped[int] = mapped_column(server_default="1", default=1)
+    content: Mapped[int | None]
     time_to_steady_s: Mapped[float | None]
     object_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
     received_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
