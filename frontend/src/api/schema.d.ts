@@ -3417,6 +3417,7 @@ export interface components {
                      *         "transport": "tcp",
                      *         "cc": "cubic",
                      *         "sender": 1,
+                     *         "receiver": 1,
                      *         "start_s": 0,
                      *         "options": {}
                      *       }
@@ -3454,6 +3455,13 @@ export interface components {
                          * @default 1
                          */
                         sender: number;
+                        /**
+                         * @description Which of the link's receivers
+                         * @default 1
+                         */
+                        receiver: number;
+                        /** @description INTCP flows of a condition with the same number here ask for the same bytes */
+                        content?: number | null;
                         /**
                          * @description Seconds after the start of the run
                          * @default 0
@@ -5304,6 +5312,8 @@ export interface components {
             place?: number | null;
             /** Content Seed */
             content_seed?: string | null;
+            /** Content */
+            content?: number | null;
         };
         /** FlowOutcome */
         FlowOutcome: {
@@ -5442,6 +5452,11 @@ export interface components {
              */
             relay_cc?: string | null;
             offer?: components["schemas"]["OfferSpec"] | null;
+            /**
+             * Receiver
+             * @description Which of the link's receivers; left out for the first
+             */
+            receiver?: number;
         };
         /**
          * Forecast
@@ -5897,6 +5912,16 @@ export interface components {
                 [key: string]: unknown;
             };
             offer?: components["schemas"]["OfferSpec"] | null;
+            /**
+             * Receiver
+             * @description Which of the link's receivers; left out for the first
+             */
+            receiver?: number;
+            /**
+             * Content
+             * @description Flows of one number ask for the same bytes; left out for bytes of its own
+             */
+            content?: number | null;
         };
         /** IntcpTransport */
         IntcpTransport: {
@@ -6183,6 +6208,11 @@ export interface components {
              */
             relays: string[];
             /**
+             * Further Receivers
+             * @description Others that hang at the way, counted from 2 by campaigns; left out for none
+             */
+            further_receivers?: string[];
+            /**
              * Allowance Bytes
              * @description A month; a run that might take more than is left does not start
              */
@@ -6285,6 +6315,11 @@ export interface components {
              */
             relays?: string[];
             /**
+             * Further Receivers
+             * @description Other receivers that hang at the way, counted from 2 by campaigns
+             */
+            further_receivers?: string[];
+            /**
              * Allowance Bytes
              * @description A month, over all campaigns
              */
@@ -6350,6 +6385,8 @@ export interface components {
             senders?: string[] | null;
             /** Relays */
             relays?: string[] | null;
+            /** Further Receivers */
+            further_receivers?: string[] | null;
             /** Allowance Bytes */
             allowance_bytes?: number | null;
             /** Reset Day */
@@ -8285,6 +8322,11 @@ export interface components {
              * @description Agents, from the sender to the receiver; left out over TCP
              */
             relays?: string[];
+            /**
+             * Content
+             * @description The flow whose content it asks for; left out for one of its own
+             */
+            content?: number | null;
             /**
              * Throughput Bps
              * @description Mean over the whole run
