@@ -13,8 +13,8 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("links", sa.Column("further_receivers", sa.ARRAY(sa.Text()), server_default="{}", nullable=False))
-    op.add_column("run_flows", sa.Column("receiver_number", sa.Integer(), server_default="1", nullable=False))
-    op.add_column("run_flows", sa.Column("content", sa.Integer(), nullable=True))
+    op.add_column("run_flows", sa.Column("receiver_number", sa.BigInteger(), server_default="1", nullable=False))
+    op.add_column("run_flows", sa.Column("content", sa.BigInteger(), nullable=True))
 
 
 def downgrade() -> None:

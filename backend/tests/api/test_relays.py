@@ -9,7 +9,7 @@ import pytest
 
 from downlink.domain.campaign import Intcp
 from tests.fixtures.lab import CAMPAIGN, Lab
-from tests.fixtures.relays import join
+from tests.fixtures.relays import NUMBER, OPTIONS, join
 from tests.fixtures.scripted_agent import RATE_BYTES_S, ScriptedAgent
 
 INTCP_FLOW = {"transport": "intcp", "offer": {"message_bytes": 16, "every_ms": 5}}
@@ -139,6 +139,42 @@ def test_each_agent_learns_its_neighbours_and_the_keys_of_its_own_hops(lab: Lab)
     assert flows["server"]["content_seed"] == flows["client"]["content_seed"]
     assert flows["near"]["transport"] == {"kind": "intcp", "options": {**vars(Intcp())}}
     assert flows["near"]["offer"] == {"message_bytes": 16, "every_ms": 5}
+
+
+def shared(lab: Lab, **facts: Any) -> tuple[dict[str, ScriptedAgent], list[dict[str, Any]]]:
+    """Agents of a link with a further receiver, and a condition of a flow to each, both of content 4."""
+    knows = {"transport_options": {"intcp": {**OPTIONS, "content": {**NUMBER, "max": 64}}}, **facts}
+    roles = {"client": "receiver", "second": "receiver", "server": "sender", "near": "relay"}
+    agents = {name: join(lab, name, (role,), **knows) for name, role in roles.items()}
+    lab.link(relays=["near"], further_receivers=["second"])
+    own = {"transport": "intcp", "content": 4}
+    return agents, [{"name": "a", "flows": [own, {**own, "receiver": 2}]}]
+
+
+def test_each_receiver_has_a_hop_of_its_own_and_flows_of_one_content_its_seed(lab: Lab) -> None:
+    agents, asked = shared(lab)
+    lab.launch(conditions=asked)
+    lab.tick()
+    orders = prepared(agents)
+    assert {name: len(order["flows"]) for name, order in orders.items()} == {
+        "client": 1, "second": 1, "server": 2, "near": 2,
+    }  # fmt: skip
+    assert [flow["receivers"][0]["agent"] for flow in orders["server"]["flows"]] == ["client", "second"]
+    everywhere = [flow for order in orders.values() for flow in order["flows"]]
+    assert {flow["content"] for flow in everywhere} == {1}  # the first flow of content 4
+    assert len({flow["content_seed"] for flow in everywhere if "content_seed" in flow}) == 1
+    down = [flow["downstream"][0] for flow in orders["near"]["flows"]]
+    assert [(each["agent"], each["hop"]) for each in down] == [("client", 2), ("second", 3)]
+    assert [orders[each["agent"]]["flows"][0]["upstream"]["key"] for each in down] == [each["key"] for each in down]
+    assert down[0]["key"] != down[1]["key"]
+    assert {flow["upstream"]["hop"] for flow in orders["near"]["flows"]} == {1}
+
+
+def test_an_agent_that_knows_no_shared_content_is_named_before_a_launch(lab: Lab) -> None:
+    _, asked = shared(lab, transport_options={"intcp": OPTIONS})
+    found = lab.call("POST", "/campaigns/preview", {"campaign": {**CAMPAIGN, "conditions": asked}})["conflicts"]
+    assert {each["code"] for each in found} == {"control_unfit"}
+    assert all("knows of no content that flows share" in each["message"] for each in found)
 
 
 def test_everybody_dials_upstream_and_the_run_is_measured_at_each_place(lab: Lab) -> None:
