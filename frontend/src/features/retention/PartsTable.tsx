@@ -1,11 +1,10 @@
 import { Text } from '@mantine/core'
 import type { CampaignDetail, DataPart, Retention } from '@/api/types'
 import { formatBytes, plural } from '@/lib/format'
-import { formatMoment } from '@/lib/time'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { StackedTable } from '@/ui/StackedTable'
 import { useRemoveData } from './queries'
-import { PARTS } from './words'
+import { goesText, PARTS } from './words'
 
 interface PartsTableProps {
   campaign: CampaignDetail
@@ -26,7 +25,7 @@ export function PartsTable({ campaign, found, mayDelete }: PartsTableProps) {
           <What key="what" part={part} />,
           part.runs,
           formatBytes(part.bytes),
-          part.due_at ? formatMoment(part.due_at) : 'never',
+          goesText(found, part),
           mayDelete && isEnded && !found.is_pinned && !found.going && (part.runs > 0 || part.part === 'all') ? (
             <Remove key="remove" campaign={campaign} part={part} />
           ) : null,

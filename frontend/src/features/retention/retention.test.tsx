@@ -1,11 +1,12 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
-import type { CampaignData, Retention, Service } from '@/api/types'
+import type { CampaignData, DataPart, Retention, Service } from '@/api/types'
 import { serve } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
+import { goesText } from './words'
 
 const AT = `/campaigns/${IDS.acks}?tab=storage`
 const PATH = `/campaigns/${IDS.acks}/retention`
@@ -53,6 +54,23 @@ it('the tab says what would go with each part, how much it is, and when', async 
   expect(table.getByText('never')).toBeTruthy()
   const days = screen.getByLabelText('Raw traces') as HTMLInputElement
   expect(days.value).toBe('90 days')
+})
+
+it('a part goes with the one that takes it along, or a while after an end that has not come', () => {
+  const [traces, series, all] = KEPT.parts as [DataPart, DataPart, DataPart]
+  const withAll = {
+    ...KEPT,
+    parts: [
+      { ...traces, due_at: null },
+      { ...series, due_at: null },
+      { ...all, due_at: '2026-05-01T00:00:00Z' },
+    ],
+  }
+  expect(withAll.parts.map((part) => goesText(withAll, part))).toEqual(Array(3).fill('1 May 2026, 00:00:00 UTC'))
+  const running = { ...KEPT, parts: KEPT.parts.map((part) => ({ ...part, due_at: null })) }
+  const said = (found: Retention) => found.parts.map((part) => goesText(found, part))
+  expect(said(running)).toEqual(['90 days after its end', '730 days after its end', 'never'])
+  expect(said({ ...running, is_pinned: true })).toEqual(['never', 'never', 'never'])
 })
 
 it('before something is removed its size and what follows are said', async () => {
