@@ -79,7 +79,7 @@ def test_a_figure_has_a_column_for_each_link_and_a_line_for_each_condition(tmp_p
 
 def test_a_part_that_is_off_is_compared_pair_by_pair(tmp_path: Path) -> None:
     def row(condition: str, cycle: int, mbps: float, delay_ms: float) -> dict[str, Any]:
-        values = {"goodput_bps": mbps * 1e6, "one_way_delay_ms": delay_ms, "jitter_ms": 10}
+        values = {"goodput_bps": mbps * 1e6, "one_way_delay_ms": delay_ms, "in_order_delay_ms": 9, "jitter_ms": 10}
         return {"condition": condition, "cycle": cycle, "position": 1 if condition == "INTCP" else 2, **values}
 
     pairs = [(1, 16, 120), (2, 12, 160)]
@@ -87,8 +87,8 @@ def test_a_part_that_is_off_is_compared_pair_by_pair(tmp_path: Path) -> None:
     rows += [row("no cache", cycle, mbps / 2, delay_ms * 3) for cycle, mbps, delay_ms in pairs]
     archive(tmp_path, "004-parts", rows)
     page = write(tmp_path, tmp_path / "study.md")
-    assert cells(page, "INTCP")[-3:] == ["-", "-", "-"]
-    assert cells(page, "no cache")[-3:] == ["0.5 (0.5 to 0.5)", "3 (3 to 3)", "1 (1 to 1)"]
+    assert cells(page, "INTCP")[-4:] == ["-", "-", "-", "-"]
+    assert cells(page, "no cache")[-4:] == ["0.5 (0.5 to 0.5)", "3 (3 to 3)", "1 (1 to 1)", "1 (1 to 1)"]
 
 
 @pytest.mark.parametrize(("rates", "index"), [((5, 5, 5, 5), "1 (1 to 1)"), ((20, 0, 0, 0), "0.25 (0.25 to 0.25)")])
