@@ -196,7 +196,7 @@ def _sections() -> tuple[Section, ...]:
             partial(_over_links, "loss of each hop", loss, (GOODPUT, DELAY, IN_ORDER, JITTER)),
         ),
         Section("What each mechanism earns", ("004-parts",), _PARTS, _parts),
-        Section("Several flows on one hop", ("004-several",), "", _several),
+        Section("Several flows on one hop", ("004-several",), _SEVERAL, _several),
         Section("What a buffer buys", ("004-buffers",), "", _buffers),
     )
 
@@ -222,6 +222,11 @@ _PARTS = (
     "law](README.md#the-rate-law) raises a hop's rate only while something waits before it: the flow stays at a seventh of what the "
     "path carries, with no packet lost but those that the hops lose by themselves. So this line shows what relays that hold something "
     "are good for, and not how a better law from end to end would do."
+)
+_SEVERAL = (
+    "The paper says nothing of sharing. INTCP flows share by design: the requester of a hop gives each its part of the hop's rate, and "
+    "Jain's index is what that says. Beside TCP, INTCP is what its law makes it: it keeps the queue at 5 ms and gives way to whoever "
+    "fills it. Cubic and BBR then have four fifths of the hop. Whoever puts INTCP on a hop with TCP should give it a queue of its own."
 )
 _FIGURE_6 = (
     "The abstract does not say at which loss its gains hold, so throughput decides: INTCP has 1.6 times Reno's where each hop loses "
