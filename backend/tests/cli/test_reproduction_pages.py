@@ -118,8 +118,11 @@ def test_every_archive_is_on_a_page_with_its_date_and_commit() -> None:
     folder = EXAMPLES.parent / "reproduction"
     index = (folder / "README.md").read_text()
     pages = "".join(
-        page.read_text() for page in (*folder.glob("*.md"), EXAMPLES.parent / "controls/bbr-beside-cubic.md")
-    )
+        page.read_text()
+        for page in (
+            *folder.glob("*.md"), EXAMPLES.parent / "controls/bbr-beside-cubic.md", EXAMPLES.parent / "intcp/study.md",
+        )
+    )  # fmt: skip
     for record in folder.glob("archives/*.json"):
         said = json.loads(record.read_text())
         assert f"| {record.stem}.yaml | {said['n']} of {said['full_n']} |" in index
