@@ -169,6 +169,7 @@ func isOffered(t *testing.T, control string) bool {
 }
 
 func TestAKilledSenderIsRestoredAtItsRestartAndTheNextAttemptSucceeds(t *testing.T) {
+	hosttest.HoldControls(t)
 	p := newPair(t)
 	before := p.sender.setting(t, wmem)
 	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "dl_hybla"))

@@ -133,6 +133,7 @@ func requireTrueRecords(t *testing.T, records []acks.Ack, conn *net.TCPConn) {
 }
 
 func TestClosingUnregisters(t *testing.T) {
+	hosttest.HoldControls(t)
 	hosttest.NeedRoot(t)
 	loaded, err := Load("dl_cubic_nohs", nil)
 	require.NoError(t, err)
@@ -171,6 +172,7 @@ func hold(t *testing.T, name string) (*exec.Cmd, string) {
 }
 
 func TestNothingStaysRegisteredWhenTheHolderIsKilled(t *testing.T) {
+	hosttest.HoldControls(t)
 	holder, line := hold(t, "dl_cubic_search")
 	require.Equal(t, "held\n", line)
 	requireOffered(t, "dl_cubic_search", true)
@@ -181,6 +183,7 @@ func TestNothingStaysRegisteredWhenTheHolderIsKilled(t *testing.T) {
 }
 
 func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
+	hosttest.HoldControls(t)
 	holder, line := hold(t, "dl_cubic_search")
 	require.Equal(t, "held\n", line)
 	shared := load(t, "dl_cubic_search", nil)
@@ -200,6 +203,7 @@ func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
 }
 
 func TestEachControlIsSharedWithTheSameOptionsAndRefusedWithOthers(t *testing.T) {
+	hosttest.HoldControls(t)
 	for _, control := range Catalog() {
 		t.Run(control.Name, func(t *testing.T) {
 			_, line := hold(t, control.Name)

@@ -34,6 +34,7 @@ func isOffered(t *testing.T, name string) bool {
 }
 
 func TestAControlOfTheAgentsOwnIsLoadedForTheRunAlone(t *testing.T) {
+	hosttest.HoldControls(t)
 	sender, order := newOwnControlRig(t)
 	receiver := newRig(t)
 	sending, sent := sender.begin(t.Context(), order)
@@ -49,11 +50,16 @@ func TestAControlOfTheAgentsOwnIsLoadedForTheRunAlone(t *testing.T) {
 }
 
 func TestNoControlStaysRegisteredAfterARunThatIsBrokenOff(t *testing.T) {
+	hosttest.HoldControls(t)
 	for _, cause := range []error{&trial.Aborted{Reason: "cancelled"}, trial.ErrStopping, trial.ErrLost} {
 		b, order := newOwnControlRig(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		_, ended := b.begin(ctx, order)
-		<-b.ready
+		select {
+		case <-b.ready:
+		case err := <-ended:
+			require.FailNow(t, "the run ended before it was ready", "%v, %+v", err, b.failure(t))
+		}
 		cancel(cause)
 		require.NoError(t, <-ended)
 		require.False(t, isOffered(t, ownControl), cause)
@@ -61,6 +67,7 @@ func TestNoControlStaysRegisteredAfterARunThatIsBrokenOff(t *testing.T) {
 }
 
 func TestNoControlStaysRegisteredAfterAFailureBeforeTheStart(t *testing.T) {
+	hosttest.HoldControls(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
@@ -73,6 +80,7 @@ func TestNoControlStaysRegisteredAfterAFailureBeforeTheStart(t *testing.T) {
 }
 
 func TestAControlThatCannotBeLoadedFailsTheRunBeforeDataMoves(t *testing.T) {
+	hosttest.HoldControls(t)
 	for options, says := range map[string]string{"rtt0_ms": "from 1 to 10000", "speed": "it has rtt0_ms"} {
 		b, order := newOwnControlRig(t)
 		order.Flows[0].Transport.Options = map[string]any{options: "fast"}
