@@ -6,22 +6,16 @@ A real api and PostgreSQL; the campaigns are the recorded example's, with its ru
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from uuid import UUID
 
-from pydantic import SecretStr
 from sqlalchemy import create_engine, text
 
+from bench.database import database
 from downlink.actions.archive import load_archive
-from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
-from downlink.storage.migrate import upgrade
-from downlink.storage.unit import Unit, open_units
+from downlink.storage.unit import Unit
 from tests.fixtures.api_process import API, running_api
 from tests.fixtures.recorded import ARCHIVE
 
@@ -64,15 +58,12 @@ def p95_ms(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as home, Supervisor(Path(home)) as supervisor:
-        url = start_postgres(supervisor, Path(home) / "postgres")
-        upgrade(Settings(database_url=SecretStr(url)))
-        units = open_units(url, 2)
+    with database() as (home, url, units):
         with units() as unit:
             fill(unit)
         with create_engine(url, isolation_level="AUTOCOMMIT").connect() as connection:
             connection.execute(text("VACUUM ANALYZE"))  # as the database does by itself within a minute
-        with running_api(Path(home), units) as api:
+        with running_api(home, units) as api:
             for days in (7, DAYS):
                 path = f"{API}/calendar?from={FIRST.date()}&days={days}"
                 found = api.client.get(path).raise_for_status().json()
@@ -82,7 +73,6 @@ def main() -> None:
                 remark = f"{runs:,} runs of {CAMPAIGNS} campaigns on {LINKS} links, {REQUESTS} requests"
                 row = {"name": f"GET calendar of {days} days, p95", "value": round(value, 2), "unit": "ms"}
                 print(json.dumps({**row, "goal": f"<= {LIMIT_MS}", "remark": remark}), flush=True)
-        units.close()
 
 
 if __name__ == "__main__":

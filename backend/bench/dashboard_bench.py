@@ -7,18 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
-from pathlib import Path
 from statistics import median
 
-from pydantic import SecretStr
-
+from bench.database import database
 from downlink.actions.archive import load_archive
-from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
-from downlink.storage.migrate import upgrade
-from downlink.storage.unit import open_units
 from tests.fixtures.api_process import running_api
 from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script
 
@@ -27,17 +19,13 @@ VISITS = "5"
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as home, Supervisor(Path(home)) as supervisor:
-        url = start_postgres(supervisor, Path(home) / "postgres")
-        upgrade(Settings(database_url=SecretStr(url)))
-        units = open_units(url, 2)
+    with database() as (home, _, units):
         with units() as unit:
             add_account(unit)
             campaign, _ = load_archive(unit, EXAMPLE.read_bytes())
-        with running_api(Path(home), units, dashboard_dir=DASHBOARD) as api:
+        with running_api(home, units, dashboard_dir=DASHBOARD) as api:
             place = ("--base-url", api.address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", VISITS)
             visits = [json.loads(line) for line in run_script("first-plot.mjs", *place, timeout_s=500).splitlines()]
-        units.close()
     for name, key, unit_name, goal in ROWS:
         value = median(visit[key] for visit in visits)
         sys.stdout.write(json.dumps({"name": name, "value": value, "unit": unit_name, "goal": goal}) + "\n")

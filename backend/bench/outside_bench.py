@@ -7,25 +7,19 @@ Real PostgreSQL; the campaign is the recorded example's, with copies of one of i
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from uuid import UUID
 
-from pydantic import SecretStr
 from sqlalchemy import text
 
+from bench.database import database
 from downlink.actions import channels, notices
 from downlink.actions.archive import load_archive
 from downlink.domain.access import COMMAND_LINE
 from downlink.domain.expectation import Check
 from downlink.domain.notification import Topic
-from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
-from downlink.storage.migrate import upgrade
-from downlink.storage.unit import Unit, UnitFactory, open_units
+from downlink.storage.unit import Unit, UnitFactory
 from tests.fixtures.recorded import ARCHIVE
 
 RUNS, FOUND, LIMIT_S = 5_000, 1_000, 1
@@ -80,10 +74,7 @@ def collect_s(units: UnitFactory) -> float:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as home, Supervisor(Path(home)) as supervisor:
-        url = start_postgres(supervisor, Path(home) / "postgres")
-        upgrade(Settings(database_url=SecretStr(url)))
-        units = open_units(url, 2)
+    with database() as (_, _, units):
         with units() as unit:
             fill(unit)
         for each, which, expected in ((1, "every run", 1), (2, "every second run", FOUND)):
@@ -97,7 +88,6 @@ def main() -> None:
             row = {"name": f"Notify of runs outside, {which}", "value": round(value, 3), "unit": "s"}
             remark = f"{FOUND:,} found at once of {RUNS:,} runs of a condition, {told:,} notifications"
             print(json.dumps({**row, "goal": f"<= {LIMIT_S}", "remark": remark}), flush=True)
-        units.close()
 
 
 if __name__ == "__main__":

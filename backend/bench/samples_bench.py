@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,18 +10,14 @@ from pathlib import Path
 from uuid import UUID
 
 import numpy as np
-from pydantic import SecretStr
 
+from bench.database import database
 from downlink.actions.archive import load_archive
 from downlink.api.encoded import json_response
 from downlink.codec.parquet import Ints, columns_to_parquet
 from downlink.domain.point import Point
-from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
 from downlink.storage import runs, traces
-from downlink.storage.migrate import upgrade
-from downlink.storage.unit import Unit, open_units
+from downlink.storage.unit import Unit
 from downlink.views.samples import Wanted, samples
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "recorded-hystart.zip"
@@ -34,10 +29,7 @@ OTHERS = 24
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as home, Supervisor(Path(home)) as supervisor:
-        url = start_postgres(supervisor, Path(home) / "postgres")
-        upgrade(Settings(database_url=SecretStr(url)))
-        units = open_units(url, 2)
+    with database() as (_, _, units):
         with units() as unit:
             run_id = add_trace(unit)
         stretches = {"whole": (0.0, None), "a tenth": (60.0, 72.0), "50 ms, every sample": (60.0, 60.05)}
@@ -51,7 +43,6 @@ def main() -> None:
             size = ask()
             row = {"name": f"samples of 10^6 ACKs, 6 columns, {name}", "value": median_s(ask) * 1_000, "unit": "ms"}
             print(json.dumps({**row, "remark": f"{size / 1_000:.0f} kB of JSON"}))
-        units.close()
 
 
 def add_trace(unit: Unit) -> UUID:

@@ -2,7 +2,6 @@ package netlab
 
 import (
 	"bytes"
-	"io"
 	"net"
 	"net/netip"
 	"testing"
@@ -55,14 +54,7 @@ func TestAFurtherReceiverGetsItsDataWhileTheLinkIsRestarted(t *testing.T) {
 	source := serveOnce(t, hosts["sender-1"].Namespace, hosts["sender-1"].DataHost, func(conn net.Conn) { _, _ = conn.Write(content) })
 	began := time.Now()
 	conn := dialFrom(t, hosts["receiver-3"].Namespace, source)
-	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now().Add(200*ms), 7, nil)
-	require.NoError(t, err)
-	require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))
-	got, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	require.Equal(t, content, got)
-	require.Greater(t, time.Since(began), 800*ms, "16 Mbit take that long at 20 Mb/s")
-	session.Stop()
+	requireWholeOverARestart(t, lab, profile, conn, began, content)
 	down, up := lab.Counts()
 	for _, counts := range []emulate.Counts{down, up} {
 		require.Equal(t, counts.Received+counts.Given, counts.Delivered+counts.Taken+sum(counts.Lost[:])+uint64(counts.Queued))

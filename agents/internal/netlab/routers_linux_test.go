@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"downlink/agents/internal/emulate"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -60,14 +62,7 @@ func TestAConnectionIsSplitAtARouterWhileTheLinkIsRestarted(t *testing.T) {
 	onward := dialFrom(t, hosts["router-1"].Namespace, source)
 	relay := serveOnce(t, hosts["router-1"].Namespace, hosts["router-1"].DataHost, func(conn net.Conn) { _, _ = io.Copy(conn, onward) })
 	conn := dialFrom(t, hosts[Receiver].Namespace, relay)
-	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now().Add(200*ms), 7, nil)
-	require.NoError(t, err)
-	require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))
-	got, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	require.Equal(t, content, got)
-	require.Greater(t, time.Since(began), 800*ms, "16 Mbit take that long at 20 Mb/s")
-	session.Stop()
+	requireWholeOverARestart(t, lab, profile, conn, began, content)
 
 	down, up := lab.Counts()
 	require.Greater(t, down.TakenBytes, uint64(len(content)), "the first hop's data left the link at the router")
@@ -90,4 +85,17 @@ func sum(counts []uint64) (total uint64) {
 func TestALinkOfOneHopHasNoRouterToBeAHost(t *testing.T) {
 	_, err := Up(Options{Name: testName("none"), Profile: terrestrial(t), Senders: 1, HasRouters: true})
 	require.ErrorContains(t, err, "profile terrestrial has 0 routers between hops")
+}
+
+// requireWholeOverARestart reads 16 Mbit over a link of 20 Mb/s, which is restarted meanwhile.
+func requireWholeOverARestart(t *testing.T, lab *Lab, profile emulate.Profile, conn net.Conn, began time.Time, content []byte) {
+	t.Helper()
+	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now().Add(200*ms), 7, nil)
+	require.NoError(t, err)
+	require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))
+	got, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	require.Equal(t, content, got)
+	require.Greater(t, time.Since(began), 800*ms, "16 Mbit take that long at 20 Mb/s")
+	session.Stop()
 }

@@ -110,12 +110,7 @@ func (c *crowd) stepFurther(branch int, e *end) {
 	out := e.out
 	e.out = intcp.Outbox{}
 	for _, d := range out.Datagrams {
-		p := c.Fresh()
-		p.Data = p.Data[:headerBytes+len(d.Bytes)]
-		p.SizeBytes, p.StopsAtSites = len(p.Data), true
-		putHeader(p.Data, e.at, addrPort(d.To), 0)
-		copy(p.Data[headerBytes:], d.Bytes)
-		c.fork.Enter(c.now, branch, p)
+		c.fork.Enter(c.now, branch, e.pack(c.Fresh(), d))
 	}
 	c.wake = c.circuit.Run(c.now, c.leave)
 }

@@ -135,17 +135,22 @@ func (f *flight) leave(isUp bool, out []*emulate.Packet) {
 	}
 }
 
+// pack makes a packet of a datagram of this end, which stops at sites.
+func (e *end) pack(p *emulate.Packet, d intcp.Datagram) *emulate.Packet {
+	p.Data = p.Data[:headerBytes+len(d.Bytes)]
+	p.SizeBytes, p.StopsAtSites = len(p.Data), true
+	putHeader(p.Data, e.at, addrPort(d.To), 0)
+	copy(p.Data[headerBytes:], d.Bytes)
+	return p
+}
+
 func (f *flight) step(i int, from intcp.Address, text []byte) {
 	e := f.ends[i]
 	e.wake = e.Step(f.now+clockBegin, from, text, &e.out) - clockBegin
 	out := e.out
 	e.out = intcp.Outbox{}
 	for _, d := range out.Datagrams {
-		p := f.Fresh()
-		p.Data = p.Data[:headerBytes+len(d.Bytes)]
-		p.SizeBytes, p.StopsAtSites = len(p.Data), true
-		putHeader(p.Data, e.at, addrPort(d.To), 0)
-		copy(p.Data[headerBytes:], d.Bytes)
+		p := e.pack(f.Fresh(), d)
 		require.True(f.t, f.relays.Has(p.Data))
 		f.wake = f.circuit.Enter(f.now, i == 1, p, f.leave)
 	}

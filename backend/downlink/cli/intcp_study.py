@@ -73,23 +73,26 @@ def _written(archives: Path, section: Section) -> str:
         for study, record in made.items()
     )
     rows = [row for study in section.studies for row in read_rows(archives, study, "metrics.csv")]
-    return f"\n## {section.title}\n\n{origins}\n{section.text}\n\n" + "\n".join(section.tables(rows))
+    said = f"{section.text}\n\n" if section.text else ""
+    return f"\n## {section.title}\n\n{origins}\n{said}" + "\n".join(section.tables(rows))
 
 
 def _over_links(x: str, links: Mapping[str, str], quantities: Sequence[Quantity], rows: Sequence[Row]) -> list[str]:
     """For each quantity a line for each condition, with a column for each link. x: what the links differ in, links: by how much."""
     made = []
     for quantity in quantities:
-        lines = [
-            (name, *(_mean(_values(rows, link, name, quantity), quantity) for link in links))
-            for name in conditions_of(rows)
-        ]
+        over = [[row for row in rows if row["link"] == link] for link in links]
+        lines = [(name, *(_cell(own, name, quantity) for own in over)) for name in conditions_of(rows)]
         made.append(f"{quantity.title}, by {x}:\n\n" + table(("", *links.values()), lines))
     return made
 
 
-def _values(rows: Sequence[Row], link: str, condition: str, quantity: Quantity) -> dict[int, float]:
-    return by_cycle([row for row in rows if row["link"] == link], quantity.phase, condition, quantity=quantity.column)
+def _values(rows: Sequence[Row], condition: str, quantity: Quantity, flow: int = 1) -> dict[int, float]:
+    return by_cycle(rows, quantity.phase, condition, flow, quantity.column)
+
+
+def _cell(rows: Sequence[Row], condition: str, quantity: Quantity) -> str:
+    return _mean(_values(rows, condition, quantity), quantity)
 
 
 def _mean(values: Mapping[int, float], quantity: Quantity) -> str:
@@ -109,10 +112,11 @@ def _parts(rows: Sequence[Row]) -> list[str]:
     quantities = (GOODPUT, DELAY, IN_ORDER, JITTER)
     lines = []
     for name in conditions_of(rows):
-        own = [by_cycle(rows, "overall", name, quantity=each.column) for each in quantities]
-        its = [by_cycle(rows, "overall", ALL_ON, quantity=each.column) for each in quantities]
-        over = [NOTHING if name == ALL_ON else _ratio(a, b) for a, b in zip(own, its, strict=True)]
-        lines.append((name, *map(_mean, own, quantities), *over))
+        over = [
+            NOTHING if name == ALL_ON else _ratio(_values(rows, name, each), _values(rows, ALL_ON, each))
+            for each in quantities
+        ]
+        lines.append((name, *(_cell(rows, name, each) for each in quantities), *over))
     titles = [each.title for each in quantities]
     head = ("", *titles, *(f"{title.partition(',')[0]}, over all on" for title in titles))
     return [table(head, lines)]
@@ -120,10 +124,7 @@ def _parts(rows: Sequence[Row]) -> list[str]:
 
 def _buffers(rows: Sequence[Row]) -> list[str]:
     quantities = (GOODPUT, DELAY, JITTER)
-    lines = [
-        (name, *(_mean(by_cycle(rows, "overall", name, quantity=each.column), each) for each in quantities))
-        for name in conditions_of(rows)
-    ]
+    lines = [(name, *(_cell(rows, name, each) for each in quantities)) for name in conditions_of(rows)]
     return [table(("", *(each.title for each in quantities)), lines)]
 
 
@@ -140,12 +141,12 @@ def _several(rows: Sequence[Row]) -> list[str]:
     lines = []
     for name in conditions_of(rows):
         flows = sorted({int(row["flow"]) for row in rows if row["condition"] == name})
-        rates = [by_cycle(rows, "steady", name, flow, GOODPUT.column) for flow in flows]
+        rates = [_values(rows, name, STEADY, flow) for flow in flows]
         cycles = sorted(set.intersection(*(set(each) for each in rates)))
         indices = [float(jain_index([each[cycle] for each in rates])) for cycle in cycles]
         fair = _shown(mean_intervals(indices, least=1 / len(flows), most=1), len(cycles))
         sums = {cycle: sum(each[cycle] for each in rates) for cycle in cycles}
-        lines.append((name, ", ".join(_mean(each, GOODPUT) for each in rates), _mean(sums, GOODPUT), fair))
+        lines.append((name, ", ".join(_mean(each, STEADY) for each in rates), _mean(sums, STEADY), fair))
     return [table(("", "Goodput of each flow, Mb/s", "together, Mb/s", "Jain's index"), lines)]
 
 

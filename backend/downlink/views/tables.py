@@ -96,15 +96,8 @@ def _runs(unit: Unit, run_id: UUID) -> Cells:
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
-        yield (
-            *_run_cells(run),
-            run.detail,
-            *moments,
-            *rates,
-            run.analysis_version,
-            *_cause_cells(run),
-            _unexpected(run),
-        )
+        last = (run.analysis_version, *_cause_cells(run), _unexpected(run))
+        yield (*_run_cells(run), run.detail, *moments, *rates, *last)
 
 
 def _cause_cells(run: Run) -> tuple[Cell, ...]:
@@ -232,16 +225,8 @@ def _flow_of(row: Any) -> int | None:
 
 
 _RUN_TABLE = (
-    "detail",
-    "due_at",
-    "started_at",
-    "ended_at",
-    "throughput_bps",
-    "goodput_bps",
-    "analysis_version",
-    *CAUSE,
-    "unexpected",
-)
+    "detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected",
+)  # fmt: skip
 _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),
     *(f"jain_{name}" for name in STATISTICS),
