@@ -86,9 +86,12 @@ def test_phases_that_cover_the_whole_run_prevent_a_launch(lab: Lab) -> None:
 def test_every_example_can_be_launched(path: Path) -> None:
     campaign = parse_campaign(path.read_text())
     senders = tuple(f"server-{number}" for number in range(1, 9))
-    bare = Link("geo", Orbit.GEO, "", 144_000_000, 600.0, "client", senders, relays=("relay",))
+    further = tuple(f"receiver-{number}" for number in range(2, 13))
+    bare = Link(
+        "geo", Orbit.GEO, "", 144_000_000, 600.0, "client", senders, relays=("relay",), further_receivers=further
+    )
     links = {name: replace(bare, name=name) for name in campaign.links}
-    on_one_machine = dict.fromkeys(("client", *senders), "its kernel")
+    on_one_machine = dict.fromkeys(("client", *further, *senders), "its kernel")
     assert plan_campaign(campaign, links, hosts=on_one_machine).is_launchable
 
 
