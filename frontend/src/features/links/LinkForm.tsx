@@ -78,6 +78,14 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             nothingFoundMessage="No agents yet"
             {...form.getInputProps('relays')}
           />
+          <MultiSelect
+            label="Further receivers"
+            description="Hang along the way; campaigns count them from 2"
+            data={names}
+            placeholder={form.values.further_receivers.length > 0 ? undefined : 'none'}
+            nothingFoundMessage="No agents yet"
+            {...form.getInputProps('further_receivers')}
+          />
           <Autocomplete
             label="Time zone"
             description="Of the terminal: its nights are shaded in the day strip"

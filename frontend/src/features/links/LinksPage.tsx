@@ -88,7 +88,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
     },
     { id: 'rtt', accessorKey: 'base_rtt_ms', header: 'Base RTT', cell: ({ row }) => `${formatNumber(row.original.base_rtt_ms)} ms` },
     { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => <Whole>{formatBytes(bdpOf(row.original))}</Whole> },
-    { id: 'receiver', accessorKey: 'receiver', header: 'Receiver' },
+    { id: 'receiver', accessorFn: receiversOf, header: 'Receiver' },
     { id: 'senders', accessorFn: ({ senders }) => senders.join(', '), header: 'Senders', ...noValue },
     { id: 'relays', accessorFn: ({ relays }) => relays.join(', '), header: 'Relays', ...noValue },
     {
@@ -117,6 +117,8 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
     },
   ]
 }
+
+const receiversOf = ({ receiver, further_receivers = [] }: Link) => [receiver, ...further_receivers].join(', ')
 
 const bdpOf = ({ nominal_rate_bps, base_rtt_ms }: Link) => (nominal_rate_bps / 8) * (base_rtt_ms / 1000)
 

@@ -12,6 +12,7 @@ const link: Link = {
   receiver: 'client',
   senders: ['server-1', 'server-2'],
   relays: ['gateway'],
+  further_receivers: ['attic', 'cellar'],
   allowance_bytes: 300_000_000_000,
   reset_day: 15,
   month: { used_bytes: 100_000_000_000, left_bytes: 200_000_000_000, resets_at: '2026-12-15T00:00:00Z' },
@@ -36,6 +37,13 @@ it('an empty form names every field that is missing', () => {
 
 it('one agent cannot stand at both ends', () => {
   expect(checkValues({ ...valuesOf(link), senders: ['client'] })).toHaveProperty('senders')
+})
+
+it('an agent has one place on a link', () => {
+  expect(checkValues(valuesOf(link))).toEqual({})
+  expect(Object.keys(checkValues({ ...valuesOf(link), relays: ['server-2'] }))).toEqual(['relays'])
+  for (const name of ['client', 'server-1', 'gateway'])
+    expect(Object.keys(checkValues({ ...valuesOf(link), further_receivers: [name] }))).toEqual(['further_receivers'])
 })
 
 it('half a place is none', () => {

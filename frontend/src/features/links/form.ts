@@ -12,6 +12,7 @@ export interface LinkValues {
   receiver: string
   senders: string[]
   relays: string[]
+  further_receivers: string[]
   allowance_gb: number | string
   reset_day: number | string
   is_emulated: boolean
@@ -33,6 +34,7 @@ export function valuesOf(link: Link | null): LinkValues {
     receiver: link?.receiver ?? '',
     senders: link?.senders ?? [],
     relays: link?.relays ?? [],
+    further_receivers: link?.further_receivers ?? [],
     allowance_gb: link?.allowance_bytes ? link.allowance_bytes / 1e9 : '',
     reset_day: link?.reset_day ?? 1,
     is_emulated: link?.is_emulated ?? false,
@@ -53,6 +55,7 @@ export function bodyOf(values: LinkValues): LinkBody {
     receiver: values.receiver,
     senders: values.senders,
     relays: values.relays,
+    further_receivers: values.further_receivers,
     allowance_bytes: values.allowance_gb === '' ? null : Math.round(Number(values.allowance_gb) * 1e9),
     reset_day: Number(values.reset_day) || 1,
     is_emulated: values.is_emulated,
@@ -72,8 +75,11 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
   if (!values.receiver) wrong.receiver = 'Choose the agent behind the terminal'
   if (values.senders.length === 0) wrong.senders = 'Choose at least one agent that sends'
   if (values.senders.includes(values.receiver)) wrong.senders = 'An agent can be at one end only'
-  if (values.relays.some((name) => name === values.receiver || values.senders.includes(name)))
+  const ends = [values.receiver, ...values.senders]
+  if (values.relays.some((name) => ends.includes(name)))
     wrong.relays = 'A relay is an agent of its own: take it away from the ends, or from here'
+  if (values.further_receivers.some((name) => ends.includes(name) || values.relays.includes(name)))
+    wrong.further_receivers = 'A further receiver is an agent of its own: take it away from the other places, or from here'
   if (values.latitude === '' && values.longitude !== '') wrong.latitude = 'Give both, or neither'
   if (values.longitude === '' && values.latitude !== '') wrong.longitude = 'Give both, or neither'
   return wrong

@@ -25,6 +25,8 @@ it('a link is added in the units that people use', async () => {
   await userEvent.click(await screen.findByRole('option', { name: 'rooftop' }))
   await userEvent.click(form.getByRole('combobox', { name: /^Senders/ }))
   await userEvent.click((await screen.findAllByRole('option', { name: 'geo-server-1' })).at(-1) as HTMLElement)
+  await userEvent.click(form.getByRole('combobox', { name: /^Further receivers/ }))
+  await userEvent.click((await screen.findAllByRole('option', { name: 'geo-client' })).at(-1) as HTMLElement)
   await userEvent.click(form.getByRole('button', { name: 'Add link' }))
   await waitFor(() => expect(world.links).toHaveLength(3))
   expect(world.links[2]).toMatchObject({
@@ -34,7 +36,9 @@ it('a link is added in the units that people use', async () => {
     receiver: 'rooftop',
     senders: ['geo-server-1'],
     relays: [],
+    further_receivers: ['geo-client'],
   })
+  expect(await screen.findByText('rooftop, geo-client')).toBeTruthy()
 })
 
 it('an empty form says what is missing and sends nothing', async () => {
