@@ -67,6 +67,7 @@ def _phase(
     values = {
         **_levels("queueing", "ms", waits[inside]),
         **_levels("waiting", "bytes", waiting[inside].astype(np.float64)),
+        "offered_bytes": arrived,
         "served_ratio": _share(_rise(hop, hop.sent_bytes, window), _rise(hop, hop.room_bytes, window)),
         **{f"{name}_s": _rise(hop, columns[f"{WAY}_{name}_us"], window) / 1e6 for name in ("gap", "outage")},
         "congestion_loss_percent": 100 * _share(sum(lost[cause] for cause in CONGESTION), arrived),

@@ -100,6 +100,7 @@ def test_a_logged_link_is_judged_by_phase_and_flow(lab: Lab, agents: list[Script
     assert (overall["link_loss_percent"], overall["outage_s"]) == (0.0, pytest.approx(0.06))
     assert (overall["waiting_most_bytes"], overall["queueing_most_ms"]) == (2e6, pytest.approx(100.0))
     assert overall["served_ratio"] == pytest.approx(45 / 100)
+    assert overall["offered_bytes"] == pytest.approx(3e6 / 0.06)
     assert (filling["congestion_loss_percent"], filling["outage_s"]) == (0.0, pytest.approx(0.02))
     assert filling["queueing_ms"] == pytest.approx(50.0, abs=0.5)
     assert filling["queueing_p95_ms"] == pytest.approx(95.0, abs=0.5)

@@ -17,7 +17,9 @@ from downlink.domain.metric import LINKED, LOST
 from downlink.domain.sample import link_fields
 
 STEP_US = 10_000
-SUMS = ("gap_s", "outage_s", *(f"{cause}_bytes" for cause in (*CONGESTION, *OTHER)))
+LOSSES = tuple(f"{cause}_bytes" for cause in (*CONGESTION, *OTHER))
+COUNTERS = {"offered_bytes": "received_bytes", "gap_s": "gap_us", "outage_s": "outage_us", **{name: name for name in LOSSES}}
+"""Quantities that are sums, and the log's counter of each."""
 
 
 def log(rows: int, rate_bps: float = 8e6, **down: Any) -> dict[str, Any]:
@@ -57,8 +59,8 @@ def test_what_adjacent_windows_have_is_what_the_log_has(columns: dict[str, Any],
     windows = {f"w{place}": pair for place, pair in enumerate(pairwise(edges))}
     found = link_phases(columns, windows)
     whole = link_phases(columns, {"whole": (0.0, end_s)})["whole"]
-    for name in SUMS:
-        column = columns[f"down_{name.removesuffix('_s') + '_us' if name.endswith('_s') else name}"]
+    for name, counter in COUNTERS.items():
+        column = columns[f"down_{counter}"]
         total = (column[-1] - column[0]) / (1e6 if name.endswith("_s") else 1)
         assert whole[name] == pytest.approx(total)
         assert sum(found[window][name] for window in windows) == pytest.approx(total)
@@ -67,7 +69,7 @@ def test_what_adjacent_windows_have_is_what_the_log_has(columns: dict[str, Any],
 @given(kept_logs())
 def test_shares_of_arrivals_add_up_to_what_did_not_arrive(columns: dict[str, Any]) -> None:
     whole = link_phases(columns, {"whole": (0.0, columns["elapsed_us"][-1] / 1e6)})["whole"]
-    arrived, lost = columns["down_received_bytes"][-1], sum(whole[name] for name in SUMS if name.endswith("_bytes"))
+    arrived, lost = columns["down_received_bytes"][-1], sum(whole[name] for name in LOSSES)
     if not arrived:
         assert whole["congestion_loss_percent"] is None
         return
@@ -108,6 +110,7 @@ def test_what_the_hop_dropped_before_it_sent_is_not_served() -> None:
     columns = log(101, received_bytes=arrived, delivered_bytes=arrived // 2, queue_full_bytes=arrived // 2)
     found = link_phases(columns, {"all": (0.0, 1.0)})["all"]
     assert (found["served_ratio"], found["congestion_loss_percent"], found["link_loss_percent"]) == (0.5, 50.0, 0.0)
+    assert found["offered_bytes"] == 1e6
 
 
 @pytest.mark.parametrize(

@@ -3510,7 +3510,7 @@ export interface components {
                          * @description Of ours, that it is compared to
                          * @enum {string}
                          */
-                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "one_way_delay_ms" | "in_order_delay_ms" | "jitter_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "lead_end_s" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
+                        metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "one_way_delay_ms" | "in_order_delay_ms" | "jitter_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "lead_end_s" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "offered_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
                         /**
                          * @description Phase or window of the metric
                          * @default overall
@@ -6602,6 +6602,7 @@ export interface components {
             waiting_bytes: components["schemas"]["Interval"];
             waiting_p95_bytes: components["schemas"]["Interval"];
             waiting_most_bytes: components["schemas"]["Interval"];
+            offered_bytes: components["schemas"]["Interval"];
             served_ratio: components["schemas"]["Interval"];
             gap_s: components["schemas"]["Interval"];
             outage_s: components["schemas"]["Interval"];
@@ -6696,6 +6697,8 @@ export interface components {
             waiting_p95_bytes: number | null;
             /** Waiting Most Bytes */
             waiting_most_bytes: number | null;
+            /** Offered Bytes */
+            offered_bytes: number | null;
             /** Served Ratio */
             served_ratio: number | null;
             /** Gap S */

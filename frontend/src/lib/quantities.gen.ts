@@ -34,6 +34,7 @@ export const QUANTITIES = {
   waiting_bytes: { level: 'link', title: 'Waiting for the hop', unit: 'MB', factor: 0.000001 },
   waiting_p95_bytes: { level: 'link', title: '95th percentile of what waits', unit: 'MB', factor: 0.000001 },
   waiting_most_bytes: { level: 'link', title: 'Most that waits', unit: 'MB', factor: 0.000001 },
+  offered_bytes: { level: 'link', title: 'Offered to the link', unit: 'MB', factor: 0.000001 },
   served_ratio: { level: 'link', title: 'Utilisation of the hop', unit: '% of its rate', factor: 100 },
   gap_s: { level: 'link', title: 'Time in handover gaps', unit: 's', factor: 1 },
   outage_s: { level: 'link', title: 'Time in outages', unit: 's', factor: 1 },

@@ -121,6 +121,7 @@ class LinkPhase(Table):
     waiting_bytes: Mapped[float | None]
     waiting_p95_bytes: Mapped[float | None]
     waiting_most_bytes: Mapped[float | None]
+    offered_bytes: Mapped[float | None]
     served_ratio: Mapped[float | None]
     gap_s: Mapped[float | None]
     outage_s: Mapped[float | None]
