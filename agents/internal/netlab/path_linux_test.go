@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/emulate"
 	"downlink/agents/internal/hosttest"
@@ -33,11 +34,32 @@ func pathProfile(t testing.TB, lasting time.Duration) emulate.Profile {
 		}
 		paths = append(paths, path)
 	}
+	return profileOf(t, paths)
+}
+
+func profileOf(t testing.TB, paths []pathtest.Lasting) emulate.Profile {
 	file := filepath.Join(t.TempDir(), "east-west.dlpath")
 	require.NoError(t, os.WriteFile(file, pathtest.Encode(pathtest.Header(), paths), 0o600))
 	profile, err := emulate.LoadProfile(file)
 	require.NoError(t, err)
 	return profile
+}
+
+// TestAPacketLostBetweenHopsIsNotLate sends so few packets that nothing else wakes the pump when one of them is lost.
+func TestAPacketLostBetweenHopsIsNotLate(t *testing.T) {
+	at := upWithout(t, profileOf(t, []pathtest.Lasting{pathtest.Chain(15, 3*ms, 3*ms, 20e6, 0.2, 0, time.Minute)}))
+	sent := 0
+	found := record(t, at, 1, 2*time.Second, func() {
+		if sent++; sent%25 == 0 {
+			_, _ = unix.Write(at.gateway, packetTo(5001, 500))
+		}
+	})
+	var lost uint64
+	for _, each := range found.ended.Lost {
+		lost += each.Packets
+	}
+	require.Greater(t, lost, uint64(20))
+	require.Less(t, found.ended.LateRows, lost/4, "single packets can be late on a busy machine")
 }
 
 // TestTheIdleRttOfFifteenHopsIsThatOfTheTrace follows the trace through its changes. On a busy machine probes are late, and

@@ -359,7 +359,7 @@ func (p *pump) letOut(w *way, out []*emulate.Packet) {
 		} else if isLost && p.course != nil && w.Line == p.course.network[w.index].Line {
 			p.course.note(w.index, packet)
 		}
-		if p.sitting == nil || !isLost && !isInner { // what ends between two hops can wait to be counted
+		if !isLost && !isInner { // what ends between two hops wakes nobody, and can wait to be counted
 			w.late = max(w.late, now-packet.LeftAt)
 		}
 		p.Free(packet)
