@@ -18,6 +18,8 @@ from downlink.domain.errors import InvalidError
 
 NOTHING = "-"
 ALL_ON = "INTCP"
+UNICAST = "INTCP-uni"
+RECEIVERS = (1, 2, 4, 8, 12)
 Tables = Callable[[Sequence[Row]], Sequence[str]]
 
 
@@ -35,17 +37,20 @@ GOODPUT = Quantity("Goodput, Mb/s", "goodput_bps", 1e-6)
 DELAY = Quantity("One-way delay, ms", "one_way_delay_ms")
 IN_ORDER = Quantity("Delay in order, ms", "in_order_delay_ms")
 JITTER = Quantity("Jitter, ms", "jitter_ms")
+OFFERED = Quantity("Bytes", "offered_bytes")
 STEADY = Quantity("Goodput from 10 to 50 s, Mb/s", "goodput_bps", 1e-6, "steady")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading. studies: names of campaign files without their ending, all of which must have been run. text: what the tables say."""
+    """A heading. studies: names of campaign files without their ending, all of which must have been run. text: what the tables say.
+    sources: the archives' tables that they are made of."""
 
     title: str
     studies: Sequence[str]
     text: str
     tables: Tables
+    sources: Sequence[str] = ("metrics.csv",)
 
 
 def write_intcp_study(archives: Path, page: Path) -> None:
@@ -72,7 +77,7 @@ def _written(archives: Path, section: Section) -> str:
         f"- Campaign “{record['name']}” (`{study}.yaml`). {made_text(record)} Again: `make study-{study}`.\n"
         for study, record in made.items()
     )
-    rows = [row for study in section.studies for row in read_rows(archives, study, "metrics.csv")]
+    rows = [row for study in section.studies for name in section.sources for row in read_rows(archives, study, name)]
     said = f"{section.text}\n\n" if section.text else ""
     return f"\n## {section.title}\n\n{origins}\n{said}" + "\n".join(section.tables(rows))
 
@@ -87,7 +92,7 @@ def _over_links(x: str, links: Mapping[str, str], quantities: Sequence[Quantity]
     return made
 
 
-def _values(rows: Sequence[Row], condition: str, quantity: Quantity, flow: int = 1) -> dict[int, float]:
+def _values(rows: Sequence[Row], condition: str, quantity: Quantity, flow: int | None = 1) -> dict[int, float]:
     return by_cycle(rows, quantity.phase, condition, flow, quantity.column)
 
 
@@ -134,6 +139,34 @@ def _ratio(own: Mapping[int, float], base: Mapping[int, float]) -> str:
         ratio_intervals([own[cycle] for cycle in cycles], [base[cycle] for cycle in cycles]),
         len(cycles),
     )
+
+
+def _receivers(rows: Sequence[Row]) -> list[str]:
+    """How fast receivers are that ask for the same at once, with caches on the way and without, and what leaves the source."""
+    lines = []
+    for n in RECEIVERS:
+        name, without = (f"{each}, receivers {n}" for each in (ALL_ON, UNICAST))
+        own, other = (_mean_of_flows(rows, each, n) for each in (name, without))
+        last = [_cell(rows, each, GOODPUT) for each in (name, without)]
+        sent, sent_to_one = (_values(rows, f"{ALL_ON}, receivers {each}", OFFERED, None) for each in (n, 1))
+        rates = (_mean(own, GOODPUT), last[0], _mean(other, GOODPUT), last[1])
+        lines.append((str(n), *rates, _ratio(own, other), _ratio(sent, sent_to_one)))
+    head = (
+        "Receivers",
+        "With caches, all",
+        "the last",
+        "Without, all",
+        "the last",
+        "With over without",
+        "Bytes of the source, over one",
+    )
+    return ["Goodput in Mb/s, mean of all receivers and of the last one on the way:\n\n" + table(head, lines)]
+
+
+def _mean_of_flows(rows: Sequence[Row], condition: str, flows: int) -> dict[int, float]:
+    """Of the cycles of which all flows have a value."""
+    each = [_values(rows, condition, GOODPUT, flow) for flow in range(1, flows + 1)]
+    return {cycle: sum(own[cycle] for own in each) / flows for cycle in set.intersection(*map(set, each))}
 
 
 def _several(rows: Sequence[Row]) -> list[str]:
@@ -195,6 +228,9 @@ def _sections() -> tuple[Section, ...]:
             ("004-6-low", "004-6-high"),
             _FIGURE_6,
             partial(_over_links, "loss of each hop", loss, (GOODPUT, DELAY, IN_ORDER, JITTER)),
+        ),
+        Section(
+            "Figure 7: receivers that ask for the same", ("004-7",), "", _receivers, sources=("metrics.csv", "link.csv")
         ),
         Section("What each mechanism earns", ("004-parts",), _PARTS, _parts),
         Section("Several flows on one hop", ("004-several",), _SEVERAL, _several),

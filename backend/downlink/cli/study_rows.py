@@ -40,15 +40,16 @@ def commit_text(record: Mapping[str, Any]) -> str:
 
 
 def by_cycle(
-    rows: Sequence[Row], phase: str, condition: str, flow: int = 1, quantity: str = "throughput_bps"
+    rows: Sequence[Row], phase: str, condition: str, flow: int | None = 1, quantity: str = "throughput_bps"
 ) -> dict[int, float]:
-    """A quantity of metrics.csv, of the complete runs of a condition."""
+    """A quantity of metrics.csv, or without a flow one of the link in link.csv, of the complete runs of a condition."""
+    of_flow = "" if flow is None else str(flow)
     return {
         int(row["cycle"]): float(row[quantity])
         for row in rows
         if row["state"] == "complete"
-        and (row["phase"], row["condition"], row["flow"]) == (phase, condition, str(flow))
-        and row[quantity]
+        and (row["phase"], row["condition"], row["flow"]) == (phase, condition, of_flow)
+        and row.get(quantity)
     }
 
 

@@ -18,7 +18,12 @@ from downlink.domain.sample import link_fields
 
 STEP_US = 10_000
 LOSSES = tuple(f"{cause}_bytes" for cause in (*CONGESTION, *OTHER))
-COUNTERS = {"offered_bytes": "received_bytes", "gap_s": "gap_us", "outage_s": "outage_us", **{name: name for name in LOSSES}}
+COUNTERS = {
+    "offered_bytes": "received_bytes",
+    "gap_s": "gap_us",
+    "outage_s": "outage_us",
+    **{name: name for name in LOSSES},
+}
 """Quantities that are sums, and the log's counter of each."""
 
 

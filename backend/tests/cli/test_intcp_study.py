@@ -31,13 +31,14 @@ def write(archives: Path, page: Path) -> str:
     return page.read_text()
 
 
-def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]]) -> None:
+def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]], link: str = "") -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="")
     writer.writeheader()
     writer.writerows({"link": "path", "state": "complete", "flow": 1, "phase": "overall", **row} for row in rows)
     with zipfile.ZipFile(folder / f"{study}-tables.zip", "w") as tables:
         tables.writestr("metrics.csv", text.getvalue())
+        tables.writestr("link.csv", link)
     record = {
         "name": study,
         "study": "004",
@@ -56,7 +57,7 @@ def test_the_page_says_what_the_archives_say(tmp_path: Path) -> None:
 def test_what_was_not_run_is_said_with_what_to_type(tmp_path: Path) -> None:
     archive(tmp_path, "004-6-low", [])
     page = write(tmp_path, tmp_path / "study.md")
-    assert page.count("**Not run yet**") == 7
+    assert page.count("**Not run yet**") == 8
     assert '`make study-intcp FIGURE="5a"`' in page
     assert '`make study-intcp FIGURE="6-high"`' in page, "the other half of the figure is there"
 
@@ -89,6 +90,25 @@ def test_a_part_that_is_off_is_compared_pair_by_pair(tmp_path: Path) -> None:
     page = write(tmp_path, tmp_path / "study.md")
     assert cells(page, "INTCP")[-4:] == ["-", "-", "-", "-"]
     assert cells(page, "no cache")[-4:] == ["0.5 (0.5 to 0.5)", "3 (3 to 3)", "1 (1 to 1)", "1 (1 to 1)"]
+
+
+def test_receivers_of_one_content_are_compared_with_and_without_caches(tmp_path: Path) -> None:
+    def rows(condition: str, mbps: Iterable[float]) -> Iterable[dict[str, Any]]:
+        for cycle in (1, 2):
+            for flow, rate in enumerate(mbps, 1):
+                yield {"condition": condition, "cycle": cycle, "position": 1, "flow": flow, "goodput_bps": rate * 1e6}
+
+    found = [*rows("INTCP, receivers 1", [16]), *rows("INTCP-uni, receivers 1", [16])]
+    found += [*rows("INTCP, receivers 2", [14, 18]), *rows("INTCP-uni, receivers 2", [8, 8])]
+    sent = [("INTCP, receivers 1", "", 100), ("INTCP, receivers 2", "", 102), ("INTCP, receivers 2", "1", 7)]
+    link = "".join(
+        f'"{name}",{cycle},complete,{flow},overall,{value}\n' for name, flow, value in sent for cycle in (1, 2)
+    )
+    archive(tmp_path, "004-7", found, "condition,cycle,state,flow,phase,offered_bytes\n" + link)
+    page = write(tmp_path, tmp_path / "study.md")
+    shown = [each.partition(" ")[0] for each in cells(page, "2")[1:]]
+    assert shown == ["16", "14", "8", "8", "2", "1.02"]
+    assert cells(page, "4")[1:] == ["-"] * 6
 
 
 @pytest.mark.parametrize(("rates", "index"), [((5, 5, 5, 5), "1 (1 to 1)"), ((20, 0, 0, 0), "0.25 (0.25 to 0.25)")])
