@@ -75,7 +75,7 @@ def python_bench(module: str) -> Bench:
 
 BENCHES = [
     go_bench("trial", "AgainstIperf3"),
-    go_bench("intcpsocket", "OverLoopback"),
+    go_bench("intcpsocket", "OverLoopback|QUIC"),
     go_bench("netlab", "."),
     go_bench("controls", "Records|Best"),
     go_bench("agent", "Upload"),

@@ -37,7 +37,7 @@ func perCore(bytes int64, used time.Duration) float64 {
 // a node that only passes them on, and the kernel's TCP through a relay that copies. All three places are this process.
 func BenchmarkOverLoopback(b *testing.B) {
 	for b.Loop() {
-		ours, bare, tcp := benchINTCP(b), benchBare(b), benchTCP(b)
+		ours, bare, tcp := benchINTCP(b, 1), benchBare(b), benchTCP(b)
 		hosttest.Row{
 			Name: "INTCP over a relay, three places", Value: ours, Unit: "Gb/s per core", Goal: ">= 0.67",
 			Remark: fmt.Sprintf("loopback sockets; bare datagrams %.2f, TCP %.2f Gb/s per core in the same run", bare, tcp),
@@ -45,15 +45,27 @@ func BenchmarkOverLoopback(b *testing.B) {
 	}
 }
 
-func benchINTCP(b *testing.B) float64 {
+// BenchmarkAgainstQUIC carries data from end to end, without a relay, by INTCP and by quic-go: both are programs of Go that
+// encrypt or tag each datagram.
+func BenchmarkAgainstQUIC(b *testing.B) {
+	for b.Loop() {
+		ours, theirs := benchINTCP(b, 0), benchQUIC(b)
+		hosttest.Row{
+			Name: "INTCP against quic-go, both ends", Value: ours / theirs, Unit: "ratio", Goal: ">= 1.5",
+			Remark: fmt.Sprintf("bytes for each second of a processor: %.2f and %.2f Gb/s per core", ours, theirs),
+		}.Print()
+	}
+}
+
+func benchINTCP(b *testing.B, relays int) float64 {
 	b.Helper()
-	c := newChain(b, 1, transfer.Stop{After: benchTime})
+	c := newChain(b, relays, transfer.Stop{After: benchTime})
 	before := processTime()
 	_, errs := c.carry(b)
 	for _, err := range errs {
 		require.NoError(b, err)
 	}
-	return perCore(c.counts[2].Load(), processTime()-before)
+	return perCore(c.counts[relays+1].Load(), processTime()-before)
 }
 
 // benchBare sends batches of 1,400 bytes to a node that passes them on to a third.

@@ -29,10 +29,6 @@ func fifteenHops(bps float64) emulate.Profile {
 }
 
 // BenchmarkRelays carries INTCP over fifteen hops with a relay between each two of them, and over one hop without.
-func BenchmarkRelaysX(b *testing.B) {
-	benchRelays(b, benched(relayed(b, "many", fifteenHops(20e6))))
-}
-
 func BenchmarkRelays(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // this process is both ends as well
 	for b.Loop() {
