@@ -30,12 +30,14 @@ type Circuit struct {
 	now      time.Duration // likewise
 	fork     *Fork         // who has the sites, where there are further receivers; nil: there are none
 	outs     [2][]*Packet
+	giving   func(site Site, isUp bool, p *Packet) // give, made once
 }
 
 // NewCircuit gives the sites of a network to relays. zero is the lines' time 0 on the relays' clock.
 func NewCircuit(profile Profile, network Network, relays Relays, zero time.Duration) *Circuit {
 	c := &Circuit{profile: profile, down: network.Line(Gateway, Receiver), up: network.Line(Receiver, Gateway), relays: relays, zero: zero}
 	c.fork, _ = relays.(*Fork)
+	c.giving = c.give
 	for _, line := range []*Line{c.down, c.up} {
 		line.take = func(at time.Duration, site Site, p *Packet) { c.relays.Take(at+c.zero, site, p) }
 	}
@@ -139,7 +141,7 @@ func (c *Circuit) Run(now time.Duration, leave func(isUp bool, out []*Packet)) (
 			c.outs[1] = c.up.happen(c.outs[1])
 			continue
 		}
-		c.relays.Turn(c.now, c.give)
+		c.relays.Turn(c.now, c.giving)
 	}
 	c.now = max(c.now, now)
 	return c.letOut(leave)
