@@ -46,15 +46,22 @@ def check_observations(unit: Unit, link: str, found: Sequence[Observation], now:
 
 
 def import_station(
-    unit: Unit, link_id: UUID, text: str, source: str, columns: Mapping[str, str], zone: str | None, now: datetime
+    unit: Unit,
+    link_id: UUID,
+    text: str,
+    source: str,
+    columns: Mapping[str, str],
+    zone: str | None,
+    now: datetime,
+    first_line: int | None = None,
 ) -> tuple[int, int]:
-    """(values in the file, new ones) of a weather station's CSV. InvalidError, NotFoundError."""
+    """(values in the file, new ones) of a weather station's CSV, or of a part of it. InvalidError, NotFoundError."""
     link = links.find_link(unit, link_id)
     if link is None:
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")
     if zone:
         check_zone(zone)
-    found = parse_station(text, source, columns, zone or link.time_zone)
+    found = parse_station(text, source, columns, zone or link.time_zone, first_line)
     return len(found), take_observations(unit, link.name, found, now)
 
 

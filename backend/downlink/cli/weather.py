@@ -84,9 +84,14 @@ def import_command(
         raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
     path = f"/links/{_id_of(client, link)}/observations/import"
     made = {"values": 0, "stored": 0}
-    for part in _parts(text):
+    parts = list(_parts(text))
+    for first_line, part in parts:
         body: dict[str, Any] = {"text": part, "source": source, "columns": columns, "time_zone": time_zone}
+        if len(parts) > 1:
+            body["first_line"] = first_line
         made = {key: made[key] + value for key, value in client.post(path, body).items()}
+    if not made["values"]:
+        raise InvalidError("station_unreadable", "No line of it holds a value.")
     if as_json:
         print_json(made)
     else:
@@ -97,17 +102,17 @@ def _id_of(client: Client, link: str) -> str:
     return str(pick(client.items("/links"), link, "link")["id"])
 
 
-def _parts(text: str) -> Iterator[str]:
-    """A long file as several, each with the header."""
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """A long file as several, each with the header, and the number of the line behind it."""
     header, *lines = text.splitlines(keepends=True) or [""]
-    part, size = [header], len(header)
-    for line in lines:
+    first, part, size = 2, [header], len(header)
+    for number, line in enumerate(lines, 2):
         if size + len(line) > PART_CHARACTERS:
-            yield "".join(part)
-            part, size = [header], len(header)
+            yield first, "".join(part)
+            first, part, size = number, [header], len(header)
         part.append(line)
         size += len(line)
-    yield "".join(part)
+    yield first, "".join(part)
 
 
 def _pair(text: str) -> tuple[str, str]:

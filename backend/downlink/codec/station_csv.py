@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from downlink.domain.errors import InvalidError
@@ -20,12 +20,17 @@ FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y
 
 
 def parse_station(
-    text: str, source: str, columns: Mapping[str, str] | None = None, zone: str | None = None
+    text: str,
+    source: str,
+    columns: Mapping[str, str] | None = None,
+    zone: str | None = None,
+    first_line: int | None = None,
 ) -> list[Observation]:
     """What the file says, in its order. Cells that are empty, or `NA`, `-` and the like, are left out.
 
     columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in
-    which times without an offset are. InvalidError `station_unreadable` names the line.
+    which times without an offset are. first_line: the text is a part of a longer file, whose line of this number is the one behind
+    the header; a part may hold nothing. InvalidError `station_unreadable` names the line of the file.
     """
     lines = text.lstrip("\ufeff").splitlines()
     if not lines:
@@ -34,8 +39,9 @@ def parse_station(
     rows = csv.reader(lines, delimiter=delimiter)
     header = [cell.strip() for cell in next(rows)]
     time_at, quantities = _read_header(header, columns or {})
-    found = list(_observations(rows, source, time_at, quantities, zone, is_comma_decimal=delimiter != ","))
-    if not found:
+    placed = ((rows.line_num + (first_line or 2) - 2, row) for row in rows)
+    found = list(_observations(placed, source, time_at, quantities, zone, is_comma_decimal=delimiter != ","))
+    if not found and first_line is None:
         raise _refusal("No line of it holds a value.")
     return found
 
@@ -64,7 +70,7 @@ def _read_header(header: Sequence[str], columns: Mapping[str, str]) -> tuple[int
 
 
 def _observations(
-    rows: Iterator[list[str]],
+    rows: Iterable[tuple[int, list[str]]],
     source: str,
     time_at: int,
     quantities: Mapping[int, tuple[str, str]],
@@ -73,7 +79,7 @@ def _observations(
     is_comma_decimal: bool,
 ) -> Iterator[Observation]:
     count = 0
-    for line, row in enumerate(rows, 2):
+    for line, row in rows:
         if not any(cell.strip() for cell in row):
             continue
         if len(row) <= time_at:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -45,6 +46,26 @@ def name_service(lab: Lab, service: WebReceiver) -> None:
         "weather_allow": "127.0.0.0/8",
     }
     lab.app.state.settings = lab.app.state.settings.model_copy(update=said)
+
+
+def test_a_long_file_goes_in_parts_and_a_refusal_names_its_own_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weather, "PART_CHARACTERS", 200)
+    begin = datetime(2026, 1, 2, tzinfo=UTC)
+    lines = [f"{(begin + timedelta(minutes=minute)).isoformat()},{minute}" for minute in range(60)]
+    lines[20:40] = [line.partition(",")[0] + ",NA" for line in lines[20:40]]
+    file = tmp_path / "roof.csv"
+
+    def take(text: list[str]) -> str:
+        file.write_text("\n".join(["time,weather.rain_mm_per_h", *text]))
+        return run("weather", "import", str(file), "--link", "geo").stdout
+
+    assert take(lines) == "40 values, 40 of them new.\n"
+    with pytest.raises(InvalidError, match="Line 52: 'much'"):
+        take([*lines[:50], "2026-01-02T00:50Z,much", *lines[51:]])
+    with pytest.raises(InvalidError, match="No line"):
+        take(lines[20:40])
 
 
 def test_a_link_gets_a_place_and_the_service_is_tried_for_it(lab: Lab) -> None:

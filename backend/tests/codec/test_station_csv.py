@@ -34,6 +34,15 @@ def test_a_quantity_of_its_own_says_its_unit() -> None:
     assert found == Observation("weather.gust_m_per_s", "m/s", "roof", NOON, 7.0)
 
 
+def test_a_part_of_a_longer_file_names_the_lines_of_the_file_and_may_be_empty() -> None:
+    header = "time,weather.rain_mm_per_h,note\n"
+    assert parse_station(header + "2026-01-02T12:00Z,NA,\n", "roof", first_line=900) == []
+    text = header + '2026-01-02T12:00Z,1,"of two\nlines"\n2026-01-02T12:00Z,much,\n'
+    for first_line, line in ((None, 4), (2, 4), (900, 902)):
+        with pytest.raises(InvalidError, match=f"Line {line}: 'much'"):
+            parse_station(text, "roof", first_line=first_line)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "why"),
     [

@@ -9038,6 +9038,11 @@ export interface components {
              * @description Of times without an offset; the link's own where it is left out
              */
             time_zone?: string | null;
+            /**
+             * First Line
+             * @description The text is a part of a longer file, with its header: the line of the file behind the header here. Refusals name lines of the file, and a part may hold no value
+             */
+            first_line?: number | null;
         };
         /** StationImported */
         StationImported: {

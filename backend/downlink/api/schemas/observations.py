@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
 
 MAX_TEXT = 900_000
+MAX_LINE = 1_000_000_000
 """A body of the API is a MiB at most; the command line sends a longer file in parts."""
 
 
@@ -78,6 +79,13 @@ class StationBody(Body):
     )
     time_zone: str | None = Field(
         default=None, max_length=100, description="Of times without an offset; the link's own where it is left out"
+    )
+    first_line: int | None = Field(
+        default=None,
+        ge=2,
+        le=MAX_LINE,
+        description="The text is a part of a longer file, with its header: the line of the file behind the header here. Refusals name "
+        "lines of the file, and a part may hold no value",
     )
 
 
