@@ -88,7 +88,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
     },
     { id: 'rtt', accessorKey: 'base_rtt_ms', header: 'Base RTT', cell: ({ row }) => `${formatNumber(row.original.base_rtt_ms)} ms` },
     { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => <Whole>{formatBytes(bdpOf(row.original))}</Whole> },
-    { id: 'receiver', accessorFn: receiversOf, header: 'Receiver' },
+    { id: 'receiver', accessorKey: 'receiver', header: 'Receiver', cell: ({ row }) => <Receivers link={row.original} /> },
     { id: 'senders', accessorFn: ({ senders }) => senders.join(', '), header: 'Senders', ...noValue },
     { id: 'relays', accessorFn: ({ relays }) => relays.join(', '), header: 'Relays', ...noValue },
     {
@@ -118,9 +118,18 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
   ]
 }
 
-const receiversOf = ({ receiver, further_receivers = [] }: Link) => [receiver, ...further_receivers].join(', ')
-
 const bdpOf = ({ nominal_rate_bps, base_rtt_ms }: Link) => (nominal_rate_bps / 8) * (base_rtt_ms / 1000)
+
+const FEW = 2
+
+function Receivers({ link: { receiver, further_receivers: further = [] } }: { link: Link }) {
+  if (further.length <= FEW) return [receiver, ...further].join(', ')
+  return (
+    <>
+      {receiver} <span title={further.join(', ')}>and {further.length} further</span>
+    </>
+  )
+}
 
 function Name({ link }: { link: Link }) {
   return (

@@ -41,6 +41,14 @@ it('a link is added in the units that people use', async () => {
   expect(await screen.findByText('rooftop, geo-client')).toBeTruthy()
 })
 
+it('many further receivers of a link are counted', async () => {
+  const world = serve()
+  const names = ['a', 'b', 'c'].map((letter) => `receiver-${letter}`)
+  world.links = world.links.map((link) => (link.name === 'geo-viasat' ? { ...link, further_receivers: names } : link))
+  renderAt('/links')
+  expect((await screen.findByText('and 3 further')).title).toBe('receiver-a, receiver-b, receiver-c')
+})
+
 it('an empty form says what is missing and sends nothing', async () => {
   const world = serve()
   renderAt('/links')
