@@ -192,6 +192,7 @@ func TestANeighbourThatIsNotThereIsNamed(t *testing.T) {
 	require.ErrorIs(t, err, intcpsocket.ErrUnreachable)
 	require.ErrorContains(t, err, c.homes[0].Local().String())
 	require.ErrorContains(t, err, c.homes[1].AskingFrom().String())
+	require.Equal(t, "127.0.0.1", c.homes[1].AskingFrom().Addr().String(), "the address by the route")
 }
 
 func TestABudgetBreaksAFlowOff(t *testing.T) {

@@ -71,6 +71,8 @@ type end struct {
 	result transfer.Result
 	missed error
 	moved  time.Duration // when something moved last, on the home's clock
+	// waitsUntil is before when silence means nothing while no byte has come yet.
+	waitsUntil time.Time
 }
 
 // Sample records the flow.
@@ -116,7 +118,10 @@ func (e *end) pause(ctx context.Context, until time.Time) bool {
 // silence is how long nothing has moved.
 func (e *end) silence(now time.Duration) time.Duration { return now - e.moved }
 
-func (e *end) isStalled(now time.Duration) bool { return e.silence(now) > e.plan.Limits.StallLimit() }
+func (e *end) isStalled(now time.Duration) bool {
+	isWaiting := e.result.FirstByte.IsZero() && time.Now().Before(e.waitsUntil)
+	return !isWaiting && e.silence(now) > e.plan.Limits.StallLimit()
+}
 
 // endByTime tells a lost link from a slow one at the deadline, and ends a flow on which nothing has moved for long.
 func (e *end) endByTime(now time.Duration) {

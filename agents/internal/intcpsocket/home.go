@@ -198,7 +198,20 @@ func (h *Home) AskingFrom() netip.AddrPort {
 	if h.asking == nil {
 		return netip.AddrPort{}
 	}
-	return h.asking.local()
+	h.mu.Lock()
+	upstream := h.upstream
+	h.mu.Unlock()
+	return netip.AddrPortFrom(towards(addrPort(upstream)), h.asking.local().Port())
+}
+
+// towards is this host's address on the way to another, by the route; the unspecified one where there is none. Nothing is sent.
+func towards(peer netip.AddrPort) netip.Addr {
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(peer))
+	if err != nil {
+		return netip.IPv6Unspecified()
+	}
+	defer func() { _ = conn.Close() }()
+	return (&door{conn: conn}).local().Addr()
 }
 
 func (d *door) local() netip.AddrPort {

@@ -10,6 +10,10 @@ import (
 	"downlink/agents/internal/transfer"
 )
 
+// relaySlack is how much longer than a relay waits for its own neighbour a receiver waits for the first byte: the relay can say
+// who did not answer, and the receiver only that nothing came.
+const relaySlack = 2 * time.Second
+
 // Receiver is the end of a flow that wants the content.
 type Receiver struct {
 	end
@@ -33,6 +37,7 @@ func (r *Receiver) Open(ctx context.Context) (err error) {
 		})
 	}
 	r.missed = err
+	r.waitsUntil = r.plan.Begin.Add(r.plan.Patience + relaySlack)
 	if err == nil {
 		r.result = transfer.Result{Connected: time.Now(), Local: r.plan.Home.Local().String(), Peer: r.plan.Upstream}
 	}

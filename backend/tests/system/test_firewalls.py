@@ -143,6 +143,20 @@ def test_a_firewall_on_either_side_of_a_relay_is_named(
     assert f"{address}:{PORT} refused the connection over TCP" in run["detail"]
 
 
+@pytest.mark.parametrize(("place", "address", "asker"), [("relay", RELAY, "192.168.7.2"), ("sender", SENDER, RELAY)])
+def test_a_firewall_that_stops_udp_before_a_relay_or_behind_it_is_named_by_intcp(
+    system: System, networks: Networks, place: str, address: str, asker: str
+) -> None:
+    networks.filter(place, STOPPED % f"udp dport {PORT} drop")
+    try:
+        run = measure(system, "nat-relay", INTCP)["intcp"]
+    finally:
+        networks.filter(place, "")
+    assert (run["state"], run["reason"]) == ("failed", "relay_unreachable")
+    assert f"{address}:{PORT} did not answer {asker}:" in run["detail"]
+    assert "open that UDP port" in run["detail"]
+
+
 def test_a_receiver_behind_a_nat_needs_no_open_port(system: System, networks: Networks) -> None:
     """It is not even known where it is: it dials sender, relay and server, over TCP and UDP."""
     runs = {**measure(system, "nat", TCP), **measure(system, "nat-relay", SPLIT, INTCP)}
