@@ -72,7 +72,9 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 	p := n.places[key]
 	if p == nil && !n.options[content.Run].SharesCache {
 		key.reader = asker
-		p = n.places[key]
+		if p = n.places[key]; p == nil {
+			p = n.adopt(key)
+		}
 	}
 	if p != nil {
 		if p.Content != content {
@@ -94,6 +96,22 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 	n.places[key] = p
 	n.openUp(up, p)
 	return p, 0
+}
+
+// adopt gives a flow what one held whose requester has left the path: where contents are not shared, the neighbour that has its
+// place now goes on with it. Otherwise all that is on its way would be asked for from the origin once more. nil: there is none.
+func (n *Node) adopt(by placeKey) *place {
+	var found *place
+	for key, p := range n.places {
+		if key.run == by.run && key.name == by.name && p.isLeft() && (found == nil || key.reader.flow < found.key.reader.flow) {
+			found = p
+		}
+	}
+	if found != nil {
+		delete(n.places, found.key)
+		found.key, n.places[by] = by, found
+	}
+	return found
 }
 
 func (n *Node) removeResponder(s *responder) {

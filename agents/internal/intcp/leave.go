@@ -30,6 +30,11 @@ func (r *reader) silence() {
 	r.line, r.resends, r.wants.list = queue{}, queue{}, r.wants.list[:0]
 }
 
+// isLeft: whoever asked for it has left the path.
+func (p *place) isLeft() bool {
+	return len(p.readers) > 0 && !slices.ContainsFunc(p.readers, func(r *reader) bool { return !r.hasLeft })
+}
+
 // dropLeft forgets the readers of a content that have left the path, once another one is there.
 func (p *place) dropLeft() {
 	for i := 0; i < len(p.readers); {

@@ -45,7 +45,6 @@ type requester struct {
 	echoAt        time.Duration
 	acked         uint32 // highest interest and its bits as last seen
 	ackedBits     uint32
-	sentAt        time.Duration // the newest interest
 	lossAt        time.Duration // the newest one that reports losses
 	probedAt      time.Duration
 	backoff       int
@@ -95,6 +94,7 @@ type upFlow struct {
 	opens     int
 	share     float64 // of the hop's rate
 	told      float64 // to the responder
+	toldAt    time.Duration
 }
 
 // onData takes in a packet whose tag holds.
@@ -288,7 +288,7 @@ func (s *requester) wake() time.Duration {
 		case !f.asks.empty():
 			return 0
 		case !f.place.pending.empty():
-			wake = min(wake, s.sentAt+s.keepalive())
+			wake = min(wake, f.toldAt+s.keepalive())
 		}
 	}
 	if len(s.losts) > 0 {
@@ -330,7 +330,7 @@ func (s *requester) tick(now time.Duration, out *Outbox) {
 			s.sendInterest(now, f, 0, out)
 		}
 	}
-	if (s.law.isNews || now >= s.sentAt+s.keepalive()) && s.pending() {
+	if s.pending() {
 		s.tellRates(now, out)
 	}
 }
@@ -370,11 +370,14 @@ func (s *requester) probe(now time.Duration, out *Outbox) {
 	s.backoff++
 }
 
-// tellRates renews the leases of all flows.
+// tellRates renews the leases that were not renewed for a while; those of all flows when there is another rate to share. Each flow
+// has its own while: what another one of the hop asks for does not renew it.
 func (s *requester) tellRates(now time.Duration, out *Outbox) {
+	isNews, keepalive := s.law.isNews, s.keepalive()
 	s.law.isNews = false
 	for _, f := range s.flows {
-		if f.isOpen && (!f.place.pending.empty() || f.told > 0) {
+		isDue := isNews || now >= f.toldAt+keepalive
+		if isDue && f.isOpen && (!f.place.pending.empty() || f.told > 0) {
 			s.sendInterest(now, f, 0, out)
 		}
 	}
@@ -428,20 +431,20 @@ func (s *requester) sendInterest(now time.Duration, f *upFlow, flags uint16, out
 	if a.nRanges > 0 {
 		p.ttl = ttlFar
 	}
-	f.told = f.share
-	s.sendSealed(now, p, out)
+	f.told, f.toldAt = f.share, now
+	s.sendSealed(p, out)
 	if a.nRanges == 0 && a.nLosts == 0 {
 		a.sequence = 0
 		s.advance()
 	}
 }
 
-func (s *requester) sendSealed(now time.Duration, p *interest, out *Outbox) {
+func (s *requester) sendSealed(p *interest, out *Outbox) {
 	size := p.size()
 	b := out.room(s.hop.Peer, size)
 	p.put(b)
 	s.sealer.seal(upstream, s.salt, p.sequence, b, size-tagBytes)
-	s.sentAt, s.sinceInterest = now, 0
+	s.sinceInterest = 0
 	s.interestBytes += float64(size + headerBytes)
 	s.counts.Interests++
 	s.counts.InterestBytes += uint64(size)

@@ -238,6 +238,12 @@ func TestRelaysFollowAPathThatChanges(t *testing.T) {
 			require.InEpsilon(t, seen.Look.ArrivedBytes, seen.Look.PassedBytes, 0.1)
 			state, _ := f.State()
 			require.Empty(t, state)
+
+			alone := intcp.DefaultOptions()
+			alone.SharesCache = false
+			f = fly(t, pathOf(t, paths...), 1, alone)
+			f.run(6 * time.Second)
+			require.InEpsilon(t, during, f.over(3*each), 0.02, "a cache that is shared does nothing for one flow")
 		})
 	}
 }
