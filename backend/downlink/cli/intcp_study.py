@@ -287,8 +287,8 @@ _FIGURE_7 = (
     "The first receiver is at the end of the way, the others hang along it, and all ask for the same content at once. With caches on "
     "the way each of them has what one alone has, however many they are: a relay asks for a byte once and serves whoever wants it. "
     "Without caches each flow goes all the way, and n receivers share the source's hop, so that each has an nth. The abstract claims "
-    "more than six times for multicast and does not say for how many receivers: here caches give some four times with 4 receivers, "
-    "and more than six with 8."
+    "more than six times for multicast and does not say for how many receivers: here caches give n times for n receivers, and what "
+    "leaves the source is the same to 1 %. Twelve receivers with caches have two runs of three: this machine was too busy for one."
 )
 _BUFFERS = (
     "The hop of Figure 5(a) that switches every 4 s. What a relay keeps of a fast half it sends in the slow one: 15 Mb/s that the "
