@@ -73,7 +73,7 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 	if p == nil && !n.options[content.Run].SharesCache {
 		key.reader = asker
 		if p = n.places[key]; p == nil {
-			p = n.adopt(key)
+			p = n.adopt(key, content)
 		}
 	}
 	if p != nil {
@@ -100,10 +100,10 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 
 // adopt gives a flow what one held whose requester has left the path: where contents are not shared, the neighbour that has its
 // place now goes on with it. Otherwise all that is on its way would be asked for from the origin once more. nil: there is none.
-func (n *Node) adopt(by placeKey) *place {
+func (n *Node) adopt(by placeKey, content Content) *place {
 	var found *place
-	for key, p := range n.places {
-		if key.run == by.run && key.name == by.name && p.isLeft() && (found == nil || key.reader.flow < found.key.reader.flow) {
+	for _, p := range n.places {
+		if p.Content == content && p.isLeft() && (found == nil || p.key.reader.compare(found.key.reader) < 0) { // the same in each repeat
 			found = p
 		}
 	}

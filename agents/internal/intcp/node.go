@@ -1,6 +1,8 @@
 package intcp
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -45,6 +47,10 @@ type hopKey struct {
 type flowKey struct {
 	peer Address
 	flow uint32
+}
+
+func (k flowKey) compare(other flowKey) int {
+	return cmp.Or(bytes.Compare(k.peer[:], other.peer[:]), cmp.Compare(k.flow, other.flow))
 }
 
 // served is a hop on which this node answers.

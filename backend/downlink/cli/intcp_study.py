@@ -288,13 +288,13 @@ _FIGURE_7 = (
     "the way each of them has what one alone has, however many they are: a relay asks for a byte once and serves whoever wants it. "
     "Without caches each flow goes all the way, and n receivers share the source's hop, so that each has an nth. The abstract claims "
     "more than six times for multicast and does not say for how many receivers: here caches give n times for n receivers, and what "
-    "leaves the source is the same to 1 %. Twelve receivers with caches have two runs of three: this machine was too busy for one."
+    "leaves the source is the same to 1 %."
 )
 _BUFFERS = (
     "The hop of Figure 5(a) that switches every 4 s. What a relay keeps of a fast half it sends in the slow one: 15 Mb/s that the "
     "ground does not take are 7.5 MB in 4 s. So goodput grows up to a buffer of 8 MB, by half, and so does the delay of what waits "
-    "there, which is ten times that with the default. The default of 0 keeps what the hop needs and no more. Figure 5 is run for "
-    "goodput, with 24 MB; all others with the default."
+    "there, which is ten times that with the default. The default of 0 keeps what the hop needs and no more. Figures 5(a) and 5(b) "
+    "are run for goodput, with 24 MB; all others with the default."
 )
 _FIGURE_5B = (
     "Here ours agree with the scripts in all 20 values, TCP from end to end among them: Cubic loses 27 % of its goodput to 4 s without "

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from downlink.cli.study_rows import made_text
 from downlink.main import app
 from tests.cli.test_checks import cells
 
@@ -52,6 +53,12 @@ def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]], link: str 
 
 def test_the_page_says_what_the_archives_say(tmp_path: Path) -> None:
     assert write(ARCHIVES, tmp_path / "study.md") == PAGE.read_text()
+
+
+def test_runs_that_are_missing_are_said() -> None:
+    record = {"runs_planned": 30, "runs": {"complete": 29, "failed": 5}}
+    assert made_text(record) == "Run. 29 of 30 runs are complete."
+    assert made_text({**record, "runs": {"complete": 30, "failed": 5}}) == "Run."
 
 
 def test_what_was_not_run_is_said_with_what_to_type(tmp_path: Path) -> None:

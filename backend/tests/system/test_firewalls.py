@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -79,6 +80,16 @@ def networks(system: System) -> Iterator[Networks]:
         yield networks
 
 
+@contextmanager
+def stopped(networks: Networks, place: str, rule: str) -> Iterator[None]:
+    """A firewall before a host, within the block."""
+    networks.filter(place, STOPPED % rule)
+    try:
+        yield
+    finally:
+        networks.filter(place, "")
+
+
 def measure(system: System, link: str, *conditions: str) -> dict[str, Any]:
     """The runs of a campaign, once all have ended, by condition."""
     campaign = system.launch(CAMPAIGN.format(link=link, conditions="\n".join(conditions)))
@@ -105,11 +116,8 @@ def said_before(system: System, link: str) -> dict[str, Any]:
 def test_a_firewall_before_the_sender_is_named_with_address_and_port(
     system: System, networks: Networks, action: str, sign: str
 ) -> None:
-    networks.filter("sender", STOPPED % f"tcp dport {PORT} {action}")
-    try:
+    with stopped(networks, "sender", f"tcp dport {PORT} {action}"):
         run = quick_test(system, "nat")
-    finally:
-        networks.filter("sender", "")
     assert (run["state"], run["reason"]) == ("failed", "connect_failed")
     assert f"{SENDER}:{PORT} {sign}" in run["detail"]
     before = said_before(system, "nat")
@@ -118,11 +126,8 @@ def test_a_firewall_before_the_sender_is_named_with_address_and_port(
 
 
 def test_a_firewall_that_stops_udp_alone_is_named_by_a_run_with_probes(system: System, networks: Networks) -> None:
-    networks.filter("sender", STOPPED % f"udp dport {PORT} drop")
-    try:
+    with stopped(networks, "sender", f"udp dport {PORT} drop"):
         run = measure(system, "nat", TCP)["tcp"]
-    finally:
-        networks.filter("sender", "")
     assert (run["state"], run["reason"]) == ("failed", "connect_failed")
     assert f"{SENDER}:{PORT}" in run["detail"]
     assert "over UDP" in run["detail"]
@@ -134,11 +139,8 @@ def test_a_firewall_that_stops_udp_alone_is_named_by_a_run_with_probes(system: S
 def test_a_firewall_on_either_side_of_a_relay_is_named(
     system: System, networks: Networks, place: str, address: str, reason: str
 ) -> None:
-    networks.filter(place, STOPPED % f"tcp dport {PORT} reject with tcp reset")
-    try:
+    with stopped(networks, place, f"tcp dport {PORT} reject with tcp reset"):
         run = measure(system, "nat-relay", SPLIT)["split"]
-    finally:
-        networks.filter(place, "")
     assert (run["state"], run["reason"]) == ("failed", reason)
     assert f"{address}:{PORT} refused the connection over TCP" in run["detail"]
 
@@ -147,11 +149,8 @@ def test_a_firewall_on_either_side_of_a_relay_is_named(
 def test_a_firewall_that_stops_udp_before_a_relay_or_behind_it_is_named_by_intcp(
     system: System, networks: Networks, place: str, address: str, asker: str
 ) -> None:
-    networks.filter(place, STOPPED % f"udp dport {PORT} drop")
-    try:
+    with stopped(networks, place, f"udp dport {PORT} drop"):
         run = measure(system, "nat-relay", INTCP)["intcp"]
-    finally:
-        networks.filter(place, "")
     assert (run["state"], run["reason"]) == ("failed", "relay_unreachable")
     assert f"{address}:{PORT} did not answer {asker}:" in run["detail"]
     assert "open that UDP port" in run["detail"]

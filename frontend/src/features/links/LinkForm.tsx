@@ -1,4 +1,16 @@
-import { Autocomplete, Button, Checkbox, Group, MultiSelect, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import {
+  Autocomplete,
+  Button,
+  Checkbox,
+  Group,
+  MultiSelect,
+  type MultiSelectProps,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  TextInput,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Link } from '@/api/types'
 import { ProblemAlert } from '@/ui/ProblemAlert'
@@ -61,29 +73,24 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             required
             {...form.getInputProps('receiver')}
           />
-          <MultiSelect
+          <Agents
             label="Senders"
             description="In order: campaigns count them from 1"
             data={names}
-            placeholder={form.values.senders.length > 0 ? undefined : 'Choose agents'}
-            nothingFoundMessage="No agents yet"
+            empty="Choose agents"
             required
             {...form.getInputProps('senders')}
           />
-          <MultiSelect
+          <Agents
             label="Relays"
             description="On the way, from the senders to the receiver: for split TCP and INTCP"
             data={names}
-            placeholder={form.values.relays.length > 0 ? undefined : 'none'}
-            nothingFoundMessage="No agents yet"
             {...form.getInputProps('relays')}
           />
-          <MultiSelect
+          <Agents
             label="Further receivers"
             description="Hang along the way; campaigns count them from 2"
             data={names}
-            placeholder={form.values.further_receivers.length > 0 ? undefined : 'none'}
-            nothingFoundMessage="No agents yet"
             {...form.getInputProps('further_receivers')}
           />
           <Autocomplete
@@ -125,4 +132,9 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
       </Stack>
     </form>
   )
+}
+
+/** Several agents, in the order in which they are chosen. empty: what the field says while there is none. */
+function Agents({ empty = 'none', ...input }: MultiSelectProps & { empty?: string }) {
+  return <MultiSelect placeholder={input.value?.length ? undefined : empty} nothingFoundMessage="No agents yet" {...input} />
 }
