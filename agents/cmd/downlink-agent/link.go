@@ -71,6 +71,13 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 		defer func() { _ = file.Close() }()
 		options.Log = file
 	}
+	removed, err := netlab.RemoveLeftover(c.Name)
+	if err != nil {
+		return fmt.Errorf("remove what a killed link %s left behind: %w", c.Name, err)
+	}
+	if removed {
+		log.Info("removed what a killed link of this name left behind", "link", c.Name)
+	}
 	lab, err := netlab.Up(options)
 	if err != nil {
 		return err

@@ -268,6 +268,27 @@ func TestLeftoversOfAKilledHolderAreRemoved(t *testing.T) {
 	require.ErrorContains(t, lodger.Wait(), "terminated", "what ran on its hosts has ended")
 }
 
+func TestOnlyALinkWhoseMakerIsGoneIsALeftover(t *testing.T) {
+	name := testName("again")
+	removed, err := RemoveLeftover(name)
+	require.NoError(t, err)
+	require.False(t, removed, "there is none")
+
+	holder := exec.Command(os.Args[0])
+	startHolder(t, name, "terrestrial", holder)
+	removed, err = RemoveLeftover(name)
+	require.NoError(t, err)
+	require.False(t, removed, "its maker lives")
+	require.NotEmpty(t, traces(t, name))
+
+	require.NoError(t, holder.Process.Kill())
+	_ = holder.Wait()
+	removed, err = RemoveLeftover(name)
+	require.NoError(t, err)
+	require.True(t, removed)
+	require.Empty(t, traces(t, name))
+}
+
 func TestDownAsksTheHolder(t *testing.T) {
 	name := testName("ask")
 	holder := exec.Command(os.Args[0])

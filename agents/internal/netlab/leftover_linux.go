@@ -144,6 +144,20 @@ func Down(link Found) error {
 	return link.remove()
 }
 
+// RemoveLeftover removes what a killed process left of a link, and says whether there was any. A link whose maker lives,
+// or is not yet known because it is being built, is not touched.
+func RemoveLeftover(name string) (bool, error) {
+	links, err := List()
+	if err != nil {
+		return false, err
+	}
+	at := slices.IndexFunc(links, func(link Found) bool { return link.Name == name })
+	if at < 0 || links[at].IsRunning || links[at].Pid == 0 || exists(links[at].Pid) {
+		return false, nil
+	}
+	return true, links[at].remove()
+}
+
 // exists says whether a process is alive. One that has ended but was not yet waited for is not.
 func exists(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
