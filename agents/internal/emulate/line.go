@@ -81,7 +81,8 @@ type foresees interface {
 // Line is one direction of a link: nodes in the order in which packets pass them.
 type Line struct {
 	nodes  []Node
-	wakes  []time.Duration
+	wakes  []time.Duration // changed by sleep alone
+	soon   int             // the node that earliest finds; -1: to be looked for
 	ahead  []time.Duration // the shortest time from each node's exit to the end of the line
 	counts Counts
 	borders
@@ -127,7 +128,7 @@ func (c Counts) Plus(other Counts) Counts {
 
 // NewLine joins nodes into one direction of a link.
 func NewLine(nodes ...Node) *Line {
-	line := &Line{nodes: nodes, wakes: make([]time.Duration, len(nodes)), ahead: make([]time.Duration, len(nodes))}
+	line := &Line{soon: -1, nodes: nodes, wakes: make([]time.Duration, len(nodes)), ahead: make([]time.Duration, len(nodes))}
 	least := time.Duration(0)
 	for i, node := range slices.Backward(nodes) {
 		line.wakes[i], line.ahead[i] = Never, least
@@ -161,8 +162,8 @@ func (l *Line) next() time.Duration {
 // happen lets the next event happen.
 func (l *Line) happen(out []*Packet) []*Packet {
 	node, at := l.earliest()
-	var p *Packet
-	p, l.wakes[node] = l.nodes[node].Process(at, nil)
+	p, wake := l.nodes[node].Process(at, nil)
+	l.sleep(node, wake)
 	if l.stops(node, at, p) {
 		return out
 	}
@@ -186,7 +187,9 @@ func (l *Line) firstExit() time.Duration {
 // pass hands a packet to node after node until one keeps it, it is lost, or it is through.
 func (l *Line) pass(node int, now time.Duration, p *Packet, out []*Packet) []*Packet {
 	for ; p != nil && p.Lost == NotLost && node < len(l.nodes); node++ {
-		p, l.wakes[node] = l.nodes[node].Process(now, p)
+		var wake time.Duration
+		p, wake = l.nodes[node].Process(now, p)
+		l.sleep(node, wake)
 		if l.stops(node, now, p) {
 			return out
 		}
@@ -210,18 +213,29 @@ func (l *Line) leave(now time.Duration, p *Packet, out []*Packet) []*Packet {
 	return append(out, p)
 }
 
+// sleep lets a node be until it wants to be called.
+func (l *Line) sleep(node int, wake time.Duration) {
+	l.wakes[node] = wake
+	switch soon := l.soon; {
+	case soon < 0:
+	case node == soon:
+		l.soon = -1
+	case wake < l.wakes[soon] || wake == l.wakes[soon] && node > soon:
+		l.soon = node
+	}
+}
+
 // earliest finds the next event; of several at one moment the one furthest down the line, so that packets keep their order.
 func (l *Line) earliest() (node int, at time.Duration) {
-	at = Never
-	for i, wake := range l.wakes {
-		if wake <= at {
-			node, at = i, wake
+	if l.soon < 0 {
+		l.soon = 0
+		for i, wake := range l.wakes {
+			if wake <= l.wakes[l.soon] {
+				l.soon = i
+			}
 		}
 	}
-	if at == Never {
-		return 0, Never
-	}
-	return node, at
+	return l.soon, l.wakes[l.soon]
 }
 
 // Counts returns what the line did so far.

@@ -79,7 +79,8 @@ func (l *Line) give(now time.Duration, site Site, p *Packet, out []*Packet) []*P
 		p.Lost = PathChange
 		return l.leave(now, p, out)
 	}
-	p, l.wakes[node] = path.give(now, site.Node, p)
+	p, wake := path.give(now, site.Node, p)
+	l.sleep(node, wake)
 	if l.stops(node, now, p) {
 		return out
 	}
