@@ -257,8 +257,8 @@ _FIGURE_5A = (
 _PARTS = (
     "One mechanism switched off at a time, over the path of Figure 6 with a loss of 1e-3 on each hop. Repair at the hop earns little "
     "goodput and most of the rest: end to end a lost unit is asked for again after a timeout, so that delay in order grows tenfold. "
-    "Asking a new neighbour at once, instead of after a timeout, earns up to a tenth of a window's goodput, and keeps jitter to a sixth "
-    "in the two windows of three that have long handovers. The cache does nothing for one flow, as it should be.\n\n"
+    "Asking a new neighbour at once, instead of after a timeout, earns up to a tenth of a window's goodput. In two windows of three it "
+    "makes jitter a tenth and a sixth of what it is with the timeout; in the third it makes no difference. The cache does nothing for one flow, as it should be.\n\n"
     "With `rate: end` a hop asks for no more than the next one asks for. Nothing waits at a relay then, and the [rate "
     "law](README.md#the-rate-law) raises a hop's rate only while something waits before it: the flow stays at a seventh of what the "
     "path carries, with no packet lost but those that the hops lose by themselves. So this line shows what relays that hold something "
