@@ -65,7 +65,8 @@ def test_what_takes_room_is_listed_and_a_little_is_not_nothing(lab: Lab) -> None
     assert (traces, series) == tuple(f"{said[key] / 1e3:.0f} kB" for key in ("traces_bytes", "series_bytes"))
     assert 1_000 < said["traces_bytes"] < 1_000_000
     whole = re.search(rf"Raw traces {traces}, series {series}; the database as a whole has (\d+) MB", result.stderr)
-    assert whole and 5 < int(whole[1]) < 500
+    assert whole
+    assert 5 < int(whole[1]) < 500
 
 
 def test_each_part_goes_with_what_takes_it_along(lab: Lab) -> None:
