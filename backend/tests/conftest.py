@@ -73,13 +73,16 @@ def worker_id(request: pytest.FixtureRequest) -> str:
     return getattr(request.config, "workerinput", {}).get("workerid", "main")
 
 
+EMPTIED = "; ".join(str(table.delete()) for table in reversed(Table.metadata.sorted_tables))
+
+
 @pytest.fixture
 def units(database_url: str) -> Iterator[UnitFactory]:
     """Units on an empty database."""
     opened = open_units(database_url, 8)
     with opened.engine.begin() as connection:
-        for table in reversed(Table.metadata.sorted_tables):  # faster than TRUNCATE for a few rows
-            connection.execute(table.delete())
+        # One message for all of them, and faster than TRUNCATE for a few rows.
+        connection.execute(text(EMPTIED))
         # Numbered rows begin at 1 again: recorded answers hold their numbers.
         connection.execute(text("SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'"))
     yield opened
