@@ -5,6 +5,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
+# A stack has many processes, and tests start many stacks: none compiles all modules again, as some containers ask for.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 VERSION := 0.1.0
