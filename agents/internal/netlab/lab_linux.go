@@ -255,14 +255,17 @@ func (l *line) Restart(at time.Time, seed uint64, window *linkcontrol.Window) (l
 	}
 	l.pump.next.Store(c)
 	l.pump.wakeUp()
-	if time.Until(at) > 0 {
-		return c, nil
+	if time.Until(at) <= 0 {
+		select {
+		case <-c.began:
+		case <-l.pump.ended:
+		}
 	}
 	select {
-	case <-c.began:
-		return c, nil
 	case <-l.pump.ended:
-		return nil, errors.New("the link is going down")
+		return nil, errLinkDown
+	default: // if the pump ends from now on, it ends this course as well
+		return c, nil
 	}
 }
 

@@ -99,8 +99,9 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *rou
 		p.fork(further, network)
 	}
 	go func() {
-		defer close(p.ended)
 		p.err = p.run()
+		close(p.ended)
+		p.endAll()
 	}()
 	return p, nil
 }
@@ -160,7 +161,6 @@ func (p *pump) run() error {
 		fds = append(fds, unix.PollFd{Fd: int32(device.fd), Events: unix.POLLIN})
 	}
 	defer p.alert.close()
-	defer p.endAll()
 	for nudged := &fds[len(p.ways)]; !p.stopping.Load(); {
 		if nudged.Revents != 0 {
 			_, _ = unix.Read(p.nudge, make([]byte, 8))

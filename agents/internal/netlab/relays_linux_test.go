@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/emulate"
 	"downlink/agents/internal/hosttest"
@@ -187,6 +189,39 @@ func (l *relayedLink) requireRows(seen linkcontrol.RelaySeen) {
 	require.GreaterOrEqual(l.t, lost, seen.Hop.Lost)
 	require.Less(l.t, lost, seen.Hop.Lost*3/2)
 	require.GreaterOrEqual(l.t, repaired, seen.Look.AgainBytes)
+}
+
+// TestALinkWhosePumpHasEndedIsTakenDownDuringARun: with sessions at both sockets, one of them begun when nothing moved any more.
+func TestALinkWhosePumpHasEndedIsTakenDownDuringARun(t *testing.T) {
+	hosttest.NeedRoot(t)
+	name, path := testName("dead"), filepath.Join(t.TempDir(), "relays.sock")
+	hops := stillHops(stillHop(20e6, 10, 0), stillHop(20e6, 10, 0))
+	lab, err := Up(Options{Name: name, Profile: hops, Seed: 1, Senders: 1, RelayControl: path, LinkControl: path + ".link"})
+	require.NoError(t, err)
+	relays, err := linkcontrol.OpenRelays(t.Context(), path, relayPlan())
+	require.NoError(t, err)
+	client, err := linkcontrol.Open(t.Context(), path+".link")
+	require.NoError(t, err)
+	onHost(t, lab.Hosts()[Receiver].Namespace, func() error {
+		device, err := netlink.LinkByName("data")
+		require.NoError(t, err)
+		return netlink.LinkDel(device)
+	})
+	<-lab.Ended()
+	require.Eventually(t, func() bool { return relays.Err() != nil }, 5*time.Second, time.Millisecond, "the run hears of it")
+	_, err = client.Restart(time.Now().Add(time.Second), 5, nil)
+	require.ErrorContains(t, err, errLinkDown.Error())
+	closed := make(chan error)
+	go func() { closed <- lab.Close() }()
+	select {
+	case err := <-closed:
+		require.ErrorIs(t, err, unix.EBADFD)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the link does not go down")
+	}
+	require.Empty(t, traces(t, name), "everything is gone")
+	require.NoError(t, relays.Close())
+	require.NoError(t, client.Close())
 }
 
 func TestALinkOfOneHopHasNoPlaceToRelayAt(t *testing.T) {

@@ -51,9 +51,13 @@ func (p *pump) begin(c *course) {
 	p.course, p.nextLook, p.logBegan = c, p.momentOf(c), p.momentOf(c)
 }
 
-// endAll lets nobody wait for a pump that has ended.
+// endAll lets nobody wait for a pump that has ended. Whoever gives it a course later finds ended closed.
 func (p *pump) endAll() {
 	p.endCourse()
+	if p.relaying != nil {
+		close(p.relaying.news)
+		p.relaying = nil
+	}
 	if next := p.next.Load(); next != nil {
 		next.end()
 	}
