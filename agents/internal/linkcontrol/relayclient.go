@@ -25,10 +25,10 @@ type RelayClient struct {
 	done     chan struct{} // closed when nothing more is heard
 	asked    chan error
 
-	mu   sync.Mutex
-	seen map[intcp.Name]RelaySeen
-	rows map[intcp.Name]*waitingRows
-	err  error
+	mu      sync.Mutex
+	seen    map[intcp.Name]RelaySeen
+	readers map[intcp.Name][]*RowReader
+	err     error
 }
 
 // OpenRelays lets the relays of a link work for a run. ErrBusy: another run has them.
@@ -40,7 +40,7 @@ func OpenRelays(ctx context.Context, path string, plan RelayPlan) (*RelayClient,
 		return nil, fmt.Errorf("reach the relays' control socket: %w", err)
 	}
 	c := &Client{conn: conn, lines: bufio.NewReaderSize(conn, 64<<10)}
-	r := &RelayClient{contents: plan.Contents, conn: conn, done: make(chan struct{}), asked: make(chan error, 1), seen: map[intcp.Name]RelaySeen{}, rows: map[intcp.Name]*waitingRows{}}
+	r := &RelayClient{contents: plan.Contents, conn: conn, done: make(chan struct{}), asked: make(chan error, 1), seen: map[intcp.Name]RelaySeen{}, readers: map[intcp.Name][]*RowReader{}}
 	if err := r.begin(c, plan); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -1,6 +1,7 @@
 package linkcontrol
 
 import (
+	"slices"
 	"time"
 
 	"downlink/agents/internal/intcp"
@@ -52,38 +53,48 @@ type SiteRow struct {
 	QueueUs       int64   `json:"queue_us"`
 }
 
-// mostWaiting bounds the rows of a content that wait to be taken.
+// mostWaiting bounds the rows that wait for one who takes them.
 const mostWaiting = 1 << 16
 
-// waitingRows are an agent's rows of one content that nobody has taken yet.
-type waitingRows struct {
-	rows    []SiteRow
+// RowReader takes the rows of a content. Each one gets all of them: flows may share a content.
+type RowReader struct {
+	client  *RelayClient
+	batches [][]SiteRow // that came and were not taken yet
+	waiting int         // rows in them
 	untilUs int64
 	dropped uint64
 }
 
-// keep takes in rows that came.
-func (w *waitingRows) keep(came *SiteRows) {
-	fit := min(len(came.Rows), mostWaiting-len(w.rows))
-	w.rows = append(w.rows, came.Rows[:fit]...)
+// ReadRows gives one who takes the rows of a content that come from now on.
+func (r *RelayClient) ReadRows(name intcp.Name) *RowReader {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reader := &RowReader{client: r, untilUs: -1}
+	r.readers[name] = append(r.readers[name], reader)
+	return reader
+}
+
+// Take hands over the rows that have come, and says up to which moment of the run they reach, and how many there were no room
+// for since the last call. Before the first moment has come, untilUs is -1.
+func (w *RowReader) Take() (rows []SiteRow, untilUs int64, dropped uint64) {
+	w.client.mu.Lock()
+	defer w.client.mu.Unlock()
+	rows, dropped = slices.Concat(w.batches...), w.dropped
+	w.batches, w.waiting, w.dropped = nil, 0, 0
+	return rows, w.untilUs, dropped
+}
+
+// keep takes in rows that came. Readers of one content have the same rows in memory.
+func (w *RowReader) keep(came *SiteRows) {
+	fit := min(len(came.Rows), mostWaiting-w.waiting)
+	if fit > 0 {
+		w.batches = append(w.batches, came.Rows[:fit])
+	}
+	w.waiting += fit
 	w.dropped += uint64(len(came.Rows)-fit) + came.Missed
 	if !came.IsPart {
 		w.untilUs = came.UntilUs
 	}
-}
-
-// TakeRows hands over the rows of a content that have come, and says up to which moment of the run they reach, and how many
-// there were no room for since the last call. Before the first moment has come, untilUs is -1.
-func (r *RelayClient) TakeRows(name intcp.Name) (rows []SiteRow, untilUs int64, dropped uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w := r.rows[name]
-	if w == nil {
-		return nil, -1, 0
-	}
-	rows, dropped = w.rows, w.dropped
-	w.rows, w.dropped = nil, 0
-	return rows, w.untilUs, dropped
 }
 
 // keepRows takes in what came of a content.
@@ -93,9 +104,7 @@ func (r *RelayClient) keepRows(came *SiteRows) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name := r.contents[came.Content]
-	if r.rows[name] == nil {
-		r.rows[name] = &waitingRows{untilUs: -1}
+	for _, reader := range r.readers[r.contents[came.Content]] {
+		reader.keep(came)
 	}
-	r.rows[name].keep(came)
 }

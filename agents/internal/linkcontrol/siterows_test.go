@@ -40,7 +40,8 @@ func TestAMessageOfRowsStaysFarBelowItsBound(t *testing.T) {
 	news := RelayNews{Seen: []RelaySeen{{Sites: 3}}, Rows: []SiteRows{{Content: 1, UntilUs: 100_000, Rows: rows, Missed: 5}, {Content: 0, UntilUs: 100_000}}}
 	messages := news.messages()
 	require.Len(t, messages, 5)
-	client := &RelayClient{contents: []intcp.Name{{1}, {2}}, rows: map[intcp.Name]*waitingRows{}}
+	client := &RelayClient{contents: []intcp.Name{{1}, {2}}, readers: map[intcp.Name][]*RowReader{}}
+	empty, one, other, none := client.ReadRows(intcp.Name{1}), client.ReadRows(intcp.Name{2}), client.ReadRows(intcp.Name{2}), client.ReadRows(intcp.Name{3})
 	for _, message := range messages[1:] {
 		text, err := json.Marshal(message)
 		require.NoError(t, err)
@@ -49,26 +50,36 @@ func TestAMessageOfRowsStaysFarBelowItsBound(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &heard))
 		client.keepRows(heard.Rows)
 	}
-	came, untilUs, dropped := client.TakeRows(intcp.Name{2})
-	require.Equal(t, rows, came)
-	require.EqualValues(t, 100_000, untilUs)
-	require.EqualValues(t, 5, dropped, "once, however many messages it took")
-	came, untilUs, dropped = client.TakeRows(intcp.Name{1})
+	for _, reader := range []*RowReader{one, other} { // each has all
+		came, untilUs, dropped := reader.Take()
+		require.Equal(t, rows, came)
+		require.EqualValues(t, 100_000, untilUs)
+		require.EqualValues(t, 5, dropped, "once, however many messages it took")
+		came, untilUs, dropped = reader.Take()
+		require.Empty(t, came)
+		require.EqualValues(t, 100_000, untilUs)
+		require.Zero(t, dropped)
+	}
+	came, untilUs, dropped := empty.Take()
 	require.Empty(t, came)
 	require.EqualValues(t, 100_000, untilUs, "a way without sites has no rows, and time goes on")
 	require.Zero(t, dropped)
-	_, untilUs, _ = client.TakeRows(intcp.Name{3})
-	require.EqualValues(t, -1, untilUs)
 	client.keepRows(&SiteRows{Content: 2})
-	require.Len(t, client.rows, 2, "no content of this run")
+	_, untilUs, _ = none.Take()
+	require.EqualValues(t, -1, untilUs, "no content of this run")
 }
 
 func TestRowsThatNobodyTakesAreBoundedAndCounted(t *testing.T) {
-	client := &RelayClient{contents: []intcp.Name{{1}}, rows: map[intcp.Name]*waitingRows{}}
-	for range mostWaiting/mostRows + 2 {
+	client := &RelayClient{contents: []intcp.Name{{1}}, readers: map[intcp.Name][]*RowReader{}}
+	slow, prompt := client.ReadRows(intcp.Name{1}), client.ReadRows(intcp.Name{1})
+	const messages = mostWaiting/mostRows + 2
+	for range messages {
 		client.keepRows(&SiteRows{Rows: make([]SiteRow, mostRows)})
+		rows, _, dropped := prompt.Take()
+		require.Len(t, rows, mostRows)
+		require.Zero(t, dropped, "one that is slow costs the other nothing")
 	}
-	rows, _, dropped := client.TakeRows(intcp.Name{1})
+	rows, _, dropped := slow.Take()
 	require.Len(t, rows, mostWaiting)
-	require.EqualValues(t, (mostWaiting/mostRows+2)*mostRows-mostWaiting, dropped)
+	require.EqualValues(t, messages*mostRows-mostWaiting, dropped)
 }

@@ -83,6 +83,7 @@ type relayedLink struct {
 	flight
 	lab    *Lab
 	relays *linkcontrol.RelayClient
+	rows   *linkcontrol.RowReader
 	path   string
 }
 
@@ -104,6 +105,7 @@ func relayed(t testing.TB, suffix string, profile emulate.Profile) *relayedLink 
 	l.relays, err = linkcontrol.OpenRelays(t.Context(), l.path, relayPlan())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.relays.Close() })
+	l.rows = l.relays.ReadRows(relayContent.Name)
 	hosts := l.lab.Hosts()
 	l.sender, l.receiver = open(t, hosts["sender-1"], 1, false), open(t, hosts[Receiver], 0, true)
 	require.NoError(t, l.relays.Ask(linkcontrol.RelayHop{Number: 1, Key: keyed(1).Key, Peer: l.sender.Local().String()}, time.Now()))
@@ -169,7 +171,7 @@ func (l *relayedLink) requireRows(seen linkcontrol.RelaySeen) {
 	var rows []linkcontrol.SiteRow
 	first := int64(-1)
 	require.Eventually(l.t, func() bool {
-		more, untilUs, dropped := l.relays.TakeRows(relayContent.Name)
+		more, untilUs, dropped := l.rows.Take()
 		rows = append(rows, more...)
 		require.Zero(l.t, dropped)
 		if first < 0 {

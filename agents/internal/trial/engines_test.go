@@ -110,7 +110,11 @@ func (w *way) start(t *testing.T) {
 		if i > 0 {
 			upstream = addresses[i-1]
 		}
-		tr.Go(makeGo(upstream))
+		start := makeGo(upstream)
+		for _, flow := range w.orders[i].Flows {
+			start.Peers[flow.Flow] = upstream
+		}
+		tr.Go(start)
 	}
 }
 

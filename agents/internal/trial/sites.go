@@ -16,6 +16,7 @@ import (
 // comes from there.
 type sites struct {
 	client *linkcontrol.RelayClient
+	rows   map[int]*linkcontrol.RowReader // by flow
 }
 
 // openSites lets the link's relays work for this run, before anything waits for this agent.
@@ -42,7 +43,11 @@ func (t *Trial) openSites(ctx context.Context) (*sites, error) {
 	if err != nil {
 		return nil, fail(protocol.ReasonLinkControl, "%v (%s, relay_control in this agent's configuration; `downlink-agent link up --relay-control` makes it)", err, path)
 	}
-	return &sites{client}, nil
+	s := &sites{client: client, rows: map[int]*linkcontrol.RowReader{}}
+	for _, flow := range t.order.Flows {
+		s.rows[flow.Flow] = client.ReadRows(t.content(flow).Name)
+	}
+	return s, nil
 }
 
 // askingHosts are the data hosts of the neighbours downstream, by hop. A link with several receivers knows by them where each

@@ -101,6 +101,22 @@ func TestTheAgentOfALinksSitesKeepsATableOfThem(t *testing.T) {
 	require.GreaterOrEqual(t, lost[1]+lost[2], newest("hop_lost_packets"), "the table ends after the trace")
 }
 
+func TestFlowsOfOneContentHaveTheWholeTableEach(t *testing.T) {
+	w := overSites(t)
+	w.orders[1].Sampling.Sites = true
+	for _, order := range w.orders {
+		addFlow(order)
+		order.Flows[1].Content = 1
+	}
+	relay, _ := w.finish(t)
+	one, other := relay.columns(t, 1, protocol.Role(protocol.PointSites)), relay.columns(t, 2, protocol.Role(protocol.PointSites))
+	for name, values := range one {
+		count := min(len(values), len(other[name])) // the flow that ended later may have a moment more
+		require.GreaterOrEqual(t, count, 2*20, "two sites each 100 ms of 2 s")
+		require.Equal(t, values[:count], other[name][:count], name)
+	}
+}
+
 func TestNoTableOfSitesUnlessTheRunAsksForIt(t *testing.T) {
 	w := overSites(t)
 	w.stop(protocol.Stop{Seconds: new(0.5)})

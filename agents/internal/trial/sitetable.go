@@ -45,7 +45,7 @@ func (f *flowRun) recordSites(s *sites) func(ctx context.Context) {
 		defer ticker.Stop()
 		ended, done := time.Time{}, ctx.Done()
 		for {
-			rows, untilUs, dropped := s.client.TakeRows(f.trial.content(f.flow).Name)
+			rows, untilUs, dropped := s.rows[f.flow.Flow].Take()
 			table.add(rows, dropped)
 			if !ended.IsZero() && (isTold(untilUs, ended.Sub(f.trial.zero), time.Since(ended)) || s.client.Err() != nil) {
 				break
