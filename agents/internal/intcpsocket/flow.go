@@ -133,9 +133,23 @@ func (e *end) endByTime(now time.Duration) {
 	}
 }
 
-// spend counts bytes that moved in the budget of the run; false means that they were too many.
-func (e *end) spend(bytes int64) bool {
-	if e.plan.Budget.Spend(int(bytes)) {
+// charge is what is counted in the budget of the run: flows of one content move it together.
+type charge struct {
+	name intcp.Name
+	what string
+}
+
+const (
+	arriving = "arriving"
+	leaving  = "leaving"
+	again    = "leaving again"
+)
+
+func (e *end) charged(what string) charge { return charge{e.plan.Content.Name, what} }
+
+// spend counts bytes of the flow's content that have moved in all; false means that they were too many.
+func (e *end) spend(what string, total int64) bool {
+	if e.plan.Budget.SpendUpTo(e.charged(what), total) {
 		return true
 	}
 	e.finish(transfer.EndedAborted, "%s", e.plan.Budget.Exceeded())

@@ -18,7 +18,6 @@ const relaySlack = 2 * time.Second
 type Receiver struct {
 	end
 	consumer *intcp.Consumer
-	spent    int64
 	wrong    *intcp.Wrong
 }
 
@@ -72,6 +71,7 @@ func (r *Receiver) Run(ctx context.Context, _ func()) {
 // seen is a receiver's flow as it is now.
 type seen struct {
 	now     time.Duration
+	arrived int64 // bytes of the content, for all its flows here
 	counts  intcp.ConsumerCounts
 	state   string
 	wrong   intcp.Wrong
@@ -83,7 +83,8 @@ func (r *Receiver) takeIn() (s seen) {
 	var times intcp.Times
 	content := r.plan.Content
 	r.plan.Home.Do(func(now time.Duration, node *intcp.Node) {
-		times = node.Look(now, content.Run, content.Name).Times
+		look := node.Look(now, content.Run, content.Name)
+		times, s.arrived = look.Times, int64(look.ArrivedBytes)
 		s.now, s.counts = now, r.consumer.Counts()
 		s.state, _ = r.consumer.State()
 		s.wrong, s.isWrong = r.consumer.Wrong()
@@ -96,11 +97,9 @@ func (r *Receiver) takeIn() (s seen) {
 
 func (r *Receiver) watch() {
 	s := r.takeIn()
-	arrived := int64(s.counts.ArrivedBytes)
-	if !r.spend(arrived - r.spent) {
+	if !r.spend(arriving, s.arrived) {
 		return
 	}
-	r.spent = arrived
 	switch {
 	case s.state == "complete":
 		r.finish(transfer.EndedStopRule, "")

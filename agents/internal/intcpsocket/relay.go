@@ -10,10 +10,7 @@ import (
 )
 
 // Relay is a place between the ends of a flow.
-type Relay struct {
-	end
-	spent int64
-}
+type Relay struct{ end }
 
 // NewRelay returns a relay that has done nothing yet.
 func NewRelay(plan FlowPlan) *Relay { return &Relay{end: end{plan: plan}} }
@@ -53,11 +50,9 @@ func (r *Relay) watch() {
 	r.plan.AppBytes.Store(passed)
 	r.result.FirstByte, r.result.LastByte = r.notBefore(r.seat().At(l.FirstSent)), r.seat().At(l.LastSent)
 	r.moved = max(r.moved, l.LastArrived, l.Heard)
-	moved := passed + int64(l.ArrivedBytes)
-	if !r.spend(moved - r.spent) {
+	if !r.spend(arriving, int64(l.ArrivedBytes)) || !r.spend(leaving, passed) {
 		return
 	}
-	r.spent = moved
 	switch {
 	case r.seat().Err() != nil:
 		r.missed = r.seat().Err()

@@ -16,8 +16,7 @@ const grantBytes = 8 << 20
 // Sender is the end of a flow that has the content. It sends what is asked for, at the rate that is asked for.
 type Sender struct {
 	end
-	granted int64 // of the budget
-	ready   int64 // bytes that are there
+	ready int64 // bytes that are there
 }
 
 // NewSender returns a sender that has done nothing yet.
@@ -55,7 +54,7 @@ func (s *Sender) Run(ctx context.Context, endSamples func()) {
 	}
 	l, _ := s.look()
 	s.takeIn(&l)
-	s.plan.Budget.GiveBack(int(max(0, s.granted-int64(l.ReachedBytes))))
+	s.plan.Budget.GiveBackTo(s.charged(leaving), int64(l.ReachedBytes)) // another flow of the content takes it again
 }
 
 // nextMoment is when there is something to do before the next tick.
@@ -70,15 +69,19 @@ func (s *Sender) nextMoment() time.Time {
 	return next
 }
 
-func (s *Sender) takeIn(l *intcp.Look) {
+// takeIn notes what has left; false means that it was too much. What leaves of a shared content again was not granted before.
+func (s *Sender) takeIn(l *intcp.Look) (isWithin bool) {
 	s.plan.AppBytes.Store(int64(l.ReachedBytes))
 	s.result.FirstByte, s.result.LastByte = s.notBefore(s.plan.Home.At(l.FirstSent)), s.plan.Home.At(l.LastSent)
 	s.moved = max(s.moved, l.Heard)
+	return !s.plan.IsShared || s.spend(again, int64(l.PassedBytes)-int64(l.ReachedBytes))
 }
 
 func (s *Sender) watch(endSamples func()) {
 	l, now := s.look()
-	s.takeIn(&l)
+	if !s.takeIn(&l) {
+		return
+	}
 	reached := int64(l.ReachedBytes)
 	switch {
 	case s.plan.Stop.Bytes > 0 && reached >= s.plan.Stop.Bytes:
@@ -106,14 +109,12 @@ func (s *Sender) give(reached int64) {
 		wanted = s.plan.Offer.Bytes(time.Since(s.plan.Begin))
 	}
 	wanted = min(wanted, int64(s.plan.Content.Length))
-	if wanted > s.granted {
-		s.granted += int64(s.plan.Budget.Take(int(wanted - s.granted)))
-		if s.granted < wanted && reached > s.granted-int64(s.plan.Content.UnitBytes) { // only whole units leave
-			s.finish(transfer.EndedAborted, "%s", s.plan.Budget.Exceeded())
-			return
-		}
+	granted := s.plan.Budget.TakeUpTo(s.charged(leaving), wanted)
+	if granted < wanted && reached > granted-int64(s.plan.Content.UnitBytes) { // only whole units leave
+		s.finish(transfer.EndedAborted, "%s", s.plan.Budget.Exceeded())
+		return
 	}
-	if ready := min(wanted, s.granted); ready > s.ready {
+	if ready := min(wanted, granted); ready > s.ready {
 		s.ready = ready
 		s.plan.Home.Do(func(_ time.Duration, node *intcp.Node) {
 			node.Offer(s.plan.Content.Run, s.plan.Content.Name, uint64(ready))
@@ -129,9 +130,9 @@ func (s *Sender) drain(ctx context.Context) {
 	}
 	for {
 		l, now := s.look()
-		s.takeIn(&l)
+		isWithin := s.takeIn(&l)
 		switch {
-		case l.Readers == 0:
+		case !isWithin, l.Readers == 0:
 			return
 		case s.isStalled(now), s.plan.Stop.Bytes > 0 && !time.Now().Before(limit):
 			s.endByTime(now)

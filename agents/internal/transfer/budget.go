@@ -3,6 +3,7 @@ package transfer
 import (
 	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 )
 
@@ -11,6 +12,9 @@ type Budget struct {
 	most int64
 	why  string
 	used atomic.Int64
+
+	lock sync.Mutex
+	upTo map[any]int64 // what was charged of things that several flows move together
 }
 
 // NewBudget returns a budget of so many bytes; 0 means no limit.
@@ -58,6 +62,45 @@ func (b *Budget) room(wanted int) int {
 
 // Spend notes bytes that were received; false means that they were too many.
 func (b *Budget) Spend(n int) bool { return b.used.Add(int64(n)) <= b.most }
+
+// SpendUpTo notes how much of something has been moved in all, which several flows may note; false means that it was too much.
+func (b *Budget) SpendUpTo(what any, total int64) bool {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	more := max(0, total-b.upTo[what])
+	b.charge(what, b.upTo[what]+more)
+	return b.Spend(int(more))
+}
+
+// TakeUpTo asks for so much of something in all, and returns how much of it may be sent.
+func (b *Budget) TakeUpTo(what any, total int64) (granted int64) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	granted = b.upTo[what]
+	if total > granted {
+		granted += int64(b.Take(int(total - granted)))
+		b.charge(what, granted)
+	}
+	return granted
+}
+
+// GiveBackTo takes back what was granted of something above so much.
+func (b *Budget) GiveBackTo(what any, total int64) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if over := b.upTo[what] - total; over > 0 {
+		b.charge(what, total)
+		b.GiveBack(int(over))
+	}
+}
+
+// charge is called with the lock.
+func (b *Budget) charge(what any, total int64) {
+	if b.upTo == nil {
+		b.upTo = map[any]int64{}
+	}
+	b.upTo[what] = total
+}
 
 // Exceeded says why a flow was broken off.
 func (b *Budget) Exceeded() string {
