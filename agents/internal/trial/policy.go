@@ -194,7 +194,7 @@ func checkBytes(order *protocol.Prepare, c config.Config) error {
 }
 
 // checkRates refuses a rate that is not held down rather than holding it down itself: the run would not be the one
-// that was asked for.
+// that was asked for. INTCP is told its rate hop by hop in any case, and has what paced flows leave.
 func checkRates(order *protocol.Prepare, c config.Config) error {
 	most := c.Policy.MaxRateBps
 	left := most
@@ -203,15 +203,37 @@ func checkRates(order *protocol.Prepare, c config.Config) error {
 		if rate != nil && *rate <= 0 {
 			return refuse("flow %d asks for a pacing rate of %d b/s", flow.Flow, *rate)
 		}
-		if most == 0 || flow.Role == protocol.RoleReceiver || flow.Transport.Kind == protocol.TransportINTCP {
-			continue // an INTCP node sends no faster than its owner allows
+		if most == 0 || !isPacedHere(flow) {
+			continue
 		}
 		if rate == nil || *rate > left {
 			return refuse("this host's policy (max_rate_bps) allows %d b/s for all flows together; give each flow a pacing rate within that", most)
 		}
 		left -= *rate
 	}
+	if each, askers := intcpShareBps(order, most); most > 0 && askers > 0 && each == 0 {
+		return refuse("this host's policy (max_rate_bps) allows %d b/s for all flows together, and the paced flows leave %d b/s for INTCP; give them lower pacing rates", most, left)
+	}
 	return nil
+}
+
+// isPacedHere: this host sends the flow, and not over INTCP.
+func isPacedHere(flow protocol.Flow) bool {
+	return flow.Role != protocol.RoleReceiver && flow.Transport.Kind != protocol.TransportINTCP
+}
+
+// intcpShareBps is what each neighbour may be sent of an INTCP flow where all that this host sends has so much together, and how
+// many there are, each flow's own: a node holds each of them to a rate.
+func intcpShareBps(order *protocol.Prepare, most int64) (each int64, askers int) {
+	for _, flow := range order.Flows {
+		switch rate := rateBps(flow); {
+		case isPacedHere(flow) && rate != nil:
+			most -= *rate
+		case flow.Transport.Kind == protocol.TransportINTCP:
+			askers += len(flow.Downstream)
+		}
+	}
+	return max(0, most) / int64(max(1, askers)), askers
 }
 
 // mostOverrun bounds what a long round-trip time may add to a run.

@@ -193,7 +193,8 @@ func (t *Trial) nodePolicy() intcp.Policy {
 		policy.MaxCacheBytes = int(owner.RelayCacheBytes)
 	}
 	if owner.MaxRateBps > 0 { // of all flows together
-		policy.MaxRateBps = float64(owner.MaxRateBps) / float64(len(t.order.Flows))
+		each, _ := intcpShareBps(t.order, owner.MaxRateBps)
+		policy.MaxRateBps = min(policy.MaxRateBps, float64(each))
 	}
 	return policy
 }
