@@ -84,7 +84,7 @@ type Policy struct {
 	RelayFlows       int   `yaml:"relay_flows"`
 	RelayCacheBytes  int64 `yaml:"relay_cache_bytes"`
 	RelayBufferBytes int64 `yaml:"relay_buffer_bytes"`
-	// RelayPrivate lets a relay have neighbours at private and loopback addresses.
+	// RelayPrivate lets a relay have neighbours at addresses that are not of the public Internet.
 	RelayPrivate bool `yaml:"relay_private"`
 	// HoldDays and HoldBytes bound how long, and how much, samples wait here for the server; past either the oldest go.
 	HoldDays  float64 `yaml:"hold_days"`

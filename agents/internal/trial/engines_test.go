@@ -324,7 +324,7 @@ func TestARelaysOwnerSaysWhom(t *testing.T) {
 		{func(r *rig, _ *protocol.Prepare) { r.env.Config.Policy.RelayPrivate = false }, "relay_private"},
 		{func(r *rig, o *protocol.Prepare) {
 			r.env.Config.Policy.RelayPrivate = false
-			o.Flows[0].Upstream.Host, o.Flows[0].Downstream[0].Host = "203.0.113.9", "10.1.2.3"
+			o.Flows[0].Upstream.Host, o.Flows[0].Downstream[0].Host = "198.18.0.9", "10.1.2.3"
 		}, "10.1.2.3"},
 		{func(_ *rig, o *protocol.Prepare) { o.Flows[0].Upstream = nil }, "upstream"},
 		{func(_ *rig, o *protocol.Prepare) { o.Flows[0].Downstream = nil }, "downstream"},

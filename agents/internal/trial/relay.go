@@ -106,12 +106,13 @@ func checkRelayed(flow protocol.Flow, c config.Config) error {
 
 // refuseNeighbour keeps a relay from reaching into networks that the Internet does not reach.
 func refuseNeighbour(host netip.Addr, policy config.Policy) error {
-	isInner := host.IsPrivate() || host.IsLoopback() || host.IsLinkLocalUnicast()
-	switch {
-	case host.IsUnspecified() || host.IsMulticast():
-		return refuse("%s is not an address of a host", host)
-	case isInner && !policy.RelayPrivate:
-		return refuse("%s is a private or loopback address; this host's policy (relay_private) does not let it relay there", host)
+	for _, face := range faces(host) {
+		if face.IsUnspecified() || face.IsMulticast() {
+			return refuse("%s is not an address of a host", host)
+		}
+	}
+	if !policy.RelayPrivate && !isPublic(host) {
+		return refuse("%s is no address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (relay_private) does not let it relay there", host)
 	}
 	return nil
 }

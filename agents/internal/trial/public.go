@@ -1,0 +1,50 @@
+package trial
+
+import "net/netip"
+
+// What of the Internet's addresses leads into inner networks, or nowhere (IANA's registries of special-purpose addresses).
+// 198.18.0.0/15 is among them there and not here: the hosts of emulated links have it.
+var (
+	innerPrefixes = prefixes(
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+		"192.168.0.0/16", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "2001::/23", "2001:db8::/32",
+	)
+	globalUnicast = netip.MustParsePrefix("2000::/3") // all that IPv6 has of it
+	nat64         = netip.MustParsePrefix("64:ff9b::/96")
+	sixToFour     = netip.MustParsePrefix("2002::/16")
+)
+
+func prefixes(texts ...string) (all []netip.Prefix) {
+	for _, text := range texts {
+		all = append(all, netip.MustParsePrefix(text))
+	}
+	return all
+}
+
+// isPublic tells whether everywhere that packets to a host may go is of the public Internet.
+func isPublic(host netip.Addr) bool {
+	for _, face := range faces(host) {
+		if face.Is6() && !globalUnicast.Contains(face) {
+			return false
+		}
+		for _, inner := range innerPrefixes {
+			if inner.Contains(face) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// faces are where packets to a host go: IPv6 may carry an IPv4 address, to which a gateway on the way sends them.
+func faces(host netip.Addr) []netip.Addr {
+	host = host.WithZone("").Unmap()
+	bytes := host.As16()
+	switch {
+	case nat64.Contains(host):
+		return []netip.Addr{netip.AddrFrom4([4]byte(bytes[12:]))}
+	case sixToFour.Contains(host):
+		return []netip.Addr{host, netip.AddrFrom4([4]byte(bytes[2:]))}
+	}
+	return []netip.Addr{host}
+}
