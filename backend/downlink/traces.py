@@ -143,7 +143,13 @@ class FlowTrace:
         if self.flow.relays:
             ends = (self.sender, self.receiver, self.hops)
             return relayed_series(self.flow.kind, *ends, self.first_byte_us, self.duration_s)
-        return sender_series(self.sender, self.first_byte_us, self.duration_s, self.last_byte_us)
+        span = (self.first_byte_us, self.duration_s, self.last_byte_us)
+        return sender_series(self.sender, *span, is_full=self.has_full_segments)
+
+    @property
+    def has_full_segments(self) -> bool:
+        """Whether TCP cuts a stream into segments of its own size; messages at a fixed rate may be smaller."""
+        return self.flow.offer is None
 
     @cached_property
     def acks(self) -> AckTrace:
@@ -177,7 +183,10 @@ class RunTrace:
         return {each.flow.flow: self._delays(each) for each in self.judged if each.keeps_deliveries}
 
     def _delays(self, each: FlowTrace) -> FlowDelays:
-        return flow_delays(each.sent, each.delivered, common_clock(*self._ends(each.flow)), each.first_byte_us)
+        every_us = 1000 * each.flow.offer["every_ms"] if each.flow.offer else None
+        return flow_delays(
+            each.sent, each.delivered, common_clock(*self._ends(each.flow)), each.first_byte_us, every_us
+        )
 
     def _ends(self, flow: RunFlow) -> tuple[End, End]:
         return self._end(flow.sender, flow.sender_outcome), self._end(flow.receiver, flow.receiver_outcome)

@@ -200,7 +200,8 @@ func (f *flowRun) watchUnits(home *intcpsocket.Home) {
 	var watch intcp.Watch
 	if f.flow.Role == protocol.RoleSender {
 		sent := delivery.NewSentUnits(h.bytes, int64(content.UnitBytes), h.row)
-		watch.Sent = func(now time.Duration, unit uint32) { sent.Sent(int64(unit), at(now)) }
+		// It leaves now, whatever moment the node makes good.
+		watch.Sent = func(_ time.Duration, unit uint32) { sent.Sent(int64(unit), h.us(time.Now())) }
 	} else {
 		delivered := delivery.NewDeliveredUnits(h.bytes, int64(content.UnitBytes), h.row)
 		watch.Arrived = func(now time.Duration, unit, inOrder uint32) { delivered.Arrived(int64(unit), int64(inOrder), at(now)) }

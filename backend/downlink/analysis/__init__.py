@@ -3,5 +3,5 @@
 Definitions and formulas: `docs/method.md`. Missing values are NaN inside and null outside, never zero.
 """
 
-ANALYSIS_VERSION = "6"
+ANALYSIS_VERSION = "7"
 """Rises whenever the same traces would give other numbers."""

@@ -1,8 +1,8 @@
 """One-way delays of a flow's blocks from its delivery table (docs/method.md, section 11).
 
 The sender's half says when a block's last byte first left, the receiver's when all of it had arrived and when it was there in order;
-they are joined by the block's number. Jitter is that of Yin et al. 2021 (INTCP): the difference of the mean delays of two seconds in
-a row, without its sign.
+they are joined by the block's number. A message that is offered at a fixed rate counts from its offer. Jitter is that of Yin et al.
+2021 (INTCP): the difference of the mean delays of two seconds in a row, without its sign.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ WHOLE_BLOCKS = 1 << 16
 ERROR_MS = 5.0
 ERROR_SHARE = 0.1
 """A clock's error that is above both of these, in ms and of the delay, leaves no delay to speak of."""
+EARLIEST = 0.01
+"""The share of messages that may seem to leave before the timetable of their offer."""
 OF = {JITTER: ONE_WAY, IN_ORDER_JITTER: IN_ORDER}
 
 
@@ -62,8 +64,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class FlowDelays:
-    """The blocks of which both halves have a row. second: (n,) in which each left, from the flow's first data byte. weights: (n,) the
-    blocks that each stands for. delays_ms: by kind (n,). why: of each kind that has no value."""
+    """The blocks of which both halves have a row. second: (n,) in which each left or was offered, from the flow's first data byte.
+    weights: (n,) the blocks that each stands for. delays_ms: by kind (n,). why: of each kind that has no value."""
 
     second: Ints
     weights: Ints
@@ -139,24 +141,36 @@ def joint_error_ms(sender: End, receiver: End) -> float | None:
     return sender.error_ms + receiver.error_ms
 
 
-def flow_delays(sent: Columns, delivered: Columns, clock: Clock, first_byte_us: int) -> FlowDelays:
+def flow_delays(
+    sent: Columns, delivered: Columns, clock: Clock, first_byte_us: int, every_us: int | None = None
+) -> FlowDelays:
     """sent: `block` and `sent_at_us`. delivered: `block`, `delivered_at_us` and, where known, `arrived_at_us`. Moments are of each end's
-    own clock, from the run's zero. first_byte_us: the flow's first data byte on the sender's."""
+    own clock, from the run's zero. first_byte_us: the flow's first data byte on the sender's. every_us: from one message to the next,
+    where blocks are messages that are offered at a fixed rate (decision 0210); None: a block counts from when it left."""
     if not sent or not delivered:
         return _none(Why.HALF_MISSING, clock)
     block, in_sent, in_delivered = np.intersect1d(sent["block"], delivered["block"], return_indices=True)
     if not len(block):
         return _none(Why.NO_COMMON_BLOCKS, clock)
-    left_us = sent["sent_at_us"][in_sent]
+    since_us = sent["sent_at_us"][in_sent] if every_us is None else _offered_us(sent, every_us)[in_sent]
     columns = {ONE_WAY: "arrived_at_us", IN_ORDER: "delivered_at_us"}
     delays_ms = {
-        kind: (delivered[name][in_delivered] + clock.shift_us - left_us) / 1e3
+        kind: (delivered[name][in_delivered] + clock.shift_us - since_us) / 1e3
         for kind, name in columns.items()
         if name in delivered
     }
-    second = np.maximum(left_us - first_byte_us, 0) // BIN_US
+    second = np.maximum(since_us - first_byte_us, 0) // BIN_US
     found = FlowDelays(second, rows_stand_for(block), delays_ms, clock.error_ms)
     return replace(found, why=_reasons(found))
+
+
+def _offered_us(sent: Columns, every_us: int) -> Ints:
+    """When each message was offered: the sender's program keeps its timetable, no message leaves before its moment, and those that
+    waited least left at once. One stamp in a hundred may be wrong."""
+    due = sent["block"] * every_us
+    zero_us = np.quantile(sent["sent_at_us"] - due, EARLIEST, method="inverted_cdf")
+    offered: Ints = due + np.int64(zero_us)
+    return offered
 
 
 def rows_stand_for(block: Ints) -> Ints:

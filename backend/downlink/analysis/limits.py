@@ -63,11 +63,17 @@ class FlowLimits:
 
 
 def judge_limits(
-    columns: Columns, first_byte_us: int, duration_s: float | None, nominal_rate_bps: float = 0.0
+    columns: Columns,
+    first_byte_us: int,
+    duration_s: float | None,
+    nominal_rate_bps: float = 0.0,
+    *,
+    is_full: bool = True,
 ) -> FlowLimits:
-    """Limits and advice from a sender's trace, in the bins of the flow's series. 0 b/s stands for a rate that nobody knows."""
+    """Limits and advice from a sender's trace, in the bins of the flow's series. nominal_rate_bps: 0 where nobody knows it. is_full: as
+    in `sender_series`."""
     limits = sender_limits(columns, first_byte_us, duration_s)
-    throughput_bps = sender_throughput_bps(columns, sender_bins(columns, first_byte_us, duration_s))
+    throughput_bps = sender_throughput_bps(columns, sender_bins(columns, first_byte_us, duration_s), is_full=is_full)
     return FlowLimits(limits, advise_buffers(throughput_bps, least_rtt_ms(columns), limits, nominal_rate_bps))
 
 

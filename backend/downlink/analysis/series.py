@@ -62,17 +62,23 @@ def has_every_ack(columns: Columns) -> bool:
 
 
 def sender_series(
-    columns: Columns, first_byte_us: int, duration_s: float | None = None, last_byte_us: int | None = None
+    columns: Columns,
+    first_byte_us: int,
+    duration_s: float | None = None,
+    last_byte_us: int | None = None,
+    *,
+    is_full: bool = True,
 ) -> FlowSeries:
     """The series of a flow from its sender's trace.
 
     columns: fields of `fields.csv`, equally long, `elapsed_us` rising; quantities whose fields are absent are missing.
     first_byte_us, last_byte_us: the flow's data on the clock of the samples. duration_s: what comes later (the send
     buffer draining after a stop by seconds) is left out. A last bin that the trace does not fill is left out.
+    is_full: segments have their full size. Those of messages at a fixed rate may be far smaller, and are not counted as bytes.
     """
     bins = sender_bins(columns, first_byte_us, duration_s, last_byte_us)
     mss_bytes = _size(columns.get("snd_mss_bytes"))
-    is_from_acks = columns.get("delivered_segments") is None or mss_bytes is None
+    is_from_acks = not is_full or columns.get("delivered_segments") is None or mss_bytes is None
     acked, sent, again = (bins.rise(columns.get(name)) for name in ("acked_bytes", "sent_bytes", "retransmitted_bytes"))
     counted = np.stack([acked if is_from_acks else _delivered(columns, bins, mss_bytes), acked, sent, again])
     rows = {
@@ -85,10 +91,10 @@ def sender_series(
     return _series(bins, counted, rows, is_from_acks=is_from_acks)
 
 
-def sender_throughput_bps(columns: Columns, bins: SecondBins) -> Floats:
+def sender_throughput_bps(columns: Columns, bins: SecondBins, *, is_full: bool = True) -> Floats:
     """The throughput of `sender_series` alone."""
     mss_bytes = _size(columns.get("snd_mss_bytes"))
-    is_from_acks = columns.get("delivered_segments") is None or mss_bytes is None
+    is_from_acks = not is_full or columns.get("delivered_segments") is None or mss_bytes is None
     carried = bins.rise(columns.get("acked_bytes")) if is_from_acks else _delivered(columns, bins, mss_bytes)
     return _rate_bps(carried, bins)
 

@@ -69,6 +69,29 @@ def test_delays_are_of_blocks_whatever_the_order_of_rows_and_the_clocks_zeros(
         assert spread.n == len(rows)
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 400_000), st.integers(0, 900_000)), min_size=1, max_size=60), st.integers(0, 59)
+)
+def test_messages_count_from_their_offer(rows: list[tuple[int, int]], soonest: int) -> None:
+    """Some wait at the sender before they leave, at least one does not."""
+    waited_us, one_way_us = (list(each) for each in zip(*rows, strict=True))
+    waited_us[soonest % len(rows)] = 0
+    sent_us = [70_000 + 5_000 * each + wait for each, wait in enumerate(waited_us)]
+    halves = tables(sent_us, one_way_us, [0] * len(rows))
+    truth_ms = statistics.fmean(a + b for a, b in zip(waited_us, one_way_us, strict=True)) / 1e3
+    assert mean_ms(flow_delays(*halves, SAME, 0, 5_000), ONE_WAY) == pytest.approx(truth_ms, abs=1e-6)
+    assert mean_ms(flow_delays(*halves, SAME, 0), ONE_WAY) == pytest.approx(
+        statistics.fmean(one_way_us) / 1e3, abs=1e-6
+    )
+
+
+def test_a_message_counts_in_the_second_of_its_offer() -> None:
+    sent, there = tables([0, 900_000, 1_900_000], [10_000] * 3, [0] * 3)
+    assert list(flow_delays(sent, there, SAME, 0, 500_000).second) == [0, 0, 1]
+    assert list(flow_delays(sent, there, SAME, 0).second) == [0, 0, 1]
+    assert list(flow_delays(*tables([0, 1_200_000], [10_000] * 2, [0] * 2), SAME, 0, 500_000).second) == [0, 0]
+
+
 def test_jitter_is_the_change_of_the_mean_from_second_to_second() -> None:
     found = flow_delays(*steady(4, [80_000, 85_000, 85_000, 70_000]), SAME, 0)
     jitter = found.spread(JITTER)

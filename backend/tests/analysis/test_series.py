@@ -131,6 +131,14 @@ def test_without_a_count_of_delivered_segments_throughput_is_goodput_and_says_so
     assert np.array_equal(series.column("throughput_bps"), series.column("goodput_bps"))
 
 
+def test_small_messages_do_not_count_as_full_segments() -> None:
+    """200 messages of 16 bytes a second, a segment each."""
+    time = np.arange(2_001) * 5_000
+    trace = make_trace(time, delivered_segments=time // 5_000, snd_mss_bytes=1448, acked_bytes=16 * (time // 5_000))
+    assert np.allclose(sender_series(trace, 0, is_full=False).column("throughput_bps"), 200 * 16 * 8)
+    assert np.allclose(sender_series(trace, 0).column("throughput_bps"), 200 * 1448 * 8)
+
+
 def test_throughput_counts_what_arrived_out_of_order_and_goodput_does_not() -> None:
     """During recovery segments are delivered (SACK) while the cumulative acknowledgement stands."""
     trace = make_trace(

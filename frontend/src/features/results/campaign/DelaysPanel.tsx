@@ -33,8 +33,8 @@ const CHOICES = [
   { value: 'order', label: 'In order' },
 ]
 const SPANS: Record<Kind, string> = {
-  arrival: 'From when a block left the sender first until all of it had arrived.',
-  order: 'From when a block left the sender first until it was there in order, as a program waits for it.',
+  arrival: 'From when a block left the sender first, or a message was offered, until all of it had arrived.',
+  order: 'From when a block left the sender first, or a message was offered, until it was there in order, as a program waits for it.',
 }
 
 interface DelaysPanelProps {
