@@ -158,10 +158,17 @@ func (c *Consumer) take(now time.Duration, unit uint32, bytes []byte) {
 
 // timeout is the end-to-end one.
 func (c *Consumer) timeout() time.Duration {
-	if !c.trip.lows.any {
-		return firstTimeout
+	if !c.trip.lows.any { // the first hop's round trip is a part of the way's
+		return max(firstTimeout, c.hopSilence())
 	}
 	return max(leastTimeout, c.trip.smooth*3/2+4*c.trip.deviation)
+}
+
+func (c *Consumer) hopSilence() time.Duration {
+	if c.place.up == nil {
+		return 0
+	}
+	return c.place.up.requester.law.rtt.silence()
 }
 
 func (c *Consumer) silence() time.Duration {

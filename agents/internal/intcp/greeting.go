@@ -11,6 +11,7 @@ type greeting struct {
 	isUnderWay bool
 	tries      int
 	at         time.Duration
+	times      openTimes
 }
 
 func (g *greeting) wake() time.Duration {
@@ -20,7 +21,7 @@ func (g *greeting) wake() time.Duration {
 	case g.tries == 0:
 		return 0
 	}
-	return g.at + min(mostOpenPause, openPatience<<min(g.tries-1, 3))
+	return g.at + openPause(g.tries)
 }
 
 // Greet tries the neighbour upstream, again and again until it answers.
@@ -44,6 +45,7 @@ func (s *requester) greet(now time.Duration, out *Outbox) {
 	s.sequence++
 	s.greeting.tries++
 	s.greeting.at = now
+	s.greeting.times.add(now)
 	p := open{
 		head: head{kind: kindOpen, flow: greetingFlow, sequence: s.sequence, sentUs: micros(now)},
 		run:  s.hop.Run, hop: s.hop.Number, unitBytes: MaxUnitBytes, salt: s.salt, length: 1,
@@ -54,19 +56,18 @@ func (s *requester) greet(now time.Duration, out *Outbox) {
 }
 
 // onGreeted keeps the cookie of a greeting's answer.
-func (n *Node) onGreeted(now time.Duration, from Address, p *opened, b []byte) {
+func (n *Node) onGreeted(now time.Duration, from Address, p *opened, b []byte, out *Outbox) {
 	for _, s := range n.askers {
 		g := &s.greeting
-		if !g.isUnderWay || s.hop.Peer != from || p.yours != s.salt || !p.has(flagCookie) || p.echoUs != micros(g.at) {
+		trip, isOurs := g.times.trip(now, p.echoUs)
+		if !g.isUnderWay || s.hop.Peer != from || p.yours != s.salt || !p.has(flagCookie) || !isOurs {
 			continue
 		}
 		if !s.sealer.holds(stateless, p.salt, p.sequence, b, openedBytes-tagBytes) {
 			s.counts.Forged++
 			continue
 		}
-		g.isUnderWay, s.cookie = false, p.cookie
-		if s.law.rate == 0 {
-			s.law.begin(time.Duration(micros(now)-p.echoUs)*time.Microsecond, now)
-		}
+		g.isUnderWay = false
+		s.keep(now, p.cookie, trip, out)
 	}
 }

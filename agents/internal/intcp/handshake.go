@@ -2,14 +2,6 @@ package intcp
 
 import "time"
 
-// openPause grows from one unanswered OPEN to the next.
-func (f *upFlow) openPause() time.Duration {
-	if f.opens == 0 {
-		return 0
-	}
-	return min(mostOpenPause, openPatience<<min(f.opens-1, 3))
-}
-
 func (f *upFlow) sendOpen(now time.Duration, out *Outbox) {
 	s, content := f.requester, f.place.Content
 	s.sequence++
@@ -25,6 +17,7 @@ func (f *upFlow) sendOpen(now time.Duration, out *Outbox) {
 	p.put(b)
 	s.sealer.seal(upstream, s.salt, p.sequence, b, OpenBytes-tagBytes)
 	f.openedAt = now
+	f.opened.add(now)
 	f.opens++
 }
 
@@ -104,11 +97,15 @@ func (s *responder) refuse(now time.Duration, flow uint32, reason Reason, out *O
 func (n *Node) onOpened(now time.Duration, from Address, h head, b []byte, out *Outbox) {
 	p := parseOpened(h, b)
 	if p.flow == greetingFlow {
-		n.onGreeted(now, from, &p, b)
+		n.onGreeted(now, from, &p, b, out)
 		return
 	}
 	f := n.up[flowKey{from, p.flow}]
-	if f == nil || f.isOpen && !f.reopens || p.yours != f.requester.salt || p.echoUs != micros(f.openedAt) {
+	if f == nil || f.isOpen && !f.reopens || p.yours != f.requester.salt {
+		return
+	}
+	trip, isOurs := f.opened.trip(now, p.echoUs)
+	if !isOurs {
 		return
 	}
 	s, direction := f.requester, downstream
@@ -119,31 +116,47 @@ func (n *Node) onOpened(now time.Duration, from Address, h head, b []byte, out *
 		s.counts.Forged++
 		return
 	}
-	if trip := time.Duration(micros(now)-p.echoUs) * time.Microsecond; s.law.rate == 0 {
-		s.law.begin(trip, now)
-	}
 	if p.has(flagCookie) {
-		if s.cookie != p.cookie { // a stale answer makes no second OPEN
-			s.cookie = p.cookie
-			f.sendOpen(now, out)
-		}
+		s.keep(now, p.cookie, trip, out)
 		return
 	}
+	s.begin(now, trip)
 	s.accept(now, f, &p)
 }
 
+// begin sets the first rate, if there is none yet.
+func (s *requester) begin(now, trip time.Duration) {
+	if s.law.rate == 0 {
+		s.law.begin(trip, now)
+	}
+}
+
+// keep takes a cookie. Flows that wait to open do so at once; the answers to other OPENs without one make no more of them.
+func (s *requester) keep(now time.Duration, shown cookie, trip time.Duration, out *Outbox) {
+	s.begin(now, trip)
+	if s.cookie == shown {
+		return
+	}
+	s.cookie = shown
+	for _, f := range s.flows {
+		if f.opens > 0 && f.refused == 0 && (!f.isOpen || f.reopens) {
+			f.sendOpen(now, out)
+		}
+	}
+}
+
 func (s *requester) accept(now time.Duration, f *upFlow, p *opened) {
+	f.reopens, f.opens, f.opened = false, 0, openTimes{}
 	if f.isOpen && p.salt == s.peerSalt { // the neighbour is still the same
-		f.reopens = false
 		return
 	}
 	if p.salt != s.peerSalt {
 		s.meet(p.salt)
 	}
 	s.arrivals.take(p.sequence)
-	f.isOpen, f.reopens, f.opens = true, false, 0
+	f.isOpen = true
 	if c := f.place.consumer; c != nil {
-		c.newest = max(c.newest, now)
+		c.newest, c.silentFor = max(c.newest, now), 0
 	}
 	if !f.waits {
 		f.askPending(0, 1<<32-1, false)
@@ -156,6 +169,7 @@ func (s *requester) accept(now time.Duration, f *upFlow, p *opened) {
 // meet begins with a responder that knows nothing of this hop: the first one, or one that has begun anew. Other flows of
 // the hop have to open again.
 func (s *requester) meet(salt uint32) {
+	isFirst := s.peerSalt == 0
 	s.peerSalt = salt
 	s.arrivals = arrivals{holePackets: s.options.HolePackets}
 	s.acked, s.ackedBits, s.losts = 0, 0, s.losts[:0]
@@ -165,13 +179,18 @@ func (s *requester) meet(salt uint32) {
 	}
 	for _, f := range s.flows {
 		f.isOpen = false
+		if !isFirst { // what the earlier one still answers no longer counts
+			f.opens, f.opened = 0, openTimes{}
+		}
 	}
 }
 
 // reopen asks whether the neighbour still knows the flow, after probes in vain.
 func (f *upFlow) reopen(now time.Duration, out *Outbox) {
 	if now >= f.openedAt+mostOpenPause {
-		f.reopens = true
+		if !f.reopens { // what was asked earlier was answered by whom the flow knows
+			f.reopens, f.opened = true, openTimes{}
+		}
 		f.sendOpen(now, out)
 	}
 }

@@ -91,7 +91,8 @@ type upFlow struct {
 	reopens   bool // an OPEN is under way to learn whether the neighbour has begun anew
 	refused   Reason
 	openedAt  time.Duration // the newest OPEN
-	opens     int
+	opened    openTimes     // those whose answer counts
+	opens     int           // that nothing has answered
 	share     float64 // of the hop's rate
 	told      float64 // to the responder
 	toldAt    time.Duration
@@ -284,7 +285,7 @@ func (s *requester) wake() time.Duration {
 		switch {
 		case f.refused != 0:
 		case !f.isOpen:
-			wake = min(wake, f.openedAt+f.openPause())
+			wake = min(wake, f.openedAt+openPause(f.opens))
 		case !f.asks.empty():
 			return 0
 		case !f.place.pending.empty():
@@ -311,7 +312,7 @@ func (s *requester) tick(now time.Duration, out *Outbox) {
 		s.greet(now, out)
 	}
 	for _, f := range s.flows {
-		if !f.isOpen && f.refused == 0 && now >= f.openedAt+f.openPause() {
+		if !f.isOpen && f.refused == 0 && now >= f.openedAt+openPause(f.opens) {
 			f.sendOpen(now, out)
 		}
 	}

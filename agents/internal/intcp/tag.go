@@ -68,8 +68,8 @@ func authentic(k kind, size int) int {
 	return size - tagBytes
 }
 
-// cookieLife is how long an address once shown counts; twice that at most.
-const cookieLife = 10 * time.Second
+// cookieLife is how long an address once shown counts; twice that at most. It is longer than any round trip.
+const cookieLife = 20 * time.Second
 
 // cookies prove that who asks receives at its address, without remembering anybody.
 type cookies struct{ secret [16]byte }
