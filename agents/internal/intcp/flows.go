@@ -249,12 +249,16 @@ func (n *Node) onClose(now time.Duration, from Address, h head, b []byte) {
 func (n *Node) onNoMore(now time.Duration, from Address, h head, b []byte) {
 	f := n.up[flowKey{from, h.flow}]
 	if f == nil || !f.isOpen {
-		n.counts.Unknown++
+		n.overhear(from, h, b)
 		return
 	}
 	s := f.requester
 	if !s.sealer.holds(downstream, s.peerSalt, h.sequence, b, closeBytes-tagBytes) {
 		s.counts.Forged++
+		return
+	}
+	if !s.arrivals.take(h.sequence) {
+		s.counts.Replayed++
 		return
 	}
 	f.refused, f.isOpen = parseClosing(h, b).reason, false

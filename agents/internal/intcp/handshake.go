@@ -101,27 +101,38 @@ func (n *Node) onOpened(now time.Duration, from Address, h head, b []byte, out *
 		return
 	}
 	f := n.up[flowKey{from, p.flow}]
-	if f == nil || f.isOpen && !f.reopens || p.yours != f.requester.salt {
-		return
-	}
-	trip, isOurs := f.opened.trip(now, p.echoUs)
-	if !isOurs {
+	if f == nil {
+		n.overhear(from, h, b)
 		return
 	}
 	s, direction := f.requester, downstream
 	if p.has(flagCookie) {
 		direction = stateless
 	}
-	if !s.sealer.holds(direction, p.salt, p.sequence, b, openedBytes-tagBytes) {
+	trip, isOurs := f.opened.trip(now, p.echoUs)
+	isAwaited := isOurs && p.yours == s.salt && (!f.isOpen || f.reopens)
+	switch {
+	case !isAwaited && (p.has(flagCookie) || p.salt != s.peerSalt):
+	case !s.sealer.holds(direction, p.salt, p.sequence, b, openedBytes-tagBytes):
 		s.counts.Forged++
-		return
-	}
-	if p.has(flagCookie) {
+	case p.has(flagCookie):
 		s.keep(now, p.cookie, trip, out)
-		return
+	case p.salt == s.peerSalt && !s.arrivals.take(p.sequence):
+		s.counts.Replayed++
+	case isAwaited:
+		s.begin(now, trip)
+		s.accept(now, f, &p)
 	}
-	s.begin(now, trip)
-	s.accept(now, f, &p)
+}
+
+// overhear notes the sequence of a packet for a flow that has ended here, or is not open: it is not lost.
+func (n *Node) overhear(from Address, h head, b []byte) {
+	n.counts.Unknown++
+	for _, s := range n.askers {
+		if s.hop.Peer == from && s.peerSalt != 0 && s.sealer.holds(downstream, s.peerSalt, h.sequence, b, authentic(h.kind, len(b))) {
+			s.arrivals.take(h.sequence)
+		}
+	}
 }
 
 // begin sets the first rate, if there is none yet.
@@ -152,8 +163,9 @@ func (s *requester) accept(now time.Duration, f *upFlow, p *opened) {
 	}
 	if p.salt != s.peerSalt {
 		s.meet(p.salt)
+		s.arrivals.take(p.sequence)
+		s.arrivals.judged = p.sequence - 1 // what it said before, as that another flow is refused, was not for this session
 	}
-	s.arrivals.take(p.sequence)
 	f.isOpen = true
 	if c := f.place.consumer; c != nil {
 		c.newest, c.silentFor = max(c.newest, now), 0
@@ -199,14 +211,20 @@ func (n *Node) onRefused(now time.Duration, from Address, h head, b []byte, out 
 	p := parseRefused(h, b)
 	f := n.up[flowKey{from, p.flow}]
 	if f == nil {
+		n.overhear(from, h, b)
 		return
 	}
 	if p.reason == ReasonMoved && f.requester.sealer.holds(stateless, p.salt, p.sequence, b, refusedBytes-tagBytes) {
 		f.onCall(now, out)
 		return
 	}
-	if !f.requester.sealer.holds(downstream, p.salt, p.sequence, b, refusedBytes-tagBytes) {
-		f.requester.counts.Forged++ // or of a node that does not know the run: OPENs go on until somebody gives up
+	s := f.requester
+	if !s.sealer.holds(downstream, p.salt, p.sequence, b, refusedBytes-tagBytes) {
+		s.counts.Forged++ // or of a node that does not know the run: OPENs go on until somebody gives up
+		return
+	}
+	if p.salt == s.peerSalt && !s.arrivals.take(p.sequence) {
+		s.counts.Replayed++
 		return
 	}
 	f.refused, f.isOpen = p.reason, false

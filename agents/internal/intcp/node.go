@@ -291,7 +291,7 @@ func (n *Node) onInterest(now time.Duration, from Address, h head, b []byte) {
 func (n *Node) onData(now time.Duration, from Address, h head, b []byte) {
 	f := n.up[flowKey{from, h.flow}]
 	if f == nil || !f.isOpen {
-		n.counts.Unknown++
+		n.overhear(from, h, b)
 		return
 	}
 	p, err := parseData(h, b)

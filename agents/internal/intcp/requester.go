@@ -93,8 +93,8 @@ type upFlow struct {
 	openedAt  time.Duration // the newest OPEN
 	opened    openTimes     // those whose answer counts
 	opens     int           // that nothing has answered
-	share     float64 // of the hop's rate
-	told      float64 // to the responder
+	share     float64       // of the hop's rate
+	told      float64       // to the responder
 	toldAt    time.Duration
 }
 
