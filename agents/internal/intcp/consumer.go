@@ -25,6 +25,9 @@ type Consumer struct {
 	front   uint32 // one above the highest that came
 
 	trip      roundTrip
+	isMade    bool          // the application makes the content as time goes on
+	frontAt   time.Duration // when front grew
+	gap       time.Duration // between two such moments, the longest of the newest ones
 	newest    time.Duration // arrival
 	silentFor int           // timeouts since
 	timeoutAt time.Duration
@@ -139,7 +142,7 @@ func (c *Consumer) take(now time.Duration, unit uint32, bytes []byte) {
 	}
 	c.counts.ArrivedBytes += uint64(len(bytes))
 	c.arrived += float64(len(bytes))
-	c.front = max(c.front, unit+1)
+	c.advance(now, unit)
 	c.newest, c.silentFor = now, 0
 	if unit == c.inOrder {
 		c.inOrder++
@@ -175,6 +178,9 @@ func (c *Consumer) silence() time.Duration {
 	timeout := c.timeout()
 	for range c.silentFor {
 		timeout += timeout / 2
+	}
+	if c.isMade {
+		timeout += c.gap
 	}
 	return timeout
 }

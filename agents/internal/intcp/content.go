@@ -73,6 +73,7 @@ type place struct {
 	key      placeKey
 	stream   *Stream // at the origin
 	ready    uint32  // units that the origin has
+	isMade   bool    // at the origin: as time goes on
 	held     *holding
 	pending  spans // asked for upstream
 	nPending int   // units
@@ -185,7 +186,7 @@ func (p *place) arrive(now time.Duration, unit uint32, bytes []byte) {
 		return
 	}
 	p.counts.NewBytes += uint64(len(bytes))
-	if p.consumer != nil && asked.tries == 0 {
+	if p.consumer != nil && asked.tries == 0 && !p.consumer.isMade {
 		p.consumer.trip.add(now, now-asked.at)
 	}
 	p.pending.remove(unit, unit+1)

@@ -96,6 +96,7 @@ type upFlow struct {
 	share     float64       // of the hop's rate
 	told      float64       // to the responder
 	toldAt    time.Duration
+	beyond    time.Duration // round trip from the neighbour to the application that makes the content; 0: not told
 }
 
 // onData takes in a packet whose tag holds.
@@ -118,8 +119,11 @@ func (s *requester) onData(now time.Duration, f *upFlow, p *data) {
 	}
 	s.law.arrived(now, dataBytes+len(p.payload), p.sentUs, p.has(flagQueueEmpty) || s.isHeldBack())
 	s.judge(now)
-	if len(p.payload) > 0 {
+	switch {
+	case len(p.payload) > 0:
 		s.deliver(now, f, p)
+	case p.offset > 0:
+		s.hearWay(now, f, p.offset)
 	}
 }
 

@@ -54,8 +54,10 @@ type reader struct {
 	leaseUntil time.Duration
 	heard      time.Duration
 	nextAt     time.Duration
-	isExpired  bool    // the lease ran out while something waited
-	hasLeft    bool    // the path: nothing is sent to it
+	isExpired  bool // the lease ran out while something waited
+	hasLeft    bool // the path: nothing is sent to it
+	tellsWay   bool // its requester waits to be told how far the application is
+	toldAt     time.Duration
 	passed     *uint64 // bytes of its content that its hop was sent, each once for each who asked
 }
 
@@ -87,6 +89,7 @@ func (s *responder) onInterest(now time.Duration, r *reader, p *interest) {
 		}
 	}
 	s.owesEcho = true
+	r.tellsWay = r.tellsWay || now >= r.toldAt+wayPause
 	s.grant(now, r, p.rateKbps)
 	for _, run := range p.losts {
 		s.repeat(run)
@@ -174,6 +177,7 @@ func (s *responder) send(now time.Duration, out *Outbox) {
 			r.sendNext(now, out)
 		}
 	}
+	s.tellWays(now, out)
 	if s.owesEcho && len(s.readers) > 0 { // nothing to send: the interests are acknowledged all the same
 		s.sendData(now, s.readers[0], 0, 0, 0, out)
 	}
@@ -247,9 +251,13 @@ func (s *responder) sendData(now time.Duration, r *reader, unit uint32, length i
 	if r.isIdle() {
 		flags |= flagQueueEmpty
 	}
+	offset := uint64(unit) * uint64(r.place.UnitBytes)
+	if length == 0 {
+		offset = uint64(r.place.beyond() / time.Microsecond)
+	}
 	p := data{
 		head:            head{kind: kindData, flags: flags | flagEcho, flow: r.key.flow, sequence: s.sequence, sentUs: micros(now)},
-		offset:          uint64(unit) * uint64(r.place.UnitBytes),
+		offset:          offset,
 		waiting:         uint16(min(r.line.total, 1<<16-1)),
 		echoUs:          s.echoUs + micros(now) - micros(s.echoAt),
 		interestHighest: s.interests.highest, interestBits: uint32(s.interests.bits),

@@ -117,7 +117,11 @@ func (s *Sender) give(reached int64) {
 	if ready := min(wanted, granted); ready > s.ready {
 		s.ready = ready
 		s.plan.Home.Do(func(_ time.Duration, node *intcp.Node) {
-			node.Offer(s.plan.Content.Run, s.plan.Content.Name, uint64(ready))
+			offer := node.Offer
+			if s.plan.Offer != nil {
+				offer = node.OfferMade
+			}
+			offer(s.plan.Content.Run, s.plan.Content.Name, uint64(ready))
 		})
 	}
 }
