@@ -83,6 +83,7 @@ type place struct {
 	counts   Counts
 	times    Times
 	failure  Reason // the neighbour upstream has no more
+	born     uint32 // in rising order at a node
 	sentEnd  uint32 // one above the highest unit that was sent
 	watch    *Watch // at the origin and at the consumer; nil: nobody is told
 }

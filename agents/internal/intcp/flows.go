@@ -1,6 +1,7 @@
 package intcp
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -50,6 +51,9 @@ func (n *Node) admit(now time.Duration, s *responder, p *open) Reason {
 		return ReasonBadContent
 	}
 	place, reason := n.placeFor(content, key)
+	if reason == reasonLater {
+		return reason
+	}
 	if reason != 0 {
 		n.counts.Refused++
 		return reason
@@ -77,8 +81,15 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 		}
 	}
 	if p != nil {
-		if p.Content != content {
+		switch {
+		case p.Content == content:
+		case !p.isUnproven():
 			return nil, ReasonBadContent
+		case len(p.readers) > 0:
+			return nil, reasonLater
+		default:
+			n.forget(p)
+			return n.placeFor(content, asker)
 		}
 		if p.consumer != nil {
 			return nil, ReasonNoContent
@@ -92,7 +103,10 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 	if up == nil {
 		return nil, ReasonNoContent
 	}
-	p = &place{Content: content, node: n, key: key, held: newHolding(&n.cache, content)}
+	if !n.makeRoom(content.Run) {
+		return nil, ReasonTooManyFlows
+	}
+	p = &place{Content: content, node: n, key: key, held: newHolding(&n.cache, content), born: n.flows}
 	n.places[key] = p
 	n.openUp(up, p)
 	return p, 0
@@ -293,6 +307,7 @@ func (n *Node) End(run uint64) {
 		}
 		delete(n.places, key)
 	}
+	maps.DeleteFunc(n.gone, func(key placeKey, _ *goneContent) bool { return key.run == run })
 	for key, hop := range n.hops {
 		if key.run == run {
 			if hop.now != nil {
@@ -340,6 +355,9 @@ func (n *Node) ContentCounts(run uint64, name Name) (counts Counts, waiting int)
 				waiting += r.line.total
 			}
 		}
+	}
+	if gone := n.gone[placeKey{run: run, name: name}]; gone != nil {
+		counts = counts.plus(gone.counts)
 	}
 	return counts, waiting
 }

@@ -41,11 +41,13 @@ func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Ou
 		n.counts.Replayed++
 		return
 	}
-	if reason := n.admit(now, s, &p); reason != 0 {
+	switch reason := n.admit(now, s, &p); reason {
+	case 0:
+		s.sendOpened(now, &p, out)
+	case reasonLater:
+	default:
 		s.refuse(now, p.flow, reason, out)
-		return
 	}
-	s.sendOpened(now, &p, out)
 }
 
 // refuseStranger says no, in fewer bytes than were asked with and not often.

@@ -27,7 +27,7 @@ func (r *reader) silence() {
 	delete(r.place.node.readers, r.key)
 	r.hasLeft = true
 	r.place.counts.Dropped += uint64(r.line.total)
-	r.line, r.resends, r.wants.list = queue{}, queue{}, r.wants.list[:0]
+	r.line, r.resends, r.wants.list = line{}, queue{}, r.wants.list[:0]
 }
 
 // isLeft: whoever asked for it has left the path.

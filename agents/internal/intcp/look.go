@@ -63,6 +63,10 @@ func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
 		l.Refused = max(l.Refused, p.failure)
 		l.ReachedBytes += min(uint64(p.sentEnd)*uint64(p.UnitBytes), p.Length)
 	}
+	if gone := n.gone[placeKey{run: run, name: name}]; gone != nil {
+		l.Counts, l.Times = l.plus(gone.counts), l.with(gone.times)
+		l.ReachedBytes += gone.reachedBytes
+	}
 	l.PassedBytes = l.SentBytes - l.AgainBytes
 	return l
 }
@@ -119,7 +123,7 @@ func (n *Node) Withhold(run uint64, name Name) {
 	p.ready = p.sentEnd
 	for _, r := range p.readers {
 		p.counts.Dropped += uint64(r.line.total)
-		r.line, r.wants.list = queue{}, r.wants.list[:0]
+		r.line, r.wants.list = line{}, r.wants.list[:0]
 	}
 	n.wake = 0
 }

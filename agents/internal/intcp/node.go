@@ -20,6 +20,7 @@ type Node struct {
 	past    map[uint64]HopCounts  // of neighbours upstream before
 	expects map[uint64]bool       // runs whose neighbour upstream is named later
 	places  map[placeKey]*place
+	gone    map[placeKey]*goneContent // places that had to go, by run and name
 	watches map[placeKey]*Watch
 	readers map[flowKey]*reader // by who asks
 	up      map[flowKey]*upFlow // by who is asked
@@ -70,7 +71,7 @@ type NodeCounts struct {
 	Malformed uint64
 	Forged    uint64
 	Replayed  uint64
-	Refused   uint64 // flows above the policy's number, and bad contents
+	Refused   uint64 // flows above the policy's number, bad contents, and what an interest asked for above its bound
 	Evicted   uint64 // units that made room in the cache
 	HeldBytes int
 	Flows     int
@@ -80,7 +81,7 @@ type NodeCounts struct {
 func New(config Config) *Node {
 	return &Node{
 		policy: config.Policy, catchUp: max(config.CatchUp, catchUp), salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
-		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, past: map[uint64]HopCounts{}, expects: map[uint64]bool{}, places: map[placeKey]*place{}, watches: map[placeKey]*Watch{},
+		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, past: map[uint64]HopCounts{}, expects: map[uint64]bool{}, places: map[placeKey]*place{}, gone: map[placeKey]*goneContent{}, watches: map[placeKey]*Watch{},
 		readers: map[flowKey]*reader{}, up: map[flowKey]*upFlow{}, cache: cache{limitBytes: config.Policy.MaxCacheBytes, shelf: config.Shelf},
 		interest: interest{ranges: make([]byteRange, 0, 64), losts: make([]lostRun, 0, 128)},
 	}

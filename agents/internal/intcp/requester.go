@@ -463,13 +463,14 @@ func (s *requester) fillLosts(a *askedInterest, p *interest) {
 
 // fillRanges takes runs of one sort: asked for the first time, or again.
 func (f *upFlow) fillRanges(a *askedInterest, p *interest) {
-	size := uint64(f.place.UnitBytes)
-	for a.nRanges < mostRanges && !f.asks.empty() {
+	size, left := uint64(f.place.UnitBytes), uint32(mostAskUnits)
+	for a.nRanges < mostRanges && left > 0 && !f.asks.empty() {
 		isAgain := f.asks.list[0].tries > 0
 		if a.nRanges > 0 && isAgain != a.isAgain {
 			return
 		}
-		run := f.asks.take(f.requester.node.policy.MaxAskBytes / uint32(size))
+		run := f.asks.take(min(left, f.requester.node.policy.MaxAskBytes/uint32(size)))
+		left -= run.units()
 		a.isAgain = isAgain
 		a.ranges[a.nRanges] = run
 		a.nRanges++

@@ -10,6 +10,8 @@ const (
 	logMost      = 1 << 15
 	readerLife   = 60 * time.Second // without an interest
 	mostRunUnits = 1 << 12          // of one report of losses
+	mostAskUnits = 1 << 16          // of one interest
+	mostRuns     = 1 << 14          // of units that a neighbour has asked for
 )
 
 // responder is the upstream end of a hop: it sends to one neighbour what that asked for.
@@ -47,7 +49,7 @@ type reader struct {
 	key       flowKey
 	place     *place
 	wants     spans // asked for and not here yet
-	line      queue // here, to be sent
+	line      line  // here, to be sent
 	resends   queue // lost on this hop
 
 	rate       float64 // bytes a second, as asked
@@ -97,8 +99,9 @@ func (s *responder) onInterest(now time.Duration, r *reader, p *interest) {
 	if p.has(flagProbe) {
 		s.repeatTail(now, p.highest)
 	}
+	left := uint32(mostAskUnits)
 	for _, asked := range p.ranges {
-		s.want(now, r, asked, p.ttl > 1, p.has(flagAgain))
+		left -= s.want(now, r, asked, left, p.ttl > 1, p.has(flagAgain))
 	}
 }
 
@@ -111,16 +114,30 @@ func (s *responder) grant(now time.Duration, r *reader, kbps uint32) {
 	r.leaseUntil = now + max(4*s.rtt.smooth, leastLease)
 }
 
-// want takes a range of bytes as the units that it touches.
-func (s *responder) want(now time.Duration, r *reader, asked byteRange, goesOn, isAgain bool) {
+// want takes a range of bytes as the units that it touches, up to a limit, and says how many these are.
+func (s *responder) want(now time.Duration, r *reader, asked byteRange, limit uint32, goesOn, isAgain bool) (units uint32) {
 	content := r.place.Content
 	if asked.start >= content.Length || asked.length == 0 {
-		return
+		return 0
 	}
 	length := uint64(min(asked.length, s.node.policy.MaxAskBytes))
 	end := min(asked.start+length, content.Length)
 	size := uint64(content.UnitBytes)
-	r.place.want(now, r, uint32(asked.start/size), uint32((end+size-1)/size), goesOn, isAgain)
+	first := uint32(asked.start / size)
+	units = uint32((end+size-1)/size) - first
+	if units > limit || r.isScattered() {
+		s.node.counts.Refused++
+		if units = min(units, limit); r.isScattered() {
+			return 0
+		}
+	}
+	r.place.want(now, r, first, first+units, goesOn, isAgain)
+	return units
+}
+
+// isScattered: what is asked for is in so many runs that each further one costs too much.
+func (r *reader) isScattered() bool {
+	return len(r.wants.list)+r.line.count+len(r.place.pending.list) >= mostRuns
 }
 
 func (s *responder) entry(sequence uint32) *sentUnit {

@@ -160,11 +160,22 @@ func (q *queue) pop() (unit uint32, any bool) {
 	return unit, true
 }
 
-func (q *queue) has(unit uint32) bool {
-	for i := range q.count {
-		if run := q.ring[(q.head+i)%len(q.ring)]; run.first <= unit && unit < run.end {
-			return true
-		}
-	}
-	return false
+// line is a queue that knows what waits in it.
+type line struct {
+	queue
+	waits spans
 }
+
+func (l *line) push(first, end uint32) {
+	l.queue.push(first, end)
+	l.waits.put(span{first: first, end: end})
+}
+
+func (l *line) pop() (unit uint32, any bool) {
+	if unit, any = l.queue.pop(); any {
+		l.waits.remove(unit, unit+1)
+	}
+	return unit, any
+}
+
+func (l *line) has(unit uint32) bool { return l.waits.has(unit) }
