@@ -9,11 +9,12 @@ import (
 // keptSalts is how many earlier sessions of a hop stay refused.
 const keptSalts = 8
 
-// responderFor gives the session of a hop's requester. A requester that began anew (another salt) takes the place of the
-// one before; one that was replaced does not come back.
-func (n *Node) responderFor(hop *served, from Address, salt uint32) *responder {
-	if hop.now != nil && hop.now.peer == from && hop.now.peerSalt == salt {
-		return hop.now
+// responderFor gives the session of a hop's requester, whose OPEN has a cookie of its address. A requester that began anew
+// (another salt) takes the place of the one before; one that was replaced does not come back. One that has another address now,
+// as behind a NAT that forgot the first one, is the same: its OPEN is newer than all that came before.
+func (n *Node) responderFor(hop *served, from Address, salt, sequence uint32) *responder {
+	if s := hop.now; s != nil && s.peerSalt == salt && (s.peer == from || sequence > s.interests.highest && n.rebind(s, from)) {
+		return s
 	}
 	if slices.Contains(hop.salts, salt) {
 		return nil
@@ -33,6 +34,28 @@ func (n *Node) responderFor(hop *served, from Address, salt uint32) *responder {
 	hop.now = s
 	n.senders = append(n.senders, s)
 	return s
+}
+
+// rebind has a session's flows go to another address, unless somebody there has flows of these numbers.
+func (n *Node) rebind(s *responder, to Address) bool {
+	for _, r := range s.readers {
+		if n.readers[flowKey{to, r.key.flow}] != nil {
+			return false
+		}
+	}
+	for _, r := range s.readers {
+		before := r.key
+		delete(n.readers, before)
+		r.key.peer = to
+		n.readers[r.key] = r
+		if p := r.place; p.key.reader == before {
+			delete(n.places, p.key)
+			p.key.reader = r.key
+			n.places[p.key] = p
+		}
+	}
+	s.peer = to
+	return true
 }
 
 // admit opens a flow, or says why not. A second OPEN of a flow changes nothing.

@@ -36,7 +36,7 @@ func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Ou
 	if n.expects[p.run] {
 		return
 	}
-	s := n.responderFor(hop, from, p.salt)
+	s := n.responderFor(hop, from, p.salt, p.sequence)
 	if s == nil || !s.interests.take(p.sequence) {
 		n.counts.Replayed++
 		return

@@ -75,13 +75,29 @@ func (n *Node) Call(run uint64, number uint16, callers []Caller) {
 func (n *Node) sendCalls(now time.Duration, out *Outbox) {
 	for _, hop := range n.hops {
 		for _, c := range hop.calls {
-			n.statelessSequence++
-			p := refused{head{kind: kindRefused, flow: c.Flow, sequence: n.statelessSequence, sentUs: micros(now)}, ReasonMoved, n.salt}
-			b := out.room(c.Address, refusedBytes)
-			p.put(b)
-			hop.sealer.seal(stateless, n.salt, p.sequence, b, refusedBytes-tagBytes)
+			n.call(now, hop.sealer, c, out)
 		}
 		hop.calls = hop.calls[:0]
+	}
+}
+
+func (n *Node) call(now time.Duration, by *sealer, c Caller, out *Outbox) {
+	n.statelessSequence++
+	p := refused{head{kind: kindRefused, flow: c.Flow, sequence: n.statelessSequence, sentUs: micros(now)}, ReasonMoved, n.salt}
+	b := out.room(c.Address, refusedBytes)
+	p.put(b)
+	by.seal(stateless, n.salt, p.sequence, b, refusedBytes-tagBytes)
+}
+
+// callMoved has a requester open again that asks from another address than before: its interest is new, and the tag holds. It
+// changes nothing here, and its answer is shorter than it.
+func (n *Node) callMoved(now time.Duration, from Address, h head, b []byte, out *Outbox) {
+	for _, s := range n.senders {
+		isOfIt := func(r *reader) bool { return r.key.flow == h.flow && r.key.peer != from }
+		if h.sequence > s.interests.highest && slices.ContainsFunc(s.readers, isOfIt) && s.sealer.holds(upstream, s.peerSalt, h.sequence, b, len(b)-tagBytes) {
+			n.call(now, s.sealer, Caller{from, h.flow}, out)
+			return
+		}
 	}
 }
 

@@ -259,7 +259,7 @@ func (n *Node) receive(now time.Duration, from Address, b []byte, out *Outbox) {
 	case kindRefused:
 		n.onRefused(now, from, h, b, out)
 	case kindInterest:
-		n.onInterest(now, from, h, b)
+		n.onInterest(now, from, h, b, out)
 	case kindData:
 		n.onData(now, from, h, b)
 	case kindClose:
@@ -267,10 +267,11 @@ func (n *Node) receive(now time.Duration, from Address, b []byte, out *Outbox) {
 	}
 }
 
-func (n *Node) onInterest(now time.Duration, from Address, h head, b []byte) {
+func (n *Node) onInterest(now time.Duration, from Address, h head, b []byte, out *Outbox) {
 	r := n.readers[flowKey{from, h.flow}]
 	if r == nil {
 		n.counts.Unknown++
+		n.callMoved(now, from, h, b, out)
 		return
 	}
 	s := r.responder

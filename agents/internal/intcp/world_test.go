@@ -29,6 +29,8 @@ type world struct {
 	steps int
 	// sharing are the ways of nodes that have none of their own.
 	sharing map[ends]*way
+	// outside are addresses that nodes have for others instead of their own. What is sent to an address that nobody has is lost.
+	outside map[int]Address
 	// meddle, if there, sees each datagram before it enters a way, and gives what enters.
 	meddle func(from, to int, datagram []byte) [][]byte
 }
@@ -145,8 +147,31 @@ func (w *world) step(node int, from Address, datagram []byte) {
 	n.wake = n.Step(w.now, from, datagram, &w.out)
 	for _, d := range w.out.Datagrams {
 		n.bytesOut += uint64(len(d.Bytes))
-		w.send(node, nodeOf(d.To), d.Bytes)
+		if to := w.at(d.To); to >= 0 {
+			w.send(node, to, d.Bytes)
+		}
 	}
+}
+
+// seen is the address by which others know a node.
+func (w *world) seen(node int) Address {
+	if a, isOther := w.outside[node]; isOther {
+		return a
+	}
+	return addressOf(node)
+}
+
+// at is the node that has an address; -1: none.
+func (w *world) at(a Address) int {
+	for node, other := range w.outside {
+		if other == a {
+			return node
+		}
+	}
+	if node := nodeOf(a); node < len(w.nodes) && w.seen(node) == a {
+		return node
+	}
+	return -1
 }
 
 // mostSteps is far above what nodes may need: a million at first, and twenty for each packet.
@@ -226,7 +251,7 @@ func (w *world) carry(v *way) {
 		}
 		delete(v.shared, p)
 		if p.Lost == emulate.NotLost {
-			w.step(of.to, addressOf(of.from), p.Data)
+			w.step(of.to, w.seen(of.from), p.Data)
 		}
 	}
 	v.out = out[:0]
