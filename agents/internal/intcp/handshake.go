@@ -53,12 +53,10 @@ func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Ou
 // refuseStranger says no, in fewer bytes than were asked with and not often.
 func (n *Node) refuseStranger(now time.Duration, from Address, p *open, out *Outbox) {
 	n.counts.Strangers++
-	if now-n.refusalsSince >= time.Second {
-		n.refusalsSince, n.refusals = now, 0
-	}
-	if n.refusals++; n.refusals > n.policy.MaxRefusals {
+	if now < n.nextRefusal || n.policy.MaxRefusals <= 0 {
 		return
 	}
+	n.nextRefusal = now + time.Second/time.Duration(n.policy.MaxRefusals)
 	answer := refused{head{kind: kindRefused, flow: p.flow, sentUs: p.sentUs}, ReasonUnknownRun, p.salt}
 	b := out.room(from, refusedBytes)
 	answer.put(b)

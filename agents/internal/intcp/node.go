@@ -32,8 +32,7 @@ type Node struct {
 	flows             uint32 // ids handed out
 	salts             uint32
 	statelessSequence uint32
-	refusals          int
-	refusalsSince     time.Duration
+	nextRefusal       time.Duration // none of a stranger before
 	counts            NodeCounts
 	interest          interest // scratch
 	closings          []flowClosing

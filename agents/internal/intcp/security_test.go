@@ -65,6 +65,23 @@ func TestStrangersGetNothing(t *testing.T) {
 	require.EqualValues(t, 2000, relay.Counts().Strangers)
 }
 
+// TestRefusalsAreSoManyInAnySecond, however strangers' OPENs fall into it.
+func TestRefusalsAreSoManyInAnySecond(t *testing.T) {
+	n, b, most := newNode(0, DefaultPolicy()), strangersOpen(), DefaultPolicy().MaxRefusals
+	var refusedAt []time.Duration
+	for now := 500 * ms; now < 4*time.Second; now += 300 * time.Microsecond {
+		var out Outbox
+		n.receive(now, addressOf(9), b, &out)
+		for range out.Datagrams {
+			refusedAt = append(refusedAt, now)
+		}
+	}
+	for i := range len(refusedAt) - most {
+		require.GreaterOrEqual(t, refusedAt[i+most]-refusedAt[i], time.Second)
+	}
+	require.Greater(t, len(refusedAt), 3*most)
+}
+
 // TestReflection: whoever knows a key but does not receive at its address gets cookies alone, smaller than what it sent.
 func TestReflection(t *testing.T) {
 	c := newChain(t, 1, DefaultOptions(), 20_000_000, link(20e6, 20*ms, 0))
