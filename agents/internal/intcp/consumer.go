@@ -78,7 +78,7 @@ func (n *Node) Consume(now time.Duration, content Content, stream Stream) (*Cons
 	p := &place{Content: content, node: n, key: key, watch: n.watches[key]}
 	c := &Consumer{
 		place: p, stream: stream, options: n.options[content.Run], trip: wholeTrip(), newest: now, windowAt: now,
-		window: firstWindow,
+		window: min(firstWindow, n.options[content.Run].WindowBytes),
 	}
 	p.consumer = c
 	n.places[key] = p

@@ -229,6 +229,20 @@ func TestALargeBufferIsUsedWhereItIsAskedFor(t *testing.T) {
 	require.Greater(t, delays[len(delays)/2], 500*ms)
 }
 
+// TestTheWindowHoldsFromTheFirstAskOn.
+func TestTheWindowHoldsFromTheFirstAskOn(t *testing.T) {
+	options := DefaultOptions()
+	options.WindowBytes = 3 * MaxUnitBytes
+	c := newChain(t, 1, options, 300_000, link(20e6, 20*ms, 0))
+	most := 0
+	c.run(60*time.Second, func() bool {
+		most = max(most, c.consumer.Counts().Outstanding)
+		return c.done()
+	})
+	c.requireComplete()
+	require.Equal(t, 3, most)
+}
+
 // TestTheWindowDoesNotGrowWithItsOwnWait: what is asked for ahead waits at the origin, which must not look like a long way.
 func TestTheWindowDoesNotGrowWithItsOwnWait(t *testing.T) {
 	hops := repeated(15, link(20e6, 7*ms, 1e-5))
