@@ -28,12 +28,12 @@ const risen = 1.25
 // mostGrowth is how far a step goes towards a rate that the hop carried within the last seconds.
 const mostGrowth = 4
 
-// law is how much a requester asks its responder to send. It keeps a small standing queue at the hop: while one stands,
-// what arrives is what the hop can carry. docs/intcp/README.md derives the numbers.
+// law is how much a requester asks its responder to send. It keeps a small queue at the hop: while packets wait
+// all the time, what arrives is what the hop can carry. docs/intcp/README.md derives the numbers.
 type law struct {
 	rate   float64 // asked, in bytes of IP packets a second
 	peak   minimum // the highest known rate of the last seconds, negative
-	known  float64 // what arrived when a queue stood at the hop last: its capacity
+	known  float64 // what arrived when packets last waited at the hop all the time: its capacity
 	isNews bool    // the rate has changed since it was told
 
 	rtt   roundTrip
