@@ -81,6 +81,13 @@ func goldens() (all []golden) {
 		"flags": flagEcho | flagResent, "offset": 2800, "length": 16, "waiting": 5, "echo_us": 12, "interest_highest": 30,
 		"interest_bits": 0x80000001, "stream_seed": 1,
 	})
+	way := data{head: goldenHead(kindData, flagEcho|flagQueueEmpty), offset: 105_961, echoUs: 12, interestHighest: 30, interestBits: 1}
+	b = make([]byte, dataBytes)
+	way.put(b, 0)
+	add("data that tells the way", downstream, 88, b, map[string]any{
+		"flags": flagEcho | flagQueueEmpty, "offset": 105_961, "length": 0, "waiting": 0, "echo_us": 12, "interest_highest": 30,
+		"interest_bits": 1, "stream_seed": 1,
+	})
 	b = make([]byte, closeBytes)
 	(&closing{goldenHead(kindClose, 0), ReasonDone, 3572, 12, 5_000_001}).put(b)
 	add("close", upstream, 77, b, map[string]any{"flags": 0, "reason": ReasonDone, "units": 3572, "again": 12, "bytes": 5_000_001})
