@@ -281,6 +281,9 @@ func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession,
 		Run: plan.Run, Options: plan.Options, Policy: plan.Policy, Here: s.address, Secret: [16]byte(random[:16]),
 		Salt: binary.BigEndian.Uint32(random[16:]), Receivers: l.profile.Receivers, Branches: map[uint16]int{},
 	}
+	if l.pump.branches != nil {
+		made.Hosts = l.pump.branches.numbers
+	}
 	for _, hop := range plan.Serves {
 		made.Serves = append(made.Serves, intcp.Hop{Run: plan.Run, Number: hop.Number, Key: hop.Key})
 		if branch := l.branchOf(hop.Peer); branch > 0 {

@@ -25,11 +25,14 @@ func gather(t testing.TB, profile emulate.Profile, seed uint64, options intcp.Op
 	f := &flight{t: t, lost: map[emulate.Cause]int{}, network: emulate.New(profile, seed)}
 	c := &crowd{flight: f}
 	up := intcp.Hop{Run: testRun, Number: 1, Key: key(1)}
-	plan := Plan{Run: testRun, Options: options, Policy: intcp.DefaultPolicy(), Here: here, Secret: [16]byte{5}, Salt: 77, Receivers: profile.Receivers, Branches: map[uint16]int{}}
+	plan := Plan{Run: testRun, Options: options, Policy: intcp.DefaultPolicy(), Here: here, Secret: [16]byte{5}, Salt: 77, Receivers: profile.Receivers, Branches: map[uint16]int{}, Hosts: map[netip.Addr]int{}}
 	for i := range len(profile.Receivers) + 1 {
 		number := uint16(2 + i)
 		plan.Serves = append(plan.Serves, intcp.Hop{Run: testRun, Number: number, Key: key(number)})
 		plan.Branches[number] = i
+	}
+	for i := range profile.Receivers {
+		plan.Hosts[furtherAt(i).Addr()] = i + 1
 	}
 	var err error
 	f.relays, err = New(plan, f)
@@ -47,11 +50,15 @@ func gather(t testing.TB, profile emulate.Profile, seed uint64, options intcp.Op
 	require.NoError(t, f.relays.Ask(0, up, sender))
 	c.begin(f.ends[1], plan.Serves[0])
 	for i, hop := range plan.Serves[1:] {
-		e := &end{Node: node(t, uint32(3+i), options), at: netip.MustParseAddrPort(fmt.Sprintf("198.18.1.%d:6000", 20+i))}
+		e := &end{Node: node(t, uint32(3+i), options), at: furtherAt(i)}
 		c.further = append(c.further, e)
 		c.begin(e, hop)
 	}
 	return c
+}
+
+func furtherAt(i int) netip.AddrPort {
+	return netip.MustParseAddrPort(fmt.Sprintf("198.18.1.%d:6000", 20+i))
 }
 
 func (c *crowd) begin(e *end, hop intcp.Hop) {
@@ -181,5 +188,35 @@ func TestReceiversHangAtHops(t *testing.T) {
 				require.InEpsilon(t, passed, seen.Look.PassedBytes, 0.05)
 			})
 		}
+	}
+}
+
+// TestWhoSaysTheyAreAnotherHostChangesNothing: packets from a further receiver, and from the receiver at the end, in the name of
+// every other host of the link.
+func TestWhoSaysTheyAreAnotherHostChangesNothing(t *testing.T) {
+	profile := hopsOf(hop(10e6, 20*ms, 0), hop(20e6, 20*ms, 0), hop(20e6, 20*ms, 0))
+	profile.Receivers = branches(2, 20e6)
+	c := gather(t, profile, 1, intcp.DefaultOptions())
+	c.run(4 * time.Second)
+	claim := func(at netip.AddrPort, enter func(p *emulate.Packet)) {
+		p := c.Fresh()
+		p.Data = p.Data[:headerBytes+intcp.OpenBytes]
+		p.SizeBytes, p.StopsAtSites = len(p.Data), true
+		putHeader(p.Data, at, here, 0)
+		clear(p.Data[headerBytes:])
+		p.Data[headerBytes], p.Data[headerBytes+1] = intcp.Version, 1 // an OPEN of no run
+		enter(p)
+	}
+	for _, at := range []netip.AddrPort{receiver, sender, here, c.further[0].at, c.further[1].at} {
+		claim(at, func(p *emulate.Packet) { c.fork.Enter(c.now, 1, p) })
+		claim(at, func(p *emulate.Packet) { c.wake = c.circuit.Enter(c.now, true, p, c.leave) })
+	}
+	claim(netip.AddrPortFrom(receiver.Addr(), 9), func(p *emulate.Packet) { c.wake = c.circuit.Enter(c.now, true, p, c.leave) })
+	c.run(c.now + 100*ms)
+	require.Equal(t, receiver, c.relays.receiver)
+	rates, arrived := c.rates(2 * time.Second)
+	for _, rate := range rates {
+		require.InEpsilon(t, arrived, rate, 0.05)
+		require.Greater(t, rate, 0.9*ceiling(10e6))
 	}
 }

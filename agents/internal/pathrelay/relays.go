@@ -36,6 +36,8 @@ type Plan struct {
 	// Receivers are the link's further ones, and Branches says which hops of Serves lead to which of them, from 1.
 	Receivers []emulate.Branch
 	Branches  map[uint16]int
+	// Hosts says which of them has which address, from 1.
+	Hosts map[netip.Addr]int
 	// Secret and Salt are random.
 	Secret [16]byte
 	Salt   uint32
@@ -62,9 +64,8 @@ type Relays struct {
 	until    time.Duration
 	turned   time.Duration // when the way changed last
 	upstream *intcp.Hop    // nil: it was not named yet
-	receiver netip.AddrPort
-	exits    []*exit               // to the receivers, the first at the end of the link
-	branches map[intcp.Address]int // of further receivers that have been heard
+	receiver netip.AddrPort // at the end of the link, once it has been admitted
+	exits    []*exit        // to the receivers, the first at the end of the link
 	arrivals []arrival
 	out      intcp.Outbox
 	inner    uint16 // number of the next hop between sites
@@ -104,7 +105,7 @@ type arrival struct {
 func New(plan Plan, pool Pool) (*Relays, error) {
 	r := &Relays{
 		plan: plan, pool: pool, shelf: intcp.NewShelf(), at: map[emulate.Site]*relay{}, inner: firstInner, until: emulate.Never,
-		passed: map[intcp.Name]*passing{}, branches: map[intcp.Address]int{}, exits: exitsOf(plan),
+		passed: map[intcp.Name]*passing{}, exits: exitsOf(plan),
 	}
 	_, err := r.newNode() // says what is wrong with the options
 	return r, err
@@ -210,19 +211,24 @@ func (r *Relays) arrive(at time.Duration, a *arrival, give func(emulate.Site, bo
 	defer r.pool.Free(a.packet)
 	here := r.at[a.site]
 	from, payload, isSound := source(a.packet)
-	if here == nil || here.position == resting || !isSound {
-		r.astray++
+	isOfEnd := a.packet.Tag == 0 // or of a further receiver
+	if here == nil || here.position == resting || !isSound || isOfEnd && r.plan.Hosts[from.Addr()] != a.packet.Branch {
+		r.astray++ // who comes by one way in the name of a host on another would lead that one's data astray
 		return
 	}
-	isUp := false
-	if a.packet.Branch > 0 {
-		r.branches[addressOf(from)] = a.packet.Branch
-	} else if a.packet.Tag == 0 { // of an end of the link; who comes at the first site comes down
-		if isUp = here.position != 0 || here.isLast && !r.isUpstream(from); isUp {
-			r.receiver = from
-		}
-	}
+	// Who comes at the first site comes down.
+	isUp := isOfEnd && a.packet.Branch == 0 && (here.position != 0 || here.isLast && !r.isUpstream(from))
 	r.step(at, here, r.sender(a.packet.Tag, from), payload, isUp, give)
+	if isUp && from != r.receiver && r.isAdmitted(here, from) {
+		r.receiver = from
+	}
+}
+
+// isAdmitted tells whether the receiver at the end of the link is somebody whom a node serves.
+func (r *Relays) isAdmitted(here *relay, from netip.AddrPort) bool {
+	return slices.ContainsFunc(r.exits[0].hops, func(hop intcp.Hop) bool {
+		return slices.ContainsFunc(here.node.Callers(r.plan.Run, hop.Number), func(c intcp.Caller) bool { return c.Address == addressOf(from) })
+	})
 }
 
 func (r *Relays) isUpstream(from netip.AddrPort) bool {
@@ -249,7 +255,7 @@ func (r *Relays) step(at time.Duration, here *relay, from intcp.Address, datagra
 	}
 	for i := range r.out.Datagrams {
 		d := &r.out.Datagrams[i]
-		if branch := r.branches[d.To]; branch > 0 {
+		if branch := r.branchOf(d.To); branch > 0 {
 			r.leaveBy(branch, here, d, give)
 			continue
 		}
@@ -260,6 +266,14 @@ func (r *Relays) step(at time.Duration, here *relay, from intcp.Address, datagra
 		}
 		give(here.Site, direction, r.pack(here, d, direction))
 	}
+}
+
+// branchOf is the further receiver at an address, from 1; 0: none is.
+func (r *Relays) branchOf(to intcp.Address) int {
+	if len(r.plan.Hosts) == 0 {
+		return 0
+	}
+	return r.plan.Hosts[addrPort(to).Addr()]
 }
 
 // direction tells which way a datagram leaves a site: to a neighbouring site, or out of the link at its ends.
