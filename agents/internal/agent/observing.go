@@ -138,7 +138,7 @@ func (a *Agent) sendSome(ctx context.Context, store *observe.Store) (more bool, 
 	if err != nil {
 		return false, err
 	}
-	return true, store.Done(len(next))
+	return true, store.Done()
 }
 
 // cancelWhenBusy ends a call when the agent is given something to do.

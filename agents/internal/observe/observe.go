@@ -37,6 +37,7 @@ type Store struct {
 	mu      sync.Mutex
 	folder  string
 	held    []Observation
+	given   int // of the oldest, by Next
 	dropped int
 }
 
@@ -61,15 +62,12 @@ func Open(folder string) (*Store, error) {
 		}
 	}
 	s.trim()
-	if err := diskfile.Write(s.path(), encode(s.held), 0o600); err != nil { // what follows must not join a line that was cut off
-		return nil, fmt.Errorf("keep observations: %w", err)
-	}
-	return s, nil
+	return s, s.write() // what follows must not join a line that was cut off
 }
 
 func (s *Store) path() string { return filepath.Join(s.folder, "waiting.jsonl") }
 
-// Add keeps these; the oldest go when there are more than MostHeld.
+// Add keeps these; the oldest go when there are more than MostHeld, a call's worth at a time: the file is then written anew.
 func (s *Store) Add(found []Observation) error {
 	if len(found) == 0 {
 		return nil
@@ -77,7 +75,9 @@ func (s *Store) Add(found []Observation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = append(s.held, found...)
-	s.trim()
+	if s.trim() {
+		return s.write()
+	}
 	file, err := os.OpenFile(s.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("keep observations: %w", err)
@@ -86,28 +86,38 @@ func (s *Store) Add(found []Observation) error {
 	return errors.Join(err, file.Close())
 }
 
-func (s *Store) trim() {
-	if over := len(s.held) - MostHeld; over > 0 {
-		s.held, s.dropped = append([]Observation(nil), s.held[over:]...), s.dropped+over
+// trim makes room for MostAtOnce more where there are too many.
+func (s *Store) trim() (isCut bool) {
+	if len(s.held) <= MostHeld {
+		return false
 	}
+	over := len(s.held) - MostHeld + MostAtOnce
+	s.held, s.dropped = append([]Observation(nil), s.held[over:]...), s.dropped+over
+	s.given = max(0, s.given-over)
+	return true
+}
+
+func (s *Store) write() error {
+	if err := diskfile.Write(s.path(), encode(s.held), 0o600); err != nil {
+		return fmt.Errorf("keep observations: %w", err)
+	}
+	return nil
 }
 
 // Next are the oldest ones, as many as one call takes.
 func (s *Store) Next() []Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Observation(nil), s.held[:min(len(s.held), MostAtOnce)]...)
+	s.given = min(len(s.held), MostAtOnce)
+	return append([]Observation(nil), s.held[:s.given]...)
 }
 
-// Done forgets the oldest `count`, which the server has.
-func (s *Store) Done(count int) error {
+// Done forgets what Next gave last, which the server has.
+func (s *Store) Done() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = append([]Observation(nil), s.held[min(count, len(s.held)):]...)
-	if err := diskfile.Write(s.path(), encode(s.held), 0o600); err != nil {
-		return fmt.Errorf("keep observations: %w", err)
-	}
-	return nil
+	s.held, s.given = append([]Observation(nil), s.held[s.given:]...), 0
+	return s.write()
 }
 
 // Dropped is how many were lost because nobody took them for too long.
