@@ -94,7 +94,7 @@ func (profile Profile) checkKind() error {
 	isOneHop := len(profile.Hops) < 2 && profile.Path == nil && (len(profile.Hops) == 0 || profile.Hops[0].Path == nil)
 	switch {
 	case len(profile.Receivers) > 0 && isOneHop:
-		return errors.New("it has one hop, and so no place between two hops at which further receivers could hang")
+		return errors.New("it has one hop, and so no place between two hops at which further receivers could be attached")
 	case len(profile.Receivers) > MostBranches:
 		return fmt.Errorf("it has %d further receivers, at most %d are allowed", len(profile.Receivers), MostBranches)
 	}

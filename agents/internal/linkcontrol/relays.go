@@ -37,7 +37,7 @@ type RelayPlan struct {
 }
 
 // RelayHop is a neighbour. Peer is the address and port of one that is asked; of one that asks its address, by which a link
-// with several receivers knows where it hangs, or nothing.
+// with several receivers knows where it is attached, or nothing.
 type RelayHop struct {
 	Number uint16    `json:"number"`
 	Key    intcp.Key `json:"key"`

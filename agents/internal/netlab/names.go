@@ -3,7 +3,7 @@
 //
 //	receiver ── TUN ═ pump ═ TUN ── gateway ── veth ── sender-1, sender-2, …      data
 //	                  pump ═ TUN ── router-1, router-2, …, where they are hosts   data
-//	                  pump ═ TUN ── receiver-2, …, that hang at places on the way data
+//	                  pump ═ TUN ── receiver-2, …, attached at places on the way data
 //	receiver, senders ── veth ── hub (the caller's namespace) ── TCP ── control   management
 package netlab
 

@@ -5,7 +5,7 @@ import (
 	"downlink/agents/internal/intcp"
 )
 
-// exit is where a receiver hangs: the one at the end of the link, or a further one on its branch.
+// exit is where a receiver is attached: the one at the end of the link, or a further one on its branch.
 type exit struct {
 	branch  int // from 1; 0: at the end of the link
 	hops    []intcp.Hop

@@ -51,7 +51,7 @@ func (t *Trial) openSites(ctx context.Context) (*sites, error) {
 }
 
 // askingHosts are the data hosts of the neighbours downstream, by hop. A link with several receivers knows by them where each
-// one hangs; one from before there were several takes no notice.
+// one is attached; one from before there were several takes no notice.
 func (t *Trial) askingHosts() map[uint16]string {
 	hosts := map[uint16]string{}
 	for _, flow := range t.order.Flows {
