@@ -62,8 +62,8 @@ type Relays struct {
 	all      []*relay // by their numbers
 	chain    []*relay // of the way that holds, from the gateway to the receiver
 	until    time.Duration
-	turned   time.Duration // when the way changed last
-	upstream *intcp.Hop    // nil: it was not named yet
+	turned   time.Duration  // when the way changed last
+	upstream *intcp.Hop     // nil: it was not named yet
 	receiver netip.AddrPort // at the end of the link, once it has been admitted
 	exits    []*exit        // to the receivers, the first at the end of the link
 	arrivals []arrival
