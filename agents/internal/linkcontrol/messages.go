@@ -56,7 +56,8 @@ type Window struct {
 	LastsUs int64 `json:"lasts_us"`
 }
 
-// Lost counts packets that a link lost for one cause. ReceiverPort is that of the flow at the receiver; 0: it has none.
+// Lost counts packets that a link lost for one cause. ReceiverPort is that of the flow at the receiver at the link's end, also
+// of what relays at its sites carry there; 0: it is of no such flow, or of none that is known.
 type Lost struct {
 	Way          string `json:"way"`
 	Cause        string `json:"cause"`
@@ -75,6 +76,9 @@ type Ended struct {
 	LateLimitUs int64  `json:"late_limit_us"`
 	MaxLateUs   int64  `json:"max_late_us"`
 	Lost        []Lost `json:"lost"`
+	// MixesHops: packets of flows over relays inside the link have no port in Lost, because those of several receivers cannot be
+	// told apart on the hops that they share, or because hosts at its routers pass them on over connections of their own.
+	MixesHops bool `json:"mixes_hops,omitempty"`
 }
 
 // restart asks for a new course from a moment on.

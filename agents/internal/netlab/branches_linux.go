@@ -73,7 +73,7 @@ func (b *branches) leave(branch int, isUp bool, packet *emulate.Packet) {
 		if isUp {
 			way = 1
 		}
-		p.course.note(way, packet)
+		p.noteLost(way, packet)
 	case packet.Lost == emulate.NotLost && branch > 0:
 		p.noteLateness(packet.LeftAt)
 		if _, err := unix.Write(b.devices[branch-1].fd, packet.Data); err != nil {

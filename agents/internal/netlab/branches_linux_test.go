@@ -61,11 +61,54 @@ func TestAFurtherReceiverGetsItsDataWhileTheLinkIsRestarted(t *testing.T) {
 	}
 }
 
+// TestPacketsToFurtherReceiversAreOfNoPort: theirs may have the number of a port at the first one.
+func TestPacketsToFurtherReceiversAreOfNoPort(t *testing.T) {
+	profile := branchedHops(20e6)
+	profile.Hops[0].Down.Loss.IndependentRatio, profile.Receivers[1].Down.Loss.IndependentRatio = 0.2, 0.2
+	lab := startLab(t, Options{Name: testName("ports"), Profile: profile, Senders: 1})
+	hosts := lab.Hosts()
+	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now(), 7, nil)
+	require.NoError(t, err)
+	send := func(name string, datagrams int) {
+		host := hosts[name]
+		for _, address := range []string{host.DataHost, host.DataHost6} {
+			onHost(t, hosts["sender-1"].Namespace, func() error {
+				conn, err := net.Dial("udp", net.JoinHostPort(address, "5001"))
+				if err != nil {
+					return err
+				}
+				for range datagrams {
+					_, _ = conn.Write([]byte("x"))
+					time.Sleep(ms)
+				}
+				return conn.Close()
+			})
+		}
+	}
+	send(Receiver, 100)
+	send("receiver-3", 200)
+	time.Sleep(100 * ms)
+	session.Stop()
+	lost := map[int]uint64{}
+	for _, each := range session.Ended().Lost {
+		if each.Way == "down" {
+			lost[each.ReceiverPort] += each.Packets
+		}
+	}
+	require.InDelta(t, 0.2*200, lost[5001], 25)
+	require.InDelta(t, (1-0.8*0.8)*400, lost[0], 45)
+	require.Len(t, lost, 2)
+}
+
 // TestReceiversOfALinkShareItsRelaysCaches: three of them ask for one content, and the first hop carries it once.
 func TestReceiversOfALinkShareItsRelaysCaches(t *testing.T) {
 	path := t.TempDir() + "/relays.sock"
-	lab := startLab(t, Options{Name: testName("crowd"), Profile: branchedHops(10e6), Senders: 1, RelayControl: path, LinkControl: path + ".link"})
+	profile := branchedHops(10e6)
+	profile.Hops[1].Down.Loss.IndependentRatio = 0.01
+	lab := startLab(t, Options{Name: testName("crowd"), Profile: profile, Senders: 1, RelayControl: path, LinkControl: path + ".link"})
 	hosts := lab.Hosts()
+	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now(), 7, nil)
+	require.NoError(t, err)
 	plan := relayPlan()
 	names := []string{Receiver, "receiver-2", "receiver-3"}
 	plan.Serves = nil
@@ -105,6 +148,13 @@ func TestReceiversOfALinkShareItsRelaysCaches(t *testing.T) {
 	seen := relays.Seen(relayContent.Name)
 	require.Equal(t, 3, seen.Look.Readers)
 	require.Equal(t, 2, seen.Sites)
+	session.Stop()
+	ended := session.Ended()
+	require.True(t, ended.MixesHops)
+	require.NotEmpty(t, ended.Lost)
+	for _, lost := range ended.Lost {
+		require.Zero(t, lost.ReceiverPort, "for whom a packet between sites is, nobody knows")
+	}
 
 	require.NoError(t, relays.Close())
 	time.Sleep(2 * relayFarewell)

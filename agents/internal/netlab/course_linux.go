@@ -42,6 +42,7 @@ type course struct {
 	drained              int
 	maxLate              time.Duration
 	lost                 map[lostKey]uint64
+	mixesHops            bool
 }
 
 type lostKey struct {
@@ -126,6 +127,7 @@ func (c *course) Ended() linkcontrol.Ended {
 	ended := linkcontrol.Ended{
 		Rows: c.count, DroppedRows: c.dropped, DrainedPackets: c.drained, LateRows: c.late,
 		LateLimitUs: lateLimit.Microseconds(), MaxLateUs: c.maxLate.Microseconds(), Lost: []linkcontrol.Lost{},
+		MixesHops: c.mixesHops,
 	}
 	for key, packets := range c.lost {
 		cause := strings.ReplaceAll(key.cause.String(), " ", "_")
@@ -182,34 +184,9 @@ func (row logRow) values(first emulate.Look) []int64 {
 }
 
 // note counts a packet that was lost.
-func (c *course) note(way int, packet *emulate.Packet) {
-	key := lostKey{way, packet.Lost, receiverPort(packet.Data, c.names[way] == "down")}
+func (c *course) note(key lostKey) {
 	if _, known := c.lost[key]; !known && len(c.lost) >= mostLost {
 		key.port = 0
 	}
 	c.lost[key]++
-}
-
-// receiverPort is that of a TCP or UDP packet at the receiver; 0 for all else, fragments among it.
-func receiverPort(packet []byte, isToReceiver bool) int {
-	at := transportAt(packet)
-	if at == 0 || len(packet) < at+4 {
-		return 0
-	}
-	if isToReceiver {
-		at += 2
-	}
-	return int(binary.BigEndian.Uint16(packet[at:]))
-}
-
-// transportAt is where the header of TCP or UDP begins; 0: there is none.
-func transportAt(packet []byte) int {
-	const tcp, udp = 6, 17
-	switch {
-	case len(packet) >= 20 && packet[0]>>4 == 4 && (packet[9] == tcp || packet[9] == udp) && binary.BigEndian.Uint16(packet[6:])&0x1fff == 0:
-		return int(packet[0]&15) * 4
-	case len(packet) >= 40 && packet[0]>>4 == 6 && (packet[6] == tcp || packet[6] == udp):
-		return 40
-	}
-	return 0
 }

@@ -319,6 +319,7 @@ func (p *pump) look(now time.Duration) {
 			p.log.add(p.rows)
 		}
 		if p.course != nil {
+			p.course.mixesHops = p.course.mixesHops || p.mixesHops()
 			p.course.add(p.nextLook-p.logBegan, p.rows)
 		}
 	}
@@ -357,7 +358,7 @@ func (p *pump) letOut(w *way, out []*emulate.Packet) {
 				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
 			}
 		} else if isLost && p.course != nil && w.Line == p.course.network[w.index].Line {
-			p.course.note(w.index, packet)
+			p.noteLost(w.index, packet)
 		}
 		if !isLost && !isInner { // what ends between two hops wakes nobody, and can wait to be counted
 			w.late = max(w.late, now-packet.LeftAt)

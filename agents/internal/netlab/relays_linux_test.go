@@ -151,8 +151,17 @@ func TestRelaysAtTheSitesOfALinkRepairEachHop(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, l.over(time.Second), 0.4*18.9e6, "relays go on over the link's next course")
 	require.NoError(t, client.Stop())
-	_, err = client.Rows(len(started.Fields), time.Second, func([]int64) error { return nil })
+	ended, err := client.Rows(len(started.Fields), time.Second, func([]int64) error { return nil })
 	require.NoError(t, err)
+	require.False(t, ended.MixesHops)
+	downLost := uint64(0)
+	for _, lost := range ended.Lost {
+		require.EqualValues(t, l.receiver.AskingFrom().Port(), lost.ReceiverPort, "of all hops, also where the relays are the packets' end")
+		if lost.Way == "down" {
+			downLost += lost.Packets
+		}
+	}
+	require.Greater(t, downLost, uint64(20), "of 1 % at each hop in a second")
 	require.NoError(t, client.Close())
 
 	require.NoError(t, l.relays.Close())

@@ -121,6 +121,12 @@ func (r *Relays) newNode() (*intcp.Node, error) {
 	return node, nil
 }
 
+// HasBranches tells whether the relays serve further receivers, whose packets share hops with those of the one at the end.
+func (r *Relays) HasBranches() bool { return len(r.plan.Branches) > 0 }
+
+// Receiver is where the receiver at the end of the link was admitted; the zero address before that.
+func (r *Relays) Receiver() netip.AddrPort { return r.receiver }
+
 // Run is the run's number.
 func (r *Relays) Run() uint64 { return r.plan.Run }
 

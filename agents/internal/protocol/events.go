@@ -78,7 +78,9 @@ type LinkOutcome struct {
 	LateLimitUs   int64      `json:"late_limit_us"`
 	LatenessMaxUs int64      `json:"lateness_max_us"`
 	Lost          []LinkLoss `json:"lost"`
-	Detail        *string    `json:"detail"`
+	// CountedFlows are those whose lost packets Lost has, if there were any. Of others nothing is known.
+	CountedFlows []int   `json:"counted_flows"`
+	Detail       *string `json:"detail"`
 }
 
 // LinkPath is a path trace, and where in it the run's zero was.
@@ -88,7 +90,7 @@ type LinkPath struct {
 	AtUs   int64  `json:"at_us"`
 }
 
-// LinkLoss counts packets that the link lost on one way for one cause. Flow is nil for packets of none.
+// LinkLoss counts packets that the link lost on one way for one cause. Flow is nil for packets of none that is counted.
 type LinkLoss struct {
 	Flow    *int   `json:"flow"`
 	Way     string `json:"way"`

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"downlink/agents/internal/chunk"
@@ -101,10 +100,12 @@ func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error
 	if l.err == nil {
 		l.err = stopErr
 	}
+	flows, counted := l.countedFlows(outcomes)
 	found := &protocol.LinkOutcome{
 		Profile: l.client.Link.Profile, Seed: l.started.Seed, PhaseUs: l.started.PhaseUs, Samples: l.stats.Samples, Chunks: l.stats.Blocks,
 		DroppedSamples: l.ended.DroppedRows, DrainedPackets: l.ended.DrainedPackets, LateSamples: l.ended.LateRows,
-		LateLimitUs: l.ended.LateLimitUs, LatenessMaxUs: l.ended.MaxLateUs, Lost: l.losses(outcomes),
+		LateLimitUs: l.ended.LateLimitUs, LatenessMaxUs: l.ended.MaxLateUs, Lost: l.losses(flows),
+		CountedFlows: counted,
 	}
 	if path := l.started.Path; path != nil {
 		found.Path = &protocol.LinkPath{Name: path.Name, SHA256: path.SHA256, AtUs: path.AtUs}
@@ -132,47 +133,6 @@ func (l *linkRun) checkNode(home *intcpsocket.Home) error {
 	}
 	return fail(protocol.ReasonEmulatorLate, "INTCP was late on this machine, which emulates the link: %d of %d moments came more than %s after their time, the worst %s; let it do less beside the run",
 		late.Late, late.Moments, intcpsocket.LateAfter, late.Most.Round(time.Millisecond))
-}
-
-// losses are those of this agent's flows by their numbers; all else that was lost is of no flow.
-func (l *linkRun) losses(outcomes []protocol.Outcome) []protocol.LinkLoss {
-	flows := map[int]int{}
-	for _, outcome := range outcomes {
-		address := outcome.LocalAddress
-		if outcome.Point == protocol.At(protocol.RoleSender) {
-			address = outcome.PeerAddress
-		}
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			continue
-		}
-		port, flow := int(at.Port()), outcome.Flow
-		if other, isShared := flows[port]; isShared && other != flow { // over INTCP all flows of a receiver have one port
-			flow = 0
-		}
-		flows[port] = flow
-	}
-	type place struct {
-		flow       int
-		way, cause string
-	}
-	order, packets := []place{}, map[place]uint64{}
-	for _, each := range l.ended.Lost {
-		at := place{flows[each.ReceiverPort], each.Way, each.Cause}
-		if _, known := packets[at]; !known {
-			order = append(order, at)
-		}
-		packets[at] += each.Packets
-	}
-	found := make([]protocol.LinkLoss, 0, len(order))
-	for _, at := range order {
-		loss := protocol.LinkLoss{Way: at.way, Cause: at.cause, Packets: packets[at]}
-		if at.flow > 0 {
-			loss.Flow = &at.flow
-		}
-		found = append(found, loss)
-	}
-	return found
 }
 
 // close gives the link back, however the run ended, and waits for what is being kept of its log.
