@@ -58,28 +58,28 @@ func (n *Node) rebind(s *responder, to Address) bool {
 	return true
 }
 
-// admit opens a flow, or says why not. A second OPEN of a flow changes nothing.
-func (n *Node) admit(now time.Duration, s *responder, p *open) Reason {
+// admit opens a flow, or says why not, if that is known yet. A second OPEN of a flow changes nothing.
+func (n *Node) admit(now time.Duration, s *responder, p *open) (reason Reason, isKnown bool) {
 	key := flowKey{s.peer, p.flow}
 	if n.readers[key] != nil {
-		return 0
+		return 0, true
 	}
 	content := Content{Run: p.run, Name: p.name, Length: p.length, UnitBytes: p.unitBytes}
 	switch {
 	case len(n.readers) >= n.policy.MaxFlows:
 		n.counts.Refused++
-		return ReasonTooManyFlows
+		return ReasonTooManyFlows, true
 	case !content.isSound():
 		n.counts.Refused++
-		return ReasonBadContent
+		return ReasonBadContent, true
 	}
 	place, reason := n.placeFor(content, key)
-	if reason == reasonLater {
-		return reason
-	}
 	if reason != 0 {
 		n.counts.Refused++
-		return reason
+		return reason, true
+	}
+	if place == nil {
+		return 0, false
 	}
 	r := &reader{responder: s, key: key, place: place, heard: now, passed: s.passed[p.name]}
 	if r.passed == nil {
@@ -90,10 +90,11 @@ func (n *Node) admit(now time.Duration, s *responder, p *open) Reason {
 	s.readers = append(s.readers, r)
 	place.readers = append(place.readers, r)
 	place.dropLeft()
-	return 0
+	return 0, true
 }
 
-// placeFor finds a content at this node, or makes room for one that is asked for upstream.
+// placeFor finds a content at this node, or makes room for one that is asked for upstream. It gives neither a place nor a reason
+// while it is not known which of two that contradict each other there is.
 func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 	key := placeKey{run: content.Run, name: content.Name}
 	p := n.places[key]
@@ -109,7 +110,7 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 		case !p.isUnproven():
 			return nil, ReasonBadContent
 		case len(p.readers) > 0:
-			return nil, reasonLater
+			return nil, 0
 		default:
 			n.forget(p)
 			return n.placeFor(content, asker)

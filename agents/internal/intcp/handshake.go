@@ -41,12 +41,13 @@ func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Ou
 		n.counts.Replayed++
 		return
 	}
-	switch reason := n.admit(now, s, &p); reason {
-	case 0:
-		s.sendOpened(now, &p, out)
-	case reasonLater:
-	default:
+	reason, isKnown := n.admit(now, s, &p)
+	switch {
+	case !isKnown: // whoever asked asks again
+	case reason != 0:
 		s.refuse(now, p.flow, reason, out)
+	default:
+		s.sendOpened(now, &p, out)
 	}
 }
 

@@ -7,9 +7,6 @@ import "slices"
 // mostPlaces is how many contents of a run a relay knows, each once for each who asked where they are not shared.
 const mostPlaces = 256
 
-// reasonLater stands for no answer: whoever asked asks again.
-const reasonLater Reason = 1<<16 - 1
-
 // goneContent is what a place that had to go counted.
 type goneContent struct {
 	counts       Counts
