@@ -112,7 +112,7 @@ func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error
 	}
 	if l.err != nil {
 		detail := fmt.Sprintf("the link's log ends early: %v", l.err)
-		found.Detail = &detail
+		found.Detail, found.CountedFlows = &detail, []int{} // it has not counted everything
 	}
 	if float64(found.LateSamples) > mostLateRatio*float64(l.ended.Rows) {
 		return nil, fail(protocol.ReasonEmulatorLate, "the emulated link was late: in %d of %d moments packets left more than %s after their time, the worst %s; let this machine do less beside the run",
