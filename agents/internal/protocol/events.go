@@ -78,8 +78,8 @@ type LinkOutcome struct {
 	LateLimitUs   int64      `json:"late_limit_us"`
 	LatenessMaxUs int64      `json:"lateness_max_us"`
 	Lost          []LinkLoss `json:"lost"`
-	// CountedFlows are those whose lost packets Lost has, if there were any. Of others nothing is known.
-	CountedFlows []int   `json:"counted_flows"`
+	// CountedFlows are those whose lost packets Lost has, if there were any. Of others nothing is known. Nil: not said.
+	CountedFlows []int   `json:"counted_flows,omitzero"`
 	Detail       *string `json:"detail"`
 }
 
