@@ -49,7 +49,7 @@ _WAKE_LINKS_OF = text("""
     )
     INSERT INTO wakes (link) SELECT name FROM links
     WHERE receiver IN (SELECT name FROM freed) OR senders && (SELECT array_agg(name) FROM freed)
-        OR further_receivers && (SELECT array_agg(name) FROM freed)
+        OR further_receivers && (SELECT array_agg(name) FROM freed) OR relays && (SELECT array_agg(name) FROM freed)
 """)
 
 

@@ -265,3 +265,17 @@ def test_a_run_over_relays_waits_for_a_relay_and_tcp_does_not(lab: Lab) -> None:
     agents["near"].poll()
     assert [code for code, _, _ in conflicts(lab, INTCP_FLOW)] == ["agent_blocked"]
     assert conflicts(lab, {"cc": "cubic"}) == []
+
+
+def test_a_relay_that_can_again_starts_the_run_that_waits_for_it(lab: Lab) -> None:
+    lab.stop_clock()
+    near = crew(lab, relays=("near",))["near"]
+    campaign = lab.launch(conditions=conditions(INTCP_FLOW))
+    near.says = {"status": "blocked", "detail": "paused"}
+    near.poll()
+    lab.tick()
+    assert lab.runs(campaign)[0]["state"] == "planned"
+    near.says = {}
+    near.poll()
+    lab.tick()
+    assert lab.runs(campaign)[0]["state"] == "leased"
