@@ -56,9 +56,15 @@ def add_firing(
     unit.session.add(firing)
 
 
+# The key has the source before the moment. PostgreSQL before 18 reads all that lies between, unless each source is named; and it
+# would join the tables in another order, were the inner query not ordered.
 _SEEN = text("""
-    SELECT at, value, source FROM observations
-    WHERE link = :link AND quantity = :quantity AND at > :since AND at <= :until ORDER BY at
+    SELECT seen.at, seen.value, known.source FROM link_quantities AS known CROSS JOIN LATERAL (
+        SELECT at, value FROM observations
+        WHERE link = known.link AND quantity = known.quantity AND source = known.source AND at > :since AND at <= :until
+        ORDER BY at
+    ) AS seen
+    WHERE known.link = :link AND known.quantity = :quantity ORDER BY seen.at, known.source
 """)
 
 
