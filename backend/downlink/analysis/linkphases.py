@@ -4,7 +4,7 @@ All of the way to the receiver: on the way back there are acknowledgements alone
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -108,14 +108,24 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole > 0 else np.nan
 
 
-def flow_losses(lost: Iterable[Mapping[str, Any]], flows: Sequence[int]) -> dict[int, dict[str, float | None]]:
-    """The quantities of `LOST` for each of these flows. lost: packets by `flow`, `way` and `cause`, as the link counted them; a flow
-    that is not there lost nothing. Thinned acknowledgements are no loss."""
-    packets = {flow: dict.fromkeys((*CONGESTION, *OTHER, MOVING), 0) for flow in flows}
+def flow_losses(
+    lost: Iterable[Mapping[str, Any]], receivers: Mapping[int, int], counted: Collection[int] | None
+) -> dict[int, dict[str, float | None]]:
+    """The quantities of `LOST` for each flow. receivers: of each flow the number of its receiver among the link's, from 1.
+
+    lost: packets by `flow`, `way` and `cause`, as the link counted them; thinned acknowledgements are no loss. counted: the flows
+    that it counted; one of them that is not in `lost` lost nothing, and of all others everything is None. Agents from before do not
+    say it: they counted the flows to the link's first receiver.
+    """
+    if counted is None:
+        counted = {flow for flow, receiver in receivers.items() if receiver == 1}
+    packets = {flow: dict.fromkeys((*CONGESTION, *OTHER, MOVING), 0) for flow in receivers}
     for each in lost:
         if each["way"] == WAY and each["flow"] in packets and each["cause"] in packets[each["flow"]]:
             packets[each["flow"]][each["cause"]] += each["packets"]
-    return {flow: _flow_loss(by_cause) for flow, by_cause in packets.items()}
+    return {
+        flow: _flow_loss(by_cause) if flow in counted else dict.fromkeys(LOST) for flow, by_cause in packets.items()
+    }
 
 
 def _flow_loss(by_cause: Mapping[str, int]) -> dict[str, float | None]:

@@ -35,7 +35,8 @@ def _losses(run: RunTrace) -> list[Row]:
     outcome = run.run.link_outcome
     if not outcome or outcome.get("detail"):
         return []
-    found = flow_losses(outcome["lost"], [each.flow.flow for each in run.flows])
+    receivers = {each.flow.flow: each.flow.receiver_number for each in run.flows}
+    found = flow_losses(outcome["lost"], receivers, outcome.get("counted_flows"))
     return [{"flow": flow, **values} for flow, values in found.items()]
 
 

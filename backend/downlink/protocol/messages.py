@@ -459,6 +459,9 @@ class LinkPath(Message):
     at_us: Count
 
 
+FlowNumber = Annotated[int, Field(ge=1, le=1000)]
+
+
 class LinkOutcome(Message):
     """What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6)."""
 
@@ -474,6 +477,9 @@ class LinkOutcome(Message):
     late_limit_us: Count
     lateness_max_us: Count
     lost: Annotated[list[LinkLoss], Field(max_length=1000)]
+    counted_flows: Annotated[
+        list[FlowNumber] | None, Field(max_length=1000, exclude_if=lambda flows: flows is None)
+    ] = None
     detail: Sentence | None
 
 

@@ -29,8 +29,8 @@ def agents(lab: Lab) -> list[ScriptedAgent]:
     return [client, server]
 
 
-def emulated(lab: Lab, **changes: Any) -> str:
-    lab.link(is_emulated=True, profile="geo-viasat")
+def emulated(lab: Lab, further_receivers: tuple[str, ...] = (), **changes: Any) -> str:
+    lab.link(is_emulated=True, profile="geo-viasat", further_receivers=list(further_receivers))
     return lab.launch(**changes)
 
 
@@ -183,6 +183,24 @@ def test_what_a_log_that_broke_off_counted_is_not_shown_as_all(lab: Lab, agents:
     agents[0].finds_of_link = {"detail": "the link's log ends early: connection reset"}
     run = lab.drive(emulated(lab), agents)[0]
     assert lab.call("GET", f"/runs/{run['id']}/link")["flows"] == []
+
+
+@pytest.mark.parametrize("said", [{"counted_flows": [1]}, {}])
+def test_what_is_not_counted_of_a_further_receivers_flow_is_not_shown_as_none(
+    lab: Lab, agents: list[ScriptedAgent], said: dict[str, Any]
+) -> None:
+    agents[0].finds_of_link = said
+    agents.append(lab.join("second"))
+    flows = [{"cc": "cubic"}, {"cc": "cubic", "receiver": 2}]
+    campaign = emulated(lab, further_receivers=["second"], conditions=[{"name": "both", "flows": flows}])
+    (run,) = lab.drive(campaign, agents)
+    first, second = lab.call("GET", f"/runs/{run['id']}/link")["flows"]
+    assert (first["lost_packets"], set(second.values())) == (30.0, {2, None})
+    lines = {line["flow"]: line for line in table(lab, campaign, "link")}
+    assert [lines[flow]["lost_packets"] for flow in ("1", "2")] == ["30.0", ""]
+    (link,) = lab.call("GET", f"/campaigns/{campaign}/report")["links"]
+    means = [(flow["lost_packets"]["mean"], flow["lost_packets"]["n"]) for flow in link["flows"]]
+    assert means == [(30, 1), (None, 0)]
 
 
 def test_an_archive_takes_the_log_along(lab: Lab, agents: list[ScriptedAgent]) -> None:

@@ -161,8 +161,20 @@ def test_each_flow_has_its_own_losses() -> None:
         loss(1, "queue_full", 30), loss(1, "early_drop", 10), loss(1, "random_loss", 10), loss(1, "thinned", 99, "up"),
         loss(2, "outage", 4), loss(2, "outage", 7, "up"), loss(None, "queue_full", 5),
     ]  # fmt: skip
-    found = flow_losses(lost, [1, 2, 3])
+    found = flow_losses(lost, {1: 1, 2: 1, 3: 1}, [1, 2, 3])
     assert set(found[1]) == set(LOST)
     assert (found[1]["lost_packets"], found[1]["congestion_share_percent"]) == (50.0, 80.0)
     assert (found[2]["outage_packets"], found[2]["congestion_share_percent"]) == (4.0, 0.0)
     assert (found[3]["lost_packets"], found[3]["congestion_share_percent"]) == (0.0, None)
+
+
+def test_of_a_flow_that_the_link_did_not_count_nothing_is_known() -> None:
+    lost = [loss(1, "queue_full", 30), loss(None, "random_loss", 4)]
+    found = flow_losses(lost, {1: 1, 2: 2, 3: 1, 4: 1}, [1, 3])
+    assert found[2] == found[4] == dict.fromkeys(LOST)
+    assert [found[flow]["lost_packets"] for flow in (1, 3)] == [30.0, 0.0]
+
+
+def test_agents_from_before_counted_the_flows_to_the_first_receiver() -> None:
+    found = flow_losses([loss(1, "queue_full", 30)], {1: 1, 2: 2, 3: 1}, None)
+    assert [found[flow]["lost_packets"] for flow in (1, 2, 3)] == [30.0, None, 0.0]

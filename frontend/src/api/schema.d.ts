@@ -5248,7 +5248,7 @@ export interface components {
         };
         /**
          * FlowLoss
-         * @description What the link lost of a flow on the way to the receiver.
+         * @description What the link lost of a flow on the way to its receiver. Null for a flow to a further receiver that the link's log does not name.
          */
         FlowLoss: {
             /** Flow */

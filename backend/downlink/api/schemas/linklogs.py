@@ -46,7 +46,7 @@ class LinkPhase(Shape):
 
 @with_listed(LOST, float | None)
 class FlowLoss(Shape):
-    """What the link lost of a flow on the way to the receiver."""
+    """What the link lost of a flow on the way to its receiver. Null for a flow that the link did not count."""
 
     flow: int
 
