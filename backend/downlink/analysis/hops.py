@@ -61,16 +61,18 @@ class FlowHops:
     hops: list[HopCourse]
 
 
-def flow_hops(points: Sequence[Columns], sites: Columns) -> FlowHops:
+def flow_hops(points: Sequence[Columns], sites: Columns, *, is_further: bool = False) -> FlowHops:
     """The hops of one flow.
 
     points: traces of the sender, of each relay in order, and of the receiver; empty ones of who has none.
     sites: the table of an emulated link's relays by site; it stands for all of them. Empty where there is none.
+    is_further: the receiver has a hop of its own from one of the sites, and no one says from which. Sites behind the last one that
+    had anything are not on its way. What the site before the receiver sent there is not known: it may have sent the same to others.
     """
     ends_us = [int(each["elapsed_us"][-1]) for each in (*points, sites) if each]
     edges_us = _edges(max(ends_us, default=0))
     time_s = edges_us / 1e6
-    hops = _of_sites(points[0], sites, points[-1], edges_us) if sites else _of_points(points, edges_us)
+    hops = _of_sites(points[0], sites, points[-1], edges_us, is_further) if sites else _of_points(points, edges_us)
     return FlowHops(time_s[:-1].tolist(), float(time_s[-1]), hops)
 
 
@@ -88,16 +90,18 @@ def _of_points(points: Sequence[Columns], edges_us: Ints) -> list[HopCourse]:
     return [_course(place, None, above, below) for place, (above, below) in enumerate(pairwise(traces), 1)]
 
 
-def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints) -> list[HopCourse]:
+def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints, is_further: bool) -> list[HopCourse]:
     """Relays at the sites of an emulated link: rows by place; who is last on the way at its moment is before the receiver."""
     place = sites["site_place"]
-    places = range(1, int(place.max(initial=0)) + 1)
+    passed = place[sites["site_arrived_bytes"] > 0] if is_further else place
+    places = range(1, int(passed.max(initial=0)) + 1)
     at = {each: _Site(sites, place == each, edges_us) for each in places}
     is_last = place == _last_places(sites)
     begin, end = _Trace(sender, edges_us), _Trace(receiver, edges_us)
     above = {each: begin if each == 1 else _Site(sites, (place == each - 1) & ~is_last, edges_us) for each in places}
     inner = [_course(each, at[each].nodes, above[each], at[each]) for each in places]
-    return [*inner, _course(None, None, _Site(sites, is_last, edges_us), end)]
+    before = _Trace({}, edges_us) if is_further else _Site(sites, is_last, edges_us)
+    return [*inner, _course(None, None, before, end)]
 
 
 def _last_places(sites: Columns) -> Ints:

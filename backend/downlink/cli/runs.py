@@ -159,7 +159,11 @@ def hops(
         return
     print_table(rows, HOP_COLUMNS)
     if any(flow["is_summed"] for flow in found["flows"]):
-        note("The relays are sites of an emulated link, and their agent told the sums of all of them alone.")
+        note("The relays are sites of an emulated link, and their agent gave only the sums over all of them.")
+    if shared := [str(flow["flow"]) for flow in found["flows"] if flow["is_of_content"]]:
+        note(
+            f"Flows {', '.join(shared)} share a content: the sender and relays counted what they did for all of these."
+        )
 
 
 def _print_run(run: dict[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from downlink.analysis.hops import COURSES, FlowHops, flow_hops
+from downlink.analysis.hops import COURSES, flow_hops
 from downlink.codec.tables import csv_pieces
 from downlink.domain.errors import NotFoundError
 from downlink.storage import runs
@@ -44,17 +45,21 @@ def _flows(unit: Unit, run: Run) -> list[dict[str, Any]]:
     if not flows:
         message = f"Run {run.id} has no sealed trace of a flow over relays; flows of split TCP and INTCP have."
         raise NotFoundError("hops_not_found", message)
-    return [_shown(run, each, flow_hops((each.sender, *each.hops, each.receiver), each.sites)) for each in flows]
+    shared = Counter(each.flow.content for each in flows if each.flow.content is not None)
+    return [_shown(run, each, is_of_content=shared[each.flow.content or 0] > 1) for each in flows]
 
 
-def _shown(run: Run, each: FlowTrace, found: FlowHops) -> dict[str, Any]:
-    """is_summed: the relays are sites of an emulated link, and no table tells them apart."""
+def _shown(run: Run, each: FlowTrace, *, is_of_content: bool) -> dict[str, Any]:
+    """is_summed: the relays are sites of an emulated link, and no table tells them apart. is_of_content: other flows ask for the same."""
+    is_further = each.flow.receiver_number > 1
+    found = flow_hops((each.sender, *each.hops, each.receiver), each.sites, is_further=is_further)
     flow, has_sites = each.flow, bool(each.sites)
     names = (flow.sender, *("" for _ in found.hops[1:]), flow.receiver) if has_sites else flow.way
     return {
         "flow": flow.flow,
         "kind": flow.kind,
         "is_summed": not has_sites and bool((run.link_outcome or {}).get("path")),
+        "is_of_content": is_of_content,
         "time_s": found.time_s,
         "end_s": found.end_s,
         "hops": [

@@ -139,3 +139,31 @@ def test_what_the_sites_sent_is_what_the_hops_carried(lengths: list[int], amount
     assert sum(hop.totals["sent_bytes"] or 0 for hop in found.hops[1:]) == table["site_sent_bytes"].sum()
     lost = [each or 0 for hop in inner for each in hop.lost_packets or []]
     assert sum(lost) == table["site_lost_packets"].sum()
+
+
+def test_a_further_receivers_flow_ends_at_its_own_site_and_not_at_the_last_one() -> None:
+    """A receiver at half of 14 sites: the eighth sends to it, and nothing comes to those behind."""
+    table = sites([(100_000 * t + p, p, 10 + p) for t in range(1, 21) for p in range(1, 15)])
+    is_behind = table["site_place"] > 8
+    amounts = (
+        "site_arrived_bytes",
+        "site_sent_bytes",
+        "site_repaired_bytes",
+        "site_lost_packets",
+        "site_backlog_bytes",
+    )
+    table |= {name: np.where(is_behind, 0, table[name]) for name in amounts}
+    receiver = trace(2, lost_a_second=4)
+    found = flow_hops((trace(2), {}, receiver), table, is_further=True)
+    assert [hop.place for hop in found.hops] == [*range(1, 9), None]
+    assert [hop.totals["arrived_bytes"] for hop in found.hops] == [20_000] * 8 + [2 * RATE_BYTES_S]
+    last = found.hops[-1]
+    assert (last.totals["lost_packets"], last.totals["sent_bytes"], last.backlog_bytes) == (8, None, None)
+    assert (last.rtt_ms or [])[:10] == [40.0] * 10
+
+
+def test_of_a_content_that_others_take_further_the_sites_behind_stay_and_the_own_hop_is_the_receivers() -> None:
+    table = sites([(100_000 * t + p, p, 10 + p) for t in range(1, 21) for p in range(1, 15)])
+    found = flow_hops((trace(2), {}, trace(2)), table, is_further=True)
+    assert [hop.place for hop in found.hops] == [*range(1, 15), None]
+    assert (found.hops[-1].totals["sent_bytes"], found.hops[-1].totals["repaired_bytes"]) == (None, None)

@@ -170,6 +170,14 @@ def test_each_receiver_has_a_hop_of_its_own_and_flows_of_one_content_its_seed(la
     assert {flow["upstream"]["hop"] for flow in orders["near"]["flows"]} == {1}
 
 
+def test_hops_of_flows_that_share_a_content_say_so(lab: Lab) -> None:
+    agents, asked = shared(lab)
+    (run,) = lab.drive(lab.launch(conditions=asked), list(agents.values()))
+    flows = lab.call("GET", f"/runs/{run['id']}/hops")["flows"]
+    assert [(flow["flow"], flow["is_of_content"]) for flow in flows] == [(1, True), (2, True)]
+    assert [flow["hops"][-1]["ends_at"] for flow in flows] == ["client", "second"]
+
+
 def test_an_agent_that_knows_no_shared_content_is_named_before_a_launch(lab: Lab) -> None:
     _, asked = shared(lab, transport_options={"intcp": OPTIONS})
     found = lab.call("POST", "/campaigns/preview", {"campaign": {**CAMPAIGN, "conditions": asked}})["conflicts"]

@@ -5220,9 +5220,14 @@ export interface components {
             kind: "split" | "intcp";
             /**
              * Is Summed
-             * @description True: over the sites of an emulated link, sums of all of them, as agents before this version told it
+             * @description True: over the sites of an emulated link, the agent gave sums of all of them
              */
             is_summed: boolean;
+            /**
+             * Is Of Content
+             * @description True: other flows ask for the same bytes, and what the sender and relays counted is of all these flows together
+             */
+            is_of_content: boolean;
             /**
              * Time S
              * @description Where each step begins, from the run's zero

@@ -46,8 +46,9 @@ class HopCourse(Shape):
 class FlowHops(Shape):
     flow: int
     kind: Literal["split", "intcp"]
-    is_summed: bool = Field(
-        description="True: over the sites of an emulated link, sums of all of them, as agents before this version told it"
+    is_summed: bool = Field(description="True: over the sites of an emulated link, the agent gave sums of all of them")
+    is_of_content: bool = Field(
+        description="True: other flows ask for the same bytes, and what the sender and relays counted is of all these flows together"
     )
     time_s: list[float] = Field(description="Where each step begins, from the run's zero")
     end_s: float

@@ -67,6 +67,7 @@ function Relayed({ run, search, onSearch }: HopsTabProps) {
   )
 }
 
+const OF_CONTENT = ' Other flows ask for the same content: what the sender and the relays counted is of all these flows together.'
 const HEADS = ['Hop', 'Sent', 'First time and again', 'Lost packets', 'Sent again', 'Answered from the cache']
 
 /** From the sender to the receiver. */
@@ -77,8 +78,8 @@ function Bytes({ run, flow }: { run: Run; flow: FlowHops }) {
       title="Bytes over each hop"
       description={
         flow.is_summed
-          ? 'The relays are sites of an emulated link. Their agent told the sums of all sites alone, so that hops between them are not told apart.'
-          : 'From the sender to the receiver. The second part of a bar was sent again on that hop.'
+          ? 'The relays are sites of an emulated link. Their agent gave only the sums over all sites, so that the hops between them are not shown.'
+          : `From the sender to the receiver. The second part of a bar was sent again on that hop.${flow.is_of_content ? OF_CONTENT : ''}`
       }
       isFlush
     >
