@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -19,9 +21,11 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from downlink.courier.patience import within
 from downlink.domain.errors import DeniedError, UnavailableError
 
-TIMEOUT_S = 10.0
+LONGEST_S = 10.0
+"""Of one call, from the look at the name to the end of the answer; and of the wait for a call that somebody else has begun."""
 MOST_BYTES = 2**20
 KEEP_S = 3600.0
 LEAST_KEEP_S = 60.0
@@ -54,9 +58,12 @@ class _Known:
 class Provider:
     """Its metadata and keys are read when they are first needed, and kept for an hour. Safe to use from several threads."""
 
-    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, client: Client, clock: Callable[[], float] = time.monotonic, longest_s: float = LONGEST_S
+    ) -> None:
         self.client = client
         self._clock = clock
+        self._longest_s = longest_s
         self._lock = Lock()
         self._known: _Known | None = None
 
@@ -84,12 +91,13 @@ class Provider:
             "redirect_uri": self.client.redirect_uri,
             "code_verifier": verifier,
         }
-        said = _fetch("POST", known.metadata["token_endpoint"], data=body, auth=(self.client.id, self.client.secret))
+        auth = (self.client.id, self.client.secret)
+        said = self._fetch("POST", known.metadata["token_endpoint"], data=body, auth=auth)
         token = said.get("id_token")
         if not isinstance(token, str):
             raise DeniedError("provider_refused", "The identity provider gave no proof of who you are; sign in again.")
         claims = self._checked(token, nonce, now_s)
-        return {**_said_besides(known.metadata, said.get("access_token"), claims["sub"]), **claims}
+        return {**self._said_besides(known.metadata, said.get("access_token"), claims["sub"]), **claims}
 
     def _checked(self, token: str, nonce: str, now_s: int) -> Mapping[str, Any]:
         options = {
@@ -117,14 +125,18 @@ class Provider:
                 raise _untrusted(error) from error
 
     def _find(self, *, is_renewed: bool = False) -> _Known:
-        with self._lock:
+        if not self._lock.acquire(timeout=self._longest_s):
+            raise _away("another sign-in waits for it")
+        try:
             keep_s = LEAST_KEEP_S if is_renewed else KEEP_S
             if self._known is None or self._clock() - self._known.read_at > keep_s:
                 self._known = self._read()
             return self._known
+        finally:
+            self._lock.release()
 
     def _read(self) -> _Known:
-        metadata = _fetch("GET", self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+        metadata = self._fetch("GET", self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
         if metadata.get("issuer") != self.client.issuer:
             log.error("provider_issuer_differs", asked=self.client.issuer, said=str(metadata.get("issuer"))[:200])
             message = (
@@ -137,21 +149,32 @@ class Provider:
                 "provider_unfit", "The identity provider's metadata is not complete; tell the server's admin."
             )
         try:
-            keys = KeySet.import_key_set(_fetch("GET", metadata["jwks_uri"]))  # type: ignore[arg-type]
+            keys = KeySet.import_key_set(self._fetch("GET", metadata["jwks_uri"]))  # type: ignore[arg-type]
         except (JoseError, ValueError, KeyError, TypeError) as error:
             raise UnavailableError(
                 "provider_unfit", "The identity provider's keys cannot be read; tell the server's admin."
             ) from error
         return _Known(metadata, keys, self._clock())
 
+    def _said_besides(self, metadata: Mapping[str, Any], token: Any, subject: Any) -> Mapping[str, Any]:
+        """Many providers say groups and addresses at their userinfo endpoint alone. Of another subject nothing is believed."""
+        url = metadata.get("userinfo_endpoint")
+        if not isinstance(url, str) or not isinstance(token, str):
+            return {}
+        said = self._fetch("GET", url, headers={"Authorization": f"Bearer {token}"})
+        return said if said.get("sub") == subject else {}
 
-def _said_besides(metadata: Mapping[str, Any], token: Any, subject: Any) -> Mapping[str, Any]:
-    """Many providers say groups and addresses at their userinfo endpoint alone. Of another subject nothing is believed."""
-    url = metadata.get("userinfo_endpoint")
-    if not isinstance(url, str) or not isinstance(token, str):
-        return {}
-    said = _fetch("GET", url, token=token)
-    return said if said.get("sub") == subject else {}
+    def _fetch(
+        self, method: str, url: str, headers: Mapping[str, str] = MappingProxyType({}), **options: Any
+    ) -> dict[str, Any]:
+        """A JSON object, bounded in time and size; no redirect is followed."""
+        asked = {"headers": {"Accept": "application/json", **headers}, **options}
+        try:
+            # The outer bound is for the resolver, which cannot be interrupted.
+            status, body = within(self._longest_s, lambda: asyncio.run(_ask(self._longest_s, method, url, asked)))
+        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _away(type(error).__name__) from error
+        return _object(status, body)
 
 
 def _untrusted(error: Exception) -> DeniedError:
@@ -161,26 +184,25 @@ def _untrusted(error: Exception) -> DeniedError:
     return DeniedError("provider_token_invalid", message)
 
 
-def _fetch(method: str, url: str, token: str | None = None, **options: Any) -> dict[str, Any]:
-    """A JSON object, bounded in time and size; no redirect is followed. token: that is shown."""
-    headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
-    try:
-        with (
-            httpx.Client(timeout=TIMEOUT_S, trust_env=False, follow_redirects=False) as client,
-            client.stream(method, url, headers=headers, **options) as answer,
-        ):
-            body = _bounded(answer)
-            status = answer.status_code
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        log.warning("provider_away", reason=type(error).__name__)
-        message = "The identity provider does not answer; try again in some minutes, or sign in with a password."
-        raise UnavailableError("provider_away", message) from error
-    return _object(status, body)
+def _away(reason: str) -> UnavailableError:
+    log.warning("provider_away", reason=reason)
+    message = "The identity provider does not answer; try again in some minutes, or sign in with a password."
+    return UnavailableError("provider_away", message)
 
 
-def _bounded(answer: httpx.Response) -> bytes:
+async def _ask(longest_s: float, method: str, url: str, asked: Mapping[str, Any]) -> tuple[int, bytes]:
+    """Status and body. The timeout of the client is for each read alone."""
+    async with (
+        asyncio.timeout(longest_s),
+        httpx.AsyncClient(timeout=longest_s, trust_env=False, follow_redirects=False) as client,
+        client.stream(method, url, **asked) as answer,
+    ):
+        return answer.status_code, await _bounded(answer)
+
+
+async def _bounded(answer: httpx.Response) -> bytes:
     body = b""
-    for piece in answer.iter_bytes():
+    async for piece in answer.aiter_bytes():
         body += piece
         if len(body) > MOST_BYTES:
             raise UnavailableError(

@@ -9,7 +9,8 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
 from downlink.courier.provider import LEEWAY_S, Client, Provider, _Known
-from downlink.domain.errors import DeniedError
+from downlink.domain.errors import DeniedError, UnavailableError
+from tests.fixtures.receivers import Answer, WebReceiver
 
 ISSUER, NOW_S = "https://idp.example", 1_800_000_000
 KEY = RSAKey.generate_key(2048, {"kid": "k", "use": "sig"})
@@ -60,3 +61,20 @@ def test_another_key_the_clients_secret_and_no_signature_are_refused(header: dic
     with pytest.raises((DeniedError, ValueError)) as caught:
         checked(GOOD, header, key)
     assert isinstance(caught.value, DeniedError) or header["alg"] == "none"
+
+
+def test_a_provider_that_drips_holds_no_sign_in_longer_than_any_other() -> None:
+    """Each byte comes long before a read would have waited for too long, and all of them never."""
+    with WebReceiver([Answer(drip_s=0.02)]) as receiver:
+        provider = Provider(Client(receiver.url(), "us", "secret", "https://us.example/back", "openid"), longest_s=0.3)
+        with pytest.raises(UnavailableError) as caught:
+            provider.sign_in_url("state", "nonce", "verifier")
+    assert (caught.value.code, "does not answer; try again" in str(caught.value)) == ("provider_away", True)
+    assert isinstance(caught.value.__cause__, TimeoutError)
+
+
+def test_a_sign_in_does_not_wait_for_ever_for_another_ones_call() -> None:
+    provider = Provider(Client(ISSUER, "us", "secret", "https://us.example/back", "openid"), longest_s=0.01)
+    with provider._lock, pytest.raises(UnavailableError) as caught:
+        provider.sign_in_url("state", "nonce", "verifier")
+    assert caught.value.code == "provider_away"
