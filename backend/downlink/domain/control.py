@@ -86,12 +86,12 @@ class HostControls:
             yield from self._offer_faults(flow)
             yield from self._content_faults(flow)
         elif flow.passes_relays:
-            yield from self._carrier_faults(transport)
+            yield from self._carrier_faults(transport, part)
             yield from self._content_faults(flow)
             if part == "relay" and isinstance(transport, Split):
                 yield from self._tcp_faults(Tcp(transport.relay_cc))
 
-    def _carrier_faults(self, transport: Transport) -> Iterator[ControlFault]:
+    def _carrier_faults(self, transport: Transport, part: str) -> Iterator[ControlFault]:
         kind = kind_of(transport)
         if isinstance(transport, Split) and kind not in self.transports and INTCP in self.transports:
             yield ControlFault(
@@ -101,7 +101,10 @@ class HostControls:
         elif kind not in self.transports:
             yield ControlFault(f"Its agent carries no {kind} flows; install the agent of this server's version there.")
         elif isinstance(transport, Intcp):
-            yield from _option_faults(INTCP, asdict(transport), self.transport_options.get(INTCP))
+            asked = asdict(transport)
+            if part != "relay":  # an end has no buffer of a relay, though its agent says what one of its host may have
+                del asked["buffer_bytes"]
+            yield from _option_faults(INTCP, asked, self.transport_options.get(INTCP))
             least = MTU_OF_IPV6 if self.is_ipv6 else MTU_OF_IPV4
             if self.mtu is not None and self.mtu < least:
                 yield ControlFault(
@@ -127,7 +130,7 @@ class HostControls:
     def faults(self, transport: Transport) -> Iterator[ControlFault]:
         """What speaks against a flow over this transport; nothing where only a run can tell."""
         if isinstance(transport, Split | Intcp):
-            yield from self._carrier_faults(transport)
+            yield from self._carrier_faults(transport, "sender")
         if isinstance(transport, Tcp):
             yield from self._tcp_faults(transport)
         elif isinstance(transport, Probe) and PROBE not in self.transports:

@@ -76,6 +76,18 @@ def test_what_a_relay_cannot_do_is_said_before_a_launch(
     assert place is None or found[0][1] == f"conditions[0].flows[0].{place}"
 
 
+def test_a_relays_buffer_is_bounded_by_the_relays_owners_alone(lab: Lab) -> None:
+    """The ends allow less than they would as relays: they have no such buffer here."""
+    far = {**OPTIONS, "buffer_bytes": {**NUMBER, "max": 200_000_000}}
+    crew(lab, relays=("near", "far"), transport_options={"intcp": far})
+    assert conflicts(lab, {**INTCP_FLOW, "options": {"buffer_bytes": 100_000_000}}) == []
+    found = conflicts(lab, {**INTCP_FLOW, "options": {"buffer_bytes": 300_000_000}})
+    assert [("200000000" in said, "on near" in said, "on far" in said) for _, _, said in found] == [
+        (True, True, False),
+        (True, False, True),
+    ]
+
+
 def test_an_offer_needs_an_agent_that_sends_messages(lab: Lab) -> None:
     crew(lab, relays=("near",))
     offer = {"cc": "cubic", "offer": {"message_bytes": 16, "every_ms": 5}}
