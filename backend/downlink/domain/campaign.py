@@ -151,7 +151,7 @@ TCP, INTCP, SPLIT = "tcp", "intcp", "split"
 """Kinds of transport; the latter two pass relays. That of INTCP is also what its flows have where others name their congestion control."""
 INTCP_RANGES: Mapping[str, tuple[int, int]] = {
     "buffer_bytes": (1_500, 1 << 30),
-    "window_bytes": (1_400, 1 << 30),
+    "window_bytes": (1_400, 1 << 26),  # as agents take it
     "hole_packets": (1, 16),
 }
 INTCP_UNSET = frozenset({"buffer_bytes"})

@@ -116,6 +116,7 @@ def test_a_wrong_vary_is_refused_where_it_is_written(changes: dict[str, Any], pl
         ({"relay_cc": "cubic"}, "relay_cc", "transport: split alone"),
         ({"transport": "intcp", "options": {"cach": "on"}}, "options", "no option 'cach'; it has buffer_bytes"),
         ({"transport": "intcp", "options": {"hole_packets": True}}, "options", "whole number from 1 to 16"),
+        ({"transport": "intcp", "options": {"window_bytes": 67_108_865}}, "options", "from 1400 to 67108864"),
         ({"probe": {"every_ms": 100}, "offer": {"message_bytes": 1, "every_ms": 1}}, "offer", "carries no data"),
         ({"transport": "quic"}, "transport", "tcp, split, intcp"),
     ],
