@@ -5253,7 +5253,7 @@ export interface components {
         };
         /**
          * FlowLoss
-         * @description What the link lost of a flow on the way to its receiver. Null for a flow to a further receiver that the link's log does not name.
+         * @description What the link lost of a flow on the way to its receiver. Null for a flow that the link did not count.
          */
         FlowLoss: {
             /** Flow */
@@ -6652,6 +6652,8 @@ export interface components {
             lateness_max_us: number;
             /** Lost */
             lost: components["schemas"]["LinkLoss-Input"][];
+            /** Counted Flows */
+            counted_flows?: number[] | null;
             /** Detail */
             detail: string | null;
         };
