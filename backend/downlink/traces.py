@@ -196,7 +196,7 @@ class RunTrace:
         return End(host.get("boot_id"), kept.get("zero_us"), _number(host.get("clock_error_ms")))
 
     def clock_error_ms(self, flow: RunFlow) -> float | None:
-        """By how much the clocks of a flow's ends may differ: their errors, as the agents told them when they were ready."""
+        """By how much the clocks of a flow's ends may differ: their errors, as the agents gave them when they were ready."""
         return joint_error_ms(*self._ends(flow))
 
     @cached_property

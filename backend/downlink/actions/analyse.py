@@ -128,7 +128,7 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
 
 
 def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:
-    """A complete run's measurement stands even where a host was not restored, or an emulated link's log breaks off; that must be
+    """A complete run's measurement remains valid even where a host was not restored, or an emulated link's log breaks off; that must be
     seen all the same."""
     unrestored = [host.agent for host in rows.hosts_of(unit, run.id) if host.is_restored is False]
     if not unrestored and (broken := (run.link_outcome or {}).get("detail")):

@@ -109,7 +109,7 @@ def _judge_missing(unit: Unit, rows: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def _recorded(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
-    """Campaign and runs as they stand here: nothing is left to do, whatever was under way when the archive was written."""
+    """Campaign and runs as they are here: nothing is left to do, whatever was under way when the archive was written."""
     runs = [{**row, "needs": None} if row["state"] in FINAL else _ended_run(row) for row in rows["runs"]]
     emulated = _emulated_links(rows)
     return {

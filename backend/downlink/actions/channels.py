@@ -40,7 +40,7 @@ class Wanted:
 def make_channel(
     unit: Unit, wanted: Wanted, now: datetime, *, actor: Actor, owner_id: UUID | None, has_mail: bool
 ) -> Channel:
-    """A channel that is told what happens from now on; of a webhook with the secret that its posts are signed with."""
+    """A channel that gets what happens from now on; of a webhook with the secret that its posts are signed with."""
     check_target(wanted.kind, wanted.target)
     if wanted.kind == "email" and not has_mail:
         raise ConflictError("mail_not_set_up", "This server sends no mail; an admin sets DOWNLINK_SMTP_HOST.")

@@ -1,4 +1,4 @@
-"""A file of another tool as a run: sealed traces, flows that say what the file tells, and the wish to be analysed."""
+"""A file of another tool as a run: sealed traces, flows that say what the file says, and the wish to be analysed."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _chunks(samples: int) -> list[int]:
 
 
 def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
-    """As an agent would have told it, as far as the file says; without a last byte nobody looks for faults of sampling."""
+    """As an agent would have said it, as far as the file says; without a last byte nobody looks for faults of sampling."""
     carried = ("app_bytes", "received_bytes", "acked_bytes")
     app_bytes = next((int(flow.columns[name][-1]) for name in carried if name in flow.columns), None)
     told: Outcome = {

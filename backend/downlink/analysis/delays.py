@@ -21,7 +21,7 @@ from downlink.domain.blockdelay import DELAYS, IN_ORDER, IN_ORDER_JITTER, JITTER
 
 Columns = Mapping[str, Ints]
 WHOLE_BLOCKS = 1 << 16
-"""Those from the beginning that all have a row; of later ones each row stands for several (decision 0197)."""
+"""Those from the beginning that all have a row; of later ones each row represents several (decision 0197)."""
 ERROR_MS = 5.0
 ERROR_SHARE = 0.1
 """A clock's error that is above both of these, in ms and of the delay, leaves no delay to speak of."""
@@ -65,7 +65,7 @@ class Spread:
 @dataclass(frozen=True)
 class FlowDelays:
     """The blocks of which both halves have a row. second: (n,) in which each left or was offered, from the flow's first data byte.
-    weights: (n,) the blocks that each stands for. delays_ms: by kind (n,). why: of each kind that has no value."""
+    weights: (n,) the blocks that each represents. delays_ms: by kind (n,). why: of each kind that has no value."""
 
     second: Ints
     weights: Ints

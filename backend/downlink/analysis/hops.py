@@ -65,7 +65,7 @@ def flow_hops(points: Sequence[Columns], sites: Columns, *, is_further: bool = F
     """The hops of one flow.
 
     points: traces of the sender, of each relay in order, and of the receiver; empty ones of who has none.
-    sites: the table of an emulated link's relays by site; it stands for all of them. Empty where there is none.
+    sites: the table of an emulated link's relays by site; it has the rows of all of them. Empty where there is none.
     is_further: the receiver has a hop of its own from one of the sites, and no one says from which. Sites behind the last one that
     had anything are not on its way. What the site before the receiver sent there is not known: it may have sent the same to others.
     """

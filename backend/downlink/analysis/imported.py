@@ -38,7 +38,7 @@ def counted_from_zero(columns: Columns) -> dict[str, Ints]:
 
 
 def imported_series(sender: Columns, receiver: Columns) -> FlowSeries:
-    """The series from time 0 on of a flow, seen at its sender, its receiver or both; no columns stand for no trace.
+    """The series from time 0 on of a flow, seen at its sender, its receiver or both; no columns mean no trace.
 
     Each quantity comes whole from the best source that has it: what the sender's kernel counted, else what the receiver
     got in order or read, and throughput, last, from what the sender's program wrote (iperf3, flent).
@@ -96,7 +96,7 @@ def _sender_parts(columns: Columns) -> Iterator[FlowSeries]:
 
 
 def _receiver_parts(columns: Columns) -> Iterator[FlowSeries]:
-    """Goodput stands for throughput too, as with a kernel that does not count what it delivered."""
+    """Goodput is taken as throughput too, as with a kernel that does not count what it delivered."""
     if not columns:
         return
     got = columns.get("received_bytes", columns.get("app_bytes"))

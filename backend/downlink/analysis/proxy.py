@@ -6,7 +6,7 @@ Two signs decide, a third is shown beside them (docs/method.md, section 8):
   acknowledged earlier than the receiver's has them, by more than both clocks may be wrong, something else has acknowledged them.
 - **Handshakes.** Without a proxy both ends measure the same path. Where one end's handshake is far quicker than the path can be,
   something nearer has answered it.
-- **Windows.** Without a proxy the sender is told the receiver's own window.
+- **Windows.** Without a proxy the sender gets the receiver's own window.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Signs:
     """path: the verdict. near: the end whose handshake was too quick, or both.
 
     ack_lead_ms: how long before the receiver had its bytes the sender saw them acknowledged, at least, in the median over the flow;
-    below zero after it. sender_window_bytes, receiver_window_bytes: the largest window that the sender was told, and the receiver's.
+    below zero after it. sender_window_bytes, receiver_window_bytes: the largest window that the sender got, and the receiver's.
     """
 
     path: Path

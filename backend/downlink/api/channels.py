@@ -57,7 +57,7 @@ def list_channels(caller: Manager, unit: ReadUnit, settings: Config) -> ChannelL
 
 @router.post("/channels", status_code=201, responses=problems(401, 403, 409))
 def create_channel(body: ChannelBody, caller: Manager, unit: UnitOfWork, settings: Config, now: Now) -> ChannelCreated:
-    """A channel that is told what happens from now on. The answer has a webhook's secret, which is shown this once.
+    """A channel that gets what happens from now on. The answer has a webhook's secret, which is shown this once.
 
     409 `channels_full` beyond 20 of an account, `mail_not_set_up` where the server sends no mail.
     """
@@ -71,7 +71,7 @@ def create_channel(body: ChannelBody, caller: Manager, unit: UnitOfWork, setting
 def change_channel(
     channel_id: UUID, body: ChannelChange, caller: ChannelManager, unit: UnitOfWork, now: Now
 ) -> Channel:
-    """Change it, or switch it off or on. Switched on, it is told what happens from then on."""
+    """Change it, or switch it off or on. Switched on, it gets what happens from then on."""
     changes = {key: value for key, value in body.model_dump(exclude_unset=True).items() if value is not None}
     if "topics" in changes:
         changes["topics"] = sorted(set(changes["topics"]))

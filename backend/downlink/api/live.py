@@ -1,4 +1,4 @@
-"""What happens, as server-sent events. The events table is the truth; a client that fell behind is told to fetch anew."""
+"""What happens, as server-sent events. The events table is the truth; a client that fell behind gets a request to fetch anew."""
 
 from __future__ import annotations
 

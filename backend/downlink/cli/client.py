@@ -150,7 +150,7 @@ def _is_loopback(server: str) -> bool:
 
 
 def _problem(answer: httpx.Response) -> DownlinkError:
-    """The server's problem (docs/api.md) as the error it stands for."""
+    """The server's problem (docs/api.md) as the error that it means."""
     try:
         body = answer.json()
         code, message, details = body["code"], body["message"], body.get("details") or {}

@@ -36,7 +36,7 @@ def exits_command(
     ],
     rate_bps: Annotated[
         int | None,
-        typer.Option(min=1, help="The link's rate, where one flow had it to itself: tells early from good exits"),
+        typer.Option(min=1, help="The link's rate, where one flow had it to itself: separates early from good exits"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -300,6 +300,6 @@ _BUFFERS = (
 _FIGURE_5B = (
     "Here ours agree with the scripts in all 20 values, TCP from end to end among them: Cubic loses 27 % of its goodput to 4 s without "
     "a link in every 20 (scripts: 26 %), INTCP 1 %. What the ground carries meanwhile is what the relay has kept of the 40 Mb/s before. "
-    "Split Hybla does the same. Under split Cubic the relay runs dry in some of the periods of 4 s, and the ground then carries nothing "
-    "for up to 6 s: its interval is wide."
+    "Split Hybla loses 4 %, for the same reason. Under split Cubic the relay runs dry in some of the periods of 4 s, and the ground then "
+    "carries nothing for up to 6 s: its interval is wide."
 )

@@ -109,7 +109,7 @@ def fit_command(
         )
         return
     print_table(rows, PARAMETER_COLUMNS)
-    say("\nWhat these runs cannot tell:")
+    say("\nWhat these runs do not show:")
     for sentence in unknown(found):
         say(f"- {sentence}")
     if compared:

@@ -63,7 +63,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def put_between_markers(file: Path, text: str) -> None:
-    """Replace what stands between the file's two marker lines."""
+    """Replace what is between the file's two marker lines."""
     head, tail = _around_markers(file)
     file.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}")
 

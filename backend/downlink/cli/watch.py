@@ -78,7 +78,7 @@ def all_complete(campaign: dict[str, Any]) -> bool:
 
 
 def describe(run: dict[str, Any]) -> str:
-    """One run as a line: where it stands, and how fast it goes or why it ended."""
+    """One run as a line: its state, and how fast it goes or why it ended."""
     head = f"cycle {run['cycle']}, {run['condition']}"
     if run["attempt"] > 1:
         head += f", attempt {run['attempt']}"

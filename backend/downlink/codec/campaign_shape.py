@@ -300,7 +300,7 @@ class CampaignFile(Part):
 
 
 def campaign_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a campaign file, without references: each key has its shape where it stands."""
+    """The JSON Schema (2020-12) of a campaign file, without references: each key has its shape in its place."""
     own = CampaignFile.model_json_schema(schema_generator=_Untitled)
     parts = own.pop("$defs")
 

@@ -32,7 +32,7 @@ PLAIN = {
 KERNEL_LOG = {"total_delv_B": "bytes_acked", "cwnd_pkt": "snd_cwnd", "ssthresh_pkt": "snd_ssthresh"}
 KERNEL_ALWAYS = ("now_us", "rtt_us", "cwnd_MB", "total_sent_B", "total_delv_B", "ssthresh_pkt")
 KERNEL_WINDOW = ("cwnd_pkt", "each_delv_MB")
-"""Either of them tells how large a segment is; `each_delv_MB` holds bytes, whatever its name says."""
+"""Either of them says how large a segment is; `each_delv_MB` holds bytes, whatever its name says."""
 KERNEL_OWN = {*KERNEL_ALWAYS, *KERNEL_WINDOW, "ss_status"} - {*NEEDED}
 BYTES_PER_MB = 1_000_000
 SEGMENT_TOLERANCE = 0.05
@@ -184,7 +184,7 @@ def _first_segment(delivered_bytes: NDArray[np.float64]) -> float:
     found = delivered_bytes[delivered_bytes > 0]
     if not found.size:
         raise UnreadableError(
-            "it has no column cwnd_pkt, and each_delv_MB, which would tell the segment size, holds nothing"
+            "it has no column cwnd_pkt, and each_delv_MB, which would give the segment size, holds nothing"
         )
     return float(found[0])
 

@@ -93,7 +93,7 @@ class ControlOption(Message):
 
 
 class ClockFacts(Message):
-    """What must be added to a host's clock to get the server's, and half the round trip that told it."""
+    """What must be added to a host's clock to get the server's, and half the round trip of the exchange that gave it."""
 
     offset_ms: Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
     error_ms: Measure

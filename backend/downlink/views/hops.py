@@ -50,7 +50,7 @@ def _flows(unit: Unit, run: Run) -> list[dict[str, Any]]:
 
 
 def _shown(run: Run, each: FlowTrace, *, is_of_content: bool) -> dict[str, Any]:
-    """is_summed: the relays are sites of an emulated link, and no table tells them apart. is_of_content: other flows ask for the same."""
+    """is_summed: the relays are sites of an emulated link, and no table separates them. is_of_content: other flows ask for the same."""
     is_further = each.flow.receiver_number > 1
     found = flow_hops((each.sender, *each.hops, each.receiver), each.sites, is_further=is_further)
     flow, has_sites = each.flow, bool(each.sites)

@@ -1514,7 +1514,7 @@ export interface paths {
         put?: never;
         /**
          * Create Channel
-         * @description A channel that is told what happens from now on. The answer has a webhook's secret, which is shown this once.
+         * @description A channel that gets what happens from now on. The answer has a webhook's secret, which is shown this once.
          *
          *     409 `channels_full` beyond 20 of an account, `mail_not_set_up` where the server sends no mail.
          */
@@ -1544,7 +1544,7 @@ export interface paths {
         head?: never;
         /**
          * Change Channel
-         * @description Change it, or switch it off or on. Switched on, it is told what happens from then on.
+         * @description Change it, or switch it off or on. Switched on, it gets what happens from then on.
          */
         patch: operations["change_channel"];
         trace?: never;
@@ -4329,7 +4329,7 @@ export interface components {
         };
         /**
          * ClockFacts
-         * @description What must be added to a host's clock to get the server's, and half the round trip that told it.
+         * @description What must be added to a host's clock to get the server's, and half the round trip of the exchange that gave it.
          */
         ClockFacts: {
             /** Offset Ms */
@@ -7645,7 +7645,7 @@ export interface components {
             base_rtt_ms: number | null;
             /**
              * Sender Window Bytes
-             * @description The largest receive window that the sender was told
+             * @description The largest receive window that the sender got
              */
             sender_window_bytes: number | null;
             /**

@@ -90,7 +90,7 @@ def _plain_squares(seen: Sequence[_Frames], base: int, delay: int, hold: int) ->
 
 
 def _with_rounding(found: Estimate) -> Estimate:
-    """Half a frame cannot be told, nor a twentieth of many: acknowledgements are counted, and the terminal counts bytes."""
+    """Half a frame cannot be seen, nor a twentieth of many: acknowledgements are counted, and the terminal counts bytes."""
     return Estimate(found.value, max(0.5, 0.05 * found.value, found.error), found.n)
 
 

@@ -1,4 +1,4 @@
-"""A fit as a table: each parameter with its error and where it comes from; and what the runs cannot tell."""
+"""A fit as a table: each parameter with its error and where it comes from; and what the runs do not show."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _delays(fit: Fit) -> Iterator[Parameter]:
 
 
 def unknown(fit: Fit) -> list[str]:
-    """What these runs cannot tell, and what would."""
+    """What these runs do not show, and what would."""
     return [
         *_unknown_idle(fit),
         *_unknown_rates(fit),
@@ -107,7 +107,7 @@ def _unknown_idle(fit: Fit) -> Iterator[str]:
     if not fit.delays.is_idle:
         yield (
             "How the idle link's RTT varies, and what it loses: no run has a probe flow alone. "
-            "The least RTT of TCP flows is written. A condition with `flows: [{probe: {every_ms: 73}}]` tells."
+            "The least RTT of TCP flows is written. A condition with `flows: [{probe: {every_ms: 73}}]` shows it."
         )
     elif fit.delays.fast and math.isnan(fit.delays.fast.hold_ms.error):
         hold_ms = fit.delays.fast.hold_ms.value
@@ -118,9 +118,9 @@ def _unknown_rates(fit: Fit) -> Iterator[str]:
     if fit.rates is None:
         yield "The rate, its course and the queue: no TCP flow with every ACK (`sampling: per_ack`) filled the link for 5 s."
     elif fit.rates.full_s < LEAST_COURSE_S:
-        yield f"How the rate varies: the link was full for {fit.rates.full_s:.0f} s alone. Longer runs of flows that fill it tell."
+        yield f"How the rate varies: the link was full for {fit.rates.full_s:.0f} s alone. Longer runs of flows that fill it show it."
     elif fit.rates.memory_s is not None and fit.rates.full_s < 20 * fit.rates.memory_s.value:
-        yield f"The rate's memory, well: {fit.rates.full_s:.0f} s at the link's rate are few of it. More or longer runs tell."
+        yield f"The rate's memory, well: {fit.rates.full_s:.0f} s at the link's rate are few of it. More or longer runs show it."
     if fit.rates is not None and fit.queue is not None and not fit.queue.is_full:
         yield "How much the queue holds: no flow filled it. The most that waited is written."
     if fit.frame_ms is None:

@@ -84,7 +84,7 @@ class Proxy(Shape):
     receiver_handshake_ms: float | None
     probe_rtt_ms: float | None = Field(description="The least of a probe flow in the same run")
     base_rtt_ms: float | None = Field(description="What the link is said to have")
-    sender_window_bytes: int | None = Field(description="The largest receive window that the sender was told")
+    sender_window_bytes: int | None = Field(description="The largest receive window that the sender got")
     receiver_window_bytes: int | None = Field(description="The largest that the receiver had")
 
 

@@ -1,4 +1,4 @@
-"""Triggers of campaigns: how each stands, and what it has fired."""
+"""Triggers of campaigns: the state of each, and what it has fired."""
 
 from __future__ import annotations
 
