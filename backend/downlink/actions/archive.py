@@ -6,7 +6,8 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,18 +17,21 @@ from downlink.actions.archived_seconds import gather
 from downlink.actions.archiving import FORMAT
 from downlink.actions.reports import keep_answers
 from downlink.analysis.exits.capacity import Basis
+from downlink.codec.parquet import check_parquet
 from downlink.domain.annotation import MOST_OF_CAMPAIGN, MOST_OF_LINK, MOST_WORDS, AnnotationKind, check_times
 from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
 from downlink.domain.run import FINAL, Reason, RunState
 from downlink.judges import JUDGES
-from downlink.storage import judged, reports, runs
+from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.archive import (
+    AGAIN,
     StoredChunk,
     has_campaign,
     insert_chunk,
     insert_rows,
+    refusing_unfit,
 )
 from downlink.storage.unit import Unit
 from downlink.traces import open_run
@@ -35,6 +39,10 @@ from downlink.traces import open_run
 FORMATS = ("dl-archive/1", FORMAT)
 """Those that are read; in the first every chunk has a file of its own."""
 MAX_MEMBER_BYTES = 256 * 2**20
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, EOFError, LookupError, ValueError, TypeError, AttributeError, RuntimeError,
+)  # fmt: skip
+"""What a zip that is damaged or encrypted raises, and values of another shape than this version writes."""
 
 
 def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
@@ -44,22 +52,35 @@ def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:
     that is not such an archive, is damaged, or does not fit this version.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_kind(archive)
-            manifest = json.loads(_read(archive, "manifest.json"))
-            _check_whole(archive, manifest)
-            identity = UUID(manifest["campaign_id"])
-            if has_campaign(unit, identity):
-                return identity, False
-            rows = json.loads(_read(archive, "rows.json"))
-            _check_annotations(rows.get("annotations", ()), identity)
-            insert_rows(unit, gather({**rows, **_recorded(rows)}))
-            _insert_chunks(unit, archive)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
-        raise InvalidError("archive_invalid", f"This is not a campaign archive of format {FORMAT}: {error}.") from error
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, refusing_unfit():
+            return _load(unit, archive)
+    except UNREADABLE as error:
+        message = f"This is not a campaign archive of format {FORMAT}: {_said(error)}. {AGAIN}"
+        raise InvalidError("archive_invalid", message) from error
+
+
+def _load(unit: Unit, archive: zipfile.ZipFile) -> tuple[UUID, bool]:
+    _check_kind(archive)
+    manifest = _object(archive, "manifest.json")
+    _check_whole(archive, manifest)
+    identity = UUID(manifest["campaign_id"])
+    if has_campaign(unit, identity):
+        return identity, False
+    rows = _object(archive, "rows.json")
+    _check_tables(rows)
+    _check_annotations(rows.get("annotations", ()), identity)
+    gathered = gather({**rows, **_recorded(rows)})
+    _check_belonging(gathered, identity)
+    insert_rows(unit, gathered)
+    _check_spec(unit, identity)
+    _insert_chunks(unit, archive, {UUID(row["id"]) for row in rows["runs"]})
     _judge_missing(unit, rows)
     keep_answers(unit, identity, reports.complete_runs_seen(unit, identity))
     return identity, True
+
+
+def _said(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
 
 
 def _check_kind(archive: zipfile.ZipFile) -> None:
@@ -85,17 +106,54 @@ def _check_annotations(rows: Sequence[dict[str, Any]], campaign_id: UUID) -> Non
         check_times(*(each and datetime.fromisoformat(each) for each in (row["from_at"], row["to_at"])))
 
 
-def _insert_chunks(unit: Unit, archive: zipfile.ZipFile) -> None:
+def _check_tables(rows: Mapping[str, Any]) -> None:
+    for name, table in rows.items():
+        if not (isinstance(table, list) and all(isinstance(row, dict) for row in table)):
+            raise ValueError(f"table {name} is no list of rows")
+
+
+def _check_belonging(rows: Mapping[str, Sequence[Mapping[str, Any]]], campaign_id: UUID) -> None:
+    """Every row is of this campaign, by itself or by its run: nothing of an archive may enter another one."""
+    if [UUID(row["id"]) for row in rows["campaigns"]] != [campaign_id]:
+        raise ValueError("it does not hold one campaign, the one of its manifest")
+    own = {UUID(row["id"]) for row in rows["runs"]}
+    for name in rows.keys() - {"campaigns"}:
+        for row in rows[name]:
+            campaign, run = row.get("campaign_id"), row.get("run_id")
+            is_own = (not campaign or UUID(campaign) == campaign_id) and (not run or UUID(run) in own)
+            if not is_own or not (campaign or run):
+                raise ValueError(f"table {name} has a row of another campaign")
+
+
+def _check_spec(unit: Unit, campaign_id: UUID) -> None:
+    try:
+        campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
+    except UNREADABLE as error:
+        raise ValueError(f"the campaign's spec cannot be read ({_said(error)})") from error
+
+
+def _insert_chunks(unit: Unit, archive: zipfile.ZipFile, of_runs: Collection[UUID]) -> None:
     own: set[tuple[Any, ...]] = set()
     for place in json.loads(_read(archive, "chunks.json")):
         chunk = _stored(place)
+        if chunk.run_id not in of_runs:
+            raise ValueError("a trace is of another campaign's run")
         if chunk.joined_to is None:
             own.add(chunk.place)
-            insert_chunk(unit, chunk, _read(archive, place["member"]))
+            insert_chunk(unit, chunk, _trace(archive, place["member"]))
         elif (*chunk.place[:3], chunk.joined_to) in own:
             insert_chunk(unit, chunk, None)
         else:
             raise ValueError(f"chunk {chunk.joined_to}, which {place['member']} is to begin with, is missing")
+
+
+def _trace(archive: zipfile.ZipFile, member: str) -> bytes:
+    content = _read(archive, member)
+    try:
+        check_parquet(content)
+    except InvalidError as error:
+        raise ValueError(f"trace {member} cannot be read ({error.message.rstrip('.')})") from error
+    return content
 
 
 def _judge_missing(unit: Unit, rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -163,6 +221,13 @@ def _stored(place: dict[str, Any]) -> StoredChunk:
         stored_at=in_utc(datetime.fromisoformat(place["stored_at"])),
         joined_to=place.get("joined_to"),
     )
+
+
+def _object(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+    found = json.loads(_read(archive, name))
+    if not isinstance(found, dict):
+        raise ValueError(f"{name} holds no object")
+    return found
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -39,6 +39,14 @@ def parquet_to_columns(data: bytes) -> Columns:
     return trace_columns([data])
 
 
+def check_parquet(data: bytes) -> None:
+    """InvalidError `parquet_invalid` for bytes whose schema is not that of a trace: integers alone. No data is read."""
+    with _refusing():
+        schema = pq.read_schema(pa.BufferReader(data))
+    if other := [field.name for field in schema if not pa.types.is_integer(field.type)]:
+        raise InvalidError("parquet_invalid", f"Column {other[0]} of this Parquet file holds no integers.")
+
+
 def row_batches(part: bytes) -> Iterator[Columns]:
     """A part's columns, some thousand rows at a time. InvalidError `parquet_invalid` for bytes that are not one."""
     for batch in _batches(part):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, func, insert, select, tuple_
+from sqlalchemy.exc import CompileError, DataError, IntegrityError, ProgrammingError, StatementError
 from sqlalchemy.sql.elements import KeyedColumnElement
 
 from downlink.domain.errors import InvalidError
@@ -51,6 +53,8 @@ LEFT_OUT = {
     ("events", "xact"),
     ("limits", "seconds"),
 }
+
+AGAIN = "Export it again on the server that has the campaign: `downlink campaigns export C --archive FILE`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,19 @@ def _place(unit: Unit, campaign_id: UUID) -> tuple[list[str], datetime | None, d
     )
     names, first, last = unit.session.execute(query.where(run.campaign_id == campaign_id)).one()
     return list(names or ()), first, last
+
+
+@contextmanager
+def refusing_unfit() -> Iterator[None]:
+    """InvalidError `archive_invalid` for values that the database does not take: a column without one, of another type, twice."""
+    try:
+        yield
+    except (CompileError, DataError, IntegrityError, ProgrammingError) as error:
+        raise _unfit(str(getattr(error, "orig", None) or error).partition("\n")[0]) from error
+    except StatementError as error:
+        if type(error) is not StatementError:  # the database's own: it may be away
+            raise
+        raise _unfit(str(error.orig).partition("\n")[0]) from error
 
 
 def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
@@ -202,4 +219,4 @@ def _from_json(column: KeyedColumnElement[Any], value: Any) -> Any:
 
 
 def _unfit(what: str) -> InvalidError:
-    return InvalidError("archive_invalid", f"This archive does not fit this version of Downlink: {what}.")
+    return InvalidError("archive_invalid", f"This archive does not fit this version of Downlink: {what}. {AGAIN}")
