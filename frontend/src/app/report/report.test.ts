@@ -35,7 +35,7 @@ describe('the method', () => {
       "95 % intervals of Student's t",
       'Each condition is compared with HyStart on, cycle by cycle',
       'asks about throughput in start-up and throughput in steady state. These alone are tested',
-      "version 5 of Downlink's analysis",
+      `version ${known('recorded').report.analysis_version} of Downlink's analysis`,
     ])
       expect(found).toContain(part)
     expect(found).not.toMatch(/undefined|null|NaN/)
