@@ -11,12 +11,15 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, SecretStr, computed_field, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 from downlink.domain.delivery import Networks, networks_of
 from downlink.domain.permission import Role
 from downlink.domain.provider import Admission, read_rules
 from downlink.domain.weather_source import EVERY_MIN, LEAST_EVERY_MIN, MOST_EVERY_MIN, WeatherSource, read_source
 
+DATABASE_DRIVER = "postgresql+psycopg"
 SECRETS = Path("/run/secrets")  # where containers find theirs
 TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
 
@@ -179,6 +182,16 @@ class Settings(BaseSettings):
     database_pool: Annotated[int, Field(ge=1, le=100)] = 16
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
+
+    @model_validator(mode="after")
+    def _check_database_url(self) -> Self:
+        try:
+            is_known = make_url(self.database_url.get_secret_value()).drivername == DATABASE_DRIVER
+        except (ArgumentError, ValueError):
+            is_known = False
+        if not is_known:  # not said what it is: there may be a password in it
+            raise ValueError(f"DOWNLINK_DATABASE_URL must be {DATABASE_DRIVER}://user@host/name")
+        return self
 
     @model_validator(mode="after")
     def _check_trace_store(self) -> Self:

@@ -1,14 +1,17 @@
 """Everything that a server keeps, copied into a folder, and back into an empty database.
 
 `database.dump` is PostgreSQL's, `traces/FOLDER/…` are the objects of the trace store, and `manifest.json` has the checksums of
-both. The manifest is written last: a folder without one is no backup.
+both. A folder gets its name when all of it is written: one without a manifest is no backup.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -44,12 +47,39 @@ class Backup:
 def back_up(units: UnitFactory, url: str, into: Path, now: datetime, tools: Path | None = None) -> Backup:
     """Copy one moment of the database, and then the objects that its rows name. url: of the database.
 
-    ConflictError where the folder exists. An object that goes meanwhile, with its campaign, is in `lost`.
+    ConflictError where the folder exists, InvalidError where it cannot be written. What a failed copy wrote is removed. An object
+    that goes meanwhile, with its campaign, is in `lost`.
     """
     try:
-        into.mkdir(mode=0o700, parents=True)
-    except FileExistsError as error:
-        raise ConflictError("backup_exists", f"{into} exists already; name a new folder.") from error
+        if into.exists():
+            raise ConflictError("backup_exists", f"{into} exists already; name a new folder.")
+        with _whole(into) as folder:
+            return _copy(units, url, folder, now, tools)
+    except OSError as error:
+        message = f"{into} cannot be written: {error.strerror}. Name a folder where you may write, on a disk with room."
+        raise InvalidError("backup_unwritable", message) from error
+
+
+@contextmanager
+def _whole(into: Path) -> Iterator[Path]:
+    """A folder beside it, only the owner's, that takes its name once all is written; on a failure nothing is left."""
+    new = [each for each in into.parents if not each.exists()]
+    beside: Path | None = None
+    try:
+        into.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{into.name}-", dir=into.parent))
+        yield beside
+        beside.rename(into)
+    except BaseException:
+        if beside:
+            shutil.rmtree(beside, ignore_errors=True)
+        with suppress(OSError):
+            for each in new:
+                each.rmdir()
+        raise
+
+
+def _copy(units: UnitFactory, url: str, into: Path, now: datetime, tools: Path | None) -> Backup:
     with dump.one_moment(units) as (unit, snapshot):
         dump.dump(url, snapshot, into / DATABASE, tools)
         migration, named = dump.migration(unit), dump.objects(unit)

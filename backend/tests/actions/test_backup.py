@@ -107,8 +107,12 @@ def test_a_copy_gives_the_same_answers(
 def test_what_is_no_whole_backup_is_refused_and_changes_nothing(
     lab: Lab, units: UnitFactory, database_url: str, empty_url: str, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "copy"
+    folder = tmp_path / "backups" / "copy"
+    with pytest.raises(UnavailableError, match="is not installed"):
+        back_up(units, database_url, folder, NOW, tmp_path / "gone")
+    assert not folder.parent.exists()
     back_up(units, database_url, folder, NOW, TOOLS)
+    assert (list(folder.parent.iterdir()), folder.stat().st_mode & 0o777) == ([folder], 0o700)
     with pytest.raises(ConflictError, match="exists already"):
         back_up(units, database_url, folder, NOW, TOOLS)
     with pytest.raises(ConflictError, match="has tables already"):

@@ -72,3 +72,27 @@ def test_with_an_admin_there_is_no_link_and_a_sentence_says_why(
     done = run("setup-link")
     assert done.stdout == ""
     assert "An admin already exists: sign in" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["bogus", "postgresql://h/x", "sqlite:///x", "postgresql+psycopg://h:hunter2/x", ""])
+@pytest.mark.parametrize("command", [("setup-link",), ("backup", "copy")], ids=lambda command: command[0])
+def test_an_address_that_is_none_of_a_database_is_said_in_a_sentence_without_it(
+    command: tuple[str, ...], url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", url)
+    with pytest.raises(InvalidError, match=r"^DOWNLINK_DATABASE_URL must be postgresql\+psycopg://") as refused:
+        run(*command)
+    assert "hunter2" not in refused.value.message
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", AWAY)
+    with pytest.raises(InvalidError, match=r"^/proc/x/y cannot be written: No such file or directory\. Name a folder"):
+        run("backup", "/proc/x/y")
+
+
+def test_a_backup_that_failed_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", AWAY)
+    with pytest.raises(UnavailableError, match="does not answer"):
+        run("backup", "new/copy")
+    assert list(folder.iterdir()) == []
