@@ -9,7 +9,7 @@ from datetime import datetime
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
-from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, unit_of
+from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, fault_of, unit_of
 
 MAX_BYTES = 16 * 2**20
 TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
@@ -86,7 +86,8 @@ def _observations(
             raise _refusal(f"Line {line} has no time.")
         at = _moment(row[time_at].strip(), zone, line)
         for place, (quantity, unit) in quantities.items():
-            value = _number(row[place] if place < len(row) else "", line, is_comma_decimal=is_comma_decimal)
+            cell = row[place] if place < len(row) else ""
+            value = _number(cell, quantity, line, is_comma_decimal=is_comma_decimal)
             if value is not None:
                 count += 1
                 if count > MOST_IN_FILE:
@@ -94,14 +95,18 @@ def _observations(
                 yield Observation(quantity, unit, source, at, value)
 
 
-def _number(cell: str, line: int, *, is_comma_decimal: bool) -> float | None:
+def _number(cell: str, quantity: str, line: int, *, is_comma_decimal: bool) -> float | None:
     text = cell.strip()
     if text.lower() in MISSING:
         return None
     try:
-        return float(text.replace(",", ".") if is_comma_decimal else text)
+        value = float(text.replace(",", ".") if is_comma_decimal else text)
     except ValueError:
         raise _refusal(f"Line {line}: {text[:40]!r} is not a number.") from None
+    fault = fault_of(value)
+    if fault:
+        raise _refusal(f"Line {line}, {quantity}: {fault}")
+    return value
 
 
 def _moment(text: str, zone: str | None, line: int) -> datetime:

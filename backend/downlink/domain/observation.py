@@ -18,6 +18,8 @@ MOST_QUANTITIES = 200
 """Of one link."""
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(days=1)
+MOST = 1e15
+"""The magnitude of a value. Nothing that is observed comes near it, and means over values up to it do not overflow."""
 UNITS = {
     "dish.obstruction_ratio": "ratio",
     "dish.currently_obstructed": "0 or 1",
@@ -63,6 +65,15 @@ def unit_of(quantity: str, said: str | None) -> str:
     return known or said or ""
 
 
+def fault_of(value: float) -> str | None:
+    """Why this is a value of no quantity, as an end of a sentence, and what to do; None for one that may be."""
+    if not math.isfinite(value):
+        return "the value is not a finite number; leave it out."
+    if abs(value) > MOST:
+        return f"{value:g} is beyond {MOST:g}, which no quantity reaches; correct it, or leave it out."
+    return None
+
+
 def check_observation(each: Observation, now: datetime) -> None:
     """InvalidError says what is wrong with it."""
     if not re.fullmatch(NAME, each.quantity):
@@ -75,8 +86,9 @@ def check_observation(each: Observation, now: datetime) -> None:
                 "observation_invalid", f"{each.quantity}: its {what} must be a text of 1 to {most} characters."
             )
     unit_of(each.quantity, each.unit)
-    if not math.isfinite(each.value):
-        raise InvalidError("observation_invalid", f"{each.quantity} at {each.at:%Y-%m-%d %H:%M}: not a finite number.")
+    fault = fault_of(each.value)
+    if fault:
+        raise InvalidError("observation_invalid", f"{each.quantity} at {each.at:%Y-%m-%d %H:%M}: {fault}")
     if not EARLIEST <= each.at <= now + AHEAD:
         raise InvalidError(
             "observation_invalid",

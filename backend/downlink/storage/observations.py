@@ -118,11 +118,12 @@ def forget(unit: Unit, before: datetime, most: int = 50_000) -> None:
     unit.session.execute(delete(LinkQuantity).where(LinkQuantity.last_at < before, is_empty))
 
 
+# A mean of values beyond the bound overflows. Some may be stored from before there was a bound.
 _BINS = text("""
     SELECT link, quantity, source, to_timestamp(avg(extract(epoch FROM at))), min(value), avg(value), max(value)
     FROM observations
     WHERE link = ANY(CAST(:links AS text[])) AND (CAST(:quantity AS text) IS NULL OR quantity = :quantity)
-    AND at >= :from_at AND at <= :to_at
+    AND at >= :from_at AND at <= :to_at AND abs(value) <= :most_value
     GROUP BY link, quantity, source, floor(extract(epoch FROM at - :from_at) / :step_s)
     ORDER BY link, quantity, source, 4 LIMIT :most
 """)
@@ -134,7 +135,7 @@ def bins(
     """What was observed in a span, in `count` stretches of time at most for each quantity and source."""
     step_s = max((to_at - from_at).total_seconds() / count, 0.001)
     values = {"links": list(links), "quantity": quantity, "from_at": from_at, "to_at": to_at, "step_s": step_s}
-    return [Bin(*row) for row in unit.session.execute(_BINS, {**values, "most": MOST_BINS})]
+    return [Bin(*row) for row in unit.session.execute(_BINS, {**values, "most": MOST_BINS, "most_value": domain.MOST})]
 
 
 MOST_BINS = 100_000
@@ -145,17 +146,17 @@ _RUN_MEANS = text("""
     )
     SELECT spans.id, known.quantity, known.source, coalesce(
         (SELECT avg(value) FROM observations AS seen WHERE seen.link = spans.link AND seen.quantity = known.quantity
-            AND seen.source = known.source AND at BETWEEN start_at AND end_at),
+            AND seen.source = known.source AND at BETWEEN start_at AND end_at AND abs(value) <= :most_value),
         (SELECT value FROM observations AS seen WHERE seen.link = spans.link AND seen.quantity = known.quantity
             AND seen.source = known.source AND at BETWEEN start_at - make_interval(secs => :near_s) AND start_at
-            ORDER BY at DESC LIMIT 1)
+            AND abs(value) <= :most_value ORDER BY at DESC LIMIT 1)
     ) FROM spans JOIN link_quantities AS known ON known.link = spans.link
 """)
 
 
 def run_means(unit: Unit, campaign_id: UUID, near_s: float, most: int) -> list[RunMean]:
     """Of each complete run what its link's quantities were: the mean over the run, else the last value of so many seconds before."""
-    values = {"campaign": campaign_id, "near_s": near_s, "most": most}
+    values = {"campaign": campaign_id, "near_s": near_s, "most": most, "most_value": domain.MOST}
     return [RunMean(*row) for row in unit.session.execute(_RUN_MEANS, values) if row[3] is not None]
 
 

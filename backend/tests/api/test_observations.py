@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from downlink.domain.observation import Observation
+from downlink.storage.observations import add_observations
 from tests.fixtures.fleet import SHORT
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
 RAIN = "weather.rain_mm_per_h"
+MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -60,6 +63,28 @@ def test_a_stations_file_is_imported_and_its_faults_named(lab: Lab, agents: list
     assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 0}
     assert lab.call("POST", path, {"text": "time\n"}, expect=422)["code"] == "station_unreadable"
     assert lab.call("POST", path, {"text": text, "time_zone": "Mars"}, expect=422)["code"] == "time_zone_unknown"
+
+
+def test_values_beyond_all_quantities_are_refused_and_older_ones_make_no_figure_fail(
+    lab: Lab, agents: list[ScriptedAgent]
+) -> None:
+    link = link_id(lab)
+    campaign = lab.launch(**SHORT, conditions=[{"name": "plain"}], timetable={"cycles": 2})
+    lab.drive(campaign, agents)
+    begun = datetime.fromisoformat(lab.call("GET", f"/campaigns/{campaign}/day")["runs"][0]["at"])
+    moments = [begun + timedelta(seconds=step) for step in (1, 2, 3)]
+    text = f"time,{RAIN}\n{moments[0].isoformat()},1.7e308\n"
+    said = lab.call("POST", f"/links/{link}/observations/import", {"text": text}, expect=422)
+    assert "Line 2" in said["message"]
+    assert observe(lab, agents[0], [(moments[0], 1e300)]).json()["code"] == "observation_invalid"
+    with lab.units() as unit:
+        values = zip(moments, (3.0, 1.7e308, 1.7e308), strict=True)
+        add_observations(unit, "geo", [Observation(RAIN, "mm/h", "station", at, value) for at, value in values])
+    span = "&".join(f"{name}={at:%Y-%m-%dT%H:%M:%SZ}" for name, at in (("from_at", begun), ("to_at", begun + MINUTE)))
+    for path in (f"/links/{link}/observations?points=1&{span}", f"/campaigns/{campaign}/quantities"):
+        (strip,) = lab.call("GET", path)["items"]
+        assert [each["high"] for each in strip["bins"]] == [3.0]
+    assert lab.call("GET", f"/campaigns/{campaign}/correlations")["items"][0]["n"] == 2
 
 
 def test_runs_are_shown_with_what_it_was_like_and_correlated_with_it(lab: Lab, agents: list[ScriptedAgent]) -> None:

@@ -61,6 +61,12 @@ def test_a_part_of_a_longer_file_names_the_lines_of_the_file_and_may_be_empty() 
         ("time,weather.rain_mm_per_h\n31.12.9999 23:59,2\n", {"zone": "America/New_York"}, "Line 2: .* in UTC"),
         ("time,weather.rain_mm_per_h\n2026-01-02T12:00Z,wet\n", {}, "Line 2: 'wet' is not a number"),
         ("time,weather.rain_mm_per_h\n2026-01-02T12:00Z,NA\n", {}, "No line"),
+        (
+            "time,modem.a [b]\n2026-01-02T12:00Z,1e15\n2026-01-02T12:01Z,-1.1e15\n",
+            {},
+            "Line 3, modem.a: -1.1e.15 is beyond",
+        ),
+        ("time,modem.a [b]\n2026-01-02T12:00Z,inf\n", {}, "Line 2, modem.a: .* not a finite"),
     ],
 )
 def test_what_cannot_be_read_says_where_and_what_to_do(text: str, options: dict[str, object], why: str) -> None:
@@ -75,6 +81,7 @@ def test_what_cannot_be_read_says_where_and_what_to_do(text: str, options: dict[
         ({"unit": ""}, "unit"),
         ({"source": "x" * 61}, "source"),
         ({"value": float("nan")}, "finite"),
+        ({"value": 1.1e15}, "modem.snr_db at 2026-01-02 12:00: 1.1e.15 is beyond 1e.15, .* leave it out"),
         ({"at": datetime(1999, 12, 31, tzinfo=UTC)}, "before the year 2000"),
         ({"at": datetime(2026, 1, 4, tzinfo=UTC)}, "in the future"),
     ],
