@@ -191,7 +191,8 @@ def take_call(
 
 def _moment(stamp: str, now: datetime) -> datetime:
     """DeniedError for what is not a moment of now."""
-    if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= 12):
+    # Eleven digits reach the year 5138, and twelve beyond the last one that can be read, 9999.
+    if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= 11):
         raise _denied()
     at = datetime.fromtimestamp(int(stamp), now.tzinfo)
     if abs(at - now) > CLOCKS_APART:

@@ -242,6 +242,7 @@ def test_who_does_not_know_the_secret_starts_nothing(lab: Lab) -> None:
         call(lab, campaign, secret, signed=""),
         call(lab, campaign, secret, signed=b"\xc3\xa9"),
         call(lab, "00000000-0000-0000-0000-000000000000", secret),
+        call(lab, campaign, secret, stamp=999_999_999_999),  # after the year 9999
         lab.client.post(f"{API}/campaigns/{campaign}/trigger/call"),
     ):
         assert answer.status_code == 401, answer.text
