@@ -60,7 +60,7 @@ study-controls: install ## As root, 45 minutes: every congestion control over GE
 STUDIES := 000 001 002 003 checks
 CAUSES := bbr
 # Paper 004's figures.
-FIGURE := 5a 5b 5c 6-low 6-high 7 parts several buffers
+FIGURE := 5a 5b 5c 6-low 6-high 6-day 7 parts several buffers
 
 .PHONY: studies
 studies: install ## As root, four hours on a quiet machine: the studies of docs/reproduction but 004, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on
@@ -71,7 +71,7 @@ $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)
 
 .PHONY: study-intcp study-004 $(FIGURE:%=study-004-%)
-study-intcp: $(FIGURE:%=study-004-%) ## As root, 15 to 80 minutes each: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
+study-intcp: $(FIGURE:%=study-004-%) ## As root, 15 to 105 minutes each: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
 
 $(FIGURE:%=study-004-%): study-%: install
 	@$(LAUNCH) study $* $(if $(FULL),--full)

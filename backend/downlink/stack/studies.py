@@ -48,6 +48,7 @@ STUDIES: Mapping[str, tuple[Part, ...]] = {
         Part("004-5c", 3),
         Part("004-6-low", 3),
         Part("004-6-high", 3),
+        Part("004-6-day", 24),
         Part("004-7", 3),
         Part("004-parts", 3),
         Part("004-several", 3),

@@ -64,7 +64,7 @@ def test_runs_that_are_missing_are_said() -> None:
 def test_what_was_not_run_is_said_with_what_to_type(tmp_path: Path) -> None:
     archive(tmp_path, "004-6-low", [])
     page = write(tmp_path, tmp_path / "study.md")
-    assert page.count("**Not run yet**") == 8
+    assert page.count("**Not run yet**") == 9
     assert '`make study-intcp FIGURE="5a"`' in page
     assert '`make study-intcp FIGURE="6-high"`' in page, "the other half of the figure is there"
 
