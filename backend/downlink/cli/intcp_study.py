@@ -115,7 +115,7 @@ def _shown(found: Intervals, n: int) -> str:
 
 def _parts(rows: Sequence[Row]) -> list[str]:
     """Each mechanism switched off, beside all of them on."""
-    return _beside(rows, "over all on", lambda own, all_on: _ratio(own, all_on))
+    return _beside(rows, "over all on", _ratio)
 
 
 def _day(rows: Sequence[Row]) -> list[str]:
