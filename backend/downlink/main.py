@@ -335,7 +335,7 @@ def run() -> None:
     try:
         app()
     except DownlinkError as error:
-        typer.echo(f"downlink: {error.message}", err=True)
+        note(f"downlink: {error.message}")
         sys.exit(EXIT_STATUS.get(type(error), 1))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -11,8 +11,9 @@ from downlink.actions.passwords import check_strength, hash_password, is_passwor
 from downlink.actions.secrets import API_TOKEN, PREFIX_SHOWN, SESSION, SETUP, hash_secret, make_secret
 from downlink.actions.tries import counted
 from downlink.domain.access import COMMAND_LINE, Actor, Caller
-from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
+from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 from downlink.domain.permission import SCOPES, Role, Verb
+from downlink.domain.text import is_one_line
 from downlink.settings import Settings
 from downlink.storage import access as rows
 from downlink.storage.tables import ApiToken, Session, User
@@ -23,6 +24,7 @@ FAILURES_PER_ADDRESS = 10
 FAILURES_PER_USER = 100
 """From all addresses together; those at which the user is signed in do not wait for it."""
 SHOWN_BROWSER_CHARS = 200
+MOST_NAME = 100
 
 
 def ensure_setup_token(unit: Unit, now: datetime) -> str | None:
@@ -177,6 +179,9 @@ def setup_link(settings: Settings) -> str | None:
 
 def create_token(settings: Settings, name: str, scopes: Sequence[str], days: int) -> str:
     """For the command line: a new API token."""
+    if not 1 <= len(name.strip()) <= MOST_NAME or not is_one_line(name):
+        message = f"A token's name has 1 to {MOST_NAME} characters on one line: say what it is for."
+        raise InvalidError("name_invalid", message)
     with _units(settings) as unit:
         return make_token(unit, name, scopes, datetime.now(UTC), days, actor=COMMAND_LINE)[1]
 

@@ -27,6 +27,7 @@ from downlink.domain.plan import Plan, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.domain.rerun import dues_after_pause
 from downlink.domain.tag import clean_tags
+from downlink.domain.text import without_controls
 from downlink.domain.trigger import QuantityHolds
 from downlink.storage import campaigns as rows
 from downlink.storage import line, links, observations, tables
@@ -147,7 +148,7 @@ def duplicate_campaign(
         raise ConflictError(
             "campaign_imported", "This campaign was made of files of other tools: it has no campaign file to copy."
         )
-    source = renamed(row.source, name or f"{row.name[:MAX_COPIED_NAME]} (copy)")
+    source = renamed(row.source, name or f"{without_controls(row.name[:MAX_COPIED_NAME])} (copy)")
     copy = create_campaign(unit, source, None, now, owner_id=owner_id)
     copy.tags = list(row.tags)
     return copy

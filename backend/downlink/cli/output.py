@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
 
+from downlink.domain.text import CONTROLS, without_controls
+
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], object]]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as the REST API gives it.")]
@@ -25,17 +27,23 @@ STATE_STYLES = {
 }
 
 
+def plain(text: str) -> str:
+    """Lines to print. What they quote may have been stored by anybody: nothing in it steers the terminal."""
+    return without_controls(text.replace("\r\n", "\n"), but="\n\t")
+
+
 def say(text: str) -> None:
-    typer.echo(text)
+    typer.echo(plain(text))
 
 
 def note(text: str) -> None:
     """A remark for people: on standard error, so that a pipe gets data alone."""
-    typer.echo(text, err=True)
+    typer.echo(plain(text), err=True)
 
 
 def print_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    said = json.dumps(value, indent=2, ensure_ascii=False)
+    typer.echo(CONTROLS.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", said))
 
 
 def show(rows: Sequence[Row], columns: Sequence[Column], as_json: bool, empty: str) -> None:
@@ -71,7 +79,7 @@ def _styled(cell: str) -> str:
 
 
 def _text(value: object) -> str:
-    return "" if value is None else str(value)
+    return "" if value is None else without_controls(str(value))
 
 
 def moment(iso: str | None) -> str:

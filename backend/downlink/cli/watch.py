@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from downlink.cli.client import Client
-from downlink.cli.output import megabits, say
+from downlink.cli.output import megabits, plain, say
 from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import UnavailableError
 from downlink.domain.run import ACTIVE, FINAL, RunState
@@ -116,8 +116,8 @@ def _bar(source: Iterator[State]) -> Iterator[State]:
         for campaign, runs in source:
             for run in runs:
                 if run["state"] not in (RunState.PLANNED, *ACTIVE) and seen.get(run["id"]) != run["state"]:
-                    progress.console.print(describe(run), highlight=False, markup=False)
+                    progress.console.print(plain(describe(run)), highlight=False, markup=False)
                 seen[run["id"]] = run["state"]
-            now = next((describe(run) for run in runs if run["state"] in ACTIVE), campaign["state"])
+            now = next((plain(describe(run)) for run in runs if run["state"] in ACTIVE), campaign["state"])
             progress.update(total, description=now, completed=campaign["runs_ended"], total=campaign["runs_total"])
             yield campaign, runs

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from downlink.domain.campaign import LEAST_PHASE_S
-from downlink.domain.text import is_storable
+from downlink.domain.text import is_one_line, is_storable
 
 MAX_SECONDS = 86_400.0
 WINDOW_NAME = r"[a-z][a-z0-9_]{0,39}"
@@ -23,6 +23,12 @@ def _whole(value: Any) -> Any:
 def _storable(text: str) -> str:
     if not is_storable(text):
         raise ValueError("not storable")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if not is_one_line(text):
+        raise ValueError("must be on one line, without tabs and control characters.")
     return text
 
 
@@ -47,7 +53,7 @@ WHOLE = BeforeValidator(_whole)
 STORABLE = AfterValidator(_storable)
 PhaseSeconds = Annotated[float, Field(strict=True, ge=LEAST_PHASE_S, le=MAX_SECONDS)]
 LaterSeconds = Annotated[float, Field(strict=True, ge=0, le=MAX_SECONDS)]
-Name = Annotated[str, Field(strict=True, min_length=1, max_length=200), STORABLE]
+Name = Annotated[str, Field(strict=True, min_length=1, max_length=200), AfterValidator(_one_line)]
 
 
 class Part(BaseModel):

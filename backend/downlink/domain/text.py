@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import re
 
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What steers a terminal or turns the direction of a line, line breaks and tabs, and what is no character of its own."""
+
 
 def is_storable(text: str) -> bool:
     """Whether a database takes the text: no zero character, no half of a surrogate pair."""
     return "\x00" not in text and not re.search("[\ud800-\udfff]", text)
+
+
+def is_one_line(text: str) -> bool:
+    """Whether the text may be a name: it takes one cell of a table, and steers nothing that shows it."""
+    return not CONTROLS.search(text)
+
+
+def without_controls(text: str, but: str = "") -> str:
+    """The text to show: a replacement character for each control character but those named."""
+    return CONTROLS.sub(lambda found: found[0] if found[0] in but else "\N{REPLACEMENT CHARACTER}", text)

@@ -96,3 +96,10 @@ def test_a_backup_that_failed_leaves_nothing(folder: Path, monkeypatch: pytest.M
     with pytest.raises(UnavailableError, match="does not answer"):
         run("backup", "new/copy")
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "x" * 101])
+def test_a_token_has_a_name_of_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", AWAY)
+    with pytest.raises(InvalidError, match="A token's name has 1 to 100 characters on one line"):
+        run("token", "create", name)

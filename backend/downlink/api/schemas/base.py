@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer, create_model
 
 from downlink.domain.moment import in_utc, moment_text
-from downlink.domain.text import is_storable
+from downlink.domain.text import is_one_line, is_storable, without_controls
 
 
 def storable(text: str) -> str:
@@ -21,12 +21,19 @@ def storable(text: str) -> str:
 
 def refuse_controls(text: str) -> str:
     """ValueError for characters that steer a terminal, and for what cannot be stored."""
-    if any((ord(c) < 32 and c not in "\n\t") or ord(c) == 127 for c in text):
+    if without_controls(text, but="\n\t\u2028\u2029") != text:
         raise ValueError("control characters are not allowed")
     return storable(text)
 
 
-Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(refuse_controls)]
+def one_line(text: str) -> str:
+    """ValueError for what is no name."""
+    if not is_one_line(text):
+        raise ValueError("line breaks, tabs and control characters are not allowed")
+    return text
+
+
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(one_line)]
 Text = Annotated[str, Field(max_length=4000), AfterValidator(refuse_controls)]
 SamplingName = Literal["polled", "per_ack"]
 SaidMoment = Annotated[AwareDatetime, AfterValidator(in_utc)]
