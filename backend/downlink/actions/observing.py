@@ -54,15 +54,20 @@ def import_station(
     zone: str | None,
     now: datetime,
     first_line: int | None = None,
-) -> tuple[int, int]:
-    """(values in the file, new ones) of a weather station's CSV, or of a part of it. InvalidError, NotFoundError."""
+) -> tuple[int, int, int]:
+    """(values in the file, new ones, those stored with another value) of a weather station's CSV, or of a part of it.
+
+    InvalidError, NotFoundError.
+    """
     link = links.find_link(unit, link_id)
     if link is None:
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")
     if zone:
         check_zone(zone)
     found = parse_station(text, source, columns, zone or link.time_zone, first_line)
-    return len(found), take_observations(unit, link.name, found, now)
+    stored = take_observations(unit, link.name, found, now)
+    differing = rows.count_differing(unit, link.name, found) if stored < len(found) else 0
+    return len(found), stored, differing
 
 
 def take_from_agent(unit: Unit, agent: Agent, link: str | None, found: Sequence[Observation], now: datetime) -> int:

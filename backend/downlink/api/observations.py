@@ -75,10 +75,10 @@ def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now)
 
     `station_unreadable` (422) names the line that cannot be read.
     """
-    values, stored = observing.import_station(
+    values, stored, differing = observing.import_station(
         unit, link_id, body.text, body.source, body.columns, body.time_zone, now, body.first_line
     )
-    return StationImported(values=values, stored=stored)
+    return StationImported(values=values, stored=stored, differing=differing)
 
 
 @router.get("/campaigns/{campaign_id}/quantities", responses=problems(401, 403, 404))

@@ -11,7 +11,8 @@ import typer
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect, pick
 from downlink.cli.output import AsJson, Column, moment, print_json, print_table, say, show
-from downlink.domain.errors import InvalidError, UnavailableError
+from downlink.codec.station_csv import parse_station
+from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
 
 app = typer.Typer(
     help="Weather and dish over time: import, list, correlate; the weather service that the server asks.",
@@ -82,20 +83,38 @@ def import_command(
         text = file.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
-    path = f"/links/{_id_of(client, link)}/observations/import"
-    made = {"values": 0, "stored": 0}
-    parts = list(_parts(text))
-    for first_line, part in parts:
-        body: dict[str, Any] = {"text": part, "source": source, "columns": columns, "time_zone": time_zone}
-        if len(parts) > 1:
-            body["first_line"] = first_line
-        made = {key: made[key] + value for key, value in client.post(path, body).items()}
-    if not made["values"]:
-        raise InvalidError("station_unreadable", "No line of it holds a value.")
+    found = pick(client.items("/links"), link, "link")
+    # The whole file is read before a part of it is sent: a wrong line leaves nothing behind.
+    parse_station(text, source, columns, time_zone or found["time_zone"], most=None)
+    path = f"/links/{found['id']}/observations/import"
+    made = _send(client, path, text, {"source": source, "columns": columns, "time_zone": time_zone})
     if as_json:
         print_json(made)
     else:
-        say(f"{made['values']} values, {made['stored']} of them new.")
+        say(_sentence(made))
+
+
+def _send(client: Client, path: str, text: str, said: dict[str, Any]) -> dict[str, int]:
+    """The file in its parts, and what became of its values. A refusal says what was stored before it."""
+    made = {"values": 0, "stored": 0, "differing": 0}
+    parts = list(_parts(text))
+    for first_line, part in parts:
+        body = {**said, "text": part, **({"first_line": first_line} if len(parts) > 1 else {})}
+        try:
+            answer = client.post(path, body)
+        except DownlinkError as error:
+            if not made["stored"]:
+                raise
+            message = f"{error.message} {made['stored']} values of lines before were stored; the same command again is safe."
+            raise type(error)(error.code, message, error.details) from error
+        made = {key: made[key] + answer.get(key, 0) for key in made}
+    return made
+
+
+def _sentence(made: dict[str, int]) -> str:
+    differing = made["differing"]
+    kept = f" {differing} differ from what is stored for their moments, which stays." if differing else ""
+    return f"{made['values']} values, {made['stored']} of them new.{kept}"
 
 
 def _id_of(client: Client, link: str) -> str:

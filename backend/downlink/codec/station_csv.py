@@ -16,6 +16,8 @@ TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
 MISSING = ("", "na", "nan", "null", "-", "--", "m")
 """How stations write that they have no value."""
 HEADER = re.compile(rf"\s*({NAME})\s*(?:\[([^\]]{{1,20}})\])?\s*")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""Python's own reading takes `1_000`, and digits of other scripts."""
 FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y%m%d%H%M")
 
 
@@ -25,12 +27,14 @@ def parse_station(
     columns: Mapping[str, str] | None = None,
     zone: str | None = None,
     first_line: int | None = None,
+    most: int | None = MOST_IN_FILE,
 ) -> list[Observation]:
-    """What the file says, in its order. Cells that are empty, or `NA`, `-` and the like, are left out.
+    """What the file says, in its order. Cells that are empty, or `NA`, `-` and the like, are left out; so is the same value said again.
 
     columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in
     which times without an offset are. first_line: the text is a part of a longer file, whose line of this number is the one behind
-    the header; a part may hold nothing. InvalidError `station_unreadable` names the line of the file.
+    the header; a part may hold nothing. most: values of it; None for any number.
+    InvalidError `station_unreadable` names the line of the file.
     """
     lines = text.lstrip("\ufeff").splitlines()
     if not lines:
@@ -39,11 +43,40 @@ def parse_station(
     rows = csv.reader(lines, delimiter=delimiter)
     header = [cell.strip() for cell in next(rows)]
     time_at, quantities = _read_header(header, columns or {})
-    placed = ((rows.line_num + (first_line or 2) - 2, row) for row in rows)
-    found = list(_observations(placed, source, time_at, quantities, zone, is_comma_decimal=delimiter != ","))
+    placed = _placed(rows, len(header), (first_line or 2) - 2, delimiter)
+    said = _observations(placed, source, time_at, quantities, zone, is_comma_decimal=delimiter != ",")
+    found = _once(said, most)
     if not found and first_line is None:
         raise _refusal("No line of it holds a value.")
     return found
+
+
+def _placed(rows: Iterator[list[str]], columns: int, before: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Each row that says anything, with its line. before: lines of the file that come before this part."""
+    for row in rows:
+        line = rows.line_num + before  # type: ignore[attr-defined]
+        if len(row) > columns:
+            cause = (
+                "Decimal commas need semicolons between the cells" if delimiter == "," else "Remove what is too much"
+            )
+            raise _refusal(f"Line {line} has {len(row)} cells, and line 1 names {columns} columns. {cause}.")
+        if any(cell.strip() for cell in row):
+            yield line, row
+
+
+def _once(said: Iterable[tuple[int, Observation]], most: int | None) -> list[Observation]:
+    """Each value, with its line until here. Two values of one moment would leave one of them out without a word."""
+    found: dict[tuple[str, datetime], tuple[int, Observation]] = {}
+    for line, each in said:
+        first, known = found.setdefault((each.quantity, each.at), (line, each))
+        if known.value != each.value:
+            raise _refusal(
+                f"Lines {first} and {line}: {known.value:g} and {each.value:g} as {each.quantity} at {each.at:%Y-%m-%d %H:%M:%S} UTC. "
+                "Remove one of them; if a clock was set back in between, write these times with their offset."
+            )
+        if most is not None and len(found) > most:
+            raise _refusal(f"It holds more than {most} values; split it.")
+    return [each for _, each in found.values()]
 
 
 def _read_header(header: Sequence[str], columns: Mapping[str, str]) -> tuple[int, dict[int, tuple[str, str]]]:
@@ -54,12 +87,15 @@ def _read_header(header: Sequence[str], columns: Mapping[str, str]) -> tuple[int
     for name in columns:
         if name not in header:
             raise _refusal(f"Line 1 names no column {name!r}. It names: {', '.join(header)[:200]}.")
-    quantities = {}
+    quantities: dict[int, tuple[str, str]] = {}
     for place, name in enumerate(header):
         said = HEADER.fullmatch(columns.get(name, name))
         if name in columns and not said:
             raise _refusal(f"{columns[name]!r} does not name a quantity: write it as in weather.rain_mm_per_h.")
         if said and place != time_at:
+            other = next((at for at, (quantity, _) in quantities.items() if quantity == said[1]), None)
+            if other is not None:
+                raise _refusal(f"Line 1: columns {other + 1} and {place + 1} are both {said[1]}; rename one of them.")
             quantities[place] = (said[1], unit_of(said[1], said[2]))
     if not quantities:
         known = ", ".join(name for name in UNITS if name.startswith("weather."))
@@ -77,11 +113,8 @@ def _observations(
     zone: str | None,
     *,
     is_comma_decimal: bool,
-) -> Iterator[Observation]:
-    count = 0
+) -> Iterator[tuple[int, Observation]]:
     for line, row in rows:
-        if not any(cell.strip() for cell in row):
-            continue
         if len(row) <= time_at:
             raise _refusal(f"Line {line} has no time.")
         at = _moment(row[time_at].strip(), zone, line)
@@ -89,20 +122,16 @@ def _observations(
             cell = row[place] if place < len(row) else ""
             value = _number(cell, quantity, line, is_comma_decimal=is_comma_decimal)
             if value is not None:
-                count += 1
-                if count > MOST_IN_FILE:
-                    raise _refusal(f"It holds more than {MOST_IN_FILE} values; split it.")
-                yield Observation(quantity, unit, source, at, value)
+                yield line, Observation(quantity, unit, source, at, value)
 
 
 def _number(cell: str, quantity: str, line: int, *, is_comma_decimal: bool) -> float | None:
     text = cell.strip()
     if text.lower() in MISSING:
         return None
-    try:
-        value = float(text.replace(",", ".") if is_comma_decimal else text)
-    except ValueError:
-        raise _refusal(f"Line {line}: {text[:40]!r} is not a number.") from None
+    value = read_number(text.replace(",", ".") if is_comma_decimal else text)
+    if value is None:
+        raise _refusal(f"Line {line}: {text[:40]!r} is not a number.")
     fault = fault_of(value)
     if fault:
         raise _refusal(f"Line {line}, {quantity}: {fault}")
@@ -123,8 +152,15 @@ def _moment(text: str, zone: str | None, line: int) -> datetime:
         raise _refusal(f"Line {line}: {text[:40]!r} {error}.") from None
 
 
+def read_number(text: str) -> float | None:
+    """A number as stations write it; None for what is none."""
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
 def read_moment(text: str) -> datetime | None:
     """A time as stations write it, with or without an offset; None for what is none."""
+    if not text.isascii():  # digits of other scripts would be read, too
+        return None
     for read in (datetime.fromisoformat, *(lambda text, form=form: datetime.strptime(text, form) for form in FORMATS)):  # noqa: DTZ007 - the zone follows
         try:
             return read(text)

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from downlink.codec.station_csv import MISSING, read_moment
+from downlink.codec.station_csv import MISSING, read_moment, read_number
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
 from downlink.domain.observation import Observation, check_observation
@@ -65,12 +65,12 @@ def _number(said: Any, wanted: Wanted) -> float | None:
     if isinstance(said, bool) or not isinstance(said, int | float | str):
         raise _no_number(wanted)
     try:
-        value = float(said) * wanted.factor
-    except (ValueError, OverflowError):
+        number = read_number(said.strip()) if isinstance(said, str) else float(said)
+    except OverflowError:
         raise _no_number(wanted) from None
-    if not math.isfinite(value):
+    if number is None or not math.isfinite(number * wanted.factor):
         raise _no_number(wanted)
-    return value
+    return number * wanted.factor
 
 
 def _no_number(wanted: Wanted) -> InvalidError:

@@ -17,7 +17,8 @@ MOST_IN_FILE = 200_000
 MOST_QUANTITIES = 200
 """Of one link."""
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-AHEAD = timedelta(days=1)
+AHEAD = timedelta(minutes=15)
+"""Clocks differ, and a mean may have the end of its interval as its moment."""
 MOST = 1e15
 """The magnitude of a value. Nothing that is observed comes near it, and means over values up to it do not overflow."""
 UNITS = {
@@ -90,7 +91,7 @@ def check_observation(each: Observation, now: datetime) -> None:
     if fault:
         raise InvalidError("observation_invalid", f"{each.quantity} at {each.at:%Y-%m-%d %H:%M}: {fault}")
     if not EARLIEST <= each.at <= now + AHEAD:
-        raise InvalidError(
-            "observation_invalid",
-            f"{each.quantity}: {each.at:%Y-%m-%d %H:%M} UTC is before the year 2000 or in the future; check the clock or the zone.",
-        )
+        ahead = f"more than {AHEAD.total_seconds() / 60:.0f} minutes in the future"
+        why = "before the year 2000" if each.at < EARLIEST else ahead
+        message = f"{each.quantity}: {each.at:%Y-%m-%d %H:%M} UTC is {why}; check the clock or the time zone."
+        raise InvalidError("observation_invalid", message)

@@ -75,16 +75,32 @@ AT_ONCE = 10_000
 def _insert(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
     stored = 0
     for start in range(0, len(found), AT_ONCE):
-        part = found[start : start + AT_ONCE]
-        values = {
-            "link": link,
-            "quantities": [each.quantity for each in part],
-            "sources": [each.source for each in part],
-            "moments": [each.at for each in part],
-            "values": [each.value for each in part],
-        }
-        stored += len(unit.session.execute(_INSERT, values).all())
+        stored += len(unit.session.execute(_INSERT, _arrays(link, found[start : start + AT_ONCE])).all())
     return stored
+
+
+def _arrays(link: str, found: Sequence[domain.Observation]) -> dict[str, object]:
+    return {
+        "link": link,
+        "quantities": [each.quantity for each in found],
+        "sources": [each.source for each in found],
+        "moments": [each.at for each in found],
+        "values": [each.value for each in found],
+    }
+
+
+_DIFFERING = text("""
+    SELECT count(*) FROM unnest(
+        CAST(:quantities AS text[]), CAST(:sources AS text[]), CAST(:moments AS timestamptz[]), CAST(:values AS float8[])
+    ) AS said(quantity, source, at, value) JOIN observations AS known USING (quantity, source, at)
+    WHERE known.link = :link AND known.value <> said.value
+""")
+
+
+def count_differing(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
+    """How many are stored with another value: what is stored stays."""
+    parts = (found[start : start + AT_ONCE] for start in range(0, len(found), AT_ONCE))
+    return sum(unit.session.execute(_DIFFERING, _arrays(link, part)).scalar_one() for part in parts)
 
 
 _FORGET = text("""

@@ -59,8 +59,10 @@ def test_what_an_agent_observes_is_stored_once_with_its_links_and_nobody_elses(
 def test_a_stations_file_is_imported_and_its_faults_named(lab: Lab, agents: list[ScriptedAgent]) -> None:
     path = f"/links/{link_id(lab)}/observations/import"
     text = f"time,{RAIN}\n2026-01-02T12:00Z,0.2\n2026-01-02T12:10Z,4.8\n"
-    assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 2}
-    assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 0}
+    assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 2, "differing": 0}
+    assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 0, "differing": 0}
+    other = text.replace("4.8", "4.9") + "2026-01-02T12:20Z,1\n"
+    assert lab.call("POST", path, {"text": other}) == {"values": 3, "stored": 1, "differing": 1}
     assert lab.call("POST", path, {"text": "time\n"}, expect=422)["code"] == "station_unreadable"
     assert lab.call("POST", path, {"text": text, "time_zone": "Mars"}, expect=422)["code"] == "time_zone_unknown"
 

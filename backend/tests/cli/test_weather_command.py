@@ -63,7 +63,15 @@ def test_a_long_file_goes_in_parts_and_a_refusal_names_its_own_line(
 
     assert take(lines) == "40 values, 40 of them new.\n"
     with pytest.raises(InvalidError, match="Line 52: 'much'"):
-        take([*lines[:50], "2026-01-02T00:50Z,much", *lines[51:]])
+        take(["2026-01-01T00:00Z,9", *lines[1:50], "2026-01-02T00:50Z,much", *lines[51:]])
+    changed = ["2026-01-01T00:00Z,9", *lines[1:5], lines[5].replace(",5", ",6"), *lines[6:]]
+    assert take(changed) == (  # nothing of the refused file was stored
+        "40 values, 1 of them new. 1 differ from what is stored for their moments, which stays.\n"
+    )
+    ahead = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    refused = r"in the future; .* 2 values of lines before were stored; the same command again is safe\."
+    with pytest.raises(InvalidError, match=refused):
+        take(["2026-01-01T00:01Z,9", *lines[1:50], "2026-01-01T00:02Z,9", *lines, f"{ahead},1"])
     with pytest.raises(InvalidError, match="No line"):
         take(lines[20:40])
 

@@ -9060,6 +9060,11 @@ export interface components {
              * @description Those that were new
              */
             stored: number;
+            /**
+             * Differing
+             * @description Those of a moment that has another value already, which stays
+             */
+            differing: number;
         };
         /**
          * StopRule

@@ -92,3 +92,4 @@ class StationBody(Body):
 class StationImported(Shape):
     values: int
     stored: int = Field(description="Those that were new")
+    differing: int = Field(description="Those of a moment that has another value already, which stays")

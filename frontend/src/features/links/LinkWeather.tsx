@@ -118,6 +118,7 @@ function StationForm({ link }: { link: Link }) {
       {send.data ? (
         <Text size="sm" role="status">
           {plural(send.data.values, 'value')}, {send.data.stored} of them new.
+          {send.data.differing > 0 ? ` ${send.data.differing} differ from what is stored for their moments, which stays.` : ''}
         </Text>
       ) : null}
       {send.error ? <ProblemAlert error={send.error} /> : null}
