@@ -105,7 +105,9 @@ def _send(client: Client, path: str, text: str, said: dict[str, Any]) -> dict[st
         except DownlinkError as error:
             if not made["stored"]:
                 raise
-            message = f"{error.message} {made['stored']} values of lines before were stored; the same command again is safe."
+            message = (
+                f"{error.message} {made['stored']} values of lines before were stored; the same command again is safe."
+            )
             raise type(error)(error.code, message, error.details) from error
         made = {key: made[key] + answer.get(key, 0) for key in made}
     return made

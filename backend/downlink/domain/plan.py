@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 
 from downlink.domain.allowance import Allowance, Month, month_of
 from downlink.domain.campaign import Campaign, Condition, FlowPlan, Phases, Split
@@ -13,6 +14,7 @@ from downlink.domain.control import ControlFault, HostControls
 from downlink.domain.link import Link
 from downlink.domain.one_host import find_contested
 from downlink.domain.placing import PlannedRun, agents_of, place_runs
+from downlink.domain.precision import relative_width
 from downlink.domain.run_size import run_bytes, run_duration_s
 
 
@@ -75,6 +77,8 @@ def plan_campaign(
         *_unfit(campaign, usable, controls or {}),
         *find_contested(campaign, usable, hosts or {}),
         *untimely,
+        *_never_fired(campaign, launched_at),
+        *_never_narrow(campaign),
         *_too_long(campaign, usable),
         *_left(runs, links, conditions, launched_at, allowances or {}),
         *_too_much(campaign, links, volumes, is_by_month=allowances is not None),
@@ -216,6 +220,32 @@ def _place(flow: FlowPlan, part: str) -> str:
     if isinstance(flow.transport, Split):
         return {"sender": "cc", "relay": "relay_cc"}.get(part, "transport")
     return "transport" if flow.passes_relays else "cc"
+
+
+def _never_fired(campaign: Campaign, launched_at: datetime | None) -> Iterator[Conflict]:
+    """A trigger whose last day is over before it may fire."""
+    trigger, start = campaign.trigger, campaign.timetable.start
+    if trigger is None or trigger.ends_at is None:
+        return
+    if launched_at and trigger.ends_at <= launched_at:
+        message = f"The trigger's last day, {trigger.until}, has passed; choose a later one, or leave it out."
+    elif start and trigger.ends_at <= start.after_days(0):
+        message = f"The trigger's last day, {trigger.until}, is over before the campaign's start at {start}; choose a later one."
+    else:
+        return
+    yield Conflict("trigger_over", message, True, place="trigger.until")
+
+
+def _never_narrow(campaign: Campaign) -> Iterator[Conflict]:
+    """Cycles that end before a width can be known: none of them can be spared."""
+    most = campaign.until.most_cycles if campaign.until else None
+    if most is not None and relative_width(most) is None:
+        least = next(runs for runs in count(most) if relative_width(runs) is not None)
+        message = (
+            f"How exactly a mean is known can be said from {least} cycles on: of {most} all are run, and their means have no interval. "
+            f"Write most_cycles: {least} or more."
+        )
+        yield Conflict("cycles_too_few", message, place="until.most_cycles")
 
 
 def _too_long(campaign: Campaign, links: Sequence[Link]) -> Iterator[Conflict]:

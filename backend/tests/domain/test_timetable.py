@@ -87,6 +87,28 @@ def test_the_29th_of_february_is_a_day_of_a_daily_campaign() -> None:
     ]
 
 
+def test_a_trigger_whose_last_day_is_over_first_is_not_launched() -> None:
+    def conflicts(until: str, start: str | None = None) -> list[tuple[str, bool]]:
+        timetable = {"cycles": 1, **({"start_at": start} if start else {})}
+        campaign = make_campaign(1, timetable=timetable, trigger={"when": {"call": True}, "until": until})
+        found = plan_campaign(campaign, {"geo": make_link()}, launched_at=NOW)
+        return [(each.code, each.is_blocking) for each in found.conflicts]
+
+    day = f"{NOW:%Y-%m-%d}"
+    assert conflicts(f"{NOW - timedelta(days=1):%Y-%m-%d}") == [("trigger_over", True)]
+    assert conflicts(day) == []
+    assert conflicts(day, f"{NOW + timedelta(days=1):%Y-%m-%d} 00:00 UTC") == [("trigger_over", True)]
+    assert conflicts(day, f"{day} 23:59 UTC") == []
+
+
+@pytest.mark.parametrize(("most", "wanted"), [(4, [("cycles_too_few", False)]), (5, [])])
+def test_a_preview_says_when_cycles_end_before_a_width_is_known(most: int, wanted: list[tuple[str, bool]]) -> None:
+    until = {"metric": "throughput_bps", "half_width_percent": 5, "most_cycles": most}
+    found = plan_campaign(make_campaign(1, timetable={}, until=until), {"geo": make_link()}, launched_at=NOW)
+    assert [(each.code, each.is_blocking) for each in found.conflicts] == wanted
+    assert all("from 5 cycles on: of 4 all" in each.message for each in found.conflicts)
+
+
 def test_what_the_clock_has_against_a_launch() -> None:
     assert codes(placed({"cycles": 1, "start_at": "2026-11-23 12:59 Europe/Madrid"})) == ["start_passed"]
     assert codes(placed({"cycles": 1, "opening_hours": [NIGHTS]}, zone=None)) == ["time_zone_missing"]
