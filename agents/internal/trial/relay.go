@@ -112,7 +112,7 @@ func refuseNeighbour(host netip.Addr, policy config.Policy) error {
 		}
 	}
 	if !policy.RelayPrivate && !isPublic(host) {
-		return refuse("%s is no address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (relay_private) does not let it relay there", host)
+		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (relay_private) does not let it relay there", host)
 	}
 	return nil
 }
