@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from downlink.actions.delivering import SWITCHED_OFF, envelope_of, note_outcome
 from downlink.courier.sending import Courier
 from downlink.domain.access import Actor
-from downlink.domain.delivery import Outcome, check_mail_address, check_url, shown_target
+from downlink.domain.delivery import Networks, Outcome, check_mail_address, check_reachable, check_url, shown_target
 from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
 from downlink.domain.notification import MOST_CHANNELS, ChannelKind, Topic, notice_of_test
 from downlink.storage import access, events, notifications
@@ -38,10 +38,13 @@ class Wanted:
 
 
 def make_channel(
-    unit: Unit, wanted: Wanted, now: datetime, *, actor: Actor, owner_id: UUID | None, has_mail: bool
+    unit: Unit, wanted: Wanted, now: datetime, *, actor: Actor, owner_id: UUID | None, has_mail: bool, allowed: Networks
 ) -> Channel:
-    """A channel that gets what happens from now on; of a webhook with the secret that its posts are signed with."""
-    check_target(wanted.kind, wanted.target)
+    """A channel that gets what happens from now on; of a webhook with the secret that its posts are signed with.
+
+    allowed: networks beside the public internet that may be posted to.
+    """
+    check_target(wanted.kind, wanted.target, allowed)
     if wanted.kind == "email" and not has_mail:
         raise ConflictError("mail_not_set_up", "This server sends no mail; an admin sets DOWNLINK_SMTP_HOST.")
     if wanted.is_own_only and owner_id is None:
@@ -67,16 +70,22 @@ def make_signing_secret() -> str:
     return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
-def check_target(kind: str, target: str) -> None:
-    """InvalidError where nothing could be sent to it."""
-    check_mail_address(target) if kind == "email" else check_url(target)
+def check_target(kind: str, target: str, allowed: Networks) -> None:
+    """InvalidError where nothing could be sent to it. Where a name leads is seen when it is called."""
+    if kind == "email":
+        check_mail_address(target)
+    else:
+        check_url(target)
+        check_reachable(target, allowed)
 
 
-def change_channel(unit: Unit, channel_id: UUID, changes: Mapping[str, Any], now: datetime, *, actor: Actor) -> Channel:
+def change_channel(
+    unit: Unit, channel_id: UUID, changes: Mapping[str, Any], now: datetime, *, actor: Actor, allowed: Networks
+) -> Channel:
     """Change what is named. Switched off, it forgets what was on its way; switched on, it begins anew."""
     channel = get_channel(unit, channel_id, is_locked=True)
     if "target" in changes:
-        check_target(channel.kind, changes["target"])
+        check_target(channel.kind, changes["target"], allowed)
     if changes.get("is_own_only") and channel.owner_id is None:
         raise InvalidError("nothing_owned", "This channel belongs to no account, which so owns no campaigns or links.")
     was_enabled = channel.is_enabled

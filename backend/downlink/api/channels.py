@@ -63,19 +63,27 @@ def create_channel(body: ChannelBody, caller: Manager, unit: UnitOfWork, setting
     """
     wanted = channels.Wanted(**{**body.model_dump(), "topics": tuple(sorted(set(body.topics)))})
     has_mail = settings.smtp_host is not None
-    row = channels.make_channel(unit, wanted, now, actor=caller.actor, owner_id=caller.account_id, has_mail=has_mail)
+    row = channels.make_channel(
+        unit,
+        wanted,
+        now,
+        actor=caller.actor,
+        owner_id=caller.account_id,
+        has_mail=has_mail,
+        allowed=settings.notify_networks,
+    )
     return ChannelCreated(**_channel(row, rows.owner_name(unit, row), None).model_dump(), secret=row.secret)
 
 
 @router.patch("/channels/{channel_id}", responses=problems(401, 403, 404))
 def change_channel(
-    channel_id: UUID, body: ChannelChange, caller: ChannelManager, unit: UnitOfWork, now: Now
+    channel_id: UUID, body: ChannelChange, caller: ChannelManager, unit: UnitOfWork, settings: Config, now: Now
 ) -> Channel:
     """Change it, or switch it off or on. Switched on, it gets what happens from then on."""
     changes = {key: value for key, value in body.model_dump(exclude_unset=True).items() if value is not None}
     if "topics" in changes:
         changes["topics"] = sorted(set(changes["topics"]))
-    row = channels.change_channel(unit, channel_id, changes, now, actor=caller.actor)
+    row = channels.change_channel(unit, channel_id, changes, now, actor=caller.actor, allowed=settings.notify_networks)
     return _shown(unit, row)
 
 

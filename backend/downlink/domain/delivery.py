@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +25,8 @@ _NAT64 = ip_network("64:ff9b::/96")
 _LOCAL_NAT64 = ip_network(
     "64:ff9b:1::/48"
 )  # translated within a site, in ways that the site chooses; `ipaddress` calls it global
+
+LOCALHOST = (ip_address("127.0.0.1"), ip_address("::1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +91,33 @@ def check_url(url: str) -> None:
     """InvalidError for what no notice can be posted to. Where the name leads is seen when it is called."""
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port
     except ValueError:
         raise _invalid("This is not an address: write https://host/path.") from None
     if len(url) > MOST_URL or any(ord(each) <= 32 or ord(each) == 127 for each in url):
         raise _invalid("An address has no blanks, and at most 2,000 characters.")
     if parts.scheme not in ("https", "http") or not host:
         raise _invalid("The address must begin with https:// and name a host.")
+    if port == 0:
+        raise _invalid("The address has port 0, which nobody listens on: leave it out or write another one.")
     if parts.username is not None or parts.fragment:
         raise _invalid("The address must have neither a user nor a fragment (#).")
+
+
+def check_reachable(url: str, allowed: Networks) -> None:
+    """InvalidError where it is plain without a look-up that nothing is sent to: addresses in numbers, this host, and http."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").removesuffix(".")
+    addresses: Sequence[Address]
+    try:
+        addresses = LOCALHOST if host == "localhost" else (ip_address(host),)
+    except ValueError:
+        addresses = ()
+    if addresses and not any(may_be_called(each, allowed) for each in addresses):
+        raise _invalid(f"{host} is not on the public internet: an admin names its network in DOWNLINK_NOTIFY_ALLOW.")
+    may_be_named = any(is_named(each, allowed) for each in addresses) if addresses else bool(allowed)
+    if parts.scheme != "https" and not may_be_named:
+        raise _invalid("Outside of the networks in DOWNLINK_NOTIFY_ALLOW only https is called: write https://.")
 
 
 def check_mail_address(address: str) -> None:

@@ -13,6 +13,9 @@ NIGHT_FROM = time(22)
 NIGHT_TO = time(6)
 """Night by the clock, 22:00 to 06:00: it is meant for when people use a link little, not for where the sun stands."""
 
+NO_PLACES = frozenset({"localtime", "Factory"})
+"""Files beside the zones: what this host is set to, and a host that is not set up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Night:
@@ -50,7 +53,7 @@ def moment_of(zone: ZoneInfo, local: datetime, *, is_last: bool = False) -> date
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(available_timezones())
+    return frozenset(available_timezones()) - NO_PLACES
 
 
 def nights(name: str, from_at: datetime, to_at: datetime) -> list[Night]:

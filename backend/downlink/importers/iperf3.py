@@ -92,7 +92,7 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
 
 def _started_at(start: Mapping[str, Any]) -> datetime | None:
     stamp = start.get("timestamp")
-    return moment_of_unix(stamp.get("timesecs")) if isinstance(stamp, Mapping) else None
+    return moment_of_unix(stamp.get("timesecs"), "start.timestamp.timesecs") if isinstance(stamp, Mapping) else None
 
 
 def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | None:

@@ -19,6 +19,7 @@ LARGEST = 2**61
 """Sums of two such numbers still fit into 64 bits."""
 MICROSECONDS = 1_000_000
 MAX_DURATION_S = 7 * 24 * 3600
+MAX_SHOWN = 40
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
 IPV4 = re.compile(r"(?<![\d.])(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}(?![\d.])")
@@ -71,9 +72,15 @@ def moment(value: object) -> datetime | None:
         return None
 
 
-def moment_of_unix(seconds: object) -> datetime | None:
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 2**33:
+def moment_of_unix(seconds: object, where: str) -> datetime | None:
+    """None where it is not said; UnreadableError for what is no moment of Unix time, whose bounds `checked_start` has."""
+    if seconds is None:
         return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 2**33:
+        shown = repr(seconds)[:MAX_SHOWN]
+        raise UnreadableError(
+            f"{where} is {shown}; it must lie between {EARLIEST:%Y-%m-%d} and now, in seconds since 1970"
+        )
     return datetime.fromtimestamp(seconds, UTC)
 
 

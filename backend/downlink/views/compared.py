@@ -22,15 +22,17 @@ from downlink.domain.compared import (
     several,
     unlike,
 )
-from downlink.domain.errors import NotFoundError
+from downlink.domain.errors import InvalidError, NotFoundError
+from downlink.domain.metric import LISTED, QUANTITIES
 from downlink.storage import campaigns
 from downlink.storage.compared import RunFacts, count_complete, run_facts
 from downlink.storage.tables import Campaign
 from downlink.storage.unit import Unit
-from downlink.views.values import stored_sides
+from downlink.views.values import check_phase, stored_sides
 
 HOST_FACTS = {"kernel": "kernel", "version": "agent", "qdisc": "queueing discipline", "offloads": "offloads"}
 UNPAIRED = ("mean", "low", "high", "degrees", "n", "n_base")
+NAMES = tuple(dict.fromkeys((*QUANTITIES, *(each.name for each in LISTED))))
 MEANS = ("mean", "low", "high", "sd", "n")
 CSV_COLUMNS = (
     "campaign_id", "campaign", "link", "condition", "flow", "cc", "phase", "metric", "within_s", *MEANS,
@@ -120,6 +122,9 @@ def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: st
     picked = [side.picked for side in sides]
     base = find_baseline([side.name for side in sides], baseline)
     places = offered(picked)
+    _check_phase(sides, phase)
+    if metric not in {*NAMES, *(each for _, each in places)}:
+        raise InvalidError("metric_unknown", f"There is no {metric}; there are: {', '.join(NAMES)}.")
     compared = compare_picked(picked, base, [place for place in places if place[0] == phase])
     return {
         "baseline": sides[base].name.text,
@@ -130,6 +135,11 @@ def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: st
         "compared": [each.to_dict() for each in compared],
         "unlike": [asdict(each) for each in unlike([side.facts for side in sides])],
     }
+
+
+def _check_phase(sides: Iterable[Side], phase: str) -> None:
+    """One of any of the campaigns: the others have no values of it."""
+    check_phase(phase, [name for side in sides for name in campaigns.campaign_of(side.campaign).phases.names])
 
 
 def _shown(side: Side, place: tuple[str, str]) -> dict[str, Any]:
@@ -157,6 +167,8 @@ def comparison_csv(unit: Unit, texts: Sequence[str], baseline: str | None, phase
     sides = sides_of(unit, texts)
     picked = [side.picked for side in sides]
     base = find_baseline([side.name for side in sides], baseline)
+    if phase is not None:
+        _check_phase(sides, phase)
     places = [place for place in offered(picked) if phase in (None, place[0])]
     found = [each.to_dict() for each in compare_picked(picked, base, places)]
     lines = list(_lines(sides, sides[base], found))

@@ -29,6 +29,7 @@ from downlink.storage.tables import Exit, Run, RunFlow, SlowStart
 from downlink.storage.unit import Unit
 from downlink.traces import open_flow
 from downlink.views.flows import Flows, Group, complete_flows, run_ids
+from downlink.views.traces import refuse_backward
 
 ENDLESS_US = 2**62
 Span = tuple[int, int, int]
@@ -137,6 +138,7 @@ def run_exits(unit: Unit, run_id: UUID, from_s: float, to_s: float | None, point
     """A run's verdicts, flow by flow, with its curves between two times after each flow's first data byte."""
     run = runs.get_run(unit, run_id)
     span = (round(from_s * 1e6), ENDLESS_US if to_s is None else round(to_s * 1e6), points)
+    refuse_backward(span[0], span[1])
     found = {flow: list(rows) for flow, rows in groupby(judged.rows(unit, Exit, [run_id]), key=lambda row: row.flow)}
     started = {row.flow: row for row in judged.rows(unit, SlowStart, [run_id])}
     flows = [

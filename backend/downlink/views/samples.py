@@ -14,7 +14,7 @@ from downlink.domain.point import Point
 from downlink.domain.sample import TIME_FIELD, fields_of
 from downlink.storage import traces
 from downlink.storage.unit import Unit
-from downlink.views.traces import no_trace, refuse_removed
+from downlink.views.traces import no_trace, refuse_backward, refuse_removed
 
 MOST_COLUMNS = 16
 """Of one answer."""
@@ -61,9 +61,11 @@ class Wanted:
 
 
 def samples(unit: Unit, run_id: UUID, flow: int, point: Point, wanted: Wanted) -> Samples:
-    """NotFoundError `trace_not_found` until it is sealed; InvalidError `columns_unknown` for what no trace of this point holds."""
+    """NotFoundError `trace_not_found` until it is sealed; InvalidError `columns_unknown` for what no trace of this point holds,
+    `span_invalid` for an end before the beginning."""
     known = {field.name: field for field in fields_of(point) if field.name != TIME_FIELD}
     _refuse_unknown(wanted.columns, known, point)
+    refuse_backward(wanted.from_us, wanted.to_us)
     trace = traces.find_trace(unit, run_id, flow, point)
     if trace is None or trace.chunks == 0:
         raise no_trace(run_id, flow, point)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from downlink.codec.parquet import join_parquet, row_batches
 from downlink.codec.tables import columns_to_csv
-from downlink.domain.errors import NotFoundError
+from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.moment import moment_text
 from downlink.storage import runs, traces
 from downlink.storage.unit import Unit, UnitFactory
@@ -29,6 +29,13 @@ def trace_csv(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterat
             yield text if number == 0 else text.partition(b"\r\n")[2]
 
     return pieces()
+
+
+def refuse_backward(from_us: int, to_us: int | None) -> None:
+    """InvalidError `span_invalid` for a stretch that ends before it begins; None is the trace's end."""
+    if to_us is not None and to_us < from_us:
+        message = f"to_s ({to_us / 1e6:g}) lies before from_s ({from_us / 1e6:g}): give the earlier second as from_s."
+        raise InvalidError("span_invalid", message)
 
 
 def _parts(units: UnitFactory, run_id: UUID, flow: int, point: str) -> Iterator[bytes]:

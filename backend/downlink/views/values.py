@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -60,6 +60,8 @@ def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str 
     campaign = campaigns.find_campaign(unit, campaign_id)
     check_baseline(campaign, baseline)
     spec = campaigns.campaign_of(campaign)
+    if phase is not None:
+        check_phase(phase, spec.phases.names)
     primary = [place_of(name) for name in spec.primary_metrics]
     found = compare_runs(
         _in_phase(stored_sides(unit, campaign_id), phase, primary),
@@ -72,6 +74,13 @@ def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str 
     return CampaignStatistics(
         campaign_id, list(spec.primary_metrics), [each.to_dict() for each in found], stored["outliers"]
     )
+
+
+def check_phase(phase: str, names: Iterable[str]) -> None:
+    """InvalidError `phase_unknown`, with those that there are."""
+    known = dict.fromkeys(names)
+    if phase not in known:
+        raise InvalidError("phase_unknown", f"There is no phase {phase}; there are: {', '.join(known)}.")
 
 
 def check_baseline(campaign: Campaign, baseline: str) -> None:

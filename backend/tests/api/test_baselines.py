@@ -79,6 +79,12 @@ def test_what_is_no_condition_is_refused_with_those_that_are(lab: Lab, campaign:
         assert all(name in found["message"] for name in names(lab, campaign))
 
 
+def test_a_phase_that_the_campaign_does_not_have_is_refused(lab: Lab, campaign: str) -> None:
+    first = names(lab, campaign)[0]
+    refused = lab.call("GET", f"/campaigns/{campaign}/statistics?baseline={first}&phase=z", expect=422)
+    assert (refused["code"], "startup, steady, overall" in refused["message"]) == ("phase_unknown", True)
+
+
 def test_values_are_those_that_means_are_made_of(lab: Lab, campaign: str) -> None:
     shown = lab.call("GET", f"/campaigns/{campaign}/values?phase=steady&metric=throughput_bps")
     assert CampaignValues.model_validate(shown)

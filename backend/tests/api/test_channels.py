@@ -98,7 +98,13 @@ def test_mail_needs_a_mail_server(lab: Lab) -> None:
 
 def test_the_test_says_what_happened(lab: Lab) -> None:
     with WebReceiver([Answer(500)]) as receiver:
-        made = lab.call("POST", "/channels", {**WEBHOOK, "target": receiver.url()})
+        here = {**WEBHOOK, "target": receiver.url()}
+        assert "DOWNLINK_NOTIFY_ALLOW" in lab.call("POST", "/channels", here, expect=422)["message"]
+        set_up(lab, notify_allow="127.0.0.0/8")
+        made = lab.call("POST", "/channels", here)
+        set_up(lab, notify_allow="")
+        changed = lab.call("PATCH", f"/channels/{made['id']}", {"target": "https://10.0.0.1/"}, expect=422)
+        assert changed["code"] == "target_invalid"
         refused = lab.call("POST", f"/channels/{made['id']}/test")
         assert refused["is_sent"] is False
         assert "DOWNLINK_NOTIFY_ALLOW" in refused["detail"]

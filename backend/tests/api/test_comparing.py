@@ -123,6 +123,10 @@ def test_what_cannot_be_compared_is_refused_by_name(lab: Lab, campaign: str, mon
         assert asked(lab, first, wrong, expect=404)["code"] == "side_not_found"
     assert asked(lab, first, baseline=second, expect=422)["code"] == "baseline_unknown"
     assert asked(lab, *(f"{first}{n}" for n in range(9)), expect=422)["code"] == "request_invalid"
+    for path in ("/comparison", "/comparison.csv"):
+        refused = asked(lab, first, phase="z", path=path, expect=422)
+        assert (refused["code"], "startup, steady, overall" in refused["message"]) == ("phase_unknown", True)
+    assert asked(lab, first, metric="z", expect=422)["code"] == "metric_unknown"
     monkeypatch.setattr(compared, "MAX_RUNS", 3)
     for path in ("/comparison", "/comparison.csv"):
         refused = asked(lab, first, second, path=path, expect=422)

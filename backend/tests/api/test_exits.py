@@ -132,6 +132,12 @@ def test_curves_can_be_asked_for_closely(lab: Lab, campaign: str) -> None:
     assert all(6_000_000 <= each <= 8_000_000 for each in flow["curves"]["time_us"])
 
 
+def test_curves_to_before_their_beginning_are_refused(lab: Lab, campaign: str) -> None:
+    path = f"/runs/{lab.runs(campaign)[0]['id']}/exits"
+    assert lab.call("GET", f"{path}?from_s=5&to_s=1", expect=422)["code"] == "span_invalid"
+    assert lab.call("GET", f"{path}?from_s=5&to_s=5")
+
+
 def test_a_campaign_sums_up_its_complete_runs(lab: Lab, campaign: str) -> None:
     shown = lab.call("GET", f"/campaigns/{campaign}/exits")
     assert CampaignExits.model_validate(shown)

@@ -105,6 +105,7 @@ def test_the_receiver_and_the_link_have_their_own_fields(lab: Lab, run: dict[str
         ("1/sender", {"column": ["cwnd_segments"] * 17}, 422, "request_invalid"),
         ("1/sender", {"points": 10_001}, 422, "request_invalid"),
         ("1/sender", {"from_s": -1}, 422, "request_invalid"),
+        ("1/sender", {"from_s": 5, "to_s": 1}, 422, "span_invalid"),
         ("7/sender", {"column": "cwnd_segments"}, 404, "trace_not_found"),
     ],
 )

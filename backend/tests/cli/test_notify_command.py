@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 from downlink.cli import notify
 from downlink.cli.client import Access, Client
-from downlink.domain.errors import DownlinkError, NotFoundError, UnavailableError
+from downlink.domain.errors import DownlinkError, InvalidError, NotFoundError, UnavailableError
 from downlink.main import app
 from tests.fixtures.lab import Lab
 from tests.fixtures.receivers import WebReceiver
@@ -47,9 +47,14 @@ def test_a_channel_is_added_tested_listed_and_removed() -> None:
 
 
 def test_a_test_that_does_not_arrive_says_why() -> None:
-    run("add", "inside", "https://10.0.0.1/x", "--kind", "chat")
-    with pytest.raises(UnavailableError, match="DOWNLINK_NOTIFY_ALLOW"):
+    run("add", "inside", "https://127.0.0.1:1/x", "--kind", "chat")
+    with pytest.raises(UnavailableError, match="No connection"):
         run("test", "inside")
+
+
+def test_an_address_that_is_not_allowed_is_refused_at_once() -> None:
+    with pytest.raises(InvalidError, match="DOWNLINK_NOTIFY_ALLOW"):
+        run("add", "inside", "https://10.0.0.1/x", "--kind", "chat")
 
 
 def test_nobody_of_this_name() -> None:

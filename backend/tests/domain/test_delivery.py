@@ -19,6 +19,7 @@ from downlink.domain.delivery import (
     Message,
     chat_body,
     check_mail_address,
+    check_reachable,
     check_url,
     may_be_called,
     networks_of,
@@ -83,6 +84,40 @@ def test_networks_are_written_as_networks(text: str) -> None:
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidError):
         check_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "http://localhost/", "https://[::ffff:10.0.0.1]/"],
+)
+def test_an_address_that_is_never_posted_to_is_refused_at_once(url: str) -> None:
+    with pytest.raises(InvalidError, match="DOWNLINK_NOTIFY_ALLOW"):
+        check_reachable(url, [])
+    check_reachable(url, networks_of("127.0.0.0/8, ::1/128, 10.0.0.0/8"))
+    check_reachable("https://a.example/", [])
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed", "is_refused"),
+    [
+        ("http://8.8.8.8/", "10.0.0.0/8", True),
+        ("http://a.example/", "", True),
+        ("http://a.example/", "10.0.0.0/8", False),
+        ("http://10.0.0.1/", "10.0.0.0/8", False),
+        ("https://8.8.8.8/", "", False),
+    ],
+)
+def test_http_goes_to_named_networks_alone(url: str, allowed: str, is_refused: bool) -> None:
+    if is_refused:
+        with pytest.raises(InvalidError, match="only https"):
+            check_reachable(url, networks_of(allowed))
+    else:
+        check_reachable(url, networks_of(allowed))
+
+
+def test_no_port_is_0() -> None:
+    with pytest.raises(InvalidError, match="port"):
+        check_url("https://a.example:0/")
 
 
 @pytest.mark.parametrize("url", ["https://a.example/x?y=z", "http://10.0.0.1:8080/", "https://[2001:db8::1]:8443/x"])

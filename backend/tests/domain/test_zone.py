@@ -42,6 +42,12 @@ def test_what_is_no_zone_is_refused_and_has_no_nights(name: str) -> None:
     assert nights(name, at(1, 0), at(9, 0)) == []
 
 
+@pytest.mark.parametrize("name", ["localtime", "Factory"])
+def test_what_a_host_is_set_to_is_no_zone(name: str) -> None:
+    with pytest.raises(InvalidError, match="write an IANA name"):
+        check_zone(name)
+
+
 def test_known_zones_are_taken() -> None:
     check_zone("Europe/Madrid")
     check_zone("UTC")

@@ -126,6 +126,16 @@ def test_a_start_lies_between_2000_and_a_day_from_now(seconds: float, is_refused
         assert read().started_at == datetime.fromtimestamp(seconds, UTC)
 
 
+@pytest.mark.parametrize("seconds", [-5, 0, 99_999_999_999_999, 1e300, "x", True, [1]])
+def test_a_start_that_is_no_moment_is_refused_and_not_left_out(seconds: Any) -> None:
+    with pytest.raises(InvalidError, match=r"start\.timestamp\.timesecs is .* it must lie between 2000-01-01"):
+        import_file("x", iperf3(timesecs=seconds), NOW)
+
+
+def test_a_test_that_does_not_say_when_it_started_is_read() -> None:
+    assert import_file("x", iperf3(timesecs=None), NOW).started_at is None
+
+
 BOUNDED = [field for field in fields().values() if field.most is not None and field.name != "elapsed_us"]
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from downlink.actions import channels
 from downlink.domain.access import COMMAND_LINE
+from downlink.domain.delivery import networks_of
 from downlink.domain.notification import Topic
 from downlink.settings import Settings
 from downlink.stack.process import wait_until
@@ -25,7 +26,15 @@ __all__ = ["processes"]
 def channel_to(lab: Lab, url: str) -> Channel:
     wanted = channels.Wanted("ops", "webhook", url, (Topic.CAMPAIGN_ENDED,), False, 3, 5)
     with lab.units() as unit:
-        return channels.make_channel(unit, wanted, lab.now(), actor=COMMAND_LINE, owner_id=None, has_mail=False)
+        return channels.make_channel(
+            unit,
+            wanted,
+            lab.now(),
+            actor=COMMAND_LINE,
+            owner_id=None,
+            has_mail=False,
+            allowed=networks_of("127.0.0.0/8"),
+        )
 
 
 def is_hinted(lab: Lab) -> bool:
