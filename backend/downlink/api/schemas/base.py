@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer, create_model
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    PlainSerializer,
+    create_model,
+)
+from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 from downlink.domain.moment import in_utc, moment_text
 from downlink.domain.text import is_one_line, is_storable, without_controls
@@ -41,10 +51,40 @@ SaidMoment = Annotated[AwareDatetime, AfterValidator(in_utc)]
 Moment = Annotated[datetime, PlainSerializer(moment_text, when_used="json", return_type=str)]
 
 
-class Body(BaseModel):
-    """A request: unknown keys are refused."""
+class Form(BaseModel):
+    """Fields of a form, each of them a text: unknown ones are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def _literal(node: Any) -> Any:
+    """A schema of pydantic whose numbers and truth values are taken as they are written."""
+    if isinstance(node, list | tuple):
+        return type(node)(_literal(each) for each in node)
+    if not isinstance(node, dict):
+        return node
+    made = {key: value if key in ("metadata", "default") else _literal(value) for key, value in node.items()}
+    if made.get("type") == "bool":
+        made["strict"] = True
+    elif made.get("type") in ("int", "float"):
+        return no_info_before_validator_function(_number, made)
+    return made
+
+
+def _number(said: Any) -> Any:
+    if isinstance(said, bool | str):
+        raise ValueError("must be a number, not a text or a truth value")
+    return said
+
+
+class Body(Form):
+    """A request in JSON. True and "5" are no numbers, and 1 and "yes" are no truth values: what is read otherwise than it was
+    written may remove something for good. 5.0 is a whole number, since programs write those so."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        made: CoreSchema = _literal(handler(source))
+        return made
 
 
 class Shape(BaseModel):

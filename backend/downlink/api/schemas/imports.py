@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Body, Name, Shape
+from downlink.api.schemas.base import Form, Name, Shape
 
 
-class ImportFields(Body):
+class ImportFields(Form):
     """What a form may say beside its files. An empty field is one that was left out."""
 
     campaign: Name | None = Field(
