@@ -38,6 +38,10 @@ def shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, int) and abs(value) >= 10**30:  # Python refuses to spell the largest
         return "a number beyond all measure"
     text = repr(value)

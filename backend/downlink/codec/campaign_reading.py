@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import filterfalse
 from typing import Any
 
 from pydantic import ValidationError
@@ -73,7 +74,7 @@ def _judged(data: Mapping[str, Any]) -> Campaign | list[Problem]:
     try:
         file = CampaignFile.model_validate(data)
     except ValidationError as refused:
-        return [*map(_problem, refused.errors(include_url=False)), *problems]
+        return [*map(_problem, filterfalse(_is_other_form, refused.errors(include_url=False))), *problems]
     problems += _broken_rules(file)
     return problems or file.to_domain()
 
@@ -252,8 +253,17 @@ def _broken_probes(number: int, condition: ConditionPart, stop: StopPart) -> Ite
         senders.add(flow.sender)
 
 
+FORMS = ("list[", "dict[")
+"""How pydantic names the forms that a value of `vary` may have, within a place."""
+
+
+def _is_other_form(error: ErrorDetails) -> bool:
+    """Whether a mapping is told that it is no list: the other form says what is wrong with it."""
+    return any(str(part).startswith("list[") for part in error["loc"]) and isinstance(error["input"], Mapping)
+
+
 def _problem(error: ErrorDetails) -> Problem:
-    loc = [part for part in error["loc"] if part != "[key]"]
+    loc = [part for part in error["loc"] if part != "[key]" and not str(part).startswith(FORMS)]
     context = error.get("ctx", {})
     if error["type"] == "at_key":
         return Problem(_place([*loc, context["key"]]), context["message"])
@@ -263,7 +273,11 @@ def _problem(error: ErrorDetails) -> Problem:
     if error["type"] == "missing":
         return Problem(_place(loc), _required(node))
     own = str(context.get("error", ""))
-    return Problem(_place(loc), own if own.endswith(".") else f"must be {_wanted(node)}, not {shown(error['input'])}.")
+    return Problem(_place(loc), own if own.endswith(".") else f"must be {_wanted(node)}, not {_there(error['input'])}.")
+
+
+def _there(value: Any) -> str:
+    return f"one of {len(value)}" if isinstance(value, list) else shown(value)
 
 
 def _place(loc: Loc) -> str:
@@ -299,13 +313,19 @@ def _wanted(node: Mapping[str, Any]) -> str:
     if "pattern" in node:
         return f"a text of the form {node['pattern'].strip('^$')}"
     words = _WORDS.get(str(node.get("type")), "a mapping of keys to values")
-    return words.format_map({"minLength": 0, "maxLength": 200, **node})
+    return words.format_map({"minLength": 0, "maxLength": 200, **node, **_bounds(node)})
+
+
+def _bounds(node: Mapping[str, Any]) -> Mapping[str, str]:
+    """Without an exponent, as people write them."""
+    found = {name: node[name] for name in ("minimum", "maximum") if name in node}
+    return {name: f"{bound:.0f}" if float(bound).is_integer() else f"{bound:g}" for name, bound in found.items()}
 
 
 _WORDS = {
     "boolean": "true or false",
     "integer": "a whole number from {minimum} to {maximum}",
-    "number": "a number from {minimum:g} to {maximum:g}",
+    "number": "a number from {minimum} to {maximum}",
     "array": "a list of {minItems} to {maxItems}",
     "string": "a text of {minLength} to {maxLength} characters",
 }

@@ -11,6 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from downlink.codec.campaign_parts import shown
 from downlink.domain.campaign import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, SPLIT
 from downlink.domain.link import MAX_RECEIVERS
 from downlink.domain.setting import settings
@@ -42,11 +43,11 @@ class Expanded:
 def expand(data: Mapping[str, Any]) -> Expanded | str:
     """The data with a condition for each value, or what is wrong with `vary`, in a sentence."""
     vary, conditions = data.get("vary"), data.get("conditions")
-    if not isinstance(vary, Mapping) or not isinstance(conditions, list) or len(vary) != 1:
+    if not isinstance(vary, Mapping) or not isinstance(conditions, list) or not vary:
         return Expanded(data, ())  # the shape of the file says what is wrong
+    if len(vary) > 1 or not isinstance(next(iter(vary.values())), list):
+        return _no_single_list(vary) or Expanded(data, ())
     ((key, values),) = vary.items()
-    if not isinstance(values, list):
-        return Expanded(data, ())
     if len({str(value) for value in values}) < len(values):
         return f"{key} has a value twice; name each once."
     setter = _setters().get(key)
@@ -60,6 +61,16 @@ def expand(data: Mapping[str, Any]) -> Expanded | str:
     return Expanded(
         {**rest, "conditions": [condition for condition, _ in made]}, tuple(origin for _, origin in made), str(key)
     )
+
+
+def _no_single_list(vary: Mapping[Any, Any]) -> str | None:
+    """What is wrong; None for a value for each link."""
+    if len(vary) > 1:
+        return f"{' and '.join(map(str, vary))} cannot be varied at once: give one key with its values."
+    ((key, values),) = vary.items()
+    if isinstance(values, Mapping):
+        return None
+    return f"{key} needs a list of values, or a mapping of links to one value each, not {shown(values)}."
 
 
 def _made(conditions: list[Any], key: str, values: list[Any], setter: Setter) -> Iterator[tuple[Any, int]]:

@@ -117,6 +117,14 @@ def _part_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
         yield f"role {part}", Conflict("role_refused", message, True, place="links")
 
 
+def _what_helps(name: str) -> str:
+    """What every run sets cannot be left out."""
+    root = "Run the agent as root or with CAP_NET_ADMIN"
+    if name in ALWAYS_ASKED:
+        return f"Every run sets it. {root}, and allow the setting in its policy."
+    return f"{root}, allow the setting in its policy, or leave the setting out."
+
+
 def _settings_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
     side = use.part
     for name, value in use.asked.items():
@@ -124,8 +132,7 @@ def _settings_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
             here = host.facts["settings"].get(name)
             now = f"it is {here}" if here is not None else "this kernel does not have it now"
             message = (
-                f"{use.condition.name}, on {use.agent}: {name} cannot be set to {value} ({now}). "
-                "Run the agent as root, allow the setting in its policy, or leave the setting out."
+                f"{use.condition.name}, on {use.agent}: {name} cannot be set to {value} ({now}). {_what_helps(name)}"
             )
             place = "" if name in ALWAYS_ASKED else f"conditions[{use.number}].{side}.{name}"
             yield name, Conflict("setting_unwritable", message, True, place=place)

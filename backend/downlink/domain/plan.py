@@ -311,4 +311,7 @@ def _too_much(
 
 
 def _megabytes(volume: int) -> str:
+    """Less than one in kB or bytes, so that little is not written as nothing."""
+    if abs(volume) < 1e6:
+        return f"{volume / 1e3:.0f} kB" if abs(volume) >= 1e3 else f"{volume} bytes"
     return f"{volume / 1e6:,.0f} MB"

@@ -207,6 +207,8 @@ def test_a_campaign_may_use_all_of_an_allowance_and_of_its_limit() -> None:
     volume = 3 * 60 * 144_000_000 // 8
     assert conflicts(limits={"bytes": volume}) == []
     assert conflicts(limits={"bytes": volume - 1}) == ["limit_exceeded"]
+    [little] = plan_campaign(campaign_from_dict(file(limits={"bytes": 999})), {"geo": LINK}).conflicts
+    assert little.message.endswith("the campaign's limit is 999 bytes.")
     assert conflicts(replace(LINK, allowance_bytes=volume)) == []
     assert conflicts(replace(LINK, allowance_bytes=volume - 1)) == ["allowance_exceeded"]
 

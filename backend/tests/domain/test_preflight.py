@@ -83,6 +83,9 @@ def test_a_setting_that_is_as_asked_need_not_be_writable() -> None:
 def test_what_every_run_changes_must_be_writable_too() -> None:
     plain = campaign(conditions=[{"name": "plain"}])
     assert refused(plain, client=host(settings_writable=[])) == [("setting_unwritable", True, "")]
+    [found] = find_refused(plain, [GEO], {"client": host(settings_writable=[])})
+    assert "Every run sets it. Run the agent as root or with CAP_NET_ADMIN" in found.message
+    assert "leave the setting out" not in found.message
     ready = {**ROOT["settings"], "net.ipv4.tcp_no_metrics_save": "1"}  # type: ignore[dict-item]
     assert refused(plain, client=host(settings_writable=[], settings=ready)) == []
 
