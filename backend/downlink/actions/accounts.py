@@ -96,8 +96,9 @@ def _give(unit: Unit, used: Invitation, name: str, hashed: str, now: datetime) -
         rows.delete_sessions(unit, user.id)
         access.audit(unit, now, Actor("user", name, user.id), "change_password", name, user.id)
         return
-    if access.find_user(unit, name):
-        raise ConflictError("username_taken", f"There is an account called {name} already; choose another user name.")
+    taken = access.taken_name(unit, name)
+    if taken:
+        raise ConflictError("username_taken", f"There is an account called {taken} already; choose another user name.")
     user = access.add_user(unit, name, hashed, Role(used.role), now)
     access.audit(unit, now, Actor("user", name, user.id), "join", f"{name} as {used.role}", user.id)
 

@@ -96,9 +96,9 @@ def _join(unit: Unit, issuer: str, claims: Mapping[str, Any], role: Role, spare:
     if not access.has_user(unit):
         raise DeniedError("not_set_up", "This server has no admin yet; `downlink setup-link` makes the first account.")
     name = wanted_name(claims)
-    if access.find_user(unit, name):
+    if taken := access.taken_name(unit, name):
         message = (
-            f"There is an account called {name} already. If it is yours, sign in to it with its password and "
+            f"There is an account called {taken} already. If it is yours, sign in to it with its password and "
             "connect it under Access; else ask an admin."
         )
         raise ConflictError("provider_name_taken", message)

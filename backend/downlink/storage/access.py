@@ -22,6 +22,15 @@ def find_user(unit: Unit, username: str) -> User | None:
     return unit.session.scalar(select(User).where(User.username == username))
 
 
+def taken_name(unit: Unit, username: str) -> str | None:
+    """The user name that is this one, or differs from it by case alone; None where there is none.
+
+    Not compared in the database: what `lower` does there with letters beyond ASCII depends on its locale.
+    """
+    wanted = username.casefold()
+    return next((name for name in unit.session.scalars(select(User.username)) if name.casefold() == wanted), None)
+
+
 def add_user(unit: Unit, username: str, password_hash: str, role: Role, now: datetime) -> User:
     user = User(username=username, password_hash=password_hash, role=role, created_at=now)
     unit.session.add(user)

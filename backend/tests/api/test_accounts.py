@@ -72,6 +72,7 @@ def test_an_invitation_makes_one_account_with_its_role(lab: Lab) -> None:
     assert (shown["role"], shown["username"]) == ("operator", None)
     assert accept(client, secret, None).json()["code"] == "username_missing"
     assert accept(client, secret, "anna").json()["code"] == "username_taken"
+    assert accept(client, secret, "ANNA").json()["code"] == "username_taken"
     assert accept(client, secret, "olga").status_code == 201
     assert client.get(f"{API}/session").json()["username"] == "olga"
     for again in (accept(browser(lab), secret, "eve"), client.post(f"{API}/invitations/open", json={"secret": secret})):
