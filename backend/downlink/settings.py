@@ -11,8 +11,6 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, SecretStr, computed_field, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
 from downlink.domain.delivery import Networks, networks_of
 from downlink.domain.permission import Role
@@ -185,11 +183,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_database_url(self) -> Self:
-        try:
-            is_known = make_url(self.database_url.get_secret_value()).drivername == DATABASE_DRIVER
-        except (ArgumentError, ValueError):
-            is_known = False
-        if not is_known:  # not said what it is: there may be a password in it
+        if not _is_database(self.database_url.get_secret_value()):  # not said what it is: there may be a password in it
             raise ValueError(f"DOWNLINK_DATABASE_URL must be {DATABASE_DRIVER}://user@host/name")
         return self
 
@@ -347,6 +341,14 @@ class Settings(BaseSettings):
         """scheme://host[:port] as browsers send it in Origin."""
         parts = urlsplit(self.public_url)
         return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_database(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == DATABASE_DRIVER and f"{DATABASE_DRIVER}://" in url and (parts.port or 0) >= 0
+    except ValueError:  # of brackets and ports
+        return False
 
 
 def _with_password(url: SecretStr, password: SecretStr | None) -> str:

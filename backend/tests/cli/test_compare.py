@@ -54,7 +54,7 @@ def test_conditions_of_a_campaign_are_printed_with_their_differences(
         read = list(csv.DictReader(lines))
     assert {each["condition"] for each in read} == {"HyStart on", "HyStart off"}
     assert {each["phase"] for each in read} == {"startup", "steady", "overall"}
-    with pytest.raises(NotFoundError, match=r"there are: .*throughput_bps"):
+    with pytest.raises(InvalidError, match=r"there are: .*throughput_bps"):
         compare.compare_command(sides, phase="steady", metric="happiness")
 
 
