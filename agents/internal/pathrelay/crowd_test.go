@@ -199,13 +199,7 @@ func TestWhoSaysTheyAreAnotherHostChangesNothing(t *testing.T) {
 	c := gather(t, profile, 1, intcp.DefaultOptions())
 	c.run(4 * time.Second)
 	claim := func(at netip.AddrPort, enter func(p *emulate.Packet)) {
-		p := c.Fresh()
-		p.Data = p.Data[:headerBytes+intcp.OpenBytes]
-		p.SizeBytes, p.StopsAtSites = len(p.Data), true
-		putHeader(p.Data, at, here, 0)
-		clear(p.Data[headerBytes:])
-		p.Data[headerBytes], p.Data[headerBytes+1] = intcp.Version, 1 // an OPEN of no run
-		enter(p)
+		enter(openOfNoRun(c.Fresh(), at))
 	}
 	for _, at := range []netip.AddrPort{receiver, sender, here, c.further[0].at, c.further[1].at} {
 		claim(at, func(p *emulate.Packet) { c.fork.Enter(c.now, 1, p) })

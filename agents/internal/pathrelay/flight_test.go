@@ -156,6 +156,16 @@ func (f *flight) step(i int, from intcp.Address, text []byte) {
 	}
 }
 
+// openOfNoRun makes an OPEN of a packet, by a stranger who says to be at an address.
+func openOfNoRun(p *emulate.Packet, at netip.AddrPort) *emulate.Packet {
+	p.Data = p.Data[:headerBytes+intcp.OpenBytes]
+	p.SizeBytes, p.StopsAtSites = len(p.Data), true
+	putHeader(p.Data, at, here, 0)
+	clear(p.Data[headerBytes:])
+	p.Data[headerBytes], p.Data[headerBytes+1] = intcp.Version, 1
+	return p
+}
+
 // over is the payload's rate over a time, in bits a second.
 func (f *flight) over(lasting time.Duration) float64 {
 	before := f.Counts().InOrderBytes

@@ -84,13 +84,7 @@ func TestStrangersGetNothingOfTheRelays(t *testing.T) {
 	f.run(2 * time.Second)
 	held := len(f.relays.all)
 	for _, isUp := range []bool{false, true} {
-		p := f.Fresh()
-		p.Data = p.Data[:headerBytes+intcp.OpenBytes]
-		p.SizeBytes, p.StopsAtSites = len(p.Data), true
-		putHeader(p.Data, receiver, here, 0)
-		clear(p.Data[headerBytes:])
-		p.Data[headerBytes], p.Data[headerBytes+1] = intcp.Version, 1 // an OPEN of no run
-		f.wake = f.circuit.Enter(f.now, isUp, p, f.leave)
+		f.wake = f.circuit.Enter(f.now, isUp, openOfNoRun(f.Fresh(), receiver), f.leave)
 	}
 	f.run(f.now + time.Second)
 	require.Len(t, f.relays.all, held)

@@ -194,7 +194,7 @@ func checkBytes(order *protocol.Prepare, c config.Config) error {
 }
 
 // checkRates refuses a rate that is not held down rather than holding it down itself: the run would not be the one
-// that was asked for. INTCP is told its rate hop by hop in any case, and has what paced flows leave.
+// that was asked for. An INTCP node is asked for its rate hop by hop in any case, and has what paced flows leave.
 func checkRates(order *protocol.Prepare, c config.Config) error {
 	most := c.Policy.MaxRateBps
 	left := most

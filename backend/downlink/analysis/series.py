@@ -78,9 +78,9 @@ def sender_series(
     """
     bins = sender_bins(columns, first_byte_us, duration_s, last_byte_us)
     mss_bytes = _size(columns.get("snd_mss_bytes"))
-    is_from_acks = not is_full or columns.get("delivered_segments") is None or mss_bytes is None
-    acked, sent, again = (bins.rise(columns.get(name)) for name in ("acked_bytes", "sent_bytes", "retransmitted_bytes"))
-    counted = np.stack([acked if is_from_acks else _delivered(columns, bins, mss_bytes), acked, sent, again])
+    carried, is_from_acks = _carried(columns, bins, mss_bytes, is_full=is_full)
+    rising = [bins.rise(columns.get(name)) for name in ("acked_bytes", "sent_bytes", "retransmitted_bytes")]
+    counted = np.stack([carried, *rising])
     rows = {
         # The RTT samples themselves where every ACK is on record; a poll has the kernel's smoothed value alone.
         "rtt_ms": bins.mean_of_positive(columns.get(ACK_FIELD, columns.get("rtt_us"))) / 1e3,
@@ -93,14 +93,16 @@ def sender_series(
 
 def sender_throughput_bps(columns: Columns, bins: SecondBins, *, is_full: bool = True) -> Floats:
     """The throughput of `sender_series` alone."""
-    mss_bytes = _size(columns.get("snd_mss_bytes"))
-    is_from_acks = not is_full or columns.get("delivered_segments") is None or mss_bytes is None
-    carried = bins.rise(columns.get("acked_bytes")) if is_from_acks else _delivered(columns, bins, mss_bytes)
+    carried, _ = _carried(columns, bins, _size(columns.get("snd_mss_bytes")), is_full=is_full)
     return _rate_bps(carried, bins)
 
 
-def _delivered(columns: Columns, bins: SecondBins, mss_bytes: Size) -> Floats:
-    return bins.rise(columns.get("delivered_segments"), mss_bytes)
+def _carried(columns: Columns, bins: SecondBins, mss_bytes: Size | None, *, is_full: bool) -> tuple[Floats, bool]:
+    """The bytes that throughput counts, and whether they are those that were acknowledged."""
+    delivered = columns.get("delivered_segments")
+    if not is_full or delivered is None or mss_bytes is None:
+        return bins.rise(columns.get("acked_bytes")), True
+    return bins.rise(delivered, mss_bytes), False
 
 
 def _rate_bps(carried_bytes: Floats, bins: SecondBins) -> Floats:
