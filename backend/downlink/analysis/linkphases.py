@@ -109,17 +109,13 @@ def _share(part: float, whole: float) -> float:
 
 
 def flow_losses(
-    lost: Iterable[Mapping[str, Any]], receivers: Mapping[int, int], counted: Collection[int] | None
+    lost: Iterable[Mapping[str, Any]], flows: Iterable[int], counted: Collection[int]
 ) -> dict[int, dict[str, float | None]]:
-    """The quantities of `LOST` for each flow. receivers: of each flow the number of its receiver among the link's, from 1.
-
-    lost: packets by `flow`, `way` and `cause`, as the link counted them; thinned acknowledgements are no loss. counted: the flows
-    that it counted; one of them that is not in `lost` lost nothing, and of all others everything is None. Agents from before do not
-    say it: they counted the flows to the link's first receiver.
+    """The quantities of `LOST` for each flow. lost: packets by `flow`, `way` and `cause`, as the link counted them; thinned
+    acknowledgements are no loss. counted: the flows that it counted; one of them that is not in `lost` lost nothing, and of all
+    others everything is None.
     """
-    if counted is None:
-        counted = {flow for flow, receiver in receivers.items() if receiver == 1}
-    packets = {flow: dict.fromkeys((*CONGESTION, *OTHER, MOVING), 0) for flow in receivers}
+    packets = {flow: dict.fromkeys((*CONGESTION, *OTHER, MOVING), 0) for flow in flows}
     for each in lost:
         if each["way"] == WAY and each["flow"] in packets and each["cause"] in packets[each["flow"]]:
             packets[each["flow"]][each["cause"]] += each["packets"]

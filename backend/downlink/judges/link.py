@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from downlink.analysis.linkphases import Window, flow_losses, link_phases, phase_windows
 from downlink.analysis.phases import shared_end_s
@@ -30,13 +31,22 @@ def _windows(run: RunTrace) -> Mapping[str, Window]:
     return phase_windows(run.phases, shared_end_s(series, starts), end_s)
 
 
+def counted_flows(outcome: Mapping[str, Any], flows: Iterable[RunFlow]) -> Collection[int]:
+    """Those whose packets the link told apart. Agents that do not say it counted flows to its first receiver; of those over relays
+    they missed what was lost before the first one."""
+    said: Collection[int] | None = outcome.get("counted_flows")
+    if said is not None:
+        return said
+    return [flow.flow for flow in flows if flow.receiver_number == 1 and not flow.relays]
+
+
 def _losses(run: RunTrace) -> list[Row]:
     """A log that breaks off has not counted everything."""
     outcome = run.run.link_outcome
     if not outcome or outcome.get("detail"):
         return []
-    receivers = {each.flow.flow: each.flow.receiver_number for each in run.flows}
-    found = flow_losses(outcome["lost"], receivers, outcome.get("counted_flows"))
+    flows = [each.flow for each in run.flows]
+    found = flow_losses(outcome["lost"], [flow.flow for flow in flows], counted_flows(outcome, flows))
     return [{"flow": flow, **values} for flow, values in found.items()]
 
 

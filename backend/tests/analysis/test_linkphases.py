@@ -15,6 +15,8 @@ from downlink.analysis.linkphases import CONGESTION, MOVING, OTHER, flow_losses,
 from downlink.domain.campaign import Phases, Window
 from downlink.domain.metric import LINKED, LOST
 from downlink.domain.sample import link_fields
+from downlink.judges.link import counted_flows
+from downlink.storage.tables import RunFlow
 
 STEP_US = 10_000
 LOSSES = tuple(f"{cause}_bytes" for cause in (*CONGESTION, *OTHER))
@@ -161,7 +163,7 @@ def test_each_flow_has_its_own_losses() -> None:
         loss(1, "queue_full", 30), loss(1, "early_drop", 10), loss(1, "random_loss", 10), loss(1, "thinned", 99, "up"),
         loss(2, "outage", 4), loss(2, "outage", 7, "up"), loss(None, "queue_full", 5),
     ]  # fmt: skip
-    found = flow_losses(lost, {1: 1, 2: 1, 3: 1}, [1, 2, 3])
+    found = flow_losses(lost, [1, 2, 3], [1, 2, 3])
     assert set(found[1]) == set(LOST)
     assert (found[1]["lost_packets"], found[1]["congestion_share_percent"]) == (50.0, 80.0)
     assert (found[2]["outage_packets"], found[2]["congestion_share_percent"]) == (4.0, 0.0)
@@ -170,11 +172,14 @@ def test_each_flow_has_its_own_losses() -> None:
 
 def test_of_a_flow_that_the_link_did_not_count_nothing_is_known() -> None:
     lost = [loss(1, "queue_full", 30), loss(None, "random_loss", 4)]
-    found = flow_losses(lost, {1: 1, 2: 2, 3: 1, 4: 1}, [1, 3])
+    found = flow_losses(lost, [1, 2, 3, 4], [1, 3])
     assert found[2] == found[4] == dict.fromkeys(LOST)
     assert [found[flow]["lost_packets"] for flow in (1, 3)] == [30.0, 0.0]
 
 
-def test_agents_from_before_counted_the_flows_to_the_first_receiver() -> None:
-    found = flow_losses([loss(1, "queue_full", 30)], {1: 1, 2: 2, 3: 1}, None)
-    assert [found[flow]["lost_packets"] for flow in (1, 2, 3)] == [30.0, None, 0.0]
+def test_agents_from_before_counted_the_flows_to_the_first_receiver_without_relays() -> None:
+    to = ((1, 1, []), (2, 2, []), (3, 1, ["relay"]), (4, 1, None))
+    flows = [RunFlow(flow=flow, receiver_number=receiver, relays=relays) for flow, receiver, relays in to]
+    assert list(counted_flows({}, flows)) == [1, 4]
+    assert list(counted_flows({"counted_flows": [2]}, flows)) == [2]
+    assert list(counted_flows({"counted_flows": []}, flows)) == []
