@@ -161,8 +161,11 @@ func searchExits(bins []bin, rtt, width int64, version string) bool {
 	return before > 0 && 100*(before-delivered) > 25*before
 }
 
+// bestOptions are those of dl_cubic_best that its tests set.
+type bestOptions struct{ mergeUs, firstRound, lastRound int }
+
 // replayBest returns the record at which BEST decides and its threshold in segments, -1 for none.
-func replayBest(records []acks.Ack, mergeUs uint64) (int, uint32) {
+func replayBest(records []acks.Ack, options bestOptions) (int, uint32) {
 	var estimates []uint64
 	roundEnd, round := records[0].SndNxt, 1
 	last, bunchEnd := records[0], noAck
@@ -170,7 +173,7 @@ func replayBest(records []acks.Ack, mergeUs uint64) (int, uint32) {
 		if ack.AckRttUs < 0 {
 			continue
 		}
-		if mergeUs == 0 || ack.TimeNs/1000-last.TimeNs/1000 > mergeUs {
+		if options.mergeUs == 0 || ack.TimeNs/1000-last.TimeNs/1000 > uint64(options.mergeUs) {
 			if bunchEnd != noAck && last.CwndSegments >= 16 && len(estimates) < 300 {
 				estimates = append(estimates, estimateMbps(last, bunchEnd))
 			}
@@ -180,7 +183,7 @@ func replayBest(records []acks.Ack, mergeUs uint64) (int, uint32) {
 		if int32(ack.SndUna-roundEnd) > 0 {
 			round++
 			slices.Sort(estimates)
-			if round >= 4 && round <= 7 && len(estimates) > 0 {
+			if round >= options.firstRound && round <= options.lastRound && len(estimates) > 0 {
 				if median := estimates[len(estimates)/2]; median*uint64(ack.AckRttUs)/8/uint64(ack.SndMssBytes) > 0 {
 					return i + 1, uint32(median * uint64(ack.AckRttUs) / 8 / uint64(ack.SndMssBytes))
 				}

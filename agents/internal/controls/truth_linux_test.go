@@ -1,7 +1,6 @@
 package controls
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -94,13 +93,22 @@ func TestMeanAndDeviationEndSlowStartWhereTheirReplayDoes(t *testing.T) {
 }
 
 func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
-	for _, mergeUs := range []int{0, 5000} {
-		t.Run(fmt.Sprintf("merged %d us", mergeUs), func(t *testing.T) {
-			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
-			records := p.run(t, load(t, "dl_cubic_best", map[string]any{"merge_us": mergeUs}), "dl_cubic_best", 2*time.Second)
+	framed := func(profile *emulate.Profile) { profile.Up.Gap = &emulate.Gap{EveryS: 0.04, LengthMs: 39} }
+	for name, c := range map[string]struct {
+		options bestOptions
+		change  func(*emulate.Profile)
+	}{
+		"each acknowledgement":                  {bestOptions{0, 4, 7}, nil},
+		"merged 5 ms":                           {bestOptions{5_000, 4, 7}, nil},
+		"merged 20 ms, framed, in later rounds": {bestOptions{20_000, 7, 20}, framed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, c.change)
+			options := map[string]any{"merge_us": c.options.mergeUs, "first_round": c.options.firstRound, "last_round": c.options.lastRound}
+			records := p.run(t, load(t, "dl_cubic_best", options), "dl_cubic_best", 2*time.Second)
 			exit := exitOf(records)
 			require.NotEqual(t, noExit, exit)
-			decided, segments := replayBest(records, uint64(mergeUs))
+			decided, segments := replayBest(records, c.options)
 			require.Equal(t, decided, exit)
 			require.Equal(t, segments, records[exit].SsthreshSegments)
 			if segments > records[exit].CwndSegments {
@@ -108,28 +116,6 @@ func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A return channel with frames of 40 ms lets acknowledgements go in bunches: each alone shows the bunch's line rate,
-// merged ones the link's.
-func TestMergedAcknowledgementsShowTheLinksRateThroughAFramedReturnChannel(t *testing.T) {
-	hosttest.NeedRoot(t)
-	estimates := map[int]uint32{} // Mb/s, by merge_us
-	for _, mergeUs := range []int{0, 20_000} {
-		t.Run(fmt.Sprintf("merged %d us", mergeUs), func(t *testing.T) {
-			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, func(profile *emulate.Profile) {
-				profile.Up.Gap = &emulate.Gap{EveryS: 0.04, LengthMs: 39}
-			})
-			options := map[string]any{"merge_us": mergeUs, "first_round": 7, "last_round": 20}
-			records := p.run(t, load(t, "dl_cubic_best", options), "dl_cubic_best", 2*time.Second)
-			exit := exitOf(records)
-			require.NotEqual(t, noExit, exit)
-			estimates[mergeUs] = records[exit].DetectorValue
-			t.Logf("%d Mb/s", estimates[mergeUs])
-		})
-	}
-	require.InDelta(t, linkBps/1e6, estimates[20_000], 0.3*linkBps/1e6)
-	require.Greater(t, estimates[0], 2*estimates[20_000])
 }
 
 func TestHyblaGrowsByItsRTT(t *testing.T) {
