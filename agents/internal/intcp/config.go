@@ -6,7 +6,8 @@ import "time"
 type Policy struct {
 	MaxFlows      int     // of all neighbours
 	MaxCacheBytes int     // of all contents
-	MaxRateBps    float64 // to one neighbour, in bits of IP packets a second
+	MaxRateBps    float64 // of a flow to a neighbour, in bits of IP packets a second
+	RatedFlows    int     // that may have MaxRateBps each; more of them share what these have together. 0: any number
 	MaxAskBytes   uint32  // wanted by one range of an interest
 	MaxRefusals   int     // of strangers, a second
 }

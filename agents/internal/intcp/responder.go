@@ -106,12 +106,21 @@ func (s *responder) onInterest(now time.Duration, r *reader, p *interest) {
 }
 
 func (s *responder) grant(now time.Duration, r *reader, kbps uint32) {
-	rate := min(float64(kbps)*125, s.node.policy.MaxRateBps/8)
+	rate := min(float64(kbps)*125, s.node.mostBps()/8)
 	if before := r.granted(now); r.nextAt > now && rate > before { // what is left to wait passes at the new rate
 		r.nextAt = now + min(time.Duration(float64(r.nextAt-now)*before/rate), r.nextAt-now)
 	}
 	r.rate, r.heard, r.isExpired = rate, now, false
 	r.leaseUntil = now + max(4*s.rtt.smooth, leastLease)
+}
+
+// mostBps is what a flow may have. A neighbour that has a key may open more flows than were ordered.
+func (n *Node) mostBps() float64 {
+	most, rated, flows := n.policy.MaxRateBps, n.policy.RatedFlows, len(n.readers)
+	if rated == 0 || flows <= rated {
+		return most
+	}
+	return most * float64(rated) / float64(flows)
 }
 
 // want takes a range of bytes as the units that it touches, up to a limit, and says how many these are.

@@ -194,6 +194,37 @@ func TestPolicyLimitsWhatIsAsked(t *testing.T) {
 	require.ElementsMatch(t, []string{"", "refused: too_many_flows"}, []string{a, b})
 }
 
+// Each of three neighbours has a key, and one flow was ordered: they share its rate.
+func TestMoreFlowsThanOrderedGetNoMoreTogether(t *testing.T) {
+	const most = 5e6
+	w := newWorld(t, 4)
+	w.begin(testRun, DefaultOptions())
+	w.nodes[3].policy.MaxRateBps, w.nodes[3].policy.RatedFlows = most, 1
+	content := Content{Run: testRun, Name: testName, Length: 1 << 30, UnitBytes: MaxUnitBytes}
+	require.NoError(t, w.nodes[3].Publish(content, Stream{Seed: 1}, content.Length))
+	var consumers []*Consumer
+	for i := range 3 {
+		w.join(i, 3, link(20e6, 20*ms, 0), 1)
+		w.neighbours(testRun, i, 3)
+		consumers = append(consumers, w.consume(i, content, 1))
+	}
+	arrived := func() (of []float64, sum float64) {
+		for _, consumer := range consumers {
+			of = append(of, float64(consumer.Counts().ArrivedBytes)*8)
+			sum += of[len(of)-1]
+		}
+		return of, sum
+	}
+	w.run(3*time.Second, nil)
+	before, sumBefore := arrived()
+	w.run(8*time.Second, nil)
+	after, sumAfter := arrived()
+	require.InDelta(t, ceiling(most), (sumAfter-sumBefore)/5, 0.05*most)
+	for i := range after {
+		require.InDelta(t, ceiling(most)/3, (after[i]-before[i])/5, 0.1*most, "flow %d", i)
+	}
+}
+
 func TestACacheKeepsWithinItsLimitAndIsWiped(t *testing.T) {
 	c := newChain(t, 1, DefaultOptions(), 5_000_000, link(20e6, 20*ms, 0), link(50e6, 20*ms, 0))
 	c.nodes[1].cache.limitBytes = 1 << 20

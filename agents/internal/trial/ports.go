@@ -193,8 +193,8 @@ func (t *Trial) nodePolicy() intcp.Policy {
 		policy.MaxCacheBytes = int(owner.RelayCacheBytes)
 	}
 	if owner.MaxRateBps > 0 { // of all flows together
-		each, _ := intcpShareBps(t.order, owner.MaxRateBps)
-		policy.MaxRateBps = min(policy.MaxRateBps, float64(each))
+		each, askers := intcpShareBps(t.order, owner.MaxRateBps)
+		policy.MaxRateBps, policy.RatedFlows = min(policy.MaxRateBps, float64(each)), askers
 	}
 	return policy
 }

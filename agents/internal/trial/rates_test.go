@@ -46,6 +46,7 @@ func TestAllThatAHostSendsIsWithinItsOwnersRate(t *testing.T) {
 			require.NoError(t, err)
 			if _, askers := intcpShareBps(tr.order, most); askers > 0 {
 				require.InDelta(t, example.each, tr.nodePolicy().MaxRateBps, 0.5)
+				require.Equal(t, askers, tr.nodePolicy().RatedFlows)
 			}
 			require.NoError(t, checkRates(tr.order, config.Config{}), "no limit")
 		})
