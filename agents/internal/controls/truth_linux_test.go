@@ -232,10 +232,11 @@ func TestNohsIsStockCubicWithHyStartOff(t *testing.T) {
 	probe, ours := openProbe(t), load(t, "dl_cubic_nohs", nil)
 	setHyStart(t, "0")
 	var stock, nohs course
-	for range 3 {
+	for range 5 {
 		stock, nohs = shortCourse(t, probe, "cubic"), shortCourse(t, ours, "dl_cubic_nohs")
 		t.Logf("stock %+v, nohs %+v", stock, nohs)
-		if math.Abs(stock.capacityS-nohs.capacityS) < 0.15 && math.Abs(stock.peakSegments/nohs.peakSegments-1) < 0.1 {
+		if math.Abs(stock.capacityS-nohs.capacityS) < 0.15 && math.Abs(stock.peakSegments/nohs.peakSegments-1) < 0.1 &&
+			math.Abs(stock.steadyBps/nohs.steadyBps-1) < 0.1 {
 			break
 		}
 	}

@@ -68,7 +68,8 @@ func TestEveryProbeIsAnsweredAndSettledInOrder(t *testing.T) {
 	found := <-sent
 	require.NoError(t, found.err)
 	require.Equal(t, transfer.EndedStopRule, found.result.Ended)
-	require.InDelta(t, 25, len(found.probes), 6)
+	require.LessOrEqual(t, len(found.probes), 26)
+	require.Greater(t, len(found.probes), 5, "a busy machine leaves some out")
 	require.Len(t, arrivals, len(found.probes))
 	require.Equal(t, int64(transfer.ProbeBytes*len(found.probes)), plan.AppBytes.Load())
 	for i, probe := range found.probes {
