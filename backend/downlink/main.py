@@ -96,11 +96,11 @@ def _settings(**named: str) -> Settings:
 
 def _sentences(error: ValueError) -> str:
     """What a validation says, with the variables' names and without their values, which may be secrets."""
+    from downlink.codec.wording import fault_of
+
     if not hasattr(error, "errors"):
         return f"{error}."
-    found = [
-        ("_".join(map(str, each["loc"])), str(each["msg"]).removeprefix("Value error, ")) for each in error.errors()
-    ]
+    found = [("_".join(map(str, each["loc"])), fault_of(each)) for each in error.errors()]
     return "\n".join(f"DOWNLINK_{name.upper()}: {said}." if name else f"{said}." for name, said in found)
 
 

@@ -68,7 +68,7 @@ def _target(form: FormData) -> Target:
     try:
         said = ImportFields.model_validate({name: value for name, value in form.items() if name != "files" and value})
     except ValidationError as error:
-        raise RequestValidationError(error.errors(include_context=False)) from error
+        raise RequestValidationError(error.errors(include_url=False)) from error
     if said.campaign is not None and said.campaign_id is not None:
         raise InvalidError(
             "two_campaigns", "Give either campaign (a new one) or campaign_id (an existing one), not both."

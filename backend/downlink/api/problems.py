@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from downlink.api.body import TooLargeError
+from downlink.codec.wording import fault_of
 from downlink.domain.errors import (
     ConflictError,
     DeniedError,
@@ -82,7 +83,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
         errors = error.errors()[:MAX_PROBLEMS]
-        found = [{"place": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in errors]
+        found = [{"place": ".".join(map(str, item["loc"])), "message": fault_of(item)} for item in errors]
         if any(item["type"] == "json_invalid" for item in errors):
             return problem(400, "request_unreadable", "The body is not JSON.", {"problems": found})
         first = found[0]

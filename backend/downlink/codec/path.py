@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from downlink.codec.path_checks import check_rows
+from downlink.codec.wording import fault_of
 from downlink.domain.pathtrace import PATH_FIELDS, PATH_FORMAT, PathHeader, wrong
 
 MAX_PACKED_BYTES = 64 * 2**20
@@ -118,7 +119,7 @@ def _header_of(about: dict[str, Any]) -> PathHeader:
     except ValidationError as error:
         first = error.errors()[0]
         place = ", ".join(map(str, ("header", *first["loc"])))
-        raise wrong(place, str(first["msg"]).rstrip("."), AGAIN) from error
+        raise wrong(place, fault_of(first), AGAIN) from error
     written = header_document(header)
     if differing := sorted(_keys({**about, "asked": {}}) ^ _keys({**written, "asked": {}})):
         raise wrong(f"header, {differing[0]}", "the key is missing or unknown", AGAIN)

@@ -111,7 +111,7 @@ def test_a_header_hides_nothing() -> None:
         assert f"header, {key}" in refusal(by_hand({name: about[name] for name in about if name != key}, body))
     radio = {name: value for name, value in about["links"]["radio"].items() if name != "frequency_ghz"}
     assert "links.radio.frequency_ghz" in refusal(by_hand({**about, "links": {**about["links"], "radio": radio}}, body))
-    assert "header, seed" in refusal(by_hand({**about, "seed": "7"}, body))
+    assert "header, seed: must be a whole number" in refusal(by_hand({**about, "seed": "7"}, body))
     assert "least elevation" in refusal(by_hand({**about, "least_elevation_deg": 95}, body))
 
 

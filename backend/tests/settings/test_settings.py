@@ -74,9 +74,9 @@ def test_no_secret_is_shown() -> None:
         ({"WEATHER_URL": "https://a.example/?key=hunter2"}, "DOWNLINK_WEATHER_URL must begin with https:// and hold {latitude}"),
         ({"WEATHER_URL": PLACED}, "DOWNLINK_WEATHER_TIME: '' is no JSON pointer"),
         ({"WEATHER_URL": PLACED, "WEATHER_TIME": "/t"}, "DOWNLINK_WEATHER_QUANTITIES must name 1 to 50 quantities"),
-        ({"WEATHER_EVERY_MIN": "4"}, "DOWNLINK_WEATHER_EVERY_MIN: Input should be greater than or equal to 5."),
+        ({"WEATHER_EVERY_MIN": "4"}, "DOWNLINK_WEATHER_EVERY_MIN: must be at least 5."),
         ({"WEATHER_ALLOW": "lab"}, "DOWNLINK_WEATHER_ALLOW must be networks like 10.0.0.0/8, comma separated."),
-        ({"PORT": "http"}, "DOWNLINK_PORT: Input should be a valid integer"),
+        ({"PORT": "http"}, "DOWNLINK_PORT: must be a whole number."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_starts(variables: dict[str, str], sentence: str) -> None:
