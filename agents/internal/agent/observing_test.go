@@ -1,8 +1,11 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -23,13 +26,42 @@ import (
 // observer reads one modem page, and sends what it shows to a server that counts.
 type observer struct {
 	agent    *agent.Agent
+	waiting  string // the file of what the server does not have yet
 	reads    atomic.Int64
 	received atomic.Int64
+	// answer is the server's; a test may have another one.
+	answer func(w http.ResponseWriter, request protocol.ObservationsRequest)
+}
+
+// holds is how many values wait.
+func (o *observer) holds(t *testing.T) int {
+	content, err := os.ReadFile(o.waiting)
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	return bytes.Count(content, []byte("\n"))
+}
+
+// start runs until the test ends.
+func (o *observer) start(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = o.agent.WatchLink(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
 }
 
 func newObserver(t *testing.T) *observer {
 	t.Helper()
-	o := &observer{}
+	o := &observer{answer: func(w http.ResponseWriter, request protocol.ObservationsRequest) {
+		reply(w, map[string]int{"stored": len(request.Observations)})
+	}}
 	modem := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		o.reads.Add(1)
 		_, _ = w.Write([]byte("SNR: 12.5 dB"))
@@ -40,7 +72,7 @@ func newObserver(t *testing.T) *observer {
 		if json.NewDecoder(r.Body).Decode(&request) == nil && *request.Link == "geo" {
 			o.received.Add(int64(len(request.Observations)))
 		}
-		reply(w, map[string]int{"stored": len(request.Observations)})
+		o.answer(w, request)
 	}))
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "modem.yaml")
@@ -52,7 +84,7 @@ func newObserver(t *testing.T) *observer {
 	a, err := agent.New(c, agent.Parts{Version: "test", Log: slog.New(slog.DiscardHandler), Identity: config.Identity{AgentID: "a", Secret: "s"}, Host: settings.LinuxHost{}})
 	require.NoError(t, err)
 	a.HurryObserving()
-	o.agent = a
+	o.agent, o.waiting = a, filepath.Join(c.StateDir, "observations", "waiting.jsonl")
 	return o
 }
 
@@ -68,4 +100,18 @@ func TestAnAgentReadsWhileARunIsOnAndSendsAfterIt(t *testing.T) {
 	require.Eventually(t, func() bool { return o.received.Load() > 0 }, patience, 10*time.Millisecond)
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+func TestWhatTheServerHasIsForgotten(t *testing.T) {
+	o := newObserver(t)
+	o.start(t)
+	require.Eventually(t, func() bool { return o.received.Load() > 0 && o.holds(t) == 0 }, patience, 10*time.Millisecond)
+}
+
+func TestAnAnswerThatIsNotTheServersIsNoReceipt(t *testing.T) {
+	o := newObserver(t)
+	o.answer = func(w http.ResponseWriter, _ protocol.ObservationsRequest) { _, _ = w.Write([]byte("please sign in")) }
+	o.start(t)
+	require.Eventually(t, func() bool { return o.received.Load() > 2 }, patience, 10*time.Millisecond, "it is sent again")
+	require.Positive(t, o.holds(t))
 }

@@ -14,3 +14,8 @@ type ObservedValue struct {
 	At       Moment  `json:"at"`
 	Value    float64 `json:"value"`
 }
+
+// ObservationsReply answers them. Without Stored it is not the server's.
+type ObservationsReply struct {
+	Stored *int `json:"stored"`
+}

@@ -172,7 +172,12 @@ func (c *Client) PostEvent(ctx context.Context, runID string, body []byte) error
 
 // PostObservations delivers what dish and modem said.
 func (c *Client) PostObservations(ctx context.Context, request protocol.ObservationsRequest) error {
-	return c.postJSON(ctx, "/api/v1/agent/observations", request, nil, replyTimeout)
+	var reply protocol.ObservationsReply
+	err := c.postJSON(ctx, "/api/v1/agent/observations", request, &reply, replyTimeout)
+	if err == nil && reply.Stored == nil {
+		err = &StatusError{Status: http.StatusOK}
+	}
+	return err
 }
 
 // Hush closes the connections that are not in use: even an idle one sends probes.
