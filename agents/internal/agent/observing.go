@@ -130,15 +130,32 @@ func (a *Agent) sendSome(ctx context.Context, store *observe.Store) (more bool, 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go a.cancelWhenBusy(ctx, cancel)
-	err = a.gate.Pass(ctx, func(ctx context.Context) error { return a.client.PostObservations(ctx, request) })
+	var reply protocol.ObservationsReply
+	err = a.gate.Pass(ctx, func(ctx context.Context) (err error) {
+		reply, err = a.client.PostObservations(ctx, request)
+		return err
+	})
+	a.sayRefused(reply, len(next))
 	if refused, isAnswer := errors.AsType[*uplink.StatusError](err); isAnswer && refused.IsOurs() && refused.Status == http.StatusUnprocessableEntity {
-		a.log.Error("the server takes some of what was observed never; it is dropped", "values", len(next), "error", err)
+		a.log.Error("the server takes none of what was observed; it is dropped", "values", len(next), "error", err)
 		err = nil
 	}
 	if err != nil {
 		return false, err
 	}
 	return true, store.Done()
+}
+
+// sayRefused says what is lost, and why.
+func (a *Agent) sayRefused(reply protocol.ObservationsReply, sent int) {
+	if reply.RefusedCount == 0 {
+		return
+	}
+	var why []string
+	for _, each := range reply.Refused {
+		why = append(why, each.Message)
+	}
+	a.log.Error("the server never takes some of what was observed; it is dropped", "values", reply.RefusedCount, "of", sent, "why", why)
 }
 
 // cancelWhenBusy ends a call when the agent is given something to do.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,8 +30,27 @@ type observer struct {
 	waiting  string // the file of what the server does not have yet
 	reads    atomic.Int64
 	received atomic.Int64
+	log      heard
 	// answer is the server's; a test may have another one.
 	answer func(w http.ResponseWriter, request protocol.ObservationsRequest)
+}
+
+// heard is what an agent logs.
+type heard struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (h *heard) Write(line []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.Write(line)
+}
+
+func (h *heard) text() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.String()
 }
 
 // holds is how many values wait.
@@ -81,7 +101,7 @@ func newObserver(t *testing.T) *observer {
 	c := config.Default()
 	c.Server, c.Name, c.StateDir, c.LockDir, c.DataHost = server.URL, "a", t.TempDir(), t.TempDir(), "127.0.0.1"
 	c.Observe.Link, c.Observe.ModemPages = "geo", []string{file}
-	a, err := agent.New(c, agent.Parts{Version: "test", Log: slog.New(slog.DiscardHandler), Identity: config.Identity{AgentID: "a", Secret: "s"}, Host: settings.LinuxHost{}})
+	a, err := agent.New(c, agent.Parts{Version: "test", Log: slog.New(slog.NewTextHandler(&o.log, nil)), Identity: config.Identity{AgentID: "a", Secret: "s"}, Host: settings.LinuxHost{}})
 	require.NoError(t, err)
 	a.HurryObserving()
 	o.agent, o.waiting = a, filepath.Join(c.StateDir, "observations", "waiting.jsonl")
@@ -114,4 +134,17 @@ func TestAnAnswerThatIsNotTheServersIsNoReceipt(t *testing.T) {
 	o.start(t)
 	require.Eventually(t, func() bool { return o.received.Load() > 2 }, patience, 10*time.Millisecond, "it is sent again")
 	require.Positive(t, o.holds(t))
+}
+
+func TestWhatTheServerRefusesIsDroppedAndSaid(t *testing.T) {
+	o := newObserver(t)
+	o.answer = func(w http.ResponseWriter, request protocol.ObservationsRequest) {
+		refused := []protocol.RefusedValue{{Place: 0, Code: "observation_invalid", Message: "modem.snr_db is in dBm on geo, and not in dB."}}
+		stored := len(request.Observations) - 1
+		reply(w, protocol.ObservationsReply{Stored: &stored, RefusedCount: 1, Refused: refused})
+	}
+	o.start(t)
+	require.Eventually(t, func() bool { return o.received.Load() > 0 && o.holds(t) == 0 }, patience, 10*time.Millisecond)
+	require.Contains(t, o.log.text(), "it is dropped")
+	require.Contains(t, o.log.text(), "modem.snr_db is in dBm on geo")
 }

@@ -17,5 +17,14 @@ type ObservedValue struct {
 
 // ObservationsReply answers them. Without Stored it is not the server's.
 type ObservationsReply struct {
-	Stored *int `json:"stored"`
+	Stored       *int           `json:"stored"`
+	RefusedCount int            `json:"refused_count,omitempty"`
+	Refused      []RefusedValue `json:"refused,omitempty"` // the first ones
+}
+
+// RefusedValue is one that the server never takes. Place counts from 0 in the request.
+type RefusedValue struct {
+	Place   int    `json:"place"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }

@@ -170,14 +170,14 @@ func (c *Client) PostEvent(ctx context.Context, runID string, body []byte) error
 	return c.call(ctx, http.MethodPost, path, body, nil, nil, replyTimeout)
 }
 
-// PostObservations delivers what dish and modem said.
-func (c *Client) PostObservations(ctx context.Context, request protocol.ObservationsRequest) error {
+// PostObservations delivers what dish and modem said. The reply says what of it the server never takes.
+func (c *Client) PostObservations(ctx context.Context, request protocol.ObservationsRequest) (protocol.ObservationsReply, error) {
 	var reply protocol.ObservationsReply
 	err := c.postJSON(ctx, "/api/v1/agent/observations", request, &reply, replyTimeout)
 	if err == nil && reply.Stored == nil {
 		err = &StatusError{Status: http.StatusOK}
 	}
-	return err
+	return reply, err
 }
 
 // Hush closes the connections that are not in use: even an idle one sends probes.

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from downlink.codec.station_csv import parse_station
-from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
+from downlink.domain.errors import ConflictError, DeniedError, DownlinkError, InvalidError, NotFoundError
 from downlink.domain.observation import MOST_QUANTITIES, Observation, check_observation
 from downlink.domain.zone import check_zone
 from downlink.storage import links
@@ -16,11 +16,18 @@ from downlink.storage.tables import Agent
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit, lock
 
+OBSERVATIONS = "observations"
+"""The lock of whoever stores some: units and the number of quantities are looked at first."""
+
 
 def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> int:
     """Store what is new of it; how many that were. Nothing is stored where anything is wrong: InvalidError, ConflictError."""
-    lock(unit, "observations")
+    lock(unit, OBSERVATIONS)
     check_observations(unit, link, found, now)
+    return _store(unit, link, found)
+
+
+def _store(unit: Unit, link: str, found: Sequence[Observation]) -> int:
     stored = rows.add_observations(unit, link, found) if found else 0
     if stored:
         order_work(unit)  # a trigger may wait for it
@@ -29,19 +36,35 @@ def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: 
 
 def check_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> None:
     """InvalidError or ConflictError for what a link does not take."""
-    for each in found:
-        check_observation(each, now)
+    faults = faults_of(unit, link, dict(enumerate(found)), now)
+    if faults:
+        raise faults[min(faults)]
+
+
+def faults_of(unit: Unit, link: str, found: Mapping[int, Observation], now: datetime) -> dict[int, DownlinkError]:
+    """Why a link does not take some of these, by their places."""
     known = {(row.quantity, row.source): row.unit for row in rows.list_quantities(unit, [link])}
-    for each in found:
-        said = known.setdefault((each.quantity, each.source), each.unit)
-        if said != each.unit:
-            raise InvalidError(
-                "observation_invalid",
-                f"{each.quantity} of {each.source} is in {said} on {link}, and not in {each.unit}.",
-            )
-    if len(known) > MOST_QUANTITIES:
+    faults: dict[int, DownlinkError] = {}
+    for place, each in found.items():
+        try:
+            check_observation(each, now)
+            _check_known(known, link, each)
+        except DownlinkError as fault:
+            faults[place] = fault
+    return faults
+
+
+def _check_known(known: dict[tuple[str, str], str], link: str, each: Observation) -> None:
+    """Notes a quantity that the link did not have, as long as it takes further ones."""
+    key = (each.quantity, each.source)
+    if key not in known and len(known) >= MOST_QUANTITIES:
         raise ConflictError(
             "quantities_full", f"{link} has {MOST_QUANTITIES} quantities already; it takes no further ones."
+        )
+    said = known.setdefault(key, each.unit)
+    if said != each.unit:
+        raise InvalidError(
+            "observation_invalid", f"{each.quantity} of {each.source} is in {said} on {link}, and not in {each.unit}."
         )
 
 
@@ -70,10 +93,13 @@ def import_station(
     return len(found), stored, differing
 
 
-def take_from_agent(unit: Unit, agent: Agent, link: str | None, found: Sequence[Observation], now: datetime) -> int:
+def take_from_agent(
+    unit: Unit, agent: Agent, link: str | None, found: Mapping[int, Observation], now: datetime
+) -> tuple[int, dict[int, DownlinkError]]:
     """What an agent observed of the links that it receives for; of the named one alone where it names one.
 
-    DeniedError where it receives for no such link.
+    How many values were new, and why some were not taken, by their places: whoever observes over weeks loses nothing to a
+    single value. DeniedError where it receives for no such link.
     """
     own = [
         each.name
@@ -85,4 +111,10 @@ def take_from_agent(unit: Unit, agent: Agent, link: str | None, found: Sequence[
         raise DeniedError(
             "link_not_own", f"{agent.name} is not the receiver of {which}; make the link first, or correct `link`."
         )
-    return sum(take_observations(unit, name, found, now) for name in own)
+    stored, refused = 0, dict[int, DownlinkError]()
+    lock(unit, OBSERVATIONS)
+    for name in own:
+        faults = faults_of(unit, name, found, now)
+        stored += _store(unit, name, [each for place, each in found.items() if place not in faults])
+        refused = faults | refused
+    return stored, refused

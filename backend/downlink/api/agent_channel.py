@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from uuid import UUID
 
+import structlog
 from fastapi import APIRouter, Body, Depends, Header, Path, Request
 from starlette.concurrency import run_in_threadpool
 
@@ -19,13 +20,14 @@ from downlink.api.body import read_bounded
 from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
 from downlink.api.known import Known
 from downlink.api.observe import Figures
-from downlink.api.problems import status_of
+from downlink.api.problems import MAX_PROBLEMS, status_of
 from downlink.api.resting import Heard, Resting
 from downlink.api.room import room_of
 from downlink.api.waiting import Waiting, agent_subject
 from downlink.codec.bundle import MAX_BYTES as MAX_BUNDLE_BYTES
 from downlink.codec.bundle import Bundled, split_bundle
 from downlink.codec.chunk import MAX_PACKED_BYTES
+from downlink.codec.wording import fault_of
 from downlink.domain.agent import PROTOCOL, AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError, DownlinkError, InvalidError
 from downlink.domain.observation import Observation
@@ -39,13 +41,17 @@ from downlink.protocol.messages import (
     JoinResponse,
     ObservationsAnswer,
     ObservationsRequest,
+    ObservedValue,
     PointName,
     PollRequest,
     PollResponse,
+    RefusedValue,
+    Unreadable,
 )
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter(prefix="/agent", tags=["agent channel"])
+log = structlog.get_logger()
 JOIN_FAILURES = 30
 """Per address and quarter of an hour; many hosts may join from behind one."""
 
@@ -126,12 +132,38 @@ def accept_event(run_id: UUID, body: Annotated[AnyEvent, Body()], secret: Secret
     agent_events.accept_event(unit, agent, run_id, body.model_dump(mode="json"), now)
 
 
-@router.post("/observations", responses=problems(401, 403, 409))
+@router.post("/observations", responses=problems(401, 403))
 def take_observations(body: ObservationsRequest, secret: Secret, unit: UnitOfWork, now: Now) -> ObservationsAnswer:
-    """What the agent's dish and modem said over time. A repeat stores nothing twice."""
+    """What the agent's dish and modem said over time. A repeat stores nothing twice. What is refused costs nothing else."""
     agent = agents.authenticate(unit, secret)
-    found = [Observation(each.quantity, each.unit, each.source, each.at, each.value) for each in body.observations]
-    return ObservationsAnswer(stored=observing.take_from_agent(unit, agent, body.link, found, now))
+    found, refused = _parted(cast("list[ObservedValue | Unreadable]", body.observations))
+    stored, faults = observing.take_from_agent(unit, agent, body.link, found, now)
+    refused |= faults
+    said = [
+        RefusedValue(place=place, code=refused[place].code, message=refused[place].message) for place in sorted(refused)
+    ]
+    if said:
+        log.warning(
+            "observations_refused",
+            agent=agent.name,
+            refused=len(said),
+            of=len(body.observations),
+            first=said[0].message,
+        )
+    return ObservationsAnswer(stored=stored, refused_count=len(said), refused=said[:MAX_PROBLEMS])
+
+
+def _parted(values: list[ObservedValue | Unreadable]) -> tuple[dict[int, Observation], dict[int, DownlinkError]]:
+    """By place: what can be read, and why the rest cannot."""
+    found: dict[int, Observation] = {}
+    refused: dict[int, DownlinkError] = {}
+    for place, each in enumerate(values):
+        if isinstance(each, Unreadable):
+            where = ".".join(map(str, each.error["loc"])) or "this"
+            refused[place] = InvalidError("observation_invalid", f"{where}: {fault_of(each.error)}.")
+        else:
+            found[place] = Observation(each.quantity, each.unit, each.source, each.at, each.value)
+    return found, refused
 
 
 BINARY = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -16,7 +17,11 @@ from pydantic import (
     Discriminator,
     Field,
     PlainSerializer,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
 )
+from pydantic_core import ErrorDetails
 
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.enrolment import AGENT_NAME
@@ -544,12 +549,40 @@ class ObservedValue(Message):
     value: float
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """What came in place of an observed value, by its first error."""
+
+    error: ErrorDetails
+
+
+def _each_alone(said: Any, read: ValidatorFunctionWrapHandler) -> ObservedValue | Unreadable:
+    """A value that cannot be read costs none of the others."""
+    try:
+        value: ObservedValue = read(said)
+    except ValidationError as error:
+        return Unreadable(error.errors(include_url=False)[0])
+    return value
+
+
 class ObservationsRequest(Message):
-    """link: None for every link that the agent receives for."""
+    """link: None for every link that the agent receives for. `Unreadable` may be among the values."""
 
     link: Word | None = None
-    observations: Annotated[list[ObservedValue], Field(max_length=2000)]
+    observations: Annotated[list[Annotated[ObservedValue, WrapValidator(_each_alone)]], Field(max_length=2000)]
+
+
+class RefusedValue(Message):
+    place: Annotated[int, Field(description="In the request's list, from 0")]
+    code: str
+    message: str
 
 
 class ObservationsAnswer(Message):
     stored: int
+    refused_count: Annotated[
+        int, Field(description="Values that are not stored", exclude_if=lambda count: not count)
+    ] = 0
+    refused: Annotated[
+        list[RefusedValue], Field(description="The first 20 of them", exclude_if=lambda refused: not refused)
+    ] = []

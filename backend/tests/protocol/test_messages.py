@@ -14,6 +14,7 @@ from downlink.protocol.messages import (
     ChunksAnswer,
     JoinRequest,
     JoinResponse,
+    ObservationsAnswer,
     ObservationsRequest,
     PollRequest,
     PollResponse,
@@ -22,7 +23,8 @@ from downlink.protocol.messages import (
 GOLDEN = Path(__file__).resolve().parents[3] / "docs" / "protocol"
 TYPES: dict[str, Any] = {
     "chunks_answer": ChunksAnswer,
-    "event": AnyEvent, "join_request": JoinRequest, "join_response": JoinResponse, "observations": ObservationsRequest,
+    "event": AnyEvent, "join_request": JoinRequest, "join_response": JoinResponse, "observations_request": ObservationsRequest,
+    "observations_answer": ObservationsAnswer,
     "order": PollResponse,
     "poll_request": PollRequest, "poll_response": PollResponse,
 }  # fmt: skip

@@ -2347,7 +2347,7 @@ export interface paths {
         put?: never;
         /**
          * Take Observations
-         * @description What the agent's dish and modem said over time. A repeat stores nothing twice.
+         * @description What the agent's dish and modem said over time. A repeat stores nothing twice. What is refused costs nothing else.
          */
         post: operations["take_observations"];
         delete?: never;
@@ -7036,10 +7036,22 @@ export interface components {
         ObservationsAnswer: {
             /** Stored */
             stored: number;
+            /**
+             * Refused Count
+             * @description Values that are not stored
+             * @default 0
+             */
+            refused_count: number;
+            /**
+             * Refused
+             * @description The first 20 of them
+             * @default []
+             */
+            refused: components["schemas"]["RefusedValue"][];
         };
         /**
          * ObservationsRequest
-         * @description link: None for every link that the agent receives for.
+         * @description link: None for every link that the agent receives for. `Unreadable` may be among the values.
          */
         ObservationsRequest: {
             /** Link */
@@ -7794,6 +7806,18 @@ export interface components {
             file: string;
             /** Reason */
             reason: string;
+        };
+        /** RefusedValue */
+        RefusedValue: {
+            /**
+             * Place
+             * @description In the request's list, from 0
+             */
+            place: number;
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /** RemovalBody */
         RemovalBody: {
@@ -20512,15 +20536,6 @@ export interface operations {
             };
             /** @description Not allowed */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Its state does not allow this */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
