@@ -22,7 +22,7 @@ from downlink.domain.timetable import ConditionOrder, Timetable
 from downlink.domain.zone import check_zone
 
 MOST_DAYS = 732
-"""A campaign that follows a clock ends within two years of its launch."""
+"""A campaign's last run is due within two years of its launch."""
 SLACK_S = 30.0
 """A run is planned so that it may begin this much late and still ends before its opening does."""
 
@@ -60,11 +60,9 @@ class Lane:
 
     def fit_s(self, due_s: float, duration_s: float) -> float | None:
         """When a run that is wanted at due_s can be due; None where that is not within two years."""
-        if self.launched_at is None:
-            return due_s
         if due_s > MOST_DAYS * 86_400:
             return None
-        if self.openings is None:
+        if self.launched_at is None or self.openings is None:
             return due_s
         wanted_at = self.launched_at + timedelta(seconds=due_s)
         length = timedelta(seconds=duration_s + SLACK_S)
@@ -101,10 +99,10 @@ def place_runs(
     place = _spaced if timetable.cycles is None else _in_turn
     runs = sorted(place(campaign, lanes), key=lambda run: run.due_s)
     if len(runs) < timetable.runs_per_link(len(campaign.conditions)) * len(lanes):
-        message = (
-            f"The last run would be due more than {MOST_DAYS} days after the launch: start earlier, ask for fewer runs, "
-            "or widen the opening hours."
-        )
+        todo = "start earlier, ask for fewer runs, or widen the opening hours"
+        if not timetable.is_clocked:
+            todo = "ask for fewer runs, or for shorter pauses"
+        message = f"The last run would be due more than {MOST_DAYS} days after the launch: {todo}."
         conflicts.append(Conflict("plan_too_long", message, True, place="timetable"))
     return runs, conflicts
 

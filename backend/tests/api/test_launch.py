@@ -95,6 +95,15 @@ def test_every_example_can_be_launched(path: Path) -> None:
     assert plan_campaign(campaign, links, hosts=on_one_machine).is_launchable
 
 
+def test_a_campaign_of_years_is_refused_in_preview_and_launch(ready: Lab) -> None:
+    years = {"cycles": 1000, "pause_s": 86_400}
+    assert conflicts(ready, timetable=years) == [("plan_too_long", True, False)]
+    made = ready.call("POST", "/campaigns", {"campaign": {**CAMPAIGN, "timetable": years}})
+    refused = ready.call("POST", f"/campaigns/{made['id']}/launch", {"even_if_offline": True}, expect=409)
+    assert [each["code"] for each in refused["details"]["conflicts"]] == ["plan_too_long"]
+    assert "shorter pauses" in refused["message"]
+
+
 def test_a_preview_of_ten_thousand_runs_answers_with_the_first_and_their_number(lab: Lab) -> None:
     long = {**CAMPAIGN, "timetable": {"cycles": 5_000}}
     lab.join("client")

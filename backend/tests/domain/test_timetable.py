@@ -101,6 +101,17 @@ def test_a_trigger_whose_last_day_is_over_first_is_not_launched() -> None:
     assert conflicts(day, f"{day} 23:59 UTC") == []
 
 
+@pytest.mark.parametrize(("cycles", "wanted"), [(732, []), (733, ["plan_too_long"]), (1000, ["plan_too_long"])])
+def test_a_campaign_that_follows_no_clock_is_no_longer_than_another(cycles: int, wanted: list[str]) -> None:
+    found = placed({"cycles": cycles, "pause_s": 86_400}, size=1)
+    assert codes(found) == wanted
+    assert found.is_launchable == (not wanted)
+    messages = [(each.place, each.message) for each in found.conflicts]
+    todo = "ask for fewer runs, or for shorter pauses"
+    said = f"The last run would be due more than 732 days after the launch: {todo}."
+    assert messages == [("timetable", said)] * len(wanted)
+
+
 @pytest.mark.parametrize(("most", "wanted"), [(4, [("cycles_too_few", False)]), (5, [])])
 def test_a_preview_says_when_cycles_end_before_a_width_is_known(most: int, wanted: list[tuple[str, bool]]) -> None:
     until = {"metric": "throughput_bps", "half_width_percent": 5, "most_cycles": most}
