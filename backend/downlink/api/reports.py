@@ -47,9 +47,7 @@ Baseline = Annotated[
 ]
 PhaseName = Annotated[
     str | None,
-    Query(
-        max_length=100, description="With a baseline: the comparisons of this phase alone, and those of primary metrics"
-    ),
+    Query(max_length=100, description="The comparisons of this phase alone, and those of primary metrics"),
 ]
 
 
@@ -84,9 +82,11 @@ def get_statistics(
 ) -> Response:
     """What the cycles can show, whether distributions differ, which values stand out; over the complete runs. Against the campaign's
     first condition, or another one: then p values are adjusted for every pair of conditions, since any of them might be asked for."""
-    if baseline is None:
-        return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
-    return json_response(values.statistics_against(unit, campaign_id, baseline, phase))
+    if baseline is not None:
+        return json_response(values.statistics_against(unit, campaign_id, baseline, phase))
+    if phase is not None:
+        return json_response(values.statistics_of(unit, campaign_id, phase))
+    return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
 
 
 @router.get(

@@ -54,6 +54,14 @@ def _at(side: RunValues, place: tuple[str, str]) -> dict[str, Any]:
     }
 
 
+def statistics_of(unit: Unit, campaign_id: UUID, phase: str) -> CampaignStatistics:
+    """The comparisons with the campaign's own baseline, of one phase and of what is tested. InvalidError for what is no phase."""
+    check_phase(phase, campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).phases.names)
+    stored = orjson.loads(kept_answer(unit, campaign_id, "statistics"))
+    found = [each for each in stored["comparisons"] if each["phase"] == phase or each["is_primary"]]
+    return CampaignStatistics(campaign_id, stored["primary_metrics"], found, stored["outliers"])
+
+
 def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str | None) -> CampaignStatistics:
     """The comparisons with this baseline, of one phase and of what is tested, or of all. Where it is not the campaign's own, p values
     are adjusted for every pair of conditions. InvalidError for what is no condition of the campaign."""

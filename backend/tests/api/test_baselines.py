@@ -81,8 +81,19 @@ def test_what_is_no_condition_is_refused_with_those_that_are(lab: Lab, campaign:
 
 def test_a_phase_that_the_campaign_does_not_have_is_refused(lab: Lab, campaign: str) -> None:
     first = names(lab, campaign)[0]
-    refused = lab.call("GET", f"/campaigns/{campaign}/statistics?baseline={first}&phase=z", expect=422)
-    assert (refused["code"], "startup, steady, overall" in refused["message"]) == ("phase_unknown", True)
+    for asked in (f"baseline={first}&phase=z", "phase=z"):
+        refused = lab.call("GET", f"/campaigns/{campaign}/statistics?{asked}", expect=422)
+        assert (refused["code"], "startup, steady, overall" in refused["message"]) == ("phase_unknown", True)
+
+
+def test_a_phase_is_taken_without_a_baseline_too(lab: Lab, campaign: str) -> None:
+    first, _ = names(lab, campaign)
+    asked = lab.call("GET", f"/campaigns/{campaign}/statistics?phase=steady")
+    assert CampaignStatistics.model_validate(asked)
+    assert {each["phase"] for each in asked["comparisons"] if not each["is_primary"]} == {"steady"}
+    against = lab.call("GET", f"/campaigns/{campaign}/statistics?phase=steady&baseline={first}")
+    here, there = dict(leaves(asked)), dict(leaves(against))
+    assert {place for place in here.keys() | there.keys() if not is_same(here.get(place), there.get(place))} == set()
 
 
 def test_values_are_those_that_means_are_made_of(lab: Lab, campaign: str) -> None:

@@ -17795,7 +17795,7 @@ export interface operations {
             query?: {
                 /** @description A condition's name; without it the campaign's first */
                 baseline?: string | null;
-                /** @description With a baseline: the comparisons of this phase alone, and those of primary metrics */
+                /** @description The comparisons of this phase alone, and those of primary metrics */
                 phase?: string | null;
             };
             header?: never;
