@@ -10,22 +10,28 @@ import (
 // pauseCmd is for the host's owner: no server can lift it.
 type pauseCmd struct {
 	place
-	For time.Duration `arg:"" optional:"" help:"How long, such as 3h or 90m; without it until downlink-agent resume."`
-	Why string        `help:"What people on the server read."`
-	Now bool          `help:"Break off the run that is under way; without it that run ends as planned."`
+	For *time.Duration `arg:"" optional:"" help:"How long, such as 3h or 90m; without it until downlink-agent resume."`
+	Why string         `help:"What people on the server read."`
+	Now bool           `help:"Break off the run that is under way; without it that run ends as planned."`
 }
+
+// A longer pause than longestPause is a slip; who means it pauses without an end.
+const (
+	shortestPause = time.Second
+	longestPause  = 10 * 365 * 24 * time.Hour
+)
 
 func (p pauseCmd) Run() error {
 	c, err := p.load()
 	if err != nil {
 		return err
 	}
-	if p.For < 0 {
-		return fmt.Errorf("%s is in the past", p.For)
-	}
 	said := pause.Pause{Why: p.Why, EndsRun: p.Now}
-	if p.For > 0 {
-		said.Until = time.Now().Add(p.For).Truncate(time.Second)
+	if p.For != nil {
+		if *p.For < shortestPause || *p.For > longestPause {
+			return fmt.Errorf("a pause of %s is not taken: write 1s to %.0fh, such as 3h or 90m, or no time at all for a pause until `downlink-agent resume`", *p.For, longestPause.Hours())
+		}
+		said.Until = time.Now().Add(*p.For).Truncate(time.Second)
 	}
 	if err := pause.Set(c.StateDir, said); err != nil {
 		return err
