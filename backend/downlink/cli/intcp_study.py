@@ -283,6 +283,8 @@ _FIGURE_5C = (
     "holds up fewer messages; in turn, Reno's wait 58 ms at the sender before they leave. So INTCP is ahead in order where the hop "
     "that loses is short (by 32 to 43 % at 20 ms, by a quarter at 50 ms), and behind Hybla from 200 ms on. Split Reno collects at "
     "each end of a hop and repairs there: it has the least delay in order from 100 ms on. INTCP sends each unit as it comes.\n\n"
+    "The hop repairs all that it loses: in the 15 runs it lost 10,018 packets, and no consumer had to ask for one again. One timer of a "
+    "consumer ran out, at 300 ms, and asked for what was not offered yet. Five messages came twice.\n\n"
     "Of all messages of a condition 90 % were there in order within 35 to 72 ms with INTCP at 20 ms (Reno 36 to 162, Hybla 35 to "
     "126), 51 to 135 at 50 ms (51 to 216, 51 to 188), 76 to 266 at 100 ms (76 to 335, 76 to 264), 126 to 540 at 200 ms (131 to 573, "
     "126 to 524) and 251 to 836 at 300 ms (196 to 1,873, 177 to 772). INTCP's band is the narrowest of the three at 20 and 50 ms, "
