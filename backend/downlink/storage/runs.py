@@ -158,9 +158,10 @@ def list_runs(unit: Unit, campaign_id: UUID, state: str | None, limit: int, offs
 PLAN_ORDER = (Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
 
 
-def run_ids(unit: Unit, campaign_id: UUID) -> Sequence[UUID]:
-    """Of all runs of a campaign, in the order of the plan."""
-    return unit.session.scalars(select(Run.id).where(Run.campaign_id == campaign_id).order_by(*PLAN_ORDER)).all()
+def run_states(unit: Unit, campaign_id: UUID) -> list[tuple[UUID, RunState]]:
+    """All runs of a campaign with their states, in the order of the plan."""
+    query = select(Run.id, Run.state).where(Run.campaign_id == campaign_id).order_by(*PLAN_ORDER)
+    return [(id_, RunState(state)) for id_, state in unit.session.execute(query)]
 
 
 def all_runs(unit: Unit, campaign_id: UUID) -> list[RunRow]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from downlink.codec.tables import Cell, csv_pieces
 from downlink.domain.errors import InvalidError
 from downlink.domain.expectation import checks_of, sentence
 from downlink.domain.metric import LOST, QUANTITIES, STEADY_TIMES
-from downlink.judges import JUDGES, Cells, Judge, Own
+from downlink.domain.run import RunState
+from downlink.judges import JUDGES, SERIES, Cells, Judge, Own
 from downlink.storage import campaigns, judged, runs
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
@@ -35,6 +37,23 @@ TableName = Literal[
     "reproduction",
 ]
 Rows = Callable[[Unit, UUID], Cells]
+RunRows = Callable[[Unit, Sequence[UUID]], Cells]
+PAGE = 500
+"""Runs that are read in one transaction."""
+FEW = 20
+"""Measured ones of these, where what was judged of their flows is read with them."""
+_UNMEASURED = frozenset({RunState.PLANNED, RunState.CANCELLED, RunState.MISSED})
+"""Nothing of them is stored but that they were planned."""
+
+
+class RunTable(NamedTuple):
+    """at_once: measured runs that are read in one transaction."""
+
+    header: Sequence[str]
+    rows: RunRows
+    at_once: int
+
+
 RUN_COLUMNS = ("run_id", "link", "condition", "cycle", "position", "attempt", "state", "reason")
 CAUSE = ("trigger", "trigger_at", "trigger_value")
 STATISTICS = ("mean", "low", "high", "sd", "n")
@@ -59,14 +78,18 @@ def campaign_csv(
 
     NotFoundError and InvalidError before the first piece, never within.
     """
-    header, rows = (_BY_RUN if table in _BY_RUN else _AT_ONCE)[table]
     with units(is_read_only=True) as unit:
         campaign = campaigns.find_campaign(unit, campaign_id)
         name = campaign.name
+        against = None
         if baseline is not None:
             check_baseline(campaign, baseline)
-            rows = _against(table, baseline)
-    found = _by_run(units, campaign_id, rows) if table in _BY_RUN else _at_once(units, campaign_id, rows)
+            against = _against(table, baseline)
+    if of_runs := _OF_RUNS.get(table):
+        header, found = of_runs.header, _by_run(units, campaign_id, of_runs)
+    else:
+        header, rows = _AT_ONCE[table]
+        found = _at_once(units, campaign_id, against or rows)
     return name, (piece.encode() for piece in csv_pieces(header, found))
 
 
@@ -77,22 +100,36 @@ def _at_once(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequ
     yield from found
 
 
-def _by_run(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
-    """A transaction and a list for each run, in the order of the plan."""
+def _by_run(units: UnitFactory, campaign_id: UUID, table: RunTable) -> Iterator[Sequence[Cell]]:
+    """A transaction and a list for each page of runs, in the order of the plan."""
     with units(is_read_only=True) as unit:
-        ids = runs.run_ids(unit, campaign_id)
-    for run_id in ids:
+        states = runs.run_states(unit, campaign_id)
+    for page in _pages(states, table.at_once):
         with units(is_read_only=True) as unit:
-            found = list(rows(unit, run_id))
+            found = list(table.rows(unit, page))
         yield from found
+
+
+def _pages(states: Iterable[tuple[UUID, str]], at_once: int) -> Iterator[list[UUID]]:
+    """Runs that are read at once: so many that may have been measured, and PAGE in all."""
+    page: list[UUID] = []
+    measured = 0
+    for run_id, state in states:
+        page.append(run_id)
+        measured += state not in _UNMEASURED
+        if measured == at_once or len(page) == PAGE:
+            yield page
+            page, measured = [], 0
+    if page:
+        yield page
 
 
 def _run_cells(run: Run) -> tuple[Cell, ...]:
     return (str(run.id), run.link, run.condition, run.cycle, run.position, run.attempt, run.state, run.reason)
 
 
-def _runs(unit: Unit, run_id: UUID) -> Cells:
-    for row in runs.run_rows(unit, [run_id]):
+def _runs(unit: Unit, run_ids: Sequence[UUID]) -> Cells:
+    for row in runs.run_rows(unit, run_ids):
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
@@ -203,20 +240,29 @@ def _reproduction(unit: Unit, campaign_id: UUID) -> Cells:
             )
 
 
-def _judged(judge: Judge) -> Rows:
+def _judged(judge: Judge) -> RunRows:
     """A judge's lines of a run, and of every flow of it."""
 
-    def lines(unit: Unit, run_id: UUID) -> Cells:
-        run = runs.get_run(unit, run_id)
-        stored: Own = {table: judged.rows(unit, table, [run_id]) for table in judge.tables}
-        for cells in judge.run_cells(stored):
-            yield (*_run_cells(run), None, *cells)
-        for flow in runs.flows_of(unit, run_id):
-            own = {table: [row for row in rows if _flow_of(row) == flow.flow] for table, rows in stored.items()}
-            for cells in judge.cells(flow, own):
-                yield (*_run_cells(run), flow.flow, *cells)
+    def lines(unit: Unit, run_ids: Sequence[UUID]) -> Cells:
+        flows = _of_each_run(runs.flows_of_runs(unit, run_ids))
+        stored = {table: _of_each_run(judged.rows(unit, table, run_ids)) for table in judge.tables}
+        for run in runs.get_runs(unit, run_ids):
+            of_run: Own = {table: rows[run.id] for table, rows in stored.items()}
+            for cells in judge.run_cells(of_run):
+                yield (*_run_cells(run), None, *cells)
+            for flow in flows[run.id]:
+                own = {table: [row for row in rows if _flow_of(row) == flow.flow] for table, rows in of_run.items()}
+                for cells in judge.cells(flow, own):
+                    yield (*_run_cells(run), flow.flow, *cells)
 
     return lines
+
+
+def _of_each_run(rows: Iterable[Any]) -> Mapping[UUID, Sequence[Any]]:
+    found = defaultdict[UUID, list[Any]](list)
+    for row in rows:
+        found[row.run_id].append(row)
+    return found
 
 
 def _flow_of(row: Any) -> int | None:
@@ -238,11 +284,14 @@ _SUMMARY = (
     *(*STATISTICS, "median", "not_within", "within_s"),
 )
 _REPRODUCTION = ("paper", "figure", *WHOSE, "over_condition", "over_flow", "minus_condition", "minus_flow", *HELD)
-_BY_RUN: dict[str, tuple[Sequence[str], Rows]] = {
-    "runs": ((*RUN_COLUMNS, *_RUN_TABLE), _runs),
-    **{judge.name: ((*RUN_COLUMNS, "flow", *judge.header), _judged(judge)) for judge in JUDGES},
+_OF_RUNS: dict[str, RunTable] = {
+    "runs": RunTable((*RUN_COLUMNS, *_RUN_TABLE), _runs, PAGE),
+    **{
+        judge.name: RunTable((*RUN_COLUMNS, "flow", *judge.header), _judged(judge), 1 if judge is SERIES else FEW)
+        for judge in JUDGES
+    },
 }
-"""Their rows are made of one run."""
+"""Their rows are made of runs."""
 _AT_ONCE: dict[str, tuple[Sequence[str], Rows]] = {
     "fairness": (_FAIRNESS, _fairness),
     "statistics": ((*COMPARED, *(f"difference_{name}" for name in STATISTICS), *WEIGHED), _statistics),

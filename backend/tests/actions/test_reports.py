@@ -18,7 +18,7 @@ from downlink.actions.reports import refresh_report
 from downlink.domain.campaign import closes_with_report
 from downlink.domain.run import Reason, RunState
 from downlink.storage import campaigns, reports
-from downlink.storage.runs import get_run, run_ids
+from downlink.storage.runs import get_run, run_states
 from downlink.storage.unit import Unit
 from downlink.views.material import build
 from downlink.views.reports import KEPT, kept_answer
@@ -60,7 +60,7 @@ def end_all(lab: Lab, campaign: UUID, order: random.Random) -> list[bytes]:
     """Every run ends, one in five late; a worker makes each report that is asked for. Reports, in the order of their making."""
     made = []
     with lab.units() as unit:
-        waiting = [(run_id, RunState.COMPLETE) for run_id in run_ids(unit, campaign)]
+        waiting = [(run_id, RunState.COMPLETE) for run_id, _ in run_states(unit, campaign)]
     order.shuffle(waiting)
     waiting = [(run_id, RunState.INCOMPLETE) for run_id, _ in waiting[::5]] + waiting
     while waiting:
