@@ -50,7 +50,8 @@ def rerun_run(unit: Unit, run_id: UUID, now: datetime) -> Run:
     wanted = places.last_of_place(unit, [run_id])
     if not wanted:
         raise ConflictError("run_repeated", "Another attempt has taken this run's place; look at that one.")
-    return _repeat(unit, campaign, wanted, now)[0]
+    (again,) = _repeat(unit, campaign, wanted, now)
+    return rows.get_run(unit, again)
 
 
 def _why_not(state: RunState) -> str:
@@ -70,21 +71,19 @@ def _check_open(campaign: Campaign) -> None:
         )
 
 
-def _repeat(unit: Unit, campaign: Campaign, wanted: Sequence[Run], now: datetime) -> list[Run]:
+def _repeat(unit: Unit, campaign: Campaign, wanted: Sequence[Run], now: datetime) -> list[UUID]:
     """wanted: sorted by link."""
     _check_ends(unit, wanted)
     # What a paused campaign has planned moves by the length of the pause: counted from its beginning, that is from now on.
     since = campaign.paused_at if campaign.state == CampaignState.PAUSED and campaign.paused_at else now
     timetable, last_dues = campaigns.campaign_of(campaign).timetable, places.last_dues(unit, campaign.id)
-    zones, made = links.zones(unit, {run.link for run in wanted}), list[Run]()
+    zones, again = links.zones(unit, {run.link for run in wanted}), dict[Run, datetime]()
     for link, on_link in groupby(wanted, attrgetter("link")):
         runs = list(on_link)
         lengths_s, openings = [run.expected_s for run in runs], timetable.openings(zones.get(link))
         moments = due_moments(lengths_s, timetable, last_dues.get(link), since, openings)
-        made += [
-            repeat(unit, run, now, due_at, BY_HAND.format(run.attempt + 1))
-            for run, due_at in zip(runs, moments, strict=True)
-        ]
+        again.update(zip(runs, moments, strict=True))
+    made = repeat(unit, campaign.id, again, now, BY_HAND)
     if campaign.state == CampaignState.COMPLETE:
         campaign.ended_at = None
         set_state(unit, campaign, CampaignState.RUNNING, now)

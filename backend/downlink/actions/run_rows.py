@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,8 +22,10 @@ from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
 Columns = Mapping[str, Any]
+PAGE = 1_000
+"""Runs whose rows are sent at once."""
 _PLANNED = (
-    "campaign_id", "link", "condition", "cycle", "position", "due_at", "stop", "deadline_s", "expected_s", "base_rtt_ms",
+    "campaign_id", "link", "condition", "cycle", "position", "stop", "deadline_s", "expected_s", "base_rtt_ms",
     "nominal_rate_bps", "is_emulated", "is_host_wide", "link_seed", "link_window",
     "trigger",
 )  # fmt: skip
@@ -42,14 +46,43 @@ _ASKED_OF_FLOWS = (
 _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
 
 
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """What is to be a run: its own columns, and those of its flows and hosts."""
+
+    columns: Columns
+    flows: Sequence[Columns]
+    hosts: Sequence[Columns] = ()
+
+
 def add_run(unit: Unit, columns: Columns, flows: Iterable[Columns], hosts: Iterable[Columns] = ()) -> Run:
     """One run with its flows and hosts: the first attempt, and planned, unless the columns say otherwise."""
-    run = Run(**{"id": uuid4(), "attempt": 1, "tries": 0, "state": RunState.PLANNED, **columns})
+    run = Run(**{**_new_run(), **columns})
     unit.session.add(run)
     unit.session.add_all([RunFlow(run_id=run.id, **flow) for flow in flows])
-    phase = {"phase": HostPhase.ASSIGNED, "differences": []}
-    unit.session.add_all([RunHost(run_id=run.id, **phase, **host) for host in hosts])
+    unit.session.add_all([RunHost(run_id=run.id, **_NEW_HOST, **host) for host in hosts])
     return run
+
+
+def add_runs(unit: Unit, wanted: Iterable[RunRows]) -> list[UUID]:
+    """Many runs at once, in pages; their ids, in their order. All have the same columns."""
+    ids: list[UUID] = []
+    left = iter(wanted)
+    while page := list(islice(left, PAGE)):
+        runs = [{**_new_run(), **each.columns} for each in page]
+        made = list(zip((run["id"] for run in runs), page, strict=True))
+        flows = [{"run_id": run_id, **flow} for run_id, each in made for flow in each.flows]
+        hosts = [{"run_id": run_id, **_NEW_HOST, **host} for run_id, each in made for host in each.hosts]
+        rows.add_rows(unit, runs, flows, hosts)
+        ids += [run_id for run_id, _ in made]
+    return ids
+
+
+def _new_run() -> dict[str, Any]:
+    return {"id": uuid4(), "attempt": 1, "tries": 0, "state": RunState.PLANNED}
+
+
+_NEW_HOST: Columns = {"phase": HostPhase.ASSIGNED, "differences": []}
 
 
 def add_planned_run(
@@ -60,8 +93,49 @@ def add_planned_run(
     planned: PlannedRun,
     launched_at: datetime,
     campaign_seed: int,
-    window: LinkWindow | None = None,
 ) -> Run:
+    wanted = _planned_rows(campaign_id, condition, link, planned, launched_at, campaign_seed)
+    return add_run(unit, wanted.columns, wanted.flows, wanted.hosts)
+
+
+def add_planned_runs(
+    unit: Unit,
+    campaign_id: UUID,
+    campaign: Campaign,
+    planned: Sequence[PlannedRun],
+    links: Mapping[str, Link],
+    now: datetime,
+    cycles: int,
+    trigger: Columns | None = None,
+) -> None:
+    """The runs of a plan. cycles: how many the campaign has at most, over which a path's stretches are spread.
+
+    trigger: what started them.
+    """
+    conditions = {condition.name: condition for condition in campaign.conditions}
+    longest = {name: [deadline_s(each, link) for each in campaign.conditions] for name, link in links.items()}
+    add_runs(
+        unit,
+        (
+            _planned_rows(
+                campaign_id, conditions[run.condition], links[run.link], run, now, campaign.timetable.seed,
+                link_window(run.cycle, cycles, longest[run.link]), trigger,
+            )
+            for run in planned
+        ),
+    )  # fmt: skip
+
+
+def _planned_rows(
+    campaign_id: UUID,
+    condition: Condition,
+    link: Link,
+    planned: PlannedRun,
+    launched_at: datetime,
+    campaign_seed: int,
+    window: LinkWindow | None = None,
+    trigger: Columns | None = None,
+) -> RunRows:
     """All that is asked of a run is written down before it starts."""
     stop = condition.stop
     columns = {
@@ -82,29 +156,9 @@ def add_planned_run(
         "link_seed": link_seed(campaign_seed, planned.cycle) if link.is_emulated else None,
         "link_window": asdict(window) if window and link.is_emulated else None,
         "hop_secret": make_hop_secret() if condition.passes_relays else None,
+        "trigger": trigger,
     }
-    return add_run(unit, columns, _flows(condition, link), _hosts(condition, link))
-
-
-def add_planned_runs(
-    unit: Unit,
-    campaign_id: UUID,
-    campaign: Campaign,
-    planned: Sequence[PlannedRun],
-    links: Mapping[str, Link],
-    now: datetime,
-    cycles: int,
-) -> list[Run]:
-    """The runs of a plan. cycles: how many the campaign has at most, over which a path's stretches are spread."""
-    conditions = {condition.name: condition for condition in campaign.conditions}
-    longest = {name: [deadline_s(each, link) for each in campaign.conditions] for name, link in links.items()}
-    return [
-        add_planned_run(
-            unit, campaign_id, conditions[run.condition], links[run.link], run, now, campaign.timetable.seed,
-            link_window(run.cycle, cycles, longest[run.link]),
-        )
-        for run in planned
-    ]  # fmt: skip
+    return RunRows(columns, list(_flows(condition, link)), list(_hosts(condition, link)))
 
 
 def deadline_s(condition: Condition, link: Link) -> float:
@@ -113,13 +167,31 @@ def deadline_s(condition: Condition, link: Link) -> float:
     return transfer_deadline_s(stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps)
 
 
-def add_attempt(unit: Unit, run: Run, now: datetime) -> Run:
-    """The same once more; the run that failed stays as it is."""
-    columns = {**_copied(run, _PLANNED), "attempt": run.attempt + 1, "state_at": now}
-    if any(flow.relays for flow in rows.flows_of(unit, run.id)):
-        columns["hop_secret"] = make_hop_secret()
-    flows = [{**_copied(flow, _ASKED_OF_FLOWS), "ticket": make_secret(TICKET)} for flow in rows.flows_of(unit, run.id)]
-    return add_run(unit, columns, flows, [_copied(host, _ASKED_OF_HOSTS) for host in rows.hosts_of(unit, run.id)])
+def add_attempts(unit: Unit, again: Mapping[UUID, datetime], now: datetime) -> list[UUID]:
+    """These runs once more, each due at its moment; the new ones' ids, in their order. The runs themselves stay as they are."""
+    return add_runs(unit, _attempts(unit, again, now))
+
+
+def _attempts(unit: Unit, again: Mapping[UUID, datetime], now: datetime) -> Iterator[RunRows]:
+    left = iter(again)
+    while page := list(islice(left, PAGE)):
+        runs = {run.id: run for run in rows.get_runs(unit, page)}
+        flows, hosts = defaultdict[UUID, list[RunFlow]](list), defaultdict[UUID, list[RunHost]](list)
+        for flow in rows.flows_of_runs(unit, page):
+            flows[flow.run_id].append(flow)
+        for host in rows.hosts_of_runs(unit, page):
+            hosts[host.run_id].append(host)
+        for run_id in page:
+            yield _attempt(runs[run_id], flows[run_id], hosts[run_id], again[run_id], now)
+
+
+def _attempt(run: Run, flows: Sequence[RunFlow], hosts: Sequence[RunHost], due_at: datetime, now: datetime) -> RunRows:
+    columns = {**_copied(run, _PLANNED), "attempt": run.attempt + 1, "state_at": now, "due_at": due_at}
+    return RunRows(
+        {**columns, "hop_secret": make_hop_secret() if any(flow.relays for flow in flows) else None},
+        [{**_copied(flow, _ASKED_OF_FLOWS), "ticket": make_secret(TICKET)} for flow in flows],
+        [_copied(host, _ASKED_OF_HOSTS) for host in hosts],
+    )
 
 
 def _copied(row: object, names: Iterable[str]) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
 
-from downlink.actions.run_rows import add_attempt
+from downlink.actions.run_rows import add_attempts
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.domain.campaign import closes_with_report
 from downlink.domain.campaign_state import CampaignState
@@ -17,12 +17,13 @@ from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Ste
 from downlink.domain.run import FINAL, Ending, HostPhase, Reason, RunState, is_retried, may_follow
 from downlink.storage import campaigns, leases, planned, reanalysis
 from downlink.storage import runs as rows
-from downlink.storage.events import add_event
+from downlink.storage.events import add_event, add_run_events
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 
 # Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
 BUSY_PAUSE = timedelta(seconds=60)
+TRIED_AGAIN = "Tried again (attempt {})."
 CANCELLED = Ending(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
 TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
 NOT_NEEDED = "The samples of attempt {} arrived after all."
@@ -156,20 +157,27 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
     return True
 
 
-def retry(unit: Unit, run: Run, now: datetime) -> Run:
+def retry(unit: Unit, run: Run, now: datetime) -> None:
     """Plan the same slot once more, because the run has failed."""
     due_at = now + BUSY_PAUSE if run.reason == Reason.HOST_BUSY else run.due_at
-    return repeat(unit, run, now, due_at, f"Tried again (attempt {run.attempt + 1}).")
+    repeat(unit, run.campaign_id, {run: due_at}, now, TRIED_AGAIN)
 
 
-def repeat(unit: Unit, run: Run, now: datetime, due_at: datetime, detail: str) -> Run:
-    """Plan another attempt of the last one at its slot. Whoever calls holds the campaign's lock."""
-    again = add_attempt(unit, run, now)
-    again.due_at = due_at
-    planned.wake_links(unit, [run.link])  # the run may have given its link back long ago
+def repeat(unit: Unit, campaign_id: UUID, again: Mapping[Run, datetime], now: datetime, detail: str) -> list[UUID]:
+    """Plan another attempt of runs of one campaign, each due at its moment; the attempts' ids, in their order.
+
+    They are the last ones at their slots, and whoever calls holds the campaign's lock. detail: for the log, with a place for
+    the attempt's number.
+    """
     unit.session.flush()
-    add_event(unit, now, "run", {"run_state": RunState.PLANNED, "detail": detail}, again.campaign_id, again.id)
-    return again
+    ids = add_attempts(unit, {run.id: due_at for run, due_at in again.items()}, now)
+    planned.wake_links(unit, [run.link for run in again])  # the runs may have given their links back long ago
+    data = {
+        run_id: {"run_state": RunState.PLANNED, "detail": detail.format(run.attempt + 1)}
+        for run_id, run in zip(ids, again, strict=True)
+    }
+    add_run_events(unit, now, data, campaign_id)
+    return ids
 
 
 def close(unit: Unit, run: Run) -> None:

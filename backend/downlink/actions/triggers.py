@@ -104,9 +104,9 @@ def _fire(
             row.refusal, row.refused_at = why, now
         return Answer(None, why)
     cycles = trigger.most * (spec.timetable.cycles or 1)
-    made = add_planned_runs(unit, campaign.id, spec, plan.runs, known, now, cycles)
+    add_planned_runs(unit, campaign.id, spec, plan.runs, known, now, cycles, cause.to_dict())
     number = fired.total + 1
-    triggers.add_firing(unit, campaign.id, number, now, cause.to_dict(), made[0].cycle, made)
+    triggers.add_firing(unit, campaign.id, number, now, cause.to_dict(), plan.runs[0].cycle, len(plan.runs))
     row.waits = None
     unit.session.flush()
     wake_links(unit, spec.links)

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from sqlalchemy import select, text
 
 from downlink.domain.event import FLEETING, EventKind
@@ -69,9 +70,26 @@ def add_event(
     run_id: UUID | None = None,
 ) -> None:
     """Log an event; ids and empty values need not be in data."""
-    ids = {"campaign_id": str(campaign_id) if campaign_id else None, "run_id": str(run_id) if run_id else None}
-    full = {key: value for key, value in {**ids, **data}.items() if value is not None}
+    full = _full(data, campaign_id, run_id)
     unit.session.add(Event(at=now, kind=kind, data=full, campaign_id=campaign_id, run_id=run_id))
+
+
+_ADD_RUN_EVENTS = text("""
+    INSERT INTO events (at, kind, campaign_id, run_id, data) SELECT :at, 'run', :campaign_id, run_id, CAST(data AS jsonb)
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:data AS text[])) AS wanted(run_id, data)
+""")
+
+
+def add_run_events(unit: Unit, now: datetime, data: Mapping[UUID, Mapping[str, Any]], campaign_id: UUID) -> None:
+    """Log an event `run` for each of many runs of one campaign, with its data."""
+    full = [orjson.dumps(_full(said, campaign_id, run_id)).decode() for run_id, said in data.items()]
+    values = {"at": now, "campaign_id": campaign_id, "ids": list(data), "data": full}
+    unit.session.execute(_ADD_RUN_EVENTS, values)
+
+
+def _full(data: Mapping[str, Any], campaign_id: UUID | None, run_id: UUID | None) -> dict[str, Any]:
+    ids = {"campaign_id": str(campaign_id) if campaign_id else None, "run_id": str(run_id) if run_id else None}
+    return {key: value for key, value in {**ids, **data}.items() if value is not None}
 
 
 def horizon(unit: Unit) -> Cursor:

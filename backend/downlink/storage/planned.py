@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import func, insert, select, text
 
 from downlink.domain.agent import AgentStatus
 from downlink.domain.run import ACTIVE, RunState
@@ -166,9 +166,15 @@ def lock_planned(unit: Unit, campaign_id: UUID) -> list[PlannedDue]:
     return [PlannedDue(*row) for row in unit.session.execute(query.order_by(*order).with_for_update())]
 
 
+_SET_DUES = text("""
+    UPDATE runs SET due_at = wanted.at FROM unnest(CAST(:ids AS uuid[]), CAST(:dues AS timestamptz[])) AS wanted(id, at)
+    WHERE runs.id = wanted.id
+""")
+
+
 def set_dues(unit: Unit, dues: Mapping[UUID, datetime]) -> None:
     """Other due times of locked runs."""
-    unit.session.execute(update(Run), [{"id": id_, "due_at": due_at} for id_, due_at in dues.items()])
+    unit.session.execute(_SET_DUES, {"ids": list(dues), "dues": list(dues.values())})
 
 
 def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:

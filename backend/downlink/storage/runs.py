@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, text, true, update
+import orjson
+from sqlalchemy import ColumnElement, Select, TextClause, and_, false, func, or_, select, text, true, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from downlink.domain.agent import AgentStatus
@@ -142,6 +144,11 @@ def hosts_of(unit: Unit, run_id: UUID) -> Sequence[RunHost]:
     return unit.session.scalars(select(RunHost).where(RunHost.run_id == run_id).order_by(RunHost.agent)).all()
 
 
+def hosts_of_runs(unit: Unit, run_ids: Collection[UUID]) -> Sequence[RunHost]:
+    query = select(RunHost).where(RunHost.run_id.in_(run_ids)).order_by(RunHost.run_id, RunHost.agent)
+    return unit.session.scalars(query).all()
+
+
 def find_host(unit: Unit, run_id: UUID, agent: str) -> RunHost | None:
     return unit.session.get(RunHost, (run_id, agent), populate_existing=True)
 
@@ -180,6 +187,22 @@ def _rows(unit: Unit, wanted: Select[UUID]) -> Iterable[RunRow]:
     query = select(Run, rates.c.t, rates.c.g).outerjoin(rates, rates.c.run_id == Run.id)
     for run, throughput, goodput in unit.session.execute(query.where(Run.id.in_(wanted)).order_by(*PLAN_ORDER)):
         yield RunRow(run, throughput, goodput)
+
+
+def add_rows(unit: Unit, runs: Sequence[Json], flows: Sequence[Json], hosts: Sequence[Json]) -> None:
+    """New runs with their flows and hosts: of each table rows with the same columns, in one statement."""
+    unit.session.flush()
+    for table, own in ((Run, runs), (RunFlow, flows), (RunHost, hosts)):
+        if own:
+            unit.session.execute(_insert(table.__tablename__, tuple(own[0])), {"rows": orjson.dumps(own).decode()})
+
+
+@cache
+def _insert(table: str, columns: tuple[str, ...]) -> TextClause:
+    # As one document: the driver would take longer to write tens of thousands of rows one by one than PostgreSQL to store them.
+    names = ", ".join(columns)
+    rows = f"json_populate_recordset(NULL::{table}, CAST(:rows AS json))"
+    return text(f"INSERT INTO {table} ({names}) SELECT {names} FROM {rows}")  # noqa: S608 - names of tables and columns
 
 
 def run_of_agent(unit: Unit, agent: str) -> tuple[Run, RunHost] | None:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text
 
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.trigger import DAY, Fired, QuantityHolds, Seen, looks_back_s
-from downlink.storage.tables import Campaign, Firing, Run, Trigger
+from downlink.storage.tables import Campaign, Firing, Trigger
 from downlink.storage.unit import Unit
 
 
@@ -45,13 +45,11 @@ def add_firing(
     at: datetime,
     cause: Mapping[str, Any],
     first_cycle: int,
-    runs: Sequence[Run],
+    runs: int,
 ) -> None:
-    """A set of runs, each with its cause."""
-    for run in runs:
-        run.trigger = dict(cause)
+    """A set of so many runs."""
     firing = Firing(
-        campaign_id=campaign_id, number=number, at=at, cause=dict(cause), first_cycle=first_cycle, runs=len(runs)
+        campaign_id=campaign_id, number=number, at=at, cause=dict(cause), first_cycle=first_cycle, runs=runs
     )
     unit.session.add(firing)
 
