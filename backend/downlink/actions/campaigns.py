@@ -26,6 +26,7 @@ from downlink.domain.line import Sharing
 from downlink.domain.plan import Plan, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.domain.rerun import dues_after_pause
+from downlink.domain.run import RunState
 from downlink.domain.tag import clean_tags
 from downlink.domain.text import without_controls
 from downlink.domain.trigger import QuantityHolds
@@ -217,12 +218,17 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
             "campaign_state", f"This campaign is {row.state}; only one that is running or paused can be cancelled."
         )
     # Runs first, campaign after: the order in which every run that ends takes its locks.
-    unfinished = run_rows.unfinished_runs(unit, campaign_id)
+    run_rows.lock_unfinished(unit, campaign_id)
     row = _in_state(unit, campaign_id, CampaignState.RUNNING, CampaignState.PAUSED)
+    # Once more: attempts that were planned while this waited. With the campaign's lock nobody plans others.
+    unfinished = run_rows.lock_unfinished(unit, campaign_id)
     row.ended_at = now
     set_state(unit, row, CampaignState.CANCELLED, now)
-    for run in unfinished:
-        runs.stop(unit, run, now)
+    planned = [run_id for run_id, state in unfinished.items() if state is RunState.PLANNED]
+    runs.cancel_planned(unit, campaign_id, planned, runs.CANCELLED, now)
+    for run_id, state in unfinished.items():
+        if state is not RunState.PLANNED:
+            runs.stop(unit, run_rows.get_run(unit, run_id, is_locked=True), now)
 
 
 def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.Campaign:

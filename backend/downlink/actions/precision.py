@@ -10,11 +10,15 @@ import structlog
 from downlink.actions import runs
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.precision import is_precise, unneeded
-from downlink.domain.run import Reason, RunState
+from downlink.domain.run import Ending, Reason, RunState
 from downlink.storage import campaigns, precision
 from downlink.storage.unit import Unit
 
-NOT_NEEDED = "Not needed: every condition's interval is as narrow as the campaign asks for."
+NOT_NEEDED = Ending(
+    RunState.CANCELLED,
+    Reason.PRECISE_ENOUGH,
+    "Not needed: every condition's interval is as narrow as the campaign asks for.",
+)
 log = structlog.get_logger()
 
 
@@ -36,9 +40,7 @@ def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     # Read after the locks: of a cycle whose first run was leased just now the others are not cancelled.
     places = precision.places(unit, campaign_id)
     ids = list(places)
-    dropped = {ids[index] for index in unneeded(list(places.values()))}
-    for run in planned:
-        if run.id in dropped:
-            runs.finish(unit, run, RunState.CANCELLED, now, Reason.PRECISE_ENOUGH, NOT_NEEDED)
+    dropped = planned & {ids[index] for index in unneeded(list(places.values()))}
+    runs.cancel_planned(unit, campaign_id, dropped, NOT_NEEDED, now)
     if dropped:
         log.info("campaign_precise_enough", campaign_id=str(campaign_id), cancelled=len(dropped))

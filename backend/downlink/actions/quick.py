@@ -53,11 +53,11 @@ def start_quick_test(unit: Unit, link_id: UUID, sender: int, now: datetime) -> t
 def _refuse_under_way(unit: Unit, row: tables.Campaign | None) -> None:
     if row is None:
         return
-    if unfinished := run_rows.unfinished_runs(unit, row.id):
+    if unfinished := run_rows.lock_unfinished(unit, row.id):
         raise ConflictError(
             "quick_test_under_way",
             "The last quick test on this link has not ended; wait for it, or cancel it.",
-            {"run_id": str(unfinished[0].id)},
+            {"run_id": str(min(unfinished))},
         )
 
 

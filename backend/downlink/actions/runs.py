@@ -214,6 +214,24 @@ def stop(unit: Unit, run: Run, now: datetime) -> None:
         advance(unit, run, now)
 
 
+def cancel_planned(unit: Unit, campaign_id: UUID, run_ids: Collection[UUID], ending: Ending, now: datetime) -> None:
+    """End locked runs of one campaign that are only planned, all at once, as `finish` ends each of them.
+
+    Whoever calls holds the campaign's lock, too.
+    """
+    if not run_ids:
+        return
+    unit.session.flush()
+    cycles = rows.end_planned(unit, run_ids, ending, now)
+    planned.wake_links(unit, {link for link, _ in cycles})
+    data = {"run_state": ending.state, "reason": ending.reason, "detail": ending.detail}
+    add_run_events(unit, now, dict.fromkeys(run_ids, data), campaign_id)
+    log.info("planned_runs_ended", campaign_id=str(campaign_id), reason=str(ending.reason), runs=len(run_ids))
+    still_open = rows.open_cycles(unit, campaign_id)
+    if not still_open or any(closes_with_report(cycle) for _, cycle in cycles - still_open):
+        campaigns.want_report(unit, campaign_id)
+
+
 def reanalysed(unit: Unit, of_campaign: Sequence[Run], now: datetime) -> None:
     """Locked runs of one campaign no longer wait: others do, or the report is wanted."""
     for run in of_campaign:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from uuid import UUID
 
 from sqlalchemy import distinct, func, or_, select
@@ -31,10 +31,10 @@ def values(unit: Unit, campaign_id: UUID, until: Until) -> dict[Side, Values]:
     return {(link, condition): Values(runs, mean, sd) for link, condition, runs, mean, sd in found}
 
 
-def lock_planned_runs(unit: Unit, campaign_id: UUID) -> Sequence[Run]:
+def lock_planned_runs(unit: Unit, campaign_id: UUID) -> set[UUID]:
     """In the order in which everybody locks them."""
-    query = select(Run).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED).order_by(Run.id)
-    return unit.session.scalars(query.with_for_update().execution_options(populate_existing=True)).all()
+    query = select(Run.id).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED).order_by(Run.id)
+    return set(unit.session.scalars(query.with_for_update()))
 
 
 def places(unit: Unit, campaign_id: UUID) -> dict[UUID, Place]:

@@ -280,12 +280,36 @@ def postpone_planned(unit: Unit, campaign_id: UUID, pause: timedelta) -> None:
     unit.session.execute(planned.values(due_at=Run.due_at + pause))
 
 
-def unfinished_runs(unit: Unit, campaign_id: UUID) -> Sequence[Run]:
-    """Locked, in a fixed order."""
-    query = select(Run).where(Run.campaign_id == campaign_id, Run.state.not_in(FINAL_NAMES))
-    return unit.session.scalars(
-        query.order_by(Run.id).with_for_update().execution_options(populate_existing=True)
-    ).all()
+def lock_unfinished(unit: Unit, campaign_id: UUID) -> dict[UUID, RunState]:
+    """The campaign's runs that have not ended, with their states; locked, in a fixed order."""
+    query = select(Run.id, Run.state).where(Run.campaign_id == campaign_id, Run.state.not_in(FINAL_NAMES))
+    found = unit.session.execute(query.order_by(Run.id).with_for_update())
+    return {id_: RunState(state) for id_, state in found}
+
+
+_END_PLANNED = text("""
+    UPDATE runs SET state = :state, state_at = :now, reason = :reason, detail = :detail, ended_at = coalesce(ended_at, :now),
+        released_at = coalesce(released_at, :now), needs = NULL, live = NULL, wake_at = NULL, hop_secret = NULL
+    WHERE id = ANY(CAST(:ids AS uuid[])) AND state = 'planned' RETURNING link, cycle
+""")
+_TAKE_TICKETS = text("UPDATE run_flows SET ticket = NULL WHERE run_id = ANY(CAST(:ids AS uuid[]))")
+
+
+def end_planned(unit: Unit, run_ids: Collection[UUID], ending: Ending, now: datetime) -> set[tuple[str, int]]:
+    """End these planned runs, which must be locked: nothing of them is left to give back. The links and cycles they were in.
+
+    Runs that the session has read already are not read anew.
+    """
+    values = {"ids": list(run_ids), "state": ending.state, "reason": ending.reason, "detail": ending.detail, "now": now}
+    ended = unit.session.execute(_END_PLANNED, values)
+    unit.session.execute(_TAKE_TICKETS, {"ids": list(run_ids)})
+    return {(link, cycle) for link, cycle in ended}
+
+
+def open_cycles(unit: Unit, campaign_id: UUID) -> set[tuple[str, int]]:
+    """The links and cycles of the campaign in which a run has not ended."""
+    query = select(Run.link, Run.cycle).where(Run.campaign_id == campaign_id, Run.state.not_in(FINAL_NAMES)).distinct()
+    return {(link, cycle) for link, cycle in unit.session.execute(query)}
 
 
 def unfinished_in_cycle(unit: Unit, run: Run) -> int:

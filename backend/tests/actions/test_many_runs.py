@@ -1,0 +1,221 @@
+"""What is done to many runs of a campaign at once leaves what it would leave run by run, with as few statements as for few runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import event, text
+
+from downlink.actions import campaigns, reruns, runs
+from downlink.actions.campaign_states import set_state
+from downlink.domain.campaign_state import CampaignState
+from downlink.domain.run import ACTIVE, Ending, Reason, RunState
+from downlink.stack.process import wait_until
+from downlink.storage import runs as rows
+from downlink.storage.campaigns import find_campaign
+from downlink.storage.unit import Unit, UnitFactory
+from downlink.views.tables import TableName, campaign_csv
+from tests.actions.test_faults import ONE, pair
+from tests.actions.test_reruns import fail_first
+from tests.fixtures.lab import CAMPAIGN, Lab
+
+TABLES = ("runs", "run_flows", "run_hosts", "leases", "campaigns", "events", "wakes", "link_shares", "notifications")
+OTHERWISE = {
+    "events": "to_jsonb(events) - 'id' - 'xact'",
+    "wakes": "DISTINCT to_jsonb(link)",
+    "campaigns": "to_jsonb(campaigns) || jsonb_build_object('report_wanted', report_wanted > 0)",
+}
+"""Numbers that say nothing but how often something was written."""
+LATE_CYCLES = "UPDATE runs SET cycle = cycle + 125"
+HOPS = "UPDATE runs SET hop_secret = id::text WHERE position = 1"
+ENOUGH = Ending(RunState.CANCELLED, Reason.PRECISE_ENOUGH, "Not needed.")
+
+
+class UndoneError(Exception):
+    """Nothing of a unit stays."""
+
+
+def left_by(lab: Lab, work: Callable[[Unit], object]) -> dict[str, list[Any]]:
+    """What the tables hold after the work, which is then undone."""
+    found: dict[str, list[Any]] = {}
+    with suppress(UndoneError), lab.units() as unit:
+        work(unit)
+        unit.session.flush()
+        for table in TABLES:
+            shown = OTHERWISE.get(table, f"to_jsonb({table})")
+            held = unit.session.scalars(text(f"SELECT {shown} FROM {table}"))  # noqa: S608 - names of this file
+            found[table] = sorted(map(repr, held))
+        raise UndoneError
+    return found
+
+
+def many_kinds(lab: Lab) -> UUID:
+    """A campaign on two links, with a failed run, one under way and planned ones, in cycles of which not each makes a report."""
+    agents = pair(lab)
+    lab.link("leo")
+    campaign = lab.launch(links=["geo", "leo"], timetable={"cycles": 7, "order": "shuffled"})
+    fail_first(lab, campaign, agents)
+    for _ in range(40):
+        lab.turn(agents)
+        if any(run["state"] in ACTIVE for run in lab.runs(campaign)):
+            break
+    states = {run["state"] for run in lab.runs(campaign)}
+    assert states & ACTIVE
+    assert states >= {"failed", "planned"}
+    with lab.units() as unit:
+        unit.session.execute(text(LATE_CYCLES))
+        unit.session.execute(text(HOPS))
+    return UUID(campaign)
+
+
+def test_a_campaign_is_cancelled_as_if_its_runs_were_stopped_one_by_one(lab: Lab) -> None:
+    campaign, now = many_kinds(lab), lab.now()
+
+    def one_by_one(unit: Unit) -> None:
+        unfinished = list(rows.lock_unfinished(unit, campaign))
+        row = find_campaign(unit, campaign, is_locked=True)
+        row.ended_at = now
+        set_state(unit, row, CampaignState.CANCELLED, now)
+        for run_id in unfinished:
+            runs.stop(unit, rows.get_run(unit, run_id, is_locked=True), now)
+
+    before = left_by(lab, lambda _: None)
+    expected = left_by(lab, one_by_one)
+    assert expected["runs"] != before["runs"]
+    assert left_by(lab, lambda unit: campaigns.cancel_campaign(unit, campaign, now)) == expected
+
+
+def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> None:
+    """The cycles that this closes want a report, or not."""
+    campaign, now, draw = many_kinds(lab), lab.now(), random.Random(1)
+    with lab.units() as unit:
+        states = rows.lock_unfinished(unit, campaign)
+    planned = [run_id for run_id, state in states.items() if state is RunState.PLANNED]
+    reports = set()
+    for some in (planned, *(draw.sample(planned, draw.randint(1, len(planned))) for _ in range(25))):
+
+        def one_by_one(unit: Unit, some: Sequence[UUID] = some) -> None:
+            for run_id in some:
+                run = rows.get_run(unit, run_id, is_locked=True)
+                runs.finish(unit, run, ENOUGH.state, now, ENOUGH.reason, ENOUGH.detail)
+
+        def at_once(unit: Unit, some: Sequence[UUID] = some) -> None:
+            rows.lock_unfinished(unit, campaign)
+            find_campaign(unit, campaign, is_locked=True)
+            runs.cancel_planned(unit, campaign, some, ENOUGH, now)
+
+        found = left_by(lab, at_once)
+        assert found == left_by(lab, one_by_one)
+        reports.add(*found["campaigns"])
+    assert len(reports) == 2, "some wanted a report, others none"
+
+
+@contextmanager
+def counted(units: UnitFactory) -> Iterator[list[str]]:
+    """The statements that reach the database."""
+    said: list[str] = []
+
+    def note(*call: Any) -> None:
+        said.append(call[2])
+
+    event.listen(units.engine, "before_cursor_execute", note)
+    yield said
+    event.remove(units.engine, "before_cursor_execute", note)
+
+
+def launch(lab: Lab, campaign: UUID) -> None:
+    with lab.units() as unit:
+        campaigns.launch_campaign(unit, campaign, lab.now())
+
+
+def cancel(lab: Lab, campaign: UUID) -> None:
+    with lab.units() as unit:
+        campaigns.cancel_campaign(unit, campaign, lab.now())
+
+
+def rerun(lab: Lab, campaign: UUID) -> None:
+    with lab.units() as unit:
+        reruns.rerun_campaign(unit, campaign, lab.now())
+
+
+def table(name: TableName) -> Callable[[Lab, UUID], None]:
+    def read(lab: Lab, campaign: UUID) -> None:
+        _, pieces = campaign_csv(lab.units, campaign, name)
+        assert b"".join(pieces)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("work", "state"),
+    [(launch, ""), (cancel, "planned"), (rerun, "missed"), (table("runs"), "planned"), (table("series"), "planned")],
+    ids=["launch", "cancel", "rerun", "runs.csv", "series.csv"],
+)
+def test_more_runs_take_no_more_statements(lab: Lab, work: Callable[[Lab, UUID], None], state: str) -> None:
+    """state: of each run before that; empty for no runs."""
+    pair(lab)
+    taken = []
+    for cycles in (3, 60):
+        campaign = UUID(draft(lab, cycles))
+        if state:
+            launch(lab, campaign)
+            with lab.units() as unit:
+                unit.session.execute(text(SET_STATE), {"state": state, "campaign": campaign})
+        with counted(lab.units) as said:
+            work(lab, campaign)
+        taken.append(len(said))
+    assert taken[0] == taken[1] > 0
+
+
+SET_STATE = "UPDATE runs SET state = :state WHERE campaign_id = :campaign"
+
+
+def draft(lab: Lab, cycles: int) -> str:
+    file = {**CAMPAIGN, "timetable": {"cycles": cycles}}
+    return str(lab.call("POST", "/campaigns", {"campaign": file})["id"])
+
+
+@pytest.mark.parametrize("name", ["runs", "series", "metrics"])
+def test_a_table_has_each_run_once_and_in_the_order_of_the_plan(lab: Lab, name: TableName) -> None:
+    """Complete ones, of which few are read at once, among planned ones."""
+    agents = pair(lab)
+    campaign = lab.launch(timetable={"cycles": 4})
+    while [run["state"] for run in lab.runs(campaign)].count("complete") < 3:
+        lab.turn(agents)
+    planned = [run["id"] for run in lab.runs(campaign)]
+    lines = lab.call("GET", f"/campaigns/{campaign}/{name}.csv").splitlines()[1:]
+    assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == planned
+    assert len({line for line in lines if ",complete," in line}) >= 3
+
+
+def test_an_attempt_that_is_planned_while_a_campaign_is_being_cancelled_is_cancelled_too(lab: Lab) -> None:
+    """A run fails, and is to be tried again, in a transaction that ends when the cancelling one waits for it."""
+    pair(lab)
+    campaign = UUID(lab.launch(**ONE, limits={"attempts": 2}))
+    with lab.units() as unit:
+        unit.session.execute(text(UPLOADING))
+    with ThreadPoolExecutor(1) as other, lab.units() as unit:
+        (run_id,) = unit.session.scalars(text("SELECT id FROM runs"))
+        run = rows.get_run(unit, run_id, is_locked=True)
+        runs.finish(unit, run, RunState.FAILED, lab.now(), Reason.LINK_LOST, "Lost.")
+        cancelled = other.submit(cancel, lab, campaign)
+        assert wait_until(lambda: is_waited_for(lab), 10)
+        unit.session.commit()
+        cancelled.result()
+    found = [(run["attempt"], run["state"]) for run in lab.runs(str(campaign))]
+    assert sorted(found) == [(1, "failed"), (2, "cancelled")]
+
+
+UPLOADING = "UPDATE runs SET state = 'uploading', released_at = now()"
+WAITING = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
+
+
+def is_waited_for(lab: Lab) -> bool:
+    with lab.units() as unit:
+        return bool(unit.session.scalar(text(WAITING)))
