@@ -91,6 +91,7 @@ BENCHES = [
     python_bench("paths_bench"),
     python_bench("samples_bench"),
     python_bench("calendar_bench"),
+    python_bench("campaign_bench"),
     python_bench("outside_bench"),
     python_bench("dashboard_bench"),
 ]
