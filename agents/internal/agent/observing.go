@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -153,7 +154,9 @@ func (a *Agent) sayRefused(reply protocol.ObservationsReply, sent int) {
 	}
 	var why []string
 	for _, each := range reply.Refused {
-		why = append(why, each.Message)
+		if !slices.Contains(why, each.Message) {
+			why = append(why, each.Message)
+		}
 	}
 	a.log.Error("the server never takes some of what was observed; it is dropped", "values", reply.RefusedCount, "of", sent, "why", why)
 }
