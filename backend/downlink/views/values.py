@@ -28,9 +28,7 @@ def values_at(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> dict[st
     sides = stored_sides(unit, campaign_id)
     place = (phase, metric)
     if sides and not any(place in side.places for side in sides):
-        raise NotFoundError(
-            "quantity_not_found", f"The runs have no {metric} in the phase {phase}; `offered` of another lists them."
-        )
+        raise NotFoundError("quantity_not_found", _without(sides, phase, metric))
     return {
         "campaign_id": campaign_id,
         "phase": phase,
@@ -41,6 +39,14 @@ def values_at(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> dict[st
         ],
         "sides": [_at(side, place) for side in sides if place in side.places],
     }
+
+
+def _without(sides: Sequence[RunValues], phase: str, metric: str) -> str:
+    """What there is instead."""
+    places = [place for side in sides for place in side.known]
+    if metrics := dict.fromkeys(name for known, name in places if known == phase):
+        return f"The runs have no {metric} in the phase {phase}; they have: {', '.join(metrics)}."
+    return f"The runs have no phase {phase}; they have: {', '.join(dict.fromkeys(known for known, _ in places))}."
 
 
 def _at(side: RunValues, place: tuple[str, str]) -> dict[str, Any]:

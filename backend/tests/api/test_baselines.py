@@ -109,6 +109,9 @@ def test_values_are_those_that_means_are_made_of(lab: Lab, campaign: str) -> Non
     assert {"phase": "overall", "metric": "rtt_ms"} in shown["offered"]
     refused = lab.call("GET", f"/campaigns/{campaign}/values?metric=happiness", expect=404)
     assert refused["code"] == "quantity_not_found"
+    assert refused["message"].startswith("The runs have no happiness in the phase startup; they have: throughput_bps, ")
+    refused = lab.call("GET", f"/campaigns/{campaign}/values?phase=z", expect=404)
+    assert refused["message"] == "The runs have no phase z; they have: startup, steady, overall."
 
 
 def test_times_say_which_of_them_are_only_times_watched(lab: Lab, campaign: str) -> None:
