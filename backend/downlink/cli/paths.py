@@ -83,7 +83,7 @@ def make_command(
     make_folder(file.parent)
     write_bytes(file, made(asked))
     note(f"{file} is written.")
-    show_command(str(file))
+    _show(_read(file))
 
 
 @app.command("show")
@@ -92,10 +92,14 @@ def show_command(
     as_json: AsJson = False,
 ) -> None:
     """Delay, hops, changes a minute and rates of a path trace, and what it was made with."""
+    _show(_content(path), as_json)
+
+
+def _show(content: bytes, as_json: bool = False) -> None:
     from downlink.codec.path import decode_path, header_document
     from downlink.constellation.summary import summarise
 
-    header, columns = decode_path(_content(path))
+    header, columns = decode_path(content)
     summary = summarise(header, columns)
     if as_json:
         print_json({"header": header_document(header), "summary": asdict(summary)})

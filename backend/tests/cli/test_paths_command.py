@@ -56,6 +56,12 @@ def test_every_option_is_in_the_header(tmp_path: Path) -> None:
     run("check", str(file))
 
 
+def test_a_path_goes_into_any_file_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "RTT" in run("make", "bent-pipe", *SHORT, "--to", "mine.path").stdout
+    assert "RTT" in run("show", "./mine.path").stdout
+
+
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="paths make"):
         run("check", "london-new-york")
