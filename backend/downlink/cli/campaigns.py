@@ -154,12 +154,12 @@ def create(
     """Save a campaign file as a draft; print its id."""
     client = connect()
     made = client.post("/campaigns", {"source": _read(file)})
+    if not as_json:
+        say(made["id"])  # the draft stays where its launch is refused
     if is_launched or is_watched:
         made = client.post(f"/campaigns/{made['id']}/launch", {"even_if_offline": even_if_offline}) or made
     if as_json:
         print_json(made)
-    else:
-        say(made["id"])
     if is_watched:
         _follow(client, made["id"], is_plain=as_json)
 

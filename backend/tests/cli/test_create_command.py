@@ -1,0 +1,28 @@
+"""`downlink campaigns create` against the API itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from downlink.cli import campaigns
+from downlink.cli.client import Access, Client
+from downlink.domain.errors import ConflictError
+from downlink.main import app
+from tests.fixtures.lab import Lab
+
+FILE = "name: later\nlinks: [geo]\nstop: {seconds: 5}\ntimetable: {cycles: 1}\nconditions: [{name: plain}]\n"
+
+
+def test_a_draft_whose_launch_is_refused_is_named(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client(Access("http://testserver", lab.token), lab.client._transport)
+    monkeypatch.setattr(campaigns, "connect", lambda: client)
+    file = tmp_path / "later.yaml"
+    file.write_text(FILE)
+    refused = CliRunner().invoke(app, ["campaigns", "create", str(file), "--launch"])
+    assert isinstance(refused.exception, ConflictError)
+    assert "There is no link called geo" in refused.exception.message
+    (draft,) = lab.call("GET", "/campaigns")["items"]
+    assert (refused.stdout.strip(), draft["state"]) == (draft["id"], "draft")
