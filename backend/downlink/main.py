@@ -244,13 +244,20 @@ def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink camp
 
 @app.command(rich_help_panel="Server")
 def analyse(
-    campaign: Annotated[UUID, typer.Argument(help="Id of a campaign whose report says that it is not current")],
+    campaign: Annotated[str, typer.Argument(help="Id of a campaign whose report says that it is not current")],
 ) -> None:
     """Compute a campaign's numbers anew from its traces, with the analysis of this version."""
     from downlink.actions.reanalysis import analyse_again
 
+    try:
+        wanted = UUID(campaign)
+    except ValueError:
+        message = (
+            f"{campaign!r} is no whole id of a campaign; copy it from its page, or from `downlink campaigns list`."
+        )
+        raise InvalidError("campaign_unknown", message) from None
     with _units() as units, units() as unit:
-        runs = analyse_again(unit, campaign, datetime.now(UTC))
+        runs = analyse_again(unit, wanted, datetime.now(UTC))
     note(f"{runs} runs are analysed.")
 
 

@@ -36,6 +36,11 @@ def test_an_archive_that_is_not_there_is_named() -> None:
         run("seed", "gone.zip")
 
 
+def test_a_part_of_an_id_is_no_campaign_to_analyse() -> None:
+    with pytest.raises(InvalidError, match=r"'211c4ddb' is no whole id of a campaign; copy it"):
+        run("analyse", "211c4ddb")
+
+
 def test_a_campaign_file_that_is_not_there_is_named_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOWNLINK_TOKEN", "dlk_x")
     with pytest.raises(InvalidError, match=r"^Cannot read gone\.yaml: No such file or directory\. Examples"):
