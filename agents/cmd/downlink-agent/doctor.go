@@ -124,12 +124,17 @@ func checkRelay(c config.Config) finding {
 	if err != nil {
 		return bad("This host cannot relay INTCP: %v.", err)
 	}
-	sentence := fmt.Sprintf("This host can relay, over TCP and UDP at %s, %d flows at a time.", address, c.Policy.RelayFlows)
-	if !batch.JoinsDatagrams() {
+	return sayRelay(address, c.Policy.RelayFlows, batch.JoinsDatagrams(), bytes)
+}
+
+// sayRelay says how well a host that can relay does it.
+func sayRelay(address string, flows int, joinsDatagrams bool, socketBytes int) finding {
+	sentence := fmt.Sprintf("This host can relay, over TCP and UDP at %s, %d flows at a time.", address, flows)
+	if !joinsDatagrams {
 		sentence += " Its kernel does not join datagrams (UDP_GRO, Linux 5.0), so fast flows take much of a processor."
 	}
-	if bytes < enoughSocketBytes {
-		sentence += fmt.Sprintf(" Its sockets hold %d kB; set net.core.rmem_max and wmem_max to 8388608 for flows above 100 Mb/s.", bytes>>10)
+	if socketBytes < enoughSocketBytes {
+		sentence += fmt.Sprintf(" Its sockets hold %d kB; set net.core.rmem_max and wmem_max to 8388608 for flows above 100 Mb/s.", socketBytes>>10)
 	}
 	return good("%s", sentence)
 }

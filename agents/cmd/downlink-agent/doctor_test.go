@@ -58,6 +58,49 @@ func TestTheDoctorNamesWhatWasTakenFromTheDataPath(t *testing.T) {
 	near.Do(t, func() { requireBad(t, checkPath(sending("198.51.100.1")), "is down", "ip link set data up") })
 }
 
+// TestTheDoctorNamesWhatTheHostLacksToRelay: both ports are tried, as split TCP needs the one and INTCP the other.
+func TestTheDoctorNamesWhatTheHostLacksToRelay(t *testing.T) {
+	near, far := hosttest.NewNamespace(t), hosttest.NewNamespace(t)
+	hosttest.Join(t, near, far, []string{"198.51.100.1/24", "2001:db8::1/64"}, nil)
+	for _, dataHost := range []string{"198.51.100.1", "2001:db8::1"} {
+		c := sending(dataHost)
+		c.Roles = []string{"relay"}
+		where := net.JoinHostPort(dataHost, "40123")
+		near.Do(t, func() {
+			requireGood(t, checkDataPort(c))
+			found := checkRelay(c)
+			requireGood(t, found)
+			require.Contains(t, found.sentence, where)
+			require.Contains(t, found.sentence, "64 flows")
+			require.NotContains(t, found.sentence, "UDP_GRO", "this kernel joins datagrams")
+			require.NotContains(t, found.sentence, "rmem_max", "root may have buffers as large as it wants")
+		})
+		var taken net.PacketConn
+		near.Do(t, func() {
+			var err error
+			taken, err = net.ListenPacket("udp", where)
+			require.NoError(t, err)
+			requireBad(t, checkRelay(c), where, "another program has the UDP port")
+			requireGood(t, checkDataPort(c))
+		})
+		require.NoError(t, taken.Close())
+		listener := near.Listen(t, where)
+		near.Do(t, func() {
+			requireBad(t, checkDataPort(c), "40123", "ss -ltnp")
+			requireGood(t, checkRelay(c))
+			c.RelayControl = "/run/link-relays.sock"
+			requireGood(t, checkDataPort(c))
+		})
+		require.NoError(t, listener.Close())
+	}
+	plain := sayRelay("198.51.100.1:40123", 3, false, 416<<10)
+	requireGood(t, plain)
+	for _, part := range []string{"3 flows", "UDP_GRO", "416 kB", "net.core.rmem_max"} {
+		require.Contains(t, plain.sentence, part)
+	}
+	require.NotContains(t, sayRelay("198.51.100.1:40123", 3, true, enoughSocketBytes).sentence, "rmem_max")
+}
+
 func TestTheDoctorNamesWhatTheHostLacks(t *testing.T) {
 	c := sending("127.0.0.1")
 	requireBad(t, checkHystart(protocol.Host{}, c), "modprobe tcp_cubic")

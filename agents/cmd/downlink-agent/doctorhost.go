@@ -76,7 +76,8 @@ func checkBuffers(facts protocol.Host, c config.Config) finding {
 
 // checkDataPort opens what a run would open, for a moment.
 func checkDataPort(c config.Config) finding {
-	if !slices.Contains(c.Roles, string(protocol.RoleSender)) {
+	relays := slices.Contains(c.Roles, string(protocol.RoleRelay)) && c.RelayControl == "" // an emulated link's have no port here
+	if !slices.Contains(c.Roles, string(protocol.RoleSender)) && !relays {
 		return good("No data port is needed: this host does not send, and receivers dial out.")
 	}
 	address := ""
