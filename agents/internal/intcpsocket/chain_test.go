@@ -29,6 +29,8 @@ type chain struct {
 	offer  *transfer.Offer
 	budget *transfer.Budget
 	length uint64
+	// instead are carriers of places that a test looks into.
+	instead map[int]transfer.Carrier
 }
 
 func hop(number int, peer netip.AddrPort) intcp.Hop {
@@ -85,6 +87,9 @@ func (c *chain) plan(i int) intcpsocket.FlowPlan {
 }
 
 func (c *chain) carrier(i int) transfer.Carrier {
+	if carrier := c.instead[i]; carrier != nil {
+		return carrier
+	}
 	switch i {
 	case 0:
 		return intcpsocket.NewSender(c.plan(i))
@@ -122,6 +127,20 @@ func TestAnObjectCrossesThreeRelays(t *testing.T) {
 	}
 	took := results[4].LastByte.Sub(results[4].FirstByte)
 	t.Logf("%.0f Mb/s", 8/took.Seconds())
+}
+
+// TestARelayThatLooksTooLateHasSeenTheFlow: its node works by itself, and a small object has come and gone between two looks.
+func TestARelayThatLooksTooLateHasSeenTheFlow(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{Bytes: 3000})
+	results, errs := c.carry(t, 1)
+	for _, i := range []int{0, 2} {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, results[i].Ended, "%d: %s", i, results[i].Detail)
+	}
+	result, err := transfer.Carry(t.Context(), c.carrier(1))
+	require.NoError(t, err)
+	require.Equal(t, transfer.EndedStopRule, result.Ended, result.Detail)
+	require.EqualValues(t, 3000, c.counts[1].Load())
 }
 
 func TestAFlowEndsAtItsSeconds(t *testing.T) {

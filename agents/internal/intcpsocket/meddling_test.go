@@ -2,6 +2,7 @@ package intcpsocket_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net"
 	"net/netip"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/intcp"
+	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/transfer"
 )
 
@@ -148,4 +150,33 @@ func flood(conn *net.UDPConn, over <-chan struct{}) {
 			}
 		}
 	}
+}
+
+// TestAWrongByteBetweenRelaysIsNamed: a byte that changes on the hop between two relays passes both, as tags leave payloads out.
+// The receiver notices it in that unit, and names the hop whose tags held: its own.
+func TestAWrongByteBetweenRelaysIsNamed(t *testing.T) {
+	const wrongUnit = 7
+	c := newChain(t, 2, transfer.Stop{Bytes: 500_000})
+	address := between(t, c.homes[1].Local(), func(d []byte, isDown bool) [][]byte {
+		const offsetAt = 16
+		if isDown && d[1] == kindData && len(d) > headBytes && binary.BigEndian.Uint64(d[offsetAt:]) == wrongUnit*intcp.MaxUnitBytes {
+			d[headBytes+100] ^= 1
+		}
+		return [][]byte{d}
+	})
+	require.NoError(t, c.homes[2].Ask(hop(2, address)))
+	receiver := intcpsocket.NewReceiver(c.plan(3))
+	c.instead = map[int]transfer.Carrier{3: receiver}
+	results, errs := c.carry(t)
+	for i, result := range results {
+		require.NoError(t, errs[i])
+		if i < 3 {
+			require.Contains(t, []transfer.Ended{transfer.EndedPeerClosed, transfer.EndedStopRule}, result.Ended, "%d: %s", i, result.Detail)
+		}
+	}
+	require.Equal(t, intcpsocket.EndedContentWrong, results[3].Ended, results[3].Detail)
+	require.Equal(t, &intcp.Wrong{Offset: wrongUnit * intcp.MaxUnitBytes, Hop: 3}, receiver.Wrong())
+	require.Contains(t, results[3].Detail, "byte 9800")
+	require.Contains(t, results[3].Detail, "hop 3")
+	require.LessOrEqual(t, c.counts[3].Load(), int64(wrongUnit*intcp.MaxUnitBytes), "what comes after it is not counted")
 }

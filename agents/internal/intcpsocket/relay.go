@@ -22,7 +22,7 @@ func (r *Relay) Open(ctx context.Context) error {
 		return r.missed
 	}
 	until := earlier(r.plan.Limits.Deadline, r.plan.Begin.Add(2*r.plan.Patience))
-	if !r.await(ctx, until, func(l intcp.Look) bool { return l.Readers > 0 }) {
+	if !r.await(ctx, until, r.isAsked) {
 		r.missed = fmt.Errorf("%w: nobody downstream asked for the flow within %s; check that UDP reaches this host's data port", transfer.ErrNoConnection, 2*r.plan.Patience)
 		if ctx.Err() != nil {
 			r.missed = context.Cause(ctx)
@@ -32,6 +32,11 @@ func (r *Relay) Open(ctx context.Context) error {
 	_, r.moved = r.look()
 	r.result = transfer.Result{Connected: time.Now(), Local: r.seat().Local().String(), Peer: r.plan.Upstream}
 	return nil
+}
+
+// isAsked tells whether somebody downstream asks, or has done so: between two looks a small flow begins and ends.
+func (r *Relay) isAsked(l intcp.Look) bool {
+	return l.Readers > 0 || !r.plan.IsShared && l.FirstSent > 0
 }
 
 // Run passes data on until the flow has ended.
