@@ -225,7 +225,7 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     row.ended_at = now
     set_state(unit, row, CampaignState.CANCELLED, now)
     planned = [run_id for run_id, state in unfinished.items() if state is RunState.PLANNED]
-    runs.cancel_planned(unit, campaign_id, planned, runs.CANCELLED, now)
+    runs.end_planned(unit, campaign_id, dict.fromkeys(planned, runs.CANCELLED), now)
     for run_id, state in unfinished.items():
         if state is not RunState.PLANNED:
             runs.stop(unit, run_rows.get_run(unit, run_id, is_locked=True), now)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -20,20 +20,20 @@ from downlink.domain.errors import UnavailableError
 from downlink.domain.line import Contender, decide_line
 from downlink.domain.link import Link
 from downlink.domain.next_step import Wait, decide
-from downlink.domain.run import ACTIVE, Reason, RunState
+from downlink.domain.run import ACTIVE, Ending, Reason, RunState
 from downlink.domain.run_size import run_bytes
-from downlink.domain.turn import Lease, LinkState, Miss
+from downlink.domain.turn import Lease, LinkState, Miss, Turn
 from downlink.domain.watch import CONDUCTOR
 from downlink.domain.weather_source import WeatherSource
 from downlink.storage import campaigns, heartbeats, leases, line, links, planned, retention, triggers
 from downlink.storage import runs as rows
-from downlink.storage.planned import Head
+from downlink.storage.planned import Head, Queue
 from downlink.storage.reanalysis import JOB as REANALYSE
 from downlink.storage.unit import Unit, UnitFactory, try_lock
 
 RESEND = timedelta(seconds=30)
 MAX_TRIES = 5
-MOST_MISSED = 100  # in one pass
+MOST_MISSED = 1_000  # in one pass
 REPORT_PATIENCE = timedelta(minutes=15)  # a campaign that cannot be reported must end all the same
 log = structlog.get_logger()
 
@@ -111,23 +111,60 @@ def lease_due(unit: Unit, now: datetime) -> None:
     held: Mapping[str, bool] = leases.held_resources(unit) if queues else {}
     wakes: dict[UUID, datetime | None] = dict.fromkeys(asked)  # who is not the first any more asks for nothing
     leased: dict[UUID, tuple[Contender, Lease]] = {}
-    missed = 0
+    missed, most = 0, 1
     while queues and missed < MOST_MISSED:  # the others are looked at in the next pass
-        heads = planned.take_heads(unit, queues)
-        contenders = _contenders(unit, heads, now)
-        found = decide_line(contenders, held, now)
-        held, turns = found.held, [(heads[place], turn) for place, turn in found.turns]
-        by_id = {head.id: each for head, each in zip(heads, contenders, strict=True)}
-        leased |= {head.id: (by_id[head.id], turn) for head, turn in turns if isinstance(turn, Lease)}
-        waits = {head.id: turn.until for head, turn in turns if isinstance(turn, Wait)}
+        heads = planned.take_heads(unit, queues, most)
+        found = _turns(heads, _contenders(unit, heads, now), held, now)
+        held = found.held
+        leased |= {head.id: (each, turn) for head, each, turn in found.turns if isinstance(turn, Lease)}
+        waits = {head.id: turn.until for head, _, turn in found.turns if isinstance(turn, Wait)}
         wakes |= {id_: until for id_, until in waits.items() if id_ not in behind or _is_earlier(until, behind[id_][0])}
-        misses = [(head, turn) for head, turn in turns if isinstance(turn, Miss)]
-        for head, miss in misses:
-            runs.finish(unit, rows.get_run(unit, head.id), RunState.MISSED, now, miss.reason, miss.detail)
-        queues, missed = {head.queue for head, _ in misses}, missed + len(misses)
+        misses = [(head, turn) for head, _, turn in found.turns if isinstance(turn, Miss)]
+        _miss(unit, misses, now)
+        queues, missed = found.used_up, missed + len(misses)
+        # Where one has missed its time others have, too. That it gave the link back now is what they find, however many they are.
+        most = max(1, MOST_MISSED // max(1, len(queues)))
     rows.set_wakes(unit, wakes)
     if leased:
         _start(unit, leased, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """turns: of the first head of each queue, and of those behind a head that misses its time, up to one that does not.
+
+    held: what runs hold, and what is kept free. used_up: the queues whose heads have all missed their time.
+    """
+
+    turns: list[tuple[Head, Contender, Turn]]
+    held: Mapping[str, bool]
+    used_up: set[Queue]
+
+
+def _turns(heads: Sequence[Head], contenders: Sequence[Contender], held: Mapping[str, bool], now: datetime) -> _Turns:
+    queues: dict[Queue, deque[int]] = defaultdict(deque)
+    for place, head in enumerate(heads):
+        queues[head.queue].append(place)
+    turns: list[tuple[Head, Contender, Turn]] = []
+    front = {queue.popleft() for queue in queues.values()}
+    while front:
+        places = sorted(front)
+        found = decide_line([contenders[place] for place in places], held, now)
+        held = found.held
+        made = [(places[index], turn) for index, turn in found.turns]
+        turns += [(heads[place], contenders[place], turn) for place, turn in made]
+        behind = [queues[heads[place].queue] for place, turn in made if isinstance(turn, Miss)]
+        front = {queue.popleft() for queue in behind if queue}
+    ends = {head.queue: turn for head, _, turn in turns}
+    return _Turns(turns, held, {queue for queue, turn in ends.items() if isinstance(turn, Miss)})
+
+
+def _miss(unit: Unit, misses: Sequence[tuple[Head, Miss]], now: datetime) -> None:
+    endings: dict[UUID, dict[UUID, Ending]] = defaultdict(dict)
+    for head, miss in misses:
+        endings[head.queue[0]][head.id] = Ending(RunState.MISSED, miss.reason, miss.detail)
+    for campaign_id, of_campaign in endings.items():
+        runs.end_planned(unit, campaign_id, of_campaign, now)
 
 
 def _is_earlier(until: datetime | None, known: datetime) -> bool:

@@ -41,6 +41,6 @@ def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     places = precision.places(unit, campaign_id)
     ids = list(places)
     dropped = planned & {ids[index] for index in unneeded(list(places.values()))}
-    runs.cancel_planned(unit, campaign_id, dropped, NOT_NEEDED, now)
+    runs.end_planned(unit, campaign_id, dict.fromkeys(dropped, NOT_NEEDED), now)
     if dropped:
         log.info("campaign_precise_enough", campaign_id=str(campaign_id), cancelled=len(dropped))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -214,19 +214,22 @@ def stop(unit: Unit, run: Run, now: datetime) -> None:
         advance(unit, run, now)
 
 
-def cancel_planned(unit: Unit, campaign_id: UUID, run_ids: Collection[UUID], ending: Ending, now: datetime) -> None:
-    """End locked runs of one campaign that are only planned, all at once, as `finish` ends each of them.
-
-    Whoever calls holds the campaign's lock, too.
-    """
-    if not run_ids:
+def end_planned(unit: Unit, campaign_id: UUID, endings: Mapping[UUID, Ending], now: datetime) -> None:
+    """End locked runs of one campaign that are only planned, all at once, as `finish` ends each of them: cancelled or missed."""
+    if not endings:
         return
     unit.session.flush()
-    cycles = rows.end_planned(unit, run_ids, ending, now)
+    cycles = rows.end_planned(unit, endings, now)
     planned.wake_links(unit, {link for link, _ in cycles})
-    data = {"run_state": ending.state, "reason": ending.reason, "detail": ending.detail}
-    add_run_events(unit, now, dict.fromkeys(run_ids, data), campaign_id)
-    log.info("planned_runs_ended", campaign_id=str(campaign_id), reason=str(ending.reason), runs=len(run_ids))
+    said = {
+        run_id: {"run_state": each.state, "reason": each.reason, "detail": each.detail}
+        for run_id, each in endings.items()
+    }
+    add_run_events(unit, now, said, campaign_id)
+    reasons = sorted({str(each.reason) for each in endings.values()})
+    log.info("planned_runs_ended", campaign_id=str(campaign_id), reasons=reasons, runs=len(endings))
+    # The lock orders runs that end together, as in `finish`.
+    campaigns.find_campaign(unit, campaign_id, is_locked=True)
     still_open = rows.open_cycles(unit, campaign_id)
     if not still_open or any(closes_with_report(cycle) for _, cycle in cycles - still_open):
         campaigns.want_report(unit, campaign_id)

@@ -27,7 +27,7 @@ Queue = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first planned run of a queue."""
+    """The first planned run of a queue, or one of the first."""
 
     id: UUID
     queue: Queue
@@ -82,11 +82,11 @@ _QUEUES_ON = text("""
     WHERE campaigns.state = 'running' AND campaigns.origin = 'measured'
 """)
 _FIRST = text("""
-    SELECT head.id FROM unnest(CAST(:campaigns AS uuid[]), CAST(:links AS text[])) AS queue(campaign_id, link)
+    SELECT head.id, campaign_id, link FROM unnest(CAST(:campaigns AS uuid[]), CAST(:links AS text[])) AS queue(campaign_id, link)
     CROSS JOIN LATERAL (
         SELECT id FROM runs
         WHERE campaign_id = queue.campaign_id AND link = queue.link AND state = 'planned'
-        ORDER BY due_at, cycle, position, attempt LIMIT 1
+        ORDER BY due_at, cycle, position, attempt LIMIT :most
     ) AS head
 """)
 
@@ -108,11 +108,15 @@ def queues_on(unit: Unit, links: Collection[str]) -> set[Queue]:
     return {(campaign_id, link) for campaign_id, link in found}
 
 
-def take_heads(unit: Unit, queues: Collection[Queue]) -> list[Head]:
-    """The heads of these queues in the order of the plan, locked. One that another transaction holds is left to the next pass."""
+def take_heads(unit: Unit, queues: Collection[Queue], most: int) -> list[Head]:
+    """The heads of these queues in the order of the plan, locked: the first runs of each, up to `most`.
+
+    A queue one of whose heads another transaction holds is left to the next pass.
+    """
     pairs = list(queues)
     values = {"campaigns": [campaign for campaign, _ in pairs], "links": [link for _, link in pairs]}
-    ids = list(unit.session.scalars(_FIRST, values)) if pairs else []
+    wanted = unit.session.execute(_FIRST, {**values, "most": most}).all() if pairs else []
+    ids = [id_ for id_, _, _ in wanted]
     agents = select(func.array_agg(RunHost.agent)).where(RunHost.run_id == Run.id).scalar_subquery()
     columns = (
         Run.id,
@@ -139,9 +143,12 @@ def take_heads(unit: Unit, queues: Collection[Queue]) -> list[Head]:
             query.with_for_update(of=Run, skip_locked=True)
         )
     ]
-    if len(found) < len(ids):
-        wake_links(unit, {link for _, link in pairs} - {head.turn.link for head in found})
-    return found
+    if len(found) == len(ids):
+        return found
+    taken = {head.id for head in found}
+    left = {(campaign_id, link) for id_, campaign_id, link in wanted if id_ not in taken}
+    wake_links(unit, {link for _, link in left})
+    return [head for head in found if head.queue not in left]
 
 
 def sizes_under_way(unit: Unit, campaign_ids: Collection[UUID]) -> list[tuple[UUID, str, str]]:

@@ -288,21 +288,26 @@ def lock_unfinished(unit: Unit, campaign_id: UUID) -> dict[UUID, RunState]:
 
 
 _END_PLANNED = text("""
-    UPDATE runs SET state = :state, state_at = :now, reason = :reason, detail = :detail, ended_at = coalesce(ended_at, :now),
-        released_at = coalesce(released_at, :now), needs = NULL, live = NULL, wake_at = NULL, hop_secret = NULL
-    WHERE id = ANY(CAST(:ids AS uuid[])) AND state = 'planned' RETURNING link, cycle
+    UPDATE runs SET state = wanted.state, state_at = :now, reason = wanted.reason, detail = wanted.detail,
+        ended_at = coalesce(ended_at, :now), released_at = coalesce(released_at, :now),
+        needs = NULL, live = NULL, wake_at = NULL, hop_secret = NULL
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:states AS text[]), CAST(:reasons AS text[]), CAST(:details AS text[]))
+        AS wanted(id, state, reason, detail)
+    WHERE runs.id = wanted.id AND runs.state = 'planned' RETURNING runs.link, runs.cycle
 """)
 _TAKE_TICKETS = text("UPDATE run_flows SET ticket = NULL WHERE run_id = ANY(CAST(:ids AS uuid[]))")
 
 
-def end_planned(unit: Unit, run_ids: Collection[UUID], ending: Ending, now: datetime) -> set[tuple[str, int]]:
+def end_planned(unit: Unit, endings: Mapping[UUID, Ending], now: datetime) -> set[tuple[str, int]]:
     """End these planned runs, which must be locked: nothing of them is left to give back. The links and cycles they were in.
 
     Runs that the session has read already are not read anew.
     """
-    values = {"ids": list(run_ids), "state": ending.state, "reason": ending.reason, "detail": ending.detail, "now": now}
-    ended = unit.session.execute(_END_PLANNED, values)
-    unit.session.execute(_TAKE_TICKETS, {"ids": list(run_ids)})
+    ids, ends = list(endings), endings.values()
+    values = {"states": [each.state for each in ends], "reasons": [each.reason for each in ends], "now": now}
+    details = [each.detail for each in ends]
+    ended = unit.session.execute(_END_PLANNED, {**values, "ids": ids, "details": details})
+    unit.session.execute(_TAKE_TICKETS, {"ids": ids})
     return {(link, cycle) for link, cycle in ended}
 
 

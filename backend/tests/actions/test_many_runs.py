@@ -6,17 +6,19 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import event, text
 
-from downlink.actions import campaigns, reruns, runs
+from downlink.actions import campaigns, conductor, reruns, runs
 from downlink.actions.campaign_states import set_state
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.run import ACTIVE, Ending, Reason, RunState
 from downlink.stack.process import wait_until
+from downlink.storage import planned
 from downlink.storage import runs as rows
 from downlink.storage.campaigns import find_campaign
 from downlink.storage.unit import Unit, UnitFactory
@@ -34,7 +36,10 @@ OTHERWISE = {
 """Numbers that say nothing but how often something was written."""
 LATE_CYCLES = "UPDATE runs SET cycle = cycle + 125"
 HOPS = "UPDATE runs SET hop_secret = id::text WHERE position = 1"
-ENOUGH = Ending(RunState.CANCELLED, Reason.PRECISE_ENOUGH, "Not needed.")
+ENDINGS = (
+    Ending(RunState.CANCELLED, Reason.PRECISE_ENOUGH, "Not needed."),
+    Ending(RunState.MISSED, Reason.OVER_BUDGET, "Nothing is left."),
+)
 
 
 class UndoneError(Exception):
@@ -96,19 +101,19 @@ def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> Non
     campaign, now, draw = many_kinds(lab), lab.now(), random.Random(1)
     with lab.units() as unit:
         states = rows.lock_unfinished(unit, campaign)
-    planned = [run_id for run_id, state in states.items() if state is RunState.PLANNED]
+    waiting = [run_id for run_id, state in states.items() if state is RunState.PLANNED]
     reports = set()
-    for some in (planned, *(draw.sample(planned, draw.randint(1, len(planned))) for _ in range(25))):
+    for some in (waiting, *(draw.sample(waiting, draw.randint(1, len(waiting))) for _ in range(25))):
+        ending = draw.choice(ENDINGS)
 
-        def one_by_one(unit: Unit, some: Sequence[UUID] = some) -> None:
+        def one_by_one(unit: Unit, some: Sequence[UUID] = some, ending: Ending = ending) -> None:
             for run_id in some:
                 run = rows.get_run(unit, run_id, is_locked=True)
-                runs.finish(unit, run, ENOUGH.state, now, ENOUGH.reason, ENOUGH.detail)
+                runs.finish(unit, run, ending.state, now, ending.reason, ending.detail)
 
-        def at_once(unit: Unit, some: Sequence[UUID] = some) -> None:
+        def at_once(unit: Unit, some: Sequence[UUID] = some, ending: Ending = ending) -> None:
             rows.lock_unfinished(unit, campaign)
-            find_campaign(unit, campaign, is_locked=True)
-            runs.cancel_planned(unit, campaign, some, ENOUGH, now)
+            runs.end_planned(unit, campaign, dict.fromkeys(some, ending), now)
 
         found = left_by(lab, at_once)
         assert found == left_by(lab, one_by_one)
@@ -131,7 +136,7 @@ def counted(units: UnitFactory) -> Iterator[list[str]]:
 
 def launch(lab: Lab, campaign: UUID) -> None:
     with lab.units() as unit:
-        campaigns.launch_campaign(unit, campaign, lab.now())
+        campaigns.launch_campaign(unit, campaign, lab.now(), even_if_offline=True)
 
 
 def cancel(lab: Lab, campaign: UUID) -> None:
@@ -162,7 +167,7 @@ def test_more_runs_take_no_more_statements(lab: Lab, work: Callable[[Lab, UUID],
     pair(lab)
     taken = []
     for cycles in (3, 60):
-        campaign = UUID(draft(lab, cycles))
+        campaign = UUID(draft(lab, cycles=cycles))
         if state:
             launch(lab, campaign)
             with lab.units() as unit:
@@ -176,8 +181,8 @@ def test_more_runs_take_no_more_statements(lab: Lab, work: Callable[[Lab, UUID],
 SET_STATE = "UPDATE runs SET state = :state WHERE campaign_id = :campaign"
 
 
-def draft(lab: Lab, cycles: int) -> str:
-    file = {**CAMPAIGN, "timetable": {"cycles": cycles}}
+def draft(lab: Lab, **timetable: Any) -> str:
+    file = {**CAMPAIGN, "timetable": timetable}
     return str(lab.call("POST", "/campaigns", {"campaign": file})["id"])
 
 
@@ -188,9 +193,9 @@ def test_a_table_has_each_run_once_and_in_the_order_of_the_plan(lab: Lab, name: 
     campaign = lab.launch(timetable={"cycles": 4})
     while [run["state"] for run in lab.runs(campaign)].count("complete") < 3:
         lab.turn(agents)
-    planned = [run["id"] for run in lab.runs(campaign)]
+    ids = [run["id"] for run in lab.runs(campaign)]
     lines = lab.call("GET", f"/campaigns/{campaign}/{name}.csv").splitlines()[1:]
-    assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == planned
+    assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == ids
     assert len({line for line in lines if ",complete," in line}) >= 3
 
 
@@ -219,3 +224,56 @@ WAITING = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_d
 def is_waited_for(lab: Lab) -> bool:
     with lab.units() as unit:
         return bool(unit.session.scalar(text(WAITING)))
+
+
+def missed_by(lab: Lab, at_once: int, now: datetime) -> dict[str, list[Any]]:
+    """What a pass of the conductor leaves that takes so many heads of a queue at most."""
+
+    def work(unit: Unit) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            take = planned.take_heads
+            patch.setattr(planned, "take_heads", lambda unit, queues, most: take(unit, queues, min(most, at_once)))
+            conductor.lease_due(unit, now)
+
+    return left_by(lab, work)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"timetable": {"every_s": 240, "duration_h": 1}}, "agent_lost"),
+        ({"timetable": {"cycles": 9, "pause_s": 60}, "limits": {"bytes": 1}}, "over_budget"),
+        ({"timetable": {"cycles": 9, "pause_s": 60}}, "agent_lost"),
+    ],
+    ids=["spaced", "over budget", "in turn"],
+)
+def test_runs_that_miss_their_time_together_are_missed_as_one_after_the_other(
+    lab: Lab, changes: dict[str, Any], why: str
+) -> None:
+    """On two links, of two campaigns; of a campaign in turn the next run still has its hour."""
+    pair(lab)
+    lab.link("leo")
+    for _ in range(2):
+        lab.launch(links=["geo", "leo"], **changes)
+    lab.stop_clock()
+    lab.tick()
+    lab.wait(4 * 3600)
+    now = lab.now()
+    expected = missed_by(lab, 1, now)
+    assert sum(f"'reason': '{why}'" in row for row in expected["runs"]) >= 2, expected["runs"][:3]
+    assert missed_by(lab, 1_000, now) == expected
+
+
+def test_more_missed_runs_take_no_more_statements(lab: Lab) -> None:
+    pair(lab)
+    taken = []
+    for hours in (1, 2):
+        campaign = UUID(draft(lab, every_s=120, duration_h=hours))
+        launch(lab, campaign)
+        lab.wait(4 * 3600)
+        with counted(lab.units) as said, lab.units() as unit:
+            planned.wake_all_links(unit)
+            conductor.lease_due(unit, lab.now())
+        taken.append(len(said))
+        assert {run["state"] for run in lab.runs(str(campaign))} == {"missed"}
+    assert taken[0] == taken[1]
