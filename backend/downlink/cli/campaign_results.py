@@ -25,6 +25,7 @@ class FigureKind(StrEnum):
     ECDF = "ecdf"
     DAY = "day"
     DELAYS = "delays"
+    JITTER = "jitter"
     VARIED = "varied"
     RATIOS = "ratios"
 
@@ -69,7 +70,8 @@ def figure(
         FigureKind,
         typer.Option(
             help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run; "
-            "day: the same by the clock; delays: one-way delay of blocks; varied: a quantity over what the campaign varied; "
+            "day: the same by the clock; delays: one-way delay of blocks; jitter: its change from second to second; "
+            "varied: a quantity over what the campaign varied; "
             "ratios: the same as multiples of its first condition"
         ),
     ] = FigureKind.STACK,

@@ -47,6 +47,7 @@ describe('the figures of the command line', () => {
     ['ecdf', 'recorded', 'Cumulative distribution'],
     ['day', 'recorded', 'Clock time (UTC)'],
     ['delays', 'acks', '% of the blocks'],
+    ['jitter', 'acks', '% of the pairs of seconds'],
   ] as const)('of the kind %s are drawn', (kind, name, words) => {
     const svg = draw(request(name, { kind }))
     expect(svg.includes(words) || svg.includes("Jain's index")).toBe(true)
@@ -71,6 +72,7 @@ describe('the figures of the command line', () => {
     [{ link: 'moon' }, /There is no link moon in the results; there are: /],
     [{ report: null }, /no results yet/],
     [{ kind: 'delays' as const }, /deliveries: true/],
+    [{ kind: 'jitter' as const }, /deliveries: true/],
     [{ kind: 'exits' as const, condition: 'nothing' }, /no exit times to draw/],
     [{ kind: 'varied' as const }, /varied nothing that is a number/],
   ])('that cannot be drawn say why: %o', (change, sentence) => {

@@ -28,7 +28,7 @@ import { distributionFigure } from '@/features/statistics/figures'
 import { MEASURES, METRICS, phaseTitle } from '@/lib/quantities'
 
 export interface FigureRequest {
-  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays' | 'varied' | 'ratios'
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays' | 'jitter' | 'varied' | 'ratios'
   format: 'svg' | 'csv'
   width: FigureWidth
   hasCaption: boolean
@@ -75,11 +75,12 @@ function figureOf(request: FigureRequest): Figure {
     if (!basis) throw new Error('No object time is known of these runs.')
     return objectsFigure(groups, basis, !areFew(groups), source)
   }
-  if (kind === 'delays') {
-    const rows = delayRows(request.delays ?? { groups: [] }, groups, 'one_way_delay')
+  if (kind === 'delays' || kind === 'jitter') {
+    const own = kind === 'jitter' ? 'jitter' : 'one_way_delay'
+    const rows = delayRows(request.delays ?? { groups: [] }, groups, own)
     if (rows.every(({ delay }) => delay.n === 0))
       throw new Error('No delay is known of these runs: delivery tables come with deliveries: true in the campaign file.')
-    return delaysFigure(rows, request.delays?.shares ?? [], 'one_way_delay', source)
+    return delaysFigure(rows, request.delays?.shares ?? [], own, source)
   }
   if (kind === 'varied' || kind === 'ratios') return varied(request, report, link)
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))

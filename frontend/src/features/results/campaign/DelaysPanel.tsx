@@ -16,7 +16,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollBox } from '@/ui/ScrollBox'
 import { useDelays } from '../queries'
-import { type DelayKind, type DelayRow, delayCurves, delayRows, leftOut } from './delays'
+import { DELAY_WORDS, type DelayKind, type DelayRow, type DelayWords, delayCurves, delayRows, leftOut } from './delays'
 import type { DELAY_KINDS } from './search'
 import type { LabelledGroup } from './series'
 
@@ -24,18 +24,13 @@ const loadFigures = () => loadTwice(() => import('./figures'))
 
 const REACH = [0, 100] as const
 const HEIGHT = 260
-const UNIT = '% of the blocks, up to here'
-const TITLE = 'One-way delay of blocks'
 type Kind = (typeof DELAY_KINDS)[number]
-const KINDS: Record<Kind, DelayKind> = { arrival: 'one_way_delay', order: 'in_order_delay' }
+const KINDS: Record<Kind, DelayKind> = { arrival: 'one_way_delay', order: 'in_order_delay', jitter: 'jitter' }
 const CHOICES = [
   { value: 'arrival', label: 'Arrival' },
   { value: 'order', label: 'In order' },
+  { value: 'jitter', label: 'Jitter' },
 ]
-const SPANS: Record<Kind, string> = {
-  arrival: 'From when a block left the sender first, or a message was offered, until all of it had arrived.',
-  order: 'From when a block left the sender first, or a message was offered, until it was there in order, as a program waits for it.',
-}
 
 interface DelaysPanelProps {
   campaignId: string
@@ -45,7 +40,7 @@ interface DelaysPanelProps {
   onKind: (kind: Kind) => void
 }
 
-/** How long blocks took, over all blocks of each condition, where delivery tables were kept. */
+/** How long blocks took, or by how much that changed from second to second, over all blocks of each condition, where delivery tables were kept. */
 export function DelaysPanel({ campaignId, ...props }: DelaysPanelProps) {
   const delays = useDelays(campaignId)
   return (
@@ -59,9 +54,11 @@ function Content({ delays, groups, source, kind, onKind }: Omit<DelaysPanelProps
   const [picked, setPicked] = useState<string | null>(null)
   const rows = useMemo(() => delayRows(delays, groups, KINDS[kind]), [delays, groups, kind])
   const { from, to, x, curves } = useMemo(() => delayCurves(rows, delays.shares), [rows, delays.shares])
+  const words = DELAY_WORDS[KINDS[kind]]
+  const unit = `% of the ${words.counted}, up to here`
   if (rows.length === 0)
     return (
-      <Panel title={TITLE}>
+      <Panel title={words.title}>
         <Empty title="No delivery tables were kept">
           Write <Code>deliveries: true</Code> in the campaign file: agents then note when each block left, arrived and was there in order.
         </Empty>
@@ -70,11 +67,11 @@ function Content({ delays, groups, source, kind, onKind }: Omit<DelaysPanelProps
   const shared = { x, curves, from, to, factor: 1 }
   return (
     <Panel
-      title={TITLE}
-      description={`${SPANS[kind]} Every block counts once; a run with more blocks counts for more. The axis ends where every condition has 99 % of its blocks.`}
+      title={words.title}
+      description={`${words.definition} All ${words.counted} count alike; a run with more of them counts for more. The axis ends where every condition has 99 % of them.`}
       isFlush
       actions={
-        <SegmentedControl size="xs" aria-label="Until when" value={kind} onChange={(value) => onKind(value as Kind)} data={CHOICES} />
+        <SegmentedControl size="xs" aria-label="Which delay" value={kind} onChange={(value) => onKind(value as Kind)} data={CHOICES} />
       }
     >
       {curves.length === 0 ? null : (
@@ -83,19 +80,19 @@ function Content({ delays, groups, source, kind, onKind }: Omit<DelaysPanelProps
           <CursorSlider from={from} to={to} unit="ms" step={cursorStep(from, to)} />
           <Frame
             title="Cumulative distribution"
-            unit={UNIT}
+            unit={unit}
             height={HEIGHT}
             figure={async () => (await loadFigures()).delaysFigure(rows, delays.shares, KINDS[kind], source)}
-            table={() => <CurveTable caption={`${TITLE}: ${UNIT}`} xLabel="ms" {...shared} />}
+            table={() => <CurveTable caption={`${words.title}: ${unit}`} xLabel="ms" {...shared} />}
           >
             {(width) => <CurveChart {...shared} {...{ width, picked }} height={HEIGHT} reach={REACH} hasTimeAxis isStepped />}
           </Frame>
           <Text size="xs" c="dimmed" ta="center" pb="sm">
-            One-way delay{kind === 'order' ? ' in order' : ''}, ms
+            {words.axis}, ms
           </Text>
         </CursorProvider>
       )}
-      <DelaysTable rows={rows} />
+      <DelaysTable rows={rows} words={words} />
       {leftOut(rows).map(({ sentence, runs }) => (
         <Text key={sentence} size="sm" px="md" pb="sm">
           {plural(runs, 'run')} left out. {sentence}
@@ -107,15 +104,18 @@ function Content({ delays, groups, source, kind, onKind }: Omit<DelaysPanelProps
 
 const HEADS = ['Mean', 'Median', '5 %', '95 %'] as const
 
-function DelaysTable({ rows }: { rows: readonly DelayRow[] }) {
+function DelaysTable({ rows, words }: { rows: readonly DelayRow[]; words: DelayWords }) {
   return (
-    <ScrollBox label={`${TITLE} by condition`}>
+    <ScrollBox label={`${words.title} by condition`}>
       <Table>
-        <Table.Caption>Delays in ms. Clocks: by how much those of both ends may differ, in the worst run.</Table.Caption>
+        <Table.Caption>
+          In ms. Clocks: by how much those of both ends may differ, in the worst run
+          {words === DELAY_WORDS.jitter ? '; jitter does not depend on it' : ''}.
+        </Table.Caption>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Condition</Table.Th>
-            {[...HEADS, 'Clocks', 'Blocks', 'Runs'].map((head) => (
+            {[...HEADS, 'Clocks', words.head, 'Runs'].map((head) => (
               <Table.Th key={head} scope="col" ta="right">
                 {head}
               </Table.Th>

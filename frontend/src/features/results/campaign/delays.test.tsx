@@ -11,7 +11,7 @@ import { IDS, said } from '@/testing/recordings'
 import { makeWorld } from '@/testing/world'
 import { DelaysPanel } from './DelaysPanel'
 import { delayCurves, delayRows, leftOut } from './delays'
-import { parseResultsSearch } from './search'
+import { type DELAY_KINDS, parseResultsSearch } from './search'
 import { labelGroups } from './series'
 
 const found = () => said<CampaignDelays>('acks-delays')
@@ -53,7 +53,7 @@ describe('the distribution of delays', () => {
 type Name = 'acks' | 'recorded'
 
 function Page({ name }: { name: Name }) {
-  const [kind, setKind] = useState<'arrival' | 'order'>('arrival')
+  const [kind, setKind] = useState<(typeof DELAY_KINDS)[number]>('arrival')
   return <DelaysPanel campaignId={IDS[name]} groups={groups()} source={{ campaign: name }} kind={kind} onKind={setKind} />
 }
 
@@ -77,6 +77,16 @@ describe('the panel of delays', () => {
     for (const text of ['HyStart on', '± 3.00', '400', '1 of 1']) expect(row.getByText(text)).toBeTruthy()
   })
 
+  it('shows jitter by pairs of seconds', async () => {
+    draw('acks')
+    await userEvent.click(await screen.findByText('Jitter'))
+    expect(await screen.findByRole('heading', { name: 'Jitter' })).toBeTruthy()
+    expect(screen.getAllByText('% of the pairs of seconds, up to here', { exact: false }).length).toBeGreaterThan(0)
+    const row = within((await screen.findAllByText('5.00'))[0]?.closest('tr') as HTMLElement)
+    for (const text of ['HyStart on', '4.98', '3', '1 of 1']) expect(row.getAllByText(text).length).toBeGreaterThan(0)
+    expect(screen.getByText(/Of two seconds in a row/)).toBeTruthy()
+  })
+
   it('says how to get tables where there are none', async () => {
     draw('recorded')
     expect(await screen.findByText('deliveries: true')).toBeTruthy()
@@ -84,6 +94,7 @@ describe('the panel of delays', () => {
 
   it('is kept in the address', () => {
     expect(parseResultsSearch({ delay: 'order' }).delay).toBe('order')
+    expect(parseResultsSearch({ delay: 'jitter' }).delay).toBe('jitter')
     expect(parseResultsSearch({ delay: 'later' }).delay).toBeUndefined()
   })
 })

@@ -3,9 +3,46 @@ import type { Curve } from '@/charts/curves'
 import { roundStep } from '@/charts/ticks'
 import type { LabelledGroup } from './series'
 
-export type DelayKind = 'one_way_delay' | 'in_order_delay'
+export type DelayKind = 'one_way_delay' | 'in_order_delay' | 'jitter'
 
-/** A condition's pooled blocks, with the label and the colour that it has on the page. */
+export interface DelayWords {
+  title: string
+  /** What each value is of. */
+  counted: string
+  /** Over their number in a table. */
+  head: string
+  /** What the values are, on an axis and in a caption. */
+  axis: string
+  /** How one value comes about. */
+  definition: string
+}
+
+export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
+  one_way_delay: {
+    title: 'One-way delay of blocks',
+    counted: 'blocks',
+    head: 'Blocks',
+    axis: 'One-way delay, until all of a block had arrived',
+    definition: 'From when a block left the sender first, or a message was offered, until all of it had arrived.',
+  },
+  in_order_delay: {
+    title: 'One-way delay of blocks',
+    counted: 'blocks',
+    head: 'Blocks',
+    axis: 'One-way delay, until a block was there in order',
+    definition:
+      'From when a block left the sender first, or a message was offered, until it was there in order, as a program waits for it.',
+  },
+  jitter: {
+    title: 'Jitter',
+    counted: 'pairs of seconds',
+    head: 'Pairs',
+    axis: 'Jitter, change of the mean one-way delay from second to second',
+    definition: 'Of two seconds in a row, by how much the mean one-way delay of the blocks that began in them changed, without its sign.',
+  },
+}
+
+/** A condition's pooled values, with the label and the colour that it has on the page. */
 export interface DelayRow {
   label: string
   style: number
@@ -24,7 +61,7 @@ export function delayRows(found: Pick<CampaignDelays, 'groups'>, groups: readonl
   })
 }
 
-/** What is drawn ends where all conditions have this share of their blocks: the last ones may be far out. */
+/** What is drawn ends where all conditions have this share of their values: the last ones may be far out. */
 export const DRAWN_SHARE = 0.99
 
 /** Cumulative shares in percent over a common x; a step at each quantile that is known. */

@@ -6,7 +6,7 @@ import { bandPanel, bandTable, curvePanel, heatPanel, heatTable } from '@/charts
 import { captionOf, countSentence, fileName, type Source, sourceSentence } from '@/lib/captions'
 import { formatNumber, plural } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
-import { type DelayKind, type DelayRow, delayCurves, leftOut } from './delays'
+import { DELAY_WORDS, type DelayKind, type DelayRow, delayCurves, leftOut } from './delays'
 import { bandSeries, type LabelledGroup, objectSeries, type StackedQuantity } from './series'
 import { shareGrids } from './shares'
 import { areFew, chartFacts, isBare, noteOf, type Shown } from './stack'
@@ -113,32 +113,30 @@ export function objectsFigure(
   }
 }
 
-const DELAY_SPANS: Record<DelayKind, string> = {
-  one_way_delay: 'until all of a block had arrived',
-  in_order_delay: 'until a block was there in order',
-}
+const DELAY_FILES: Record<DelayKind, string> = { one_way_delay: 'arrival', in_order_delay: 'in-order', jitter: 'jitter' }
 
-/** Cumulative shares of the blocks of each condition. */
+/** Cumulative shares of the blocks, or of the pairs of seconds, of each condition. */
 export function delaysFigure(rows: readonly DelayRow[], shares: readonly number[], kind: DelayKind, source: Source): Figure {
+  const { title, counted, axis } = DELAY_WORDS[kind]
   const { from, to, x, curves } = delayCurves(rows, shares)
   const drawn = rows.filter(({ delay }) => delay.quantiles_ms.length > 0)
   const error = Math.max(0, ...drawn.map(({ delay }) => delay.clock_error_ms ?? 0))
   const box = { x, curves, from, to, factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
   return {
-    file: fileName(source.campaign, source.link?.name ?? source.linkName, 'delays', kind === 'in_order_delay' ? 'in-order' : 'arrival'),
-    title: 'One-way delay of blocks',
-    columns: [{ panels: [curvePanel({ title: 'Cumulative distribution', unit: '% of the blocks' }, box, true)] }],
+    file: fileName(source.campaign, source.link?.name ?? source.linkName, 'delays', DELAY_FILES[kind]),
+    title,
+    columns: [{ panels: [curvePanel({ title: 'Cumulative distribution', unit: `% of the ${counted}` }, box, true)] }],
     legend: legendOf(drawn),
-    xTitle: `One-way delay, ${DELAY_SPANS[kind]} (ms)`,
+    xTitle: `${axis} (ms)`,
     caption: captionOf(
-      `One-way delay ${DELAY_SPANS[kind]}, over all blocks of the runs: ${drawn.map(({ label, delay }) => `${delay.n.toLocaleString('en')} (${label})`).join(', ')}. The axis ends where each has 99 % of its blocks.`,
-      error > 0 ? `The clocks of both ends differ by at most ${formatNumber(error)} ms.` : undefined,
+      `${axis}: over all ${counted} of the runs, ${drawn.map(({ label, delay }) => `${delay.n.toLocaleString('en')} (${label})`).join(', ')}. The axis ends where each has 99 % of them.`,
+      error > 0 && kind !== 'jitter' ? `The clocks of both ends differ by at most ${formatNumber(error)} ms.` : undefined,
       countSentence(drawn.map(({ label, delay }) => ({ label, n: delay.runs }))),
       ...leftOut(rows).map(({ sentence, runs }) => `${plural(runs, 'run')} left out. ${sentence}`),
       sourceSentence(source),
     ),
     table: {
-      heads: ['Condition', 'Share of blocks (%)', 'One-way delay (ms)'],
+      heads: ['Condition', `Share of ${counted} (%)`, kind === 'jitter' ? 'Jitter (ms)' : 'One-way delay (ms)'],
       rows: drawn.flatMap(({ label, delay }) => delay.quantiles_ms.map((value, index) => [label, 100 * (shares[index] ?? 0), value])),
     },
   }

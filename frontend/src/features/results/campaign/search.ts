@@ -1,7 +1,7 @@
 import { oneOf, text, texts } from '@/lib/search'
 
 export const OBJECT_BASES = ['sender', 'requested', 'receiver'] as const
-export const DELAY_KINDS = ['arrival', 'order'] as const
+export const DELAY_KINDS = ['arrival', 'order', 'jitter'] as const
 const LAYOUTS = ['overlaid', 'columns'] as const
 const RANGES = ['all', 'startup', 'steady'] as const
 
@@ -17,7 +17,7 @@ export interface ResultsSearch {
   /** The condition that others are compared with; without it the campaign's first. */
   baseline?: string | undefined
   objects?: (typeof OBJECT_BASES)[number] | undefined
-  /** Until when delays of blocks last; without it until they had arrived. */
+  /** Until when delays of blocks last, or their jitter; without it until they had arrived. */
   delay?: (typeof DELAY_KINDS)[number] | undefined
   /** What is drawn over what the campaign varied; without it the first primary metric. */
   metric?: string | undefined
