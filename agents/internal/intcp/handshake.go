@@ -183,7 +183,7 @@ func (s *requester) accept(now time.Duration, f *upFlow, p *opened) {
 // the hop have to open again.
 func (s *requester) meet(salt uint32) {
 	isFirst := s.peerSalt == 0
-	s.peerSalt = salt
+	s.peerSalt, s.law.isAnew = salt, !isFirst
 	s.arrivals = arrivals{holePackets: s.options.HolePackets}
 	s.acked, s.ackedBits, s.losts = 0, 0, s.losts[:0]
 	for s.oldest <= s.sequence {

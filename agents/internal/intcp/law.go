@@ -25,6 +25,9 @@ var growth = [...]float64{1.1, 1.5, 2}
 // risen is by how much more than before arrives where a hop's capacity has grown, not by chance.
 const risen = 1.25
 
+// otherClock is by how much delays jump where a node that takes a responder's place, or has begun anew, has another clock.
+const otherClock = 100 * time.Millisecond
+
 // mostGrowth is how far a step goes towards a rate that the hop carried within the last seconds.
 const mostGrowth = 4
 
@@ -40,6 +43,9 @@ type law struct {
 	least minimum // relative one-way delay
 	first uint32  // the one-way delay that others are relative to
 	any   bool
+	// last is the newest packet's relative delay; isAnew: the next one may come from a node with another clock.
+	last   time.Duration
+	isAnew bool
 
 	epoch     epoch
 	newest    time.Duration // arrival
@@ -90,6 +96,10 @@ func (l *law) window() time.Duration { return max(l.rtt.least()/4, leastWindow) 
 // arrived takes one packet in. limited: nothing waited behind it, so that the hop was not the limit.
 func (l *law) arrived(now time.Duration, bytes int, sentUs uint32, limited bool) {
 	delay := l.relative(uint32(now/time.Microsecond) - sentUs)
+	if jump := delay - l.last; l.isAnew && max(jump, -jump) > otherClock { // no way changes its delay so much
+		l.least, l.newest, l.before = minimum{span: memory}, 0, reading{}
+	}
+	l.last, l.isAnew = delay, false
 	l.least.add(now, delay)
 	e := &l.epoch
 	if l.newest == 0 || now-l.newest > l.rtt.silence() {
