@@ -20,6 +20,7 @@ from downlink.views.exits import campaign_exits
 from downlink.views.flows import complete_flows
 from downlink.views.limits import campaign_limits
 from downlink.views.material import Made, report_and_records
+from downlink.views.rates import campaign_rates
 from downlink.views.reports import FROM_REPORT, KEPT, campaign_values
 from downlink.views.reproduction import campaign_reproduction
 
@@ -53,6 +54,7 @@ def keep_answers(unit: Unit, campaign_id: UUID, seen: str, made: Made | None = N
         "exits": partial(campaign_exits, flows=flows),
         "limits": partial(campaign_limits, flows=flows),
         "delays": partial(campaign_delays, flows=flows),
+        "rates": partial(campaign_rates, flows=flows, made=made),
         "reproduction": partial(campaign_reproduction, made=made),
         "values": partial(campaign_values, made=made),
     }

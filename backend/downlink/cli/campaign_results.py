@@ -26,6 +26,7 @@ class FigureKind(StrEnum):
     DAY = "day"
     DELAYS = "delays"
     JITTER = "jitter"
+    RATES = "rates"
     VARIED = "varied"
     RATIOS = "ratios"
 
@@ -71,6 +72,7 @@ def figure(
         typer.Option(
             help="exits: when each detector would have left slow start; heatmap: competing flows; ecdf: a quantity of every run; "
             "day: the same by the clock; delays: one-way delay of blocks; jitter: its change from second to second; "
+            "rates: throughput of single seconds; "
             "varied: a quantity over what the campaign varied; "
             "ratios: the same as multiples of its first condition"
         ),
@@ -160,6 +162,25 @@ def delays(
         print_delays(found)
 
 
+def rates(
+    campaign: Which,
+    csv: Annotated[Path | None, typer.Option(help="File for the distributions as CSV")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print throughput and goodput of the single seconds of complete runs."""
+    from downlink.cli.rates import csv_bytes, print_rates
+
+    client = connect()
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/rates")
+    if csv:
+        write_bytes(csv, csv_bytes(found))
+        note(f"The distributions are in {csv}.")
+    if as_json:
+        print_json(found)
+    elif not csv:
+        print_rates(found)
+
+
 def sweep(
     campaign: Which,
     values: Annotated[
@@ -194,5 +215,5 @@ def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
         say(f"{found['runs']} runs are analysed by version {found['analysis_version']}.")
 
 
-COMMANDS = (export, figure, table, reproduction, delays, sweep, reanalyse)
+COMMANDS = (export, figure, table, reproduction, delays, rates, sweep, reanalyse)
 """Of `downlink campaigns`, in the order of its help."""

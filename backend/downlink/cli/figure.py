@@ -54,6 +54,7 @@ def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str
         "values": client.get(f"{path}/values", **place) if kind in {"ecdf", "varied", "ratios"} else None,
         "day": client.get(f"{path}/day", **place) if kind == "day" else None,
         "delays": client.get(f"{path}/delays") if kind in {"delays", "jitter"} else None,
+        "rates": client.get(f"{path}/rates") if kind == "rates" else None,
         "reproduction": client.get(f"{path}/reproduction") if kind in {"varied", "ratios"} else None,
         "links": client.items("/links"),
     }

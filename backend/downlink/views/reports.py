@@ -23,6 +23,7 @@ from downlink.views.delays import campaign_delays
 from downlink.views.exits import campaign_exits
 from downlink.views.limits import campaign_limits
 from downlink.views.material import Made, build, no_bins, values_of
+from downlink.views.rates import campaign_rates
 from downlink.views.remade import Remade
 from downlink.views.reproduction import campaign_reproduction
 
@@ -114,6 +115,7 @@ KEPT: Mapping[str, Callable[[Unit, UUID], Any]] = {
     "exits": campaign_exits,
     "limits": campaign_limits,
     "delays": campaign_delays,
+    "rates": campaign_rates,
     "reproduction": campaign_reproduction,
     "values": campaign_values,
 }

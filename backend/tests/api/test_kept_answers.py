@@ -17,7 +17,7 @@ from tests.fixtures.recorded import ARCHIVE
 MARK = "UPDATE report_answers SET body = convert_to(:body, 'UTF8')"
 
 
-@pytest.mark.parametrize("name", ["statistics", "exits", "limits", "delays"])
+@pytest.mark.parametrize("name", ["statistics", "exits", "limits", "delays", "rates"])
 def test_the_stored_answer_is_what_would_be_computed(lab: Lab, name: str) -> None:
     with lab.units() as unit:
         campaign, _ = load_archive(unit, ARCHIVE.read_bytes())

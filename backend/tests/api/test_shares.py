@@ -30,7 +30,7 @@ PREFIX = f"{API}/campaigns/{{campaign_id}}"
 OPENED = {
     ("GET", PREFIX + end)
     for end in (
-        "", "/report", "/statistics", "/values", "/reproduction", "/circumstances", "/links", "/exits", "/limits", "/delays",
+        "", "/report", "/statistics", "/values", "/reproduction", "/circumstances", "/links", "/exits", "/limits", "/delays", "/rates",
         "/day",
         "/{table}.csv",
     )

@@ -2063,6 +2063,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Rates
+         * @description Throughput and goodput of the seconds of its complete runs, for each flow of each condition on each link.
+         */
+        get: operations["get_campaign_rates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sweeps/parameters": {
         parameters: {
             query?: never;
@@ -3864,6 +3884,24 @@ export interface components {
             sharing: components["schemas"]["Sharing"][];
             /** @description Of a file with `until`; the estimate is for its most cycles */
             forecast: components["schemas"]["Forecast"] | null;
+        };
+        /** CampaignRates */
+        CampaignRates: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /**
+             * Shares
+             * @description Of all seconds, 0 to 1: where quantiles are given
+             */
+            shares: number[];
+            /**
+             * Groups
+             * @description Empty where no run is complete
+             */
+            groups: components["schemas"]["RateGroup"][];
         };
         /** CampaignReproduction */
         CampaignReproduction: {
@@ -7708,6 +7746,63 @@ export interface components {
              * @default 1
              */
             sender: number;
+        };
+        /**
+         * RateGroup
+         * @description One flow of one condition on one link, over its complete runs.
+         */
+        RateGroup: {
+            /** Link */
+            link: string;
+            /** Condition */
+            condition: string;
+            /** Flow */
+            flow: number;
+            /** Cc */
+            cc: string;
+            /** Runs */
+            runs: number;
+            /** Rates */
+            rates: components["schemas"]["RateSeconds"][];
+        };
+        /**
+         * RateSeconds
+         * @description One rate over all whole seconds of the runs that have it. Quantiles are the seconds' own.
+         */
+        RateSeconds: {
+            /**
+             * Metric
+             * @enum {string}
+             */
+            metric: "throughput_bps" | "goodput_bps";
+            /**
+             * Runs
+             * @description Those that have it
+             */
+            runs: number;
+            /**
+             * N
+             * @description Their whole seconds; one in which nothing came counts as 0
+             */
+            n: number;
+            /**
+             * Unknown
+             * @description Seconds of gaps in the telemetry, which are left out
+             */
+            unknown: number;
+            /** Mean Bps */
+            mean_bps: number | null;
+            /** P5 Bps */
+            p5_bps: number | null;
+            /** Median Bps */
+            median_bps: number | null;
+            /** P95 Bps */
+            p95_bps: number | null;
+            /**
+             * Quantiles Bps
+             * @description At each of shares; empty where no second is known
+             */
+            quantiles_bps: number[];
         };
         /** ReadyEvent */
         ReadyEvent: {
@@ -19173,6 +19268,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignDelays"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_campaign_rates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignRates"];
                 };
             };
             /** @description The request cannot be read */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignDay, CampaignDelays, CampaignDetail, CampaignExits, CampaignValues, Link, Report } from '@/api/types'
+import type { CampaignDay, CampaignDelays, CampaignDetail, CampaignExits, CampaignRates, CampaignValues, Link, Report } from '@/api/types'
 import { said } from '@/testing/recordings'
 import { draw, type FigureRequest } from './figures'
 
@@ -17,6 +17,7 @@ function request(name: 'recorded' | 'competing' | 'acks', change: Partial<Figure
     values: said<CampaignValues>(`${name}-values`),
     day: said<CampaignDay>(`${name}-day`),
     delays: said<CampaignDelays>(`${name}-delays`),
+    rates: said<CampaignRates>(`${name}-rates`),
     links: said<{ items: Link[] }>('links').items,
     ...change,
   }
@@ -47,6 +48,7 @@ describe('the figures of the command line', () => {
     ['ecdf', 'recorded', 'Cumulative distribution'],
     ['day', 'recorded', 'Clock time (UTC)'],
     ['delays', 'acks', '% of the blocks'],
+    ['rates', 'recorded', '% of the seconds'],
     ['jitter', 'acks', '% of the pairs of seconds'],
   ] as const)('of the kind %s are drawn', (kind, name, words) => {
     const svg = draw(request(name, { kind }))
@@ -72,6 +74,7 @@ describe('the figures of the command line', () => {
     [{ link: 'moon' }, /There is no link moon in the results; there are: /],
     [{ report: null }, /no results yet/],
     [{ kind: 'delays' as const }, /deliveries: true/],
+    [{ kind: 'rates' as const, rates: null }, /No throughput is known/],
     [{ kind: 'jitter' as const }, /deliveries: true/],
     [{ kind: 'exits' as const, condition: 'nothing' }, /no exit times to draw/],
     [{ kind: 'varied' as const }, /varied nothing that is a number/],

@@ -7,6 +7,7 @@ import type {
   CampaignDelays,
   CampaignDetail,
   CampaignExits,
+  CampaignRates,
   CampaignReproduction,
   CampaignValues,
   Link,
@@ -18,7 +19,8 @@ import { dayFigure } from '@/features/days/figures'
 import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
 import { delayRows } from '@/features/results/campaign/delays'
-import { delaysFigure, objectsFigure, sharesFigure, stackFigure, variedFigure } from '@/features/results/campaign/figures'
+import { delaysFigure, objectsFigure, ratesFigure, sharesFigure, stackFigure, variedFigure } from '@/features/results/campaign/figures'
+import { rateRows } from '@/features/results/campaign/rates'
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
@@ -28,7 +30,7 @@ import { distributionFigure } from '@/features/statistics/figures'
 import { MEASURES, METRICS, phaseTitle } from '@/lib/quantities'
 
 export interface FigureRequest {
-  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays' | 'jitter' | 'varied' | 'ratios'
+  kind: 'stack' | 'heatmap' | 'objects' | 'exits' | 'ecdf' | 'day' | 'delays' | 'jitter' | 'rates' | 'varied' | 'ratios'
   format: 'svg' | 'csv'
   width: FigureWidth
   hasCaption: boolean
@@ -42,6 +44,7 @@ export interface FigureRequest {
   values?: CampaignValues | null
   day: CampaignDay | null
   delays?: CampaignDelays | null
+  rates?: CampaignRates | null
   reproduction?: CampaignReproduction | null
   phase?: string
   metric?: string
@@ -81,6 +84,11 @@ function figureOf(request: FigureRequest): Figure {
     if (rows.every(({ delay }) => delay.n === 0))
       throw new Error('No delay is known of these runs: delivery tables come with deliveries: true in the campaign file.')
     return delaysFigure(rows, request.delays?.shares ?? [], own, source)
+  }
+  if (kind === 'rates') {
+    const rows = rateRows(request.rates ?? { groups: [] }, groups, 'throughput_bps')
+    if (rows.length === 0) throw new Error('No throughput is known of the seconds of these runs.')
+    return ratesFigure(rows, request.rates?.shares ?? [], 'throughput_bps', source)
   }
   if (kind === 'varied' || kind === 'ratios') return varied(request, report, link)
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))

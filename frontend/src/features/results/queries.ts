@@ -19,6 +19,9 @@ const levelsOf = ({ items }: { items: readonly LinkFacts[] }) => levelled(items)
 export const useLinkFacts = (campaign_id: string) => useQuery({ ...campaignLinksQuery(campaign_id), select: levelsOf })
 
 /** Delays of blocks, pooled over each condition's complete runs. */
+export const useRates = (campaign_id: string) =>
+  api.useQuery('get', `${API}/campaigns/{campaign_id}/rates`, { params: { path: { campaign_id } } })
+
 export const useDelays = (campaign_id: string) =>
   api.useQuery('get', `${API}/campaigns/{campaign_id}/delays`, { params: { path: { campaign_id } } })
 

@@ -17,6 +17,7 @@ import { FairnessPanel } from './FairnessPanel'
 import { LinkPanel } from './LinkPanel'
 import { MetricsPanel } from './MetricsPanel'
 import { ObjectTimesPanel } from './ObjectTimesPanel'
+import { RatesPanel } from './RatesPanel'
 import { SharesPanel } from './SharesPanel'
 import { StackPanel } from './StackPanel'
 import { SummaryPanel } from './SummaryPanel'
@@ -108,6 +109,12 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
           hasBands={search.band !== 'off'}
           basis={search.objects ?? 'sender'}
           onBasis={(objects) => onSearch({ objects: objects === 'sender' ? undefined : objects })}
+        />
+        <RatesPanel
+          {...{ groups, source }}
+          campaignId={campaign.id}
+          kind={search.rate ?? 'throughput'}
+          onKind={(rate) => onSearch({ rate: rate === 'throughput' ? undefined : rate })}
         />
         {campaign.origin === 'imported' ? null : (
           <DelaysPanel

@@ -9,8 +9,9 @@ import { valueAt } from '@/charts/curves'
 import { serve } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
 import { makeWorld } from '@/testing/world'
+import { cdfCurves } from './cdf'
 import { DelaysPanel } from './DelaysPanel'
-import { delayCurves, delayRows, leftOut } from './delays'
+import { delayRows, leftOut } from './delays'
 import { type DELAY_KINDS, parseResultsSearch } from './search'
 import { labelGroups } from './series'
 
@@ -21,7 +22,7 @@ describe('the distribution of delays', () => {
   it('has at each quantile the share of blocks that are not above it', () => {
     const { shares } = found()
     const rows = delayRows(found(), groups(), 'in_order_delay')
-    const { x, curves, from, to } = delayCurves(rows, shares)
+    const { x, curves, from, to } = cdfCurves(rows, shares)
     expect(curves.map(({ label }) => label)).toEqual(['HyStart on', 'HyStart off'])
     const [row] = rows
     const median = row?.delay.median_ms ?? 0
@@ -36,7 +37,7 @@ describe('the distribution of delays', () => {
   it('ends where each condition has 99 % of its blocks, however far out the last ones are', () => {
     const far = found()
     for (const group of far.groups) for (const delay of group.delays) if (delay.quantiles_ms.length > 0) delay.quantiles_ms[100] = 1e6
-    const { to, curves } = delayCurves(delayRows(far, groups(), 'one_way_delay'), far.shares)
+    const { to, curves } = cdfCurves(delayRows(far, groups(), 'one_way_delay'), far.shares)
     expect(to).toBeLessThan(200)
     expect(curves[0]?.y.at(-1)).toBe(99)
   })

@@ -1,11 +1,10 @@
 import type { CampaignDelays, PooledDelay } from '@/api/types'
-import type { Curve } from '@/charts/curves'
-import { roundStep } from '@/charts/ticks'
+import type { CdfRow } from './cdf'
 import type { LabelledGroup } from './series'
 
 export type DelayKind = 'one_way_delay' | 'in_order_delay' | 'jitter'
 
-export interface DelayWords {
+interface DelayWords {
   title: string
   /** What each value is of. */
   counted: string
@@ -43,9 +42,7 @@ export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
 }
 
 /** A condition's pooled values, with the label and the colour that it has on the page. */
-export interface DelayRow {
-  label: string
-  style: number
+export interface DelayRow extends CdfRow {
   runs: number
   delay: PooledDelay
 }
@@ -57,44 +54,8 @@ export function delayRows(found: Pick<CampaignDelays, 'groups'>, groups: readonl
       (one) => one.link === group.link && one.condition === group.condition && one.flow === group.flow && one.cc === group.cc,
     )
     const delay = own?.delays.find((one) => one.kind === kind)
-    return own && delay ? [{ label, style, runs: own.runs, delay }] : []
+    return own && delay ? [{ label, style, runs: own.runs, delay, quantiles: delay.quantiles_ms }] : []
   })
-}
-
-/** What is drawn ends where all conditions have this share of their values: the last ones may be far out. */
-export const DRAWN_SHARE = 0.99
-
-/** Cumulative shares in percent over a common x; a step at each quantile that is known. */
-export function delayCurves(
-  rows: readonly DelayRow[],
-  shares: readonly number[],
-): { from: number; to: number; x: number[]; curves: Curve[] } {
-  const drawn = rows.filter(({ delay }) => delay.quantiles_ms.length > 0)
-  const [from, to] = delaySpan(drawn, shares)
-  const values = drawn.flatMap(({ delay }) => delay.quantiles_ms).filter((value) => value > from && value < to)
-  const x = [from, ...[...new Set(values)].sort((a, b) => a - b), to]
-  const curves = drawn.map(({ label, style, delay }) => {
-    let reached = 0
-    const y = x.map((at) => {
-      while (reached < shares.length && (delay.quantiles_ms[reached] ?? Number.POSITIVE_INFINITY) <= at) reached += 1
-      return reached === 0 ? 0 : 100 * (shares[reached - 1] ?? 0)
-    })
-    return { id: label, label, style, y }
-  })
-  return { from, to, x, curves }
-}
-
-/** Round numbers around what is drawn; from zero where it comes near it. */
-function delaySpan(drawn: readonly DelayRow[], shares: readonly number[]): [number, number] {
-  const last = shares.findIndex((share) => share >= DRAWN_SHARE - 1e-9)
-  const least = Math.min(...drawn.map(({ delay }) => delay.quantiles_ms[0] ?? 0))
-  const most = Math.max(...drawn.map(({ delay }) => delay.quantiles_ms[last] ?? 0))
-  if (!Number.isFinite(least) || !Number.isFinite(most)) return [0, 1]
-  const low = least < 0.4 * most ? 0 : least
-  const step = roundStep(most > low ? most - low : most || 1, 5)
-  const multiple = (count: number) => Number((count * step).toPrecision(12))
-  const [first, end] = [Math.floor(low / step + 1e-9), Math.ceil(most / step - 1e-9)]
-  return [multiple(first), multiple(end > first ? end : first + 1)]
 }
 
 /** Why runs are not in it: each reason once for all conditions, with its runs. */

@@ -6,7 +6,9 @@ import { bandPanel, bandTable, curvePanel, heatPanel, heatTable } from '@/charts
 import { captionOf, countSentence, fileName, type Source, sourceSentence } from '@/lib/captions'
 import { formatNumber, plural } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
-import { DELAY_WORDS, type DelayKind, type DelayRow, delayCurves, leftOut } from './delays'
+import { cdfCurves } from './cdf'
+import { DELAY_WORDS, type DelayKind, type DelayRow, leftOut } from './delays'
+import { RATE_TITLES, type RateName, type RateRow } from './rates'
 import { bandSeries, type LabelledGroup, objectSeries, type StackedQuantity } from './series'
 import { shareGrids } from './shares'
 import { areFew, chartFacts, isBare, noteOf, type Shown } from './stack'
@@ -118,7 +120,7 @@ const DELAY_FILES: Record<DelayKind, string> = { one_way_delay: 'arrival', in_or
 /** Cumulative shares of the blocks, or of the pairs of seconds, of each condition. */
 export function delaysFigure(rows: readonly DelayRow[], shares: readonly number[], kind: DelayKind, source: Source): Figure {
   const { title, counted, axis } = DELAY_WORDS[kind]
-  const { from, to, x, curves } = delayCurves(rows, shares)
+  const { from, to, x, curves } = cdfCurves(rows, shares)
   const drawn = rows.filter(({ delay }) => delay.quantiles_ms.length > 0)
   const error = Math.max(0, ...drawn.map(({ delay }) => delay.clock_error_ms ?? 0))
   const box = { x, curves, from, to, factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
@@ -138,6 +140,28 @@ export function delaysFigure(rows: readonly DelayRow[], shares: readonly number[
     table: {
       heads: ['Condition', `Share of ${counted} (%)`, kind === 'jitter' ? 'Jitter (ms)' : 'One-way delay (ms)'],
       rows: drawn.flatMap(({ label, delay }) => delay.quantiles_ms.map((value, index) => [label, 100 * (shares[index] ?? 0), value])),
+    },
+  }
+}
+
+/** Cumulative shares of the seconds of each condition. rows: with seconds. */
+export function ratesFigure(rows: readonly RateRow[], shares: readonly number[], metric: RateName, source: Source): Figure {
+  const box = { ...cdfCurves(rows, shares), factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
+  const rate = RATE_TITLES[metric]
+  return {
+    file: fileName(source.campaign, source.link?.name ?? source.linkName, 'seconds', rate.toLowerCase()),
+    title: `${rate} of single seconds`,
+    columns: [{ panels: [curvePanel({ title: 'Cumulative distribution', unit: '% of the seconds' }, box, true)] }],
+    legend: legendOf(rows),
+    xTitle: `${rate} of single seconds (Mb/s)`,
+    caption: captionOf(
+      `${rate} of single seconds: over all whole seconds of the runs, ${rows.map(({ label, rate: { n } }) => `${n.toLocaleString('en')} (${label})`).join(', ')}. Seconds in which nothing came are 0. The axis ends where each has 99 % of its seconds.`,
+      countSentence(rows.map(({ label, rate: { runs } }) => ({ label, n: runs }))),
+      sourceSentence(source),
+    ),
+    table: {
+      heads: ['Condition', 'Share of seconds (%)', `${rate} (Mb/s)`],
+      rows: rows.flatMap(({ label, quantiles }) => quantiles.map((value, index) => [label, 100 * (shares[index] ?? 0), value])),
     },
   }
 }

@@ -2,6 +2,7 @@ import { oneOf, text, texts } from '@/lib/search'
 
 export const OBJECT_BASES = ['sender', 'requested', 'receiver'] as const
 export const DELAY_KINDS = ['arrival', 'order', 'jitter'] as const
+export const RATES = ['throughput', 'goodput'] as const
 const LAYOUTS = ['overlaid', 'columns'] as const
 const RANGES = ['all', 'startup', 'steady'] as const
 
@@ -19,6 +20,8 @@ export interface ResultsSearch {
   objects?: (typeof OBJECT_BASES)[number] | undefined
   /** Until when delays of blocks last, or their jitter; without it until they had arrived. */
   delay?: (typeof DELAY_KINDS)[number] | undefined
+  /** Which rate of single seconds; without it throughput. */
+  rate?: (typeof RATES)[number] | undefined
   /** What is drawn over what the campaign varied; without it the first primary metric. */
   metric?: string | undefined
   /** Multiples of the first condition instead of values. */
@@ -36,6 +39,7 @@ export function parseResultsSearch(search: Record<string, unknown>): ResultsSear
     layout: oneOf(search.layout, LAYOUTS),
     objects: oneOf(search.objects, OBJECT_BASES),
     delay: oneOf(search.delay, DELAY_KINDS),
+    rate: oneOf(search.rate, RATES),
     metric: text(search.metric),
     gain: oneOf(search.gain, ['ratio']),
   }
