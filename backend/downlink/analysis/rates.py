@@ -12,7 +12,7 @@ from downlink.analysis.binning import Floats
 
 @dataclass(frozen=True)
 class RateSeconds:
-    """One rate over the seconds of the runs that have it. n: seconds. unknown: seconds of gaps in the telemetry, which are not in it.
+    """One rate over the seconds of the runs that have it. n: seconds. unknown: seconds without a value, which are not in it.
     quantiles_bps: at the shares asked for; empty where no second is known."""
 
     metric: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from downlink.actions.archive import load_archive
 from downlink.cli.rates import csv_bytes, print_rates
 from downlink.codec.series import unpack_series
 from downlink.domain.metric import QUANTITIES
+from downlink.storage import campaigns
 from downlink.storage.tables import Run, StoredSeries
-from downlink.views.rates import RATES
+from downlink.views.material import report_and_records
+from downlink.views.rates import RATES, campaign_rates
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -67,6 +70,14 @@ def test_a_second_without_bytes_is_0_and_one_without_telemetry_is_left_out(lab: 
 
 def _first(lab: Lab, campaign: str) -> str:
     return str(lab.call("GET", f"/campaigns/{campaign}/rates")["groups"][0]["condition"])
+
+
+def test_of_the_reports_records_it_is_the_same_as_of_stored_series(lab: Lab, campaign: str) -> None:
+    with lab.units() as unit:
+        made = report_and_records(unit, campaigns.find_campaign(unit, UUID(campaign)))
+        found = campaign_rates(unit, UUID(campaign), made=made)
+        assert found.groups
+        assert found == campaign_rates(unit, UUID(campaign))
 
 
 def test_the_command_prints_a_line_for_each_rate(lab: Lab, campaign: str, capsys: pytest.CaptureFixture[str]) -> None:

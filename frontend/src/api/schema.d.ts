@@ -7787,7 +7787,7 @@ export interface components {
             n: number;
             /**
              * Unknown
-             * @description Seconds of gaps in the telemetry, which are left out
+             * @description Seconds of which it is not known (gaps in the telemetry, files of other tools), which are left out
              */
             unknown: number;
             /** Mean Bps */

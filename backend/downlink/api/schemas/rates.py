@@ -18,7 +18,9 @@ class RateSeconds(Shape):
     metric: Rate
     runs: int = Field(description="Those that have it")
     n: int = Field(description="Their whole seconds; one in which nothing came counts as 0")
-    unknown: int = Field(description="Seconds of gaps in the telemetry, which are left out")
+    unknown: int = Field(
+        description="Seconds of which it is not known (gaps in the telemetry, files of other tools), which are left out"
+    )
     mean_bps: float | None
     p5_bps: float | None
     median_bps: float | None

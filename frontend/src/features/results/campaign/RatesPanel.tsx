@@ -4,6 +4,7 @@ import type { CampaignRates } from '@/api/types'
 import type { Source } from '@/lib/captions'
 import { formatNumber } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
+import { Empty } from '@/ui/Empty'
 import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
@@ -54,13 +55,19 @@ function Content({ rates, groups, source, kind, onKind }: Omit<RatesPanelProps, 
         <SegmentedControl size="xs" aria-label="Which rate" value={kind} onChange={(value) => onKind(value as Kind)} data={CHOICES} />
       }
     >
-      <CdfChart
-        {...{ rows, shares: rates.shares, title, axis: title }}
-        counted="seconds"
-        unit="Mb/s"
-        figure={async () => (await loadFigures()).ratesFigure(rows, rates.shares, name, source)}
-      />
-      <CdfNumbers label={`${title} by condition`} caption="In Mb/s." heads={HEADS} rows={rows.map(numbers)} />
+      {rows.length === 0 ? (
+        <Empty title={`No ${RATE_TITLES[name].toLowerCase()} is known`}>What these runs left does not say it for single seconds.</Empty>
+      ) : (
+        <>
+          <CdfChart
+            {...{ rows, shares: rates.shares, title, axis: title }}
+            counted="seconds"
+            unit="Mb/s"
+            figure={async () => (await loadFigures()).ratesFigure(rows, rates.shares, name, source)}
+          />
+          <CdfNumbers label={`${title} by condition`} caption="In Mb/s." heads={HEADS} rows={rows.map(numbers)} />
+        </>
+      )}
     </Panel>
   )
 }

@@ -14,25 +14,33 @@ import { rateRows } from './rates'
 import { parseResultsSearch, type RATES } from './search'
 import { labelGroups } from './series'
 
-const report = () => said<Report>('recorded-report')
-const groups = () => labelGroups(report().groups, report().groups[0]?.link ?? '')
+type Name = 'recorded' | 'imported'
+
+function groups(name: Name = 'recorded') {
+  const report = said<Report>(`${name}-report`)
+  return labelGroups(report.groups, report.groups[0]?.link ?? '')
+}
 const found = () => said<CampaignRates>('recorded-rates')
 
-function Page() {
+function Page({ name }: { name: Name }) {
   const [kind, setKind] = useState<(typeof RATES)[number]>('throughput')
-  return <RatesPanel campaignId={IDS.recorded} groups={groups()} source={{ campaign: 'recorded' }} kind={kind} onKind={setKind} />
+  return <RatesPanel campaignId={IDS[name]} groups={groups(name)} source={{ campaign: name }} kind={kind} onKind={setKind} />
+}
+
+function draw(name: Name) {
+  serve(makeWorld())
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <Page name={name} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
 }
 
 describe('the panel of rates', () => {
   it('has the numbers of each condition, of throughput and of goodput, without delivery tables', async () => {
-    serve(makeWorld())
-    render(
-      <MantineProvider env="test">
-        <QueryClientProvider client={new QueryClient()}>
-          <Page />
-        </QueryClientProvider>
-      </MantineProvider>,
-    )
+    draw('recorded')
     expect(await screen.findByRole('heading', { name: 'Throughput of single seconds' })).toBeTruthy()
     await userEvent.click(screen.getByText('Goodput'))
     const [goodput] = rateRows(found(), groups(), 'goodput_bps')
@@ -40,6 +48,13 @@ describe('the panel of rates', () => {
     const row = within(table.getByText(goodput?.label ?? '').closest('tr') as HTMLElement)
     expect(row.getByText(formatNumber((goodput?.rate.p95_bps ?? 0) / 1e6))).toBeTruthy()
     expect(row.getByText((goodput?.rate.n ?? 0).toLocaleString('en'))).toBeTruthy()
+  })
+
+  it('says that a rate is not known, beside one that is', async () => {
+    draw('imported')
+    expect(await screen.findByLabelText('Throughput of single seconds by condition')).toBeTruthy()
+    await userEvent.click(screen.getByText('Goodput'))
+    expect(await screen.findByText('No goodput is known')).toBeTruthy()
   })
 
   it('leaves out a condition of which no second is known', () => {
