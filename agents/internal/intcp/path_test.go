@@ -155,6 +155,28 @@ func TestARelayThatBeginsAnewIsMetAgain(t *testing.T) {
 	c.requireComplete()
 }
 
+// TestTheClockOfANodeThatBeginsAnewIsNoQueue: it counts from another moment than that of the one before, and the hop's delay
+// seems to jump by that.
+func TestTheClockOfANodeThatBeginsAnewIsNoQueue(t *testing.T) {
+	for _, behind := range []time.Duration{-2500 * ms, 300 * ms, 2500 * ms} {
+		for _, delay := range []time.Duration{ms / 10, 5 * ms, 20 * ms} {
+			c := newChain(t, 1, DefaultOptions(), 1<<40, link(20e6, delay, 0), link(20e6, delay, 0))
+			c.run(3*time.Second, nil)
+			again := newNode(1, DefaultPolicy())
+			again.salt, again.salts, again.behind = 99<<20, 99<<20, behind
+			c.nodes[1] = again
+			require.NoError(t, again.Begin(testRun, DefaultOptions()))
+			require.NoError(t, again.Serve(hopOf(testRun, 0, 1)))
+			require.NoError(t, again.Ask(hopOf(testRun, 1, 2)))
+			c.run(c.now+500*ms, nil) // it is met again
+			first, later := c.over(time.Second), c.over(2*time.Second)
+			t.Logf("behind by %v, delay %v: %.1f, then %.1f Mb/s; queue %v", behind, delay, first/1e6, later/1e6, c.nodes[0].HopCounts(testRun).Queue)
+			require.Greater(t, first, 16e6)
+			require.Greater(t, later, 18e6)
+		}
+	}
+}
+
 func TestAPathThatEndsIsALostLink(t *testing.T) {
 	c := newChain(t, 3, DefaultOptions(), 1<<40, link(20e6, 20*ms, 0))
 	c.run(3*time.Second, nil)

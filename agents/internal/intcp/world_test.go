@@ -37,6 +37,8 @@ type world struct {
 
 type worldNode struct {
 	*Node
+	// behind is by how much its clock is behind the world's.
+	behind            time.Duration
 	wake              time.Duration
 	bytesIn, bytesOut uint64
 	gone              bool
@@ -144,7 +146,9 @@ func (w *world) step(node int, from Address, datagram []byte) {
 	}
 	w.out.Reset()
 	n.bytesIn += uint64(len(datagram))
-	n.wake = n.Step(w.now, from, datagram, &w.out)
+	if n.wake = n.Step(w.now-n.behind, from, datagram, &w.out); n.wake != never {
+		n.wake += n.behind
+	}
 	for _, d := range w.out.Datagrams {
 		n.bytesOut += uint64(len(d.Bytes))
 		if to := w.at(d.To); to >= 0 {

@@ -25,9 +25,20 @@ const (
 type meddler struct {
 	near, far *net.UDPConn // for who asks, and towards who is asked
 	asker     atomic.Pointer[netip.AddrPort]
+	upstream  atomic.Pointer[netip.AddrPort]
 }
 
 func between(t *testing.T, upstream netip.AddrPort, meddle func(datagram []byte, isDown bool) [][]byte) netip.AddrPort {
+	return newMeddler(t, upstream, meddle).address(t)
+}
+
+func (m *meddler) address(t *testing.T) netip.AddrPort {
+	address, err := netip.ParseAddrPort(m.near.LocalAddr().String())
+	require.NoError(t, err)
+	return address
+}
+
+func newMeddler(t *testing.T, upstream netip.AddrPort, meddle func(datagram []byte, isDown bool) [][]byte) *meddler {
 	listen := func() *net.UDPConn {
 		conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		require.NoError(t, err)
@@ -36,6 +47,7 @@ func between(t *testing.T, upstream netip.AddrPort, meddle func(datagram []byte,
 		return conn
 	}
 	m := &meddler{near: listen(), far: listen()}
+	m.upstream.Store(&upstream)
 	pass := func(in *net.UDPConn, isDown bool) {
 		buffer := make([]byte, 2048)
 		for {
@@ -48,16 +60,14 @@ func between(t *testing.T, upstream netip.AddrPort, meddle func(datagram []byte,
 					_, _ = m.near.WriteToUDPAddrPort(d, *to)
 				} else if !isDown {
 					m.asker.Store(&from)
-					_, _ = m.far.WriteToUDPAddrPort(d, upstream)
+					_, _ = m.far.WriteToUDPAddrPort(d, *m.upstream.Load())
 				}
 			}
 		}
 	}
 	go pass(m.near, false)
 	go pass(m.far, true)
-	address, err := netip.ParseAddrPort(m.near.LocalAddr().String())
-	require.NoError(t, err)
-	return address
+	return m
 }
 
 func requireWhole(t *testing.T, c *chain) {
@@ -179,4 +189,51 @@ func TestAWrongByteBetweenRelaysIsNamed(t *testing.T) {
 	require.Contains(t, results[3].Detail, "byte 9800")
 	require.Contains(t, results[3].Detail, "hop 3")
 	require.LessOrEqual(t, c.counts[3].Load(), int64(wrongUnit*intcp.MaxUnitBytes), "what comes after it is not counted")
+}
+
+// TestARelayThatBeginsAnewInMidRun has lost its cache, its flows and its salt. Its neighbours find out by themselves, and the
+// object comes whole.
+func TestARelayThatBeginsAnewInMidRun(t *testing.T) {
+	c := newChain(t, 1, transfer.Stop{Bytes: 3_000_000})
+	var isAway atomic.Bool
+	pass := func(d []byte, _ bool) [][]byte {
+		if isAway.Load() {
+			return nil // a process that is killed takes no leave
+		}
+		return [][]byte{d}
+	}
+	above, below := newMeddler(t, c.homes[0].Local(), pass), newMeddler(t, c.homes[1].Local(), pass)
+	require.NoError(t, c.homes[1].Ask(hop(1, above.address(t))))
+	require.NoError(t, c.homes[2].Ask(hop(2, below.address(t))))
+	c.offer = &transfer.Offer{MessageBytes: 14_000, Every: 5 * time.Millisecond} // 22 Mb/s
+	restarted := make(chan *intcpsocket.Home, 1)
+	go func() {
+		for c.counts[2].Load() < 500_000 {
+			time.Sleep(time.Millisecond)
+		}
+		isAway.Store(true)
+		_ = c.homes[1].Close()
+		again, err := intcpsocket.Open(intcpsocket.Plan{
+			Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(), Asks: true, Address: "127.0.0.1:0", Serves: []intcp.Hop{hop(2, netip.AddrPort{})},
+		})
+		if err == nil {
+			local := again.Local()
+			below.upstream.Store(&local)
+			isAway.Store(false)
+			_ = again.Ask(hop(1, above.address(t)))
+		}
+		restarted <- again
+	}()
+	results, errs := c.carry(t, 1)
+	again := <-restarted
+	require.NotNil(t, again)
+	t.Cleanup(func() { _ = again.Close() })
+	for _, i := range []int{0, 2} {
+		require.NoError(t, errs[i])
+		require.Equal(t, transfer.EndedStopRule, results[i].Ended, "%d: %s", i, results[i].Detail)
+		require.EqualValues(t, c.length, c.counts[i].Load())
+	}
+	look, _ := again.Look(c.content())
+	require.Greater(t, look.PassedBytes, uint64(1_000_000), "what came after it went over the new node")
+	require.Less(t, look.PassedBytes, c.length, "and what came before did not")
 }
