@@ -54,7 +54,7 @@ func TestTheDoctorNamesWhatWasTakenFromTheDataPath(t *testing.T) {
 	near.Start(t, command)
 	require.NoError(t, command.Wait())
 	near.Do(t, func() { requireBad(t, checkPath(sending("198.51.100.1")), "1000 bytes", "ip link set data mtu") })
-	near.SetLink(t, false)
+	near.SetLink(t, "data", false)
 	near.Do(t, func() { requireBad(t, checkPath(sending("198.51.100.1")), "is down", "ip link set data up") })
 }
 

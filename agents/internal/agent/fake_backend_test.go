@@ -55,6 +55,8 @@ type fakeRun struct {
 	ref     protocol.RunRef
 	prepare map[string]*protocol.Prepare
 	abort   bool
+	// held: everybody stays prepared.
+	held bool
 	// upstream names the neighbour upstream of each agent of a way over relays.
 	upstream map[string]string
 	startAt  time.Time
@@ -173,7 +175,7 @@ func (b *fakeBackend) decide(agent string, said protocol.PollRequest) protocol.O
 }
 
 func (b *fakeBackend) decideGo(to string, run *fakeRun) protocol.Order {
-	if !b.allHave(run, "ready") {
+	if run.held || !b.allHave(run, "ready") {
 		return nil
 	}
 	if run.startAt.IsZero() {

@@ -2,10 +2,7 @@ package agent_test
 
 import (
 	"fmt"
-	"os"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,34 +10,40 @@ import (
 	"downlink/agents/internal/protocol"
 )
 
-// wayNames are the agents of a way in the order of the data.
-var wayNames = []string{"sender", "relay-1", "relay-2", "relay-3", "receiver"}
-
-// way is the processes of an origin, three relays and a consumer, each in a namespace that knows its neighbours alone.
+// way is the processes of an origin, its relays and a consumer, in the order of the data.
 type way struct {
 	backend   *fakeBackend
+	names     []string
 	processes []*process
+	// upper and lower are the ends of hop k, counted from 1 at the sender.
+	upper, lower func(k int) string
+	attempt      int
 }
 
-// upperHost and lowerHost are the ends of hop k, counted from 1 at the sender.
-func upperHost(k int) string { return fmt.Sprintf("203.0.113.%d", 4*k+1) }
-func lowerHost(k int) string { return fmt.Sprintf("203.0.113.%d", 4*k+2) }
-
-func newWay(t *testing.T) *way {
+// newWay is a way of so many relays, each place in a namespace that knows its neighbours alone.
+func newWay(t *testing.T, relays int) *way {
 	t.Helper()
-	w := &way{backend: newFakeBackend(t)}
-	last := len(wayNames) - 1
-	spaces := make([]*hosttest.Namespace, len(wayNames))
-	for i := range wayNames {
+	w := &way{
+		backend: newFakeBackend(t), names: []string{"sender"},
+		upper: func(k int) string { return fmt.Sprintf("203.0.113.%d", 4*k+1) },
+		lower: func(k int) string { return fmt.Sprintf("203.0.113.%d", 4*k+2) },
+	}
+	for i := range relays {
+		w.names = append(w.names, fmt.Sprintf("relay-%d", i+1))
+	}
+	w.names = append(w.names, "receiver")
+	last := len(w.names) - 1
+	spaces := make([]*hosttest.Namespace, len(w.names))
+	for i := range w.names {
 		spaces[i] = hosttest.NewNamespace(t)
 	}
 	for k := 1; k <= last; k++ {
-		hosttest.JoinAs(t, spaces[k-1], "down", upperHost(k)+"/30", spaces[k], "up", lowerHost(k)+"/30")
+		hosttest.JoinAs(t, spaces[k-1], "down", w.upper(k)+"/30", spaces[k], "up", w.lower(k)+"/30")
 	}
-	for i, name := range wayNames {
-		host := upperHost(i + 1)
+	for i, name := range w.names {
+		host := w.upper(i + 1)
 		if i == last {
-			host = lowerHost(last)
+			host = w.lower(last)
 		}
 		w.processes = append(w.processes, newProcess(t, spaces[i], w.backend, name, host))
 		w.processes[i].start(t)
@@ -48,25 +51,27 @@ func newWay(t *testing.T) *way {
 	return w
 }
 
-func wayRun(transport protocol.Transport, stop protocol.Stop) *fakeRun {
-	run := &fakeRun{ref: protocol.RunRef{RunID: runID, Attempt: 1}, prepare: map[string]*protocol.Prepare{}, upstream: map[string]string{}}
-	last := len(wayNames) - 1
-	for i, name := range wayNames {
+// run describes the way's next attempt.
+func (w *way) run(transport protocol.Transport, stop protocol.Stop) *fakeRun {
+	w.attempt++
+	run := &fakeRun{ref: protocol.RunRef{RunID: runID, Attempt: w.attempt}, prepare: map[string]*protocol.Prepare{}, upstream: map[string]string{}}
+	last := len(w.names) - 1
+	for i, name := range w.names {
 		role, _ := roleOf(name)
-		flow := protocol.Flow{Flow: 1, Role: protocol.Role(role), Transport: transport, Ticket: fmt.Sprintf("dlt_%043d", 1), Sender: protocol.Peer{Agent: "sender"}, Receivers: []protocol.Peer{{Agent: "receiver"}}}
+		flow := protocol.Flow{Flow: 1, Role: protocol.Role(role), Transport: transport, Ticket: fmt.Sprintf("dlt_%043d", w.attempt), Sender: protocol.Peer{Agent: "sender"}, Receivers: []protocol.Peer{{Agent: "receiver"}}}
 		neighbour := func(hop int, agent, host string) protocol.Neighbour {
 			n := protocol.Neighbour{Peer: protocol.Peer{Agent: agent, Host: host}, Hop: hop}
 			if transport.Kind == protocol.TransportINTCP {
-				n.Key = fmt.Sprintf("%032x", 1000+hop)
+				n.Key = fmt.Sprintf("%032x", 1000*w.attempt+hop)
 			}
 			return n
 		}
 		if i > 0 {
-			flow.Upstream = new(neighbour(i, wayNames[i-1], upperHost(i)))
-			run.upstream[name] = wayNames[i-1]
+			flow.Upstream = new(neighbour(i, w.names[i-1], w.upper(i)))
+			run.upstream[name] = w.names[i-1]
 		}
 		if i < last {
-			flow.Downstream = []protocol.Neighbour{neighbour(i+1, wayNames[i+1], lowerHost(i+1))}
+			flow.Downstream = []protocol.Neighbour{neighbour(i+1, w.names[i+1], w.lower(i+1))}
 		}
 		switch {
 		case role == "relay":
@@ -82,6 +87,8 @@ func wayRun(transport protocol.Transport, stop protocol.Stop) *fakeRun {
 	return run
 }
 
+func (w *way) begin(run *fakeRun) { w.backend.change(func() { w.backend.run = run }) }
+
 var wayTransports = []protocol.Transport{
 	{Kind: protocol.TransportINTCP, Options: map[string]any{"buffer_bytes": 150000}},
 	{Kind: protocol.TransportSplit, CC: "cubic", RelayCC: "reno"},
@@ -91,9 +98,9 @@ var wayTransports = []protocol.Transport{
 // its samples.
 func TestAnOriginThreeRelaysAndAConsumer(t *testing.T) {
 	for _, transport := range wayTransports {
-		w := newWay(t)
-		w.backend.change(func() { w.backend.run = wayRun(transport, protocol.Stop{Bytes: new(int64(2e6))}) })
-		for i, name := range wayNames {
+		w := newWay(t, 3)
+		w.begin(w.run(transport, protocol.Stop{Bytes: new(int64(2e6))}))
+		for i, name := range w.names {
 			w.backend.awaitEvent(t, name, "uploaded", patience)
 			outcome := outcomeOf(t, w.backend.awaitEvent(t, name, "finished", 0), 1)
 			require.Equal(t, "stop_rule", outcome["ended"], "%s %v", name, outcome["detail"])
@@ -112,33 +119,4 @@ func TestAnOriginThreeRelaysAndAConsumer(t *testing.T) {
 			require.InDelta(t, 2e6, values[len(values)-1], 1, "%s at %s: the kernel counts the end of the data as a byte", field, point)
 		}
 	}
-}
-
-// TestAKilledRelayEndsTheRunInANamedState: nothing is left behind, and the next run over the same agents succeeds.
-func TestAKilledRelayEndsTheRunInANamedState(t *testing.T) {
-	w := newWay(t)
-	w.backend.change(func() { w.backend.run = wayRun(wayTransports[0], protocol.Stop{Seconds: new(30.0)}) })
-	w.backend.await(t, "data to flow", patience, func() bool {
-		polls := w.backend.polls["sender"]
-		return len(polls) > 0 && polls[len(polls)-1].Progress != nil && *polls[len(polls)-1].Progress.Bytes > 100_000
-	})
-	killed := w.processes[2]
-	killed.end(t, syscall.SIGKILL)
-	began := time.Now()
-	for _, i := range []int{0, 1, 3, 4} {
-		name := wayNames[i]
-		w.backend.await(t, name+" to finish", patience, func() bool { return w.backend.has(name, w.backend.run.ref, "finished") })
-		outcome := outcomeOf(t, w.backend.said(name, "finished"), 1)
-		require.Contains(t, []any{"link_lost", "peer_closed"}, outcome["ended"], "%s: %v", name, outcome["detail"])
-	}
-	require.Less(t, time.Since(began), 40*time.Second)
-	killed.start(t)
-	w.backend.await(t, "the relay to say what happened", patience, func() bool { return w.backend.has("relay-2", w.backend.run.ref, "failed") })
-	require.Equal(t, "agent_restarted", w.backend.said("relay-2", "failed")["reason"])
-	for _, i := range []int{0, 1, 3, 4} {
-		name := wayNames[i]
-		w.backend.await(t, name+" to be restored", patience, func() bool { return w.backend.has(name, w.backend.run.ref, "restored") })
-	}
-	_, err := os.Stat(killed.config.StateDir + "/run.json")
-	require.ErrorIs(t, err, os.ErrNotExist)
 }

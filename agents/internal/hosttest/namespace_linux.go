@@ -118,11 +118,11 @@ func bringUp(t testing.TB, name string, addresses []string) {
 // ifaNoDAD is IFA_F_NODAD: duplicate address detection would keep an address unusable for a second.
 const ifaNoDAD = 0x02
 
-// SetLink takes the namespace's "data" interface up or down.
-func (n *Namespace) SetLink(t testing.TB, up bool) {
+// SetLink takes an interface of the namespace up or down.
+func (n *Namespace) SetLink(t testing.TB, name string, up bool) {
 	t.Helper()
 	n.Do(t, func() {
-		link, err := netlink.LinkByName("data")
+		link, err := netlink.LinkByName(name)
 		require.NoError(t, err)
 		if up {
 			require.NoError(t, netlink.LinkSetUp(link))

@@ -54,7 +54,7 @@ func (r *Relay) watch() {
 	passed := int64(l.PassedBytes)
 	r.plan.AppBytes.Store(passed)
 	r.result.FirstByte, r.result.LastByte = r.notBefore(r.seat().At(l.FirstSent)), r.seat().At(l.LastSent)
-	r.moved = max(r.moved, l.LastArrived, l.Heard)
+	r.moved = max(r.moved, l.Heard) // what arrives was asked for, perhaps by one that has gone
 	if !r.spend(arriving, int64(l.ArrivedBytes)) || !r.spend(leaving, passed) {
 		return
 	}

@@ -91,6 +91,9 @@ func (r *Relays) Look(at time.Duration, name intcp.Name) (s Seen) {
 	s.Look.NewBytes = p.newBytes + in.NewBytes - p.newBase
 	s.Look.GrantedBps, s.Look.AskedBps, s.Look.Peer, s.Look.IsOpenUpstream = out.GrantedBps, in.AskedBps, out.Peer, in.IsOpenUpstream
 	s.Look.Readers = readers
+	if len(r.exits) == 1 { // that sites ask each other says nothing of the receiver
+		s.Look.Heard = out.Heard
+	}
 	if r.wasAsked = r.wasAsked || readers > 0; readers == 0 && r.wasAsked && at < r.turned+regained {
 		s.Look.Readers = 1
 	}

@@ -130,7 +130,9 @@ func (r *Relay) pass(buffer []byte) error {
 		}
 		written, writeErr := r.conn.Write(buffer[:n])
 		r.move(written)
-		r.note()
+		if writeErr == nil { // one that was given up has moved nothing for long
+			r.note()
+		}
 		if r.result.FirstByte.IsZero() {
 			r.result.FirstByte = r.result.LastByte
 		}
