@@ -59,16 +59,23 @@ func TestALostPlaceOrHopLeavesNothingBehind(t *testing.T) {
 	kill("emulated", newEmulatedWay, intcp, "receiver", killedRunning)
 }
 
-// labs numbers the emulated links of this process.
-var labs atomic.Int64
-
 // newEmulatedWay is a sender and a receiver at an emulated link of three hops, with the agent of the sites between them.
 func newEmulatedWay(t *testing.T) *way {
 	t.Helper()
-	hosttest.NeedRoot(t)
 	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 50e6}, Queue: emulate.Queue{LimitBytes: 1_500_000}, Delay: emulate.Delay{BaseMs: 2}}
 	hop := emulate.Hop{Down: lane, Up: lane}
 	profile := emulate.Profile{Name: "hops", Orbit: "LEO", Seed: 1, Hops: []emulate.Hop{hop, hop, hop}, Facts: emulate.Facts{NominalRateBps: 50e6, BaseRttMs: 12}}
+	w, _ := onLink(t, profile, map[string]string{"sender": "sender-1", "relay-1": netlab.Relays, "receiver": netlab.Receiver}, "sender", "relay-1", "receiver")
+	return w
+}
+
+// labs numbers the emulated links of this process.
+var labs atomic.Int64
+
+// onLink is agents at places of an emulated link, which vanishes with everything at the test's end.
+func onLink(t *testing.T, profile emulate.Profile, places map[string]string, names ...string) (*way, *netlab.Lab) {
+	t.Helper()
+	hosttest.NeedRoot(t)
 	control, name := filepath.Join(t.TempDir(), "relays.sock"), fmt.Sprintf("kills-%d-%d", os.Getpid(), labs.Add(1))
 	lab, err := netlab.Up(netlab.Options{Name: name, Profile: profile, Seed: 1, Senders: 1, RelayControl: control})
 	require.NoError(t, err)
@@ -79,13 +86,13 @@ func newEmulatedWay(t *testing.T) *way {
 		require.False(t, slices.ContainsFunc(links, func(l netlab.Found) bool { return l.Name == name }), "namespaces or devices are left")
 	})
 	hosts := lab.Hosts()
-	at := []netlab.HostInfo{hosts["sender-1"], hosts[netlab.Relays], hosts[netlab.Receiver]}
-	w := &way{backend: newFakeBackend(t), names: []string{"sender", "relay-1", "receiver"}}
-	w.upper = func(k int) string { return at[k-1].DataHost }
-	w.lower = func(k int) string { return at[k].DataHost }
-	for i, name := range w.names {
-		p := newProcess(t, hosttest.Named(t, at[i].Namespace), w.backend, name, at[i].DataHost)
-		if name == "relay-1" {
+	at := func(i int) netlab.HostInfo { return hosts[places[names[i]]] }
+	w := &way{backend: newFakeBackend(t), names: names}
+	w.upper = func(k int) string { return at(k - 1).DataHost }
+	w.lower = func(k int) string { return at(k).DataHost }
+	for i, name := range names {
+		p := newProcess(t, hosttest.Named(t, at(i).Namespace), w.backend, name, at(i).DataHost)
+		if _, isRelay := roleOf(name); isRelay {
 			p.config.RelayControl, p.config.Policy.RelayPrivate = control, true
 			_, err := p.config.Save()
 			require.NoError(t, err)
@@ -93,7 +100,7 @@ func newEmulatedWay(t *testing.T) *way {
 		w.processes = append(w.processes, p)
 		p.start(t)
 	}
-	return w
+	return w, lab
 }
 
 func (w *way) killInEach(t *testing.T, transport protocol.Transport, name string, states []killed) {

@@ -54,6 +54,7 @@ type pump struct {
 	started    time.Time
 	badWrites  atomic.Uint64
 	noteLate   func(late time.Duration) // of each packet that leaves, for benchmarks; nil: nobody wants to know
+	note       func(Passage)            // nil: nobody wants to know
 	alert      alertness
 	log        *linkLog      // nil: none is written
 	nextLook   time.Duration // on the pump's clock, as all that is not a way's
@@ -78,6 +79,25 @@ type way struct {
 	late   time.Duration  // the largest since the last look
 	counts emulate.Counts // as of the last round; the line itself is the pump thread's own
 	past   emulate.Counts // of the lines before
+}
+
+// Passage is a packet that comes to a way of the emulator, or is just about to be written to the way's end.
+type Passage struct {
+	// From and To are the way's ends.
+	From, To string
+	HasLeft  bool
+	At       time.Time
+	// Packet is from its IP header on. It is valid during the call.
+	Packet []byte
+}
+
+// Note tells of every packet, on the pump's own thread. It is for tests of what measures packets.
+func (l *Lab) Note(note func(Passage)) error { return l.pump.do(func() { l.pump.note = note }) }
+
+func (p *pump) tellPassage(w *way, packet *emulate.Packet, hasLeft bool) {
+	if p.note != nil {
+		p.note(Passage{w.From, w.To, hasLeft, time.Now(), packet.Data})
+	}
 }
 
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
@@ -285,6 +305,7 @@ func (p *pump) takeIn(w *way) error {
 		if packet == nil {
 			return err
 		}
+		p.tellPassage(w, packet, false)
 		if p.sieve(packet) {
 			p.Free(packet)
 			continue
@@ -354,6 +375,7 @@ func (p *pump) letOut(w *way, out []*emulate.Packet) {
 			if p.noteLate != nil {
 				p.noteLate(now - packet.LeftAt)
 			}
+			p.tellPassage(w, packet, true)
 			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
 				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
 			}
