@@ -13,6 +13,7 @@ import (
 	"downlink/agents/internal/chunk"
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/settings"
 	"downlink/agents/internal/trial"
 	"downlink/agents/internal/uplink"
 )
@@ -152,6 +153,77 @@ func TestEveryEngineEndsAtItsSeconds(t *testing.T) {
 		}
 		sent := w.rigs[0].outcome(t)
 		require.InDelta(t, 1e6, *sent.LastByteUs-*sent.FirstByteUs, 500e3)
+	})
+}
+
+// TestEveryEngineEndsAtItsDeadline with data on their way that have no end. Who notices first closes the flow for the others.
+func TestEveryEngineEndsAtItsDeadline(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.stop(protocol.Stop{Bytes: new(int64(1 << 40))})
+		for _, order := range w.orders {
+			order.DeadlineS = 1.5
+		}
+		w.start(t)
+		w.await(t)
+		atDeadline := 0
+		for i, r := range w.rigs {
+			r.requireRestored(t)
+			outcome := r.outcome(t)
+			require.Contains(t, []protocol.Ended{protocol.EndedDeadline, protocol.EndedPeerClosed}, outcome.Ended, "%d %v", i, outcome.Detail)
+			require.Positive(t, outcome.AppBytes)
+			if outcome.Ended == protocol.EndedDeadline {
+				require.Equal(t, "data was still moving at the deadline", *outcome.Detail)
+				atDeadline++
+			}
+		}
+		require.Positive(t, atDeadline)
+	})
+}
+
+// TestEveryEngineDrainsWhatIsInFlightAtTheStop: over TCP all that was written is read. An INTCP receiver has its own stop moment,
+// and closes the flow before the sender gives up waiting for that.
+func TestEveryEngineDrainsWhatIsInFlightAtTheStop(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.stop(protocol.Stop{Seconds: new(0.8)})
+		w.start(t)
+		w.await(t)
+		for i, r := range w.rigs {
+			outcome := r.outcome(t)
+			require.Equal(t, protocol.EndedStopRule, outcome.Ended, "%d %v", i, outcome.Detail)
+			require.Nil(t, outcome.Detail, "nothing was given up at %d", i)
+		}
+		sent, received := w.rigs[0].outcome(t).AppBytes, w.rigs[w.last()].outcome(t).AppBytes
+		if e.name == "intcp" {
+			require.LessOrEqual(t, received, sent)
+			require.Greater(t, received, sent/2)
+			return
+		}
+		require.Equal(t, sent, received)
+	})
+}
+
+// TestEveryEnginesJournalPutsTheHostBack: a process that begins while data flow, as after a kill, needs no more than the journal.
+func TestEveryEnginesJournalPutsTheHostBack(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		w := newWay(t, e)
+		w.stop(protocol.Stop{Seconds: new(9.0)})
+		w.start(t)
+		w.awaitData(t)
+		for i, r := range w.rigs {
+			next := settings.NewKeeper(r.host, r.place)
+			require.True(t, next.Pending(), "%d", i)
+			outcome, err := next.Restore()
+			require.NoError(t, err)
+			require.True(t, outcome.IsRestored)
+			require.Empty(t, outcome.Differences, "the run's values were in force")
+			r.requireRestored(t)
+		}
+		for i := range w.rigs {
+			w.cancel[i](trial.ErrLost)
+			require.NoError(t, <-w.ended[i])
+		}
 	})
 }
 

@@ -33,6 +33,7 @@ type rig struct {
 	env    trial.Env
 	host   *settings.FakeHost
 	keeper *settings.Keeper
+	place  settings.Place
 	free   int64
 	on     func(run func()) // calls it where the agent is
 
@@ -61,7 +62,8 @@ func newRigAt(dir string) (*rig, error) {
 		on:    func(run func()) { run() },
 		ready: make(chan protocol.Ready, 1),
 	}
-	b.keeper = settings.NewKeeper(b.host, settings.Place{StateDir: dir, LockDir: dir, BootID: "boot", Namespace: "net"})
+	b.place = settings.Place{StateDir: dir, LockDir: dir, BootID: "boot", Namespace: "net"}
+	b.keeper = settings.NewKeeper(b.host, b.place)
 	clock := &uplink.Clock{}
 	now := time.Now()
 	clock.Note(now, now, now)
