@@ -32,6 +32,8 @@ type fakeBackend struct {
 	run     *fakeRun
 	down    bool
 	revoked bool
+	// deaf: no event is taken.
+	deaf bool
 	// polls and events are what each agent said, in order.
 	polls  map[string][]protocol.PollRequest
 	events map[string][]map[string]any
@@ -224,6 +226,13 @@ func (b *fakeBackend) event(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	event["run_id"] = r.PathValue("run")
+	b.mu.Lock()
+	deaf := b.deaf
+	b.mu.Unlock()
+	if deaf {
+		http.Error(w, "", http.StatusServiceUnavailable)
+		return
+	}
 	isStale := false
 	b.change(func() {
 		b.note(r, event["kind"].(string))

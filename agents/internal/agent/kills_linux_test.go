@@ -164,9 +164,9 @@ func (w *way) restart(t *testing.T, victim int) {
 	require.Equal(t, "agent_restarted", w.backend.said(name, "failed")["reason"])
 }
 
-func (w *way) awaitPrepared(t *testing.T, transport protocol.Transport) {
+func (w *way) awaitPrepared(t *testing.T, transport protocol.Transport, stopS float64) {
 	t.Helper()
-	run := w.steady(transport, 30)
+	run := w.steady(transport, stopS)
 	run.held = true
 	w.begin(run)
 	w.backend.await(t, "everybody to be ready", patience, func() bool { return w.backend.allHave(run, "ready") })
@@ -174,7 +174,7 @@ func (w *way) awaitPrepared(t *testing.T, transport protocol.Transport) {
 
 // killPrepared: no data have moved, and the server takes the run back as soon as it hears of it.
 func (w *way) killPrepared(t *testing.T, transport protocol.Transport, victim int) {
-	w.awaitPrepared(t, transport)
+	w.awaitPrepared(t, transport, 30)
 	w.kill(t, victim)
 	w.restart(t, victim)
 	w.backend.change(func() { w.backend.run.abort = true })
@@ -188,7 +188,7 @@ func (w *way) killPrepared(t *testing.T, transport protocol.Transport, victim in
 
 // killAtStart: the others get their start all the same, and wait for one that does not come.
 func (w *way) killAtStart(t *testing.T, transport protocol.Transport, victim int) {
-	w.awaitPrepared(t, transport)
+	w.awaitPrepared(t, transport, 30)
 	w.kill(t, victim)
 	w.backend.change(func() { w.backend.run.held = false })
 	w.awaitNamedEnds(t, victim, "link_lost", "peer_closed")
@@ -226,15 +226,14 @@ func (w *way) killDraining(t *testing.T, transport protocol.Transport, victim in
 
 // killEnded: the run is complete on the agents' disks, and the server has not heard of it.
 func (w *way) killEnded(t *testing.T, transport protocol.Transport, victim int) {
-	w.begin(w.steady(transport, 2))
-	w.awaitData(t)
-	w.backend.change(func() { w.backend.down = true })
+	w.awaitPrepared(t, transport, 1)
+	w.backend.change(func() { w.backend.deaf, w.backend.run.held = true, false })
 	for _, p := range w.processes {
 		require.Eventually(t, func() bool { return len(eventFiles(t, p)) == 2 }, patience, 10*time.Millisecond, "finished and restored wait on disk")
 	}
 	w.processes[victim].end(t, syscall.SIGKILL)
 	w.processes[victim].start(t)
-	w.backend.change(func() { w.backend.down = false })
+	w.backend.change(func() { w.backend.deaf = false })
 	w.requireComplete(t)
 }
 
