@@ -187,6 +187,21 @@ func TestAPathThatEndsIsALostLink(t *testing.T) {
 	t.Log(at)
 }
 
+// TestAHopThatIsAwayForHalfAMinute delays the content, whichever it is. An agent calls the link lost before that.
+func TestAHopThatIsAwayForHalfAMinute(t *testing.T) {
+	for _, away := range []time.Duration{9 * time.Second, 30 * time.Second} {
+		for hop := range 3 {
+			c := newChain(t, 2, DefaultOptions(), 20_000_000, link(20e6, 20*ms, 0), link(20e6, 20*ms, 0), link(20e6, 20*ms, 0))
+			c.run(3*time.Second, nil)
+			c.cut(hop, hop+1)
+			c.run(c.now+away, c.done)
+			c.mend(hop, hop+1)
+			c.run(c.now+60*time.Second, c.done)
+			c.requireComplete()
+		}
+	}
+}
+
 // TestRandomPaths runs a thousand paths by seeds that it prints, or INTCP_PATHS of them.
 func TestRandomPaths(t *testing.T) {
 	n := 1000

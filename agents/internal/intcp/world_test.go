@@ -135,6 +135,15 @@ func (w *world) cut(a, b int) {
 	}
 }
 
+// mend lets a cut way carry again.
+func (w *world) mend(a, b int) {
+	for _, way := range w.ways {
+		if way.from == a && way.to == b || way.from == b && way.to == a {
+			way.isCut = false
+		}
+	}
+}
+
 func (w *world) step(node int, from Address, datagram []byte) {
 	n := w.nodes[node]
 	if n.gone {
