@@ -2,7 +2,10 @@ package transfer
 
 import (
 	"io"
+	"net"
+	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,10 +20,7 @@ func TestARelayThatGivesUpWritingNamesALostLink(t *testing.T) {
 	upstream, up := hosttest.Connect(t)
 	down, downstream := hosttest.Connect(t)
 	require.NoError(t, downstream.SetReadBuffer(4096))
-	for n := 1; n > 0; { // until the way downstream is full
-		require.NoError(t, down.SetWriteDeadline(time.Now().Add(100*time.Millisecond)))
-		n, _ = down.Write(make([]byte, 16<<20))
-	}
+	fill(t, down)
 	limits := Limits{Deadline: time.Now().Add(time.Hour), Overtime: "data was still moving"}
 	r := NewRelay(SendPlan{Limits: limits, AppBytes: new(atomic.Int64), Budget: NewBudget(0)}, ReceivePlan{}, Hooks{})
 	r.conn, r.up = down, up
@@ -34,6 +34,29 @@ func TestARelayThatGivesUpWritingNamesALostLink(t *testing.T) {
 	r.moved = time.Now().Add(-time.Hour)
 	r.moving.Unlock()
 	require.NoError(t, down.SetWriteDeadline(time.Now()))
-	r.endBy(t.Context(), <-passed)
+	err = <-passed
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	r.endBy(t.Context(), err)
 	require.Equal(t, EndedLinkLost, r.result.Ended, r.result.Detail)
+}
+
+// fill writes until the kernel takes nothing more, also after what was on its way has come.
+func fill(t *testing.T, conn *net.TCPConn) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	require.NoError(t, err)
+	junk, taken := make([]byte, 64<<10), 1
+	for taken > 0 {
+		taken = 0
+		require.NoError(t, raw.Write(func(fd uintptr) bool {
+			for {
+				n, err := syscall.Write(int(fd), junk)
+				if err != nil {
+					return true
+				}
+				taken += n
+			}
+		}))
+		time.Sleep(20 * time.Millisecond)
+	}
 }
