@@ -49,10 +49,10 @@ class FigureWidth(StrEnum):
 
 def export(
     campaign: Which,
-    to: Annotated[Path | None, typer.Option(help="Folder for the CSV files and the report")] = None,
+    to: Annotated[Path | None, typer.Option(help="Folder for the CSV files, the report and the distributions")] = None,
     archive: Annotated[Path | None, typer.Option(help="One zip file with everything, traces too")] = None,
 ) -> None:
-    """Download every table as CSV and the report; with --archive also every trace, for `downlink seed`."""
+    """Download every table as CSV, the report and the distributions; with --archive also every trace, for `downlink seed`."""
     from downlink.cli.export import export_archive, export_folder
 
     client = connect()

@@ -13,17 +13,20 @@ TABLES = (
     "series.csv", "summary.csv", "runs.csv", "metrics.csv", "exits.csv", "limits.csv", "link.csv",
     "proxies.csv", "delays.csv", "fairness.csv", "statistics.csv", "outliers.csv", "reproduction.csv",
 )  # fmt: skip
+ANSWERS = ("report", "delays", "rates")
+"""What is no table: the report, and the distributions of delays and rates over all runs."""
 
 
 def export_folder(client: Client, campaign: str, folder: Path) -> Iterator[Path]:
-    """Write the campaign's tables and report into `folder`, file by file."""
+    """Write the campaign's tables, report and distributions into `folder`, file by file."""
     make_folder(folder)
     for table in TABLES:
         download(client, f"/campaigns/{campaign}/{table}", folder / table)
         yield folder / table
-    report = folder / "report.json"
-    write_text(report, json.dumps(client.get(f"/campaigns/{campaign}/report"), indent=1))
-    yield report
+    for answer in ANSWERS:
+        file = folder / f"{answer}.json"
+        write_text(file, json.dumps(client.get(f"/campaigns/{campaign}/{answer}"), indent=1))
+        yield file
 
 
 def export_archive(client: Client, campaign: str, file: Path) -> int:

@@ -330,7 +330,12 @@ _FIGURE_6_DAY = (
     "that loses a packet each few seconds halves its rate and fills no queue. So how much delay INTCP saves over Reno depends on how "
     "long flows last, which the paper does not say.\n\n"
     "BBR has INTCP's goodput and delay here, too, with five times its jitter. Hybla fills the path as well, and the queue before it: "
-    "its blocks take five times as long as INTCP's."
+    "its blocks take five times as long as INTCP's.\n\n"
+    "Over all blocks, pairs of seconds and seconds of the 24 windows (`downlink campaigns figure`, kinds `delays`, `jitter` and "
+    "`rates`; the distributions are `delays.json` and `rates.json` of the campaign's tables):\n\n"
+    "![One-way delays: 80 % within 168 ms with INTCP, 157 with BBR, 524 with Reno, 796 with Hybla](figures/day-delays.svg)\n\n"
+    "![Jitter: 95 % below 20 ms with INTCP; Reno and Hybla exceed 100 ms in 12 and 28 % of the seconds](figures/day-jitter.svg)\n\n"
+    "![Throughput of single seconds: above 14 Mb/s in 95 % of them with INTCP, in 38 % with Reno](figures/day-rates.svg)"
 )
 _FIGURE_7 = (
     "The first receiver is at the end of the way, the others hang along it, and all ask for the same content at once. With caches on "

@@ -204,7 +204,7 @@ def test_tables_have_one_header_units_and_utc(system: System, campaign: str) -> 
 def test_a_command_line_export_matches_the_api(system: System, campaign: str, tmp_path: Any) -> None:
     files = {file.name for file in export_folder(system.client, campaign, tmp_path / "out")}
     tables = "series summary runs metrics exits limits link proxies delays fairness statistics outliers reproduction"
-    assert files == {"report.json", *(f"{name}.csv" for name in tables.split())}
+    assert files == {"report.json", "delays.json", "rates.json", *(f"{name}.csv" for name in tables.split())}
     with (tmp_path / "out" / "summary.csv").open(newline="") as file:
         assert list(csv.DictReader(file)) == table(system, campaign, "summary")
     assert export_archive(system.client, campaign, tmp_path / "c.zip") > 10_000
