@@ -91,7 +91,7 @@ def figure(
         ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Of ecdf, day, varied and ratios: which quantity, named as in metrics.csv")
+        str, typer.Option(help="Of ecdf, day, rates, varied and ratios: which quantity, named as in metrics.csv")
     ] = "throughput_bps",
     has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
 ) -> None:

@@ -56,6 +56,10 @@ describe('the figures of the command line', () => {
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)
   })
 
+  it('of rates are of the asked one', () => {
+    expect(draw(request('recorded', { kind: 'rates', metric: 'goodput_bps' }))).toContain('Goodput of single seconds')
+  })
+
   it('of a distribution as CSV have a line for each run, with its value', () => {
     const { values } = request('recorded', {})
     const [heads = '', ...rows] = draw(request('recorded', { kind: 'ecdf', format: 'csv' }))
@@ -75,6 +79,8 @@ describe('the figures of the command line', () => {
     [{ report: null }, /no results yet/],
     [{ kind: 'delays' as const }, /deliveries: true/],
     [{ kind: 'rates' as const, rates: null }, /No throughput is known/],
+    [{ kind: 'rates' as const, metric: 'rtt_ms' }, /throughput_bps and goodput_bps, and not rtt_ms/],
+    [{ kind: 'something newer' as 'stack' }, /draws no figure of the kind something newer/],
     [{ kind: 'jitter' as const }, /deliveries: true/],
     [{ kind: 'exits' as const, condition: 'nothing' }, /no exit times to draw/],
     [{ kind: 'varied' as const }, /varied nothing that is a number/],

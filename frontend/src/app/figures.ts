@@ -20,7 +20,7 @@ import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
 import { delayRows } from '@/features/results/campaign/delays'
 import { delaysFigure, objectsFigure, ratesFigure, sharesFigure, stackFigure, variedFigure } from '@/features/results/campaign/figures'
-import { rateRows } from '@/features/results/campaign/rates'
+import { RATE_NAMES, RATE_TITLES, rateRows } from '@/features/results/campaign/rates'
 import { OBJECT_BASES } from '@/features/results/campaign/search'
 import { commonEnd, hasObjects, knownQuantities, labelGroups, lastBin, phaseWindows, shownRange } from '@/features/results/campaign/series'
 import { areFew, MOST_OVERLAID } from '@/features/results/campaign/stack'
@@ -86,11 +86,15 @@ function figureOf(request: FigureRequest): Figure {
     return delaysFigure(rows, request.delays?.shares ?? [], own, source)
   }
   if (kind === 'rates') {
-    const rows = rateRows(request.rates ?? { groups: [] }, groups, 'throughput_bps')
-    if (rows.length === 0) throw new Error('No throughput is known of the seconds of these runs.')
-    return ratesFigure(rows, request.rates?.shares ?? [], 'throughput_bps', source)
+    const asked = request.metric ?? 'throughput_bps'
+    const rate = RATE_NAMES.find((name) => name === asked)
+    if (!rate) throw new Error(`Rates of single seconds are ${RATE_NAMES.join(' and ')}, and not ${asked}.`)
+    const rows = rateRows(request.rates ?? { groups: [] }, groups, rate)
+    if (rows.length === 0) throw new Error(`No ${RATE_TITLES[rate].toLowerCase()} is known of the seconds of these runs.`)
+    return ratesFigure(rows, request.rates?.shares ?? [], rate, source)
   }
   if (kind === 'varied' || kind === 'ratios') return varied(request, report, link)
+  if (kind !== 'stack') throw new Error(`This server's dashboard draws no figure of the kind ${String(kind)}: it is older than the command.`)
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))
   const [from, to] = shownRange('all', windows, lastBin(groups))
   const shown = { link: facts, windows, from, to, hasBands: true }

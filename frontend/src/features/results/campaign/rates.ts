@@ -5,6 +5,8 @@ import type { LabelledGroup } from './series'
 
 export type RateName = RateSeconds['metric']
 
+export const RATE_NAMES: readonly RateName[] = ['throughput_bps', 'goodput_bps']
+
 /** quantiles: in Mb/s. */
 export interface RateRow extends CdfRow {
   runs: number
