@@ -94,7 +94,8 @@ function figureOf(request: FigureRequest): Figure {
     return ratesFigure(rows, request.rates?.shares ?? [], rate, source)
   }
   if (kind === 'varied' || kind === 'ratios') return varied(request, report, link)
-  if (kind !== 'stack') throw new Error(`This server's dashboard draws no figure of the kind ${String(kind)}: it is older than the command.`)
+  if (kind !== 'stack')
+    throw new Error(`This server's dashboard draws no figure of the kind ${String(kind)}: it is older than the command.`)
   const windows = phaseWindows(report.phases, commonEnd(campaign.spec))
   const [from, to] = shownRange('all', windows, lastBin(groups))
   const shown = { link: facts, windows, from, to, hasBands: true }
