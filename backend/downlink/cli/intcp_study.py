@@ -312,13 +312,12 @@ _FIGURE_6 = (
     "(published: 0.47). Both come from the queue of 1,000 packets before a hop on the ground: by the links' logs Reno keeps 250 ms "
     "of it filled where nothing is lost, INTCP 16 ms, and the way itself takes 106 ms. A shorter queue would give smaller gains; the "
     "paper names none for this figure.\n\n"
-    "INTCP keeps 98 % of its rate up to a loss of 1e-2. BBR, which the paper does not compare, keeps its rate up to 1e-4 with the "
-    "same delay as INTCP, and loses 3 % at 1e-3 and a quarter at 1e-2. What INTCP has over BBR is steadiness: its jitter is less "
-    "than half at every loss, and no block waits for one that was lost, so that delay in order is that of arrival. Reno's delay is "
-    "low where loss keeps it from filling anything.\n\n"
+    "INTCP keeps 99 % of its rate up to a loss of 1e-2. BBR, which the paper does not compare, keeps its rate up to 1e-4 with the "
+    "same delay as INTCP, and loses 3 % at 1e-3 and nearly half at 1e-2. Hybla keeps two thirds at 1e-4 and a twentieth at 1e-2. What "
+    "INTCP has over BBR is steadiness: its jitter is less than half at every loss, and no block waits for one that was lost, so that "
+    "delay in order is that of arrival. Reno's delay is low where loss keeps it from filling anything.\n\n"
     "Means over three windows of a day have wide intervals: the way differs from window to window by more than transports do. Pairs of "
-    "one window are what [the page of the paper](../reproduction/yin-2021-intcp.md) compares. Hybla has no run at 1e-2: the emulator "
-    "was late in each, and such runs do not count."
+    "one window are what [the page of the paper](../reproduction/yin-2021-intcp.md) compares."
 )
 _FIGURE_6_DAY = (
     "In 24 windows of a day INTCP has 1.48 times Reno's goodput where each hop loses 6e-6 of the packets: the 1.6 of the abstract lie "
