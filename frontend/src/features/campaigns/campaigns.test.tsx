@@ -155,10 +155,10 @@ describe('the results', () => {
   it('a condition switched off leaves the charts, stays in the legend, and stands in the address', async () => {
     serve()
     const { router } = renderAt(`/campaigns/${IDS.recorded}`)
-    const toggle = await screen.findByRole('button', { name: 'HyStart off' })
+    const toggle = await screen.findByRole('button', { name: 'HyStart off', pressed: true })
     await userEvent.click(toggle)
     await waitFor(() => expect(lineCount(screen.getAllByRole('figure')[0] as HTMLElement)).toBe(1 + 3))
-    expect(screen.getByRole('button', { name: 'HyStart off' }).getAttribute('aria-pressed')).toBe('false')
+    expect(screen.getByRole('button', { name: 'HyStart off', pressed: false })).toBeTruthy()
     expect(router.state.location.search).toMatchObject({ hide: ['HyStart off'] })
   })
 
