@@ -34,7 +34,7 @@ var (
 	killedEnded    = killed{"ended and not reported", (*way).killEnded}
 )
 
-// TestALostPlaceOrHopLeavesNothingBehind kills each place of a way in each state of a run, and the agent that speaks for the relays
+// TestALostPlaceOrHopLeavesNothingBehind kills places of a way in the states of a run, and the agent that speaks for the relays
 // of an emulated path; and it cuts a hop. After each of them the others have ended the run by a name, hosts are as they were, and
 // a next run over the same agents, killed one included, is complete. The cases wait most of their time, and so all at once.
 func TestALostPlaceOrHopLeavesNothingBehind(t *testing.T) {

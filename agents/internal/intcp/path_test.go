@@ -195,7 +195,7 @@ func TestAHopThatIsAwayForHalfAMinute(t *testing.T) {
 			c.run(3*time.Second, nil)
 			c.cut(hop, hop+1)
 			c.run(c.now+away, c.done)
-			c.mend(hop, hop+1)
+			c.restore(hop, hop+1)
 			c.run(c.now+60*time.Second, c.done)
 			c.requireComplete()
 		}

@@ -135,8 +135,8 @@ func (w *world) cut(a, b int) {
 	}
 }
 
-// mend lets a cut way carry again.
-func (w *world) mend(a, b int) {
+// restore lets a cut way carry again.
+func (w *world) restore(a, b int) {
 	for _, way := range w.ways {
 		if way.from == a && way.to == b || way.from == b && way.to == a {
 			way.isCut = false

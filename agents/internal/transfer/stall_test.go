@@ -15,7 +15,7 @@ import (
 )
 
 // TestARelayThatGivesUpWritingNamesALostLink: the neighbour downstream takes nothing for too long. What the relay had read for it
-// came long before the deadline, and is no sign that data still move.
+// came long before the deadline, and does not show that data still move.
 func TestARelayThatGivesUpWritingNamesALostLink(t *testing.T) {
 	upstream, up := hosttest.Connect(t)
 	down, downstream := hosttest.Connect(t)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -151,15 +152,7 @@ def delays(
     """Print one-way delays and jitter of the blocks of complete runs, where delivery tables were kept."""
     from downlink.cli.delays import csv_bytes, print_delays
 
-    client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/delays")
-    if csv:
-        write_bytes(csv, csv_bytes(found))
-        note(f"The distributions are in {csv}.")
-    if as_json:
-        print_json(found)
-    elif not csv:
-        print_delays(found)
+    _distributions(campaign, "delays", csv_bytes, print_delays, csv, as_json)
 
 
 def rates(
@@ -170,15 +163,26 @@ def rates(
     """Print throughput and goodput of the single seconds of complete runs."""
     from downlink.cli.rates import csv_bytes, print_rates
 
+    _distributions(campaign, "rates", csv_bytes, print_rates, csv, as_json)
+
+
+def _distributions(
+    campaign: str,
+    answer: str,
+    csv_bytes: Callable[[Mapping[str, Any]], bytes],
+    show: Callable[[Mapping[str, Any]], None],
+    csv: Path | None,
+    as_json: bool,
+) -> None:
     client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/rates")
+    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/{answer}")
     if csv:
         write_bytes(csv, csv_bytes(found))
         note(f"The distributions are in {csv}.")
     if as_json:
         print_json(found)
     elif not csv:
-        print_rates(found)
+        show(found)
 
 
 def sweep(

@@ -1,6 +1,4 @@
-import { MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render, screen, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { describe, expect, it } from 'vitest'
@@ -8,6 +6,7 @@ import type { CampaignRates, Report } from '@/api/types'
 import { formatNumber } from '@/lib/format'
 import { serve } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
+import { renderPart } from '@/testing/renderPart'
 import { makeWorld } from '@/testing/world'
 import { RatesPanel } from './RatesPanel'
 import { rateRows } from './rates'
@@ -29,13 +28,7 @@ function Page({ name }: { name: Name }) {
 
 function draw(name: Name) {
   serve(makeWorld())
-  render(
-    <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <Page name={name} />
-      </QueryClientProvider>
-    </MantineProvider>,
-  )
+  renderPart(<Page name={name} />)
 }
 
 describe('the panel of rates', () => {

@@ -5,8 +5,6 @@ import type { LabelledGroup } from './series'
 
 export type RateName = RateSeconds['metric']
 
-export const RATE_NAMES: readonly RateName[] = ['throughput_bps', 'goodput_bps']
-
 /** quantiles: in Mb/s. */
 export interface RateRow extends CdfRow {
   runs: number
@@ -14,6 +12,7 @@ export interface RateRow extends CdfRow {
 }
 
 export const RATE_TITLES: Record<RateName, string> = { throughput_bps: 'Throughput', goodput_bps: 'Goodput' }
+export const RATE_NAMES = Object.keys(RATE_TITLES) as RateName[]
 
 /** Those of the groups that the page shows. A rate that no second has is not among them. */
 export function rateRows(found: Pick<CampaignRates, 'groups'>, groups: readonly LabelledGroup[], metric: RateName): RateRow[] {

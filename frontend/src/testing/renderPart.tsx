@@ -1,0 +1,13 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { render } from '@testing-library/react'
+import type { ReactNode } from 'react'
+
+/** A part of a page that asks the server by itself, without routes. */
+export function renderPart(part: ReactNode) {
+  return render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>{part}</QueryClientProvider>
+    </MantineProvider>,
+  )
+}
