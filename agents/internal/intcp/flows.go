@@ -176,7 +176,7 @@ func (n *Node) removeReader(r *reader) {
 	}
 }
 
-// expire ends flows whose requesters have been silent for long.
+// expire ends flows whose requesters have been silent for long, and what was asked for on behalf of those who have left.
 func (n *Node) expire(now time.Duration) {
 	if now < n.expireAt {
 		return
@@ -185,6 +185,11 @@ func (n *Node) expire(now time.Duration) {
 	for _, r := range n.readers {
 		if now >= r.heard+readerLife {
 			n.removeReader(r)
+		}
+	}
+	for _, p := range n.places {
+		if p.isLeft() {
+			p.forgetPending(now - pendingLife)
 		}
 	}
 }

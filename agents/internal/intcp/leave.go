@@ -19,6 +19,7 @@ func (n *Node) Part(run uint64, number uint16) {
 	for _, r := range hop.now.readers {
 		r.silence()
 	}
+	hop.now.log = nil // its readers stay until another one is there
 	n.senders = slices.DeleteFunc(n.senders, func(s *responder) bool { return s == hop.now })
 }
 
@@ -33,6 +34,13 @@ func (r *reader) silence() {
 // isLeft: whoever asked for it has left the path.
 func (p *place) isLeft() bool {
 	return len(p.readers) > 0 && !slices.ContainsFunc(p.readers, func(r *reader) bool { return !r.hasLeft })
+}
+
+// forgetPending stops the wait for what was asked for before a moment. Nobody would ask again for what got lost, and the hop
+// would be probed until the run ends.
+func (p *place) forgetPending(before time.Duration) {
+	p.pending.list = slices.DeleteFunc(p.pending.list, func(run span) bool { return run.at < before })
+	p.nPending = p.pending.units()
 }
 
 // dropLeft forgets the readers of a content that have left the path, once another one is there.

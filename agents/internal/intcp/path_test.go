@@ -2,9 +2,7 @@ package intcp
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -187,6 +185,30 @@ func TestAPathThatEndsIsALostLink(t *testing.T) {
 	t.Log(at)
 }
 
+// TestARelayWaitsForNothingOnBehalfOfOneWhoLeft: nobody would ask again for what got lost. It has asked another neighbour only
+// for what it was asked for since then, as with the paper's handover.
+func TestARelayWaitsForNothingOnBehalfOfOneWhoLeft(t *testing.T) {
+	options := DefaultOptions()
+	options.AsksOnHandover = false
+	c := newChain(t, 3, options, 20_000_000, link(20e6, 20*ms, 0), link(20e6, 20*ms, 0), link(20e6, 20*ms, 0))
+	c.run(2*time.Second, nil)
+	c.cut(1, 2)
+	c.join(1, 3, link(20e6, 20*ms, 0), 5)
+	c.neighbours(testRun, 1, 3)
+	c.cut(0, 1)
+	c.nodes[1].Part(testRun, hopOf(testRun, 0, 1).Number)
+	c.join(0, 3, link(20e6, 20*ms, 0), 6)
+	c.neighbours(testRun, 0, 3)
+	c.run(60*time.Second, c.done)
+	c.requireComplete()
+	c.run(c.now+2*readerLife, nil)
+	before := c.steps
+	c.run(c.now+time.Minute, nil)
+	require.Equal(t, before, c.steps, "nothing is asked for")
+	look := c.nodes[1].Look(c.now, testRun, testName)
+	require.Zero(t, look.PendingBytes)
+}
+
 // TestAHopThatIsAwayForHalfAMinute delays the content, whichever it is. An agent calls the link lost before that.
 func TestAHopThatIsAwayForHalfAMinute(t *testing.T) {
 	for _, away := range []time.Duration{9 * time.Second, 30 * time.Second} {
@@ -198,24 +220,6 @@ func TestAHopThatIsAwayForHalfAMinute(t *testing.T) {
 			c.restore(hop, hop+1)
 			c.run(c.now+60*time.Second, c.done)
 			c.requireComplete()
-		}
-	}
-}
-
-// TestRandomPaths runs a thousand paths by seeds that it prints, or INTCP_PATHS of them.
-func TestRandomPaths(t *testing.T) {
-	n := 1000
-	if wanted, err := strconv.Atoi(os.Getenv("INTCP_PATHS")); err == nil {
-		n = wanted
-	}
-	_, first := seededRng(t)
-	if wanted, err := strconv.ParseUint(os.Getenv("INTCP_SEED"), 10, 64); err == nil {
-		first = wanted
-	}
-	for i := range n {
-		runRandomPath(t, first+uint64(i))
-		if t.Failed() {
-			return
 		}
 	}
 }

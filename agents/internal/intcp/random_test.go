@@ -1,9 +1,14 @@
 package intcp
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,49 +34,375 @@ func randomLink(rng *rand.Rand) emulate.Profile {
 	return emulate.Profile{Down: randomDirection(rng), Up: randomDirection(rng)}
 }
 
-// runRandomPath moves a content over random hops; some relays are replaced on the way. All of it arrives and is right.
-func runRandomPath(t *testing.T, seed uint64) {
-	t.Helper()
+// tree is a random one of nodes, with the origin as its root and consumers as its leaves, that changes while they are served.
+type tree struct {
+	*world
+	rng     *rand.Rand
+	seed    uint64
+	options Options
+	policy  Policy
+	shelf   *Shelf
+	above   map[int]int // of each node on the path but the origin, who is upstream of it
+	relays  []int       // on the path
+	resting []int       // relays that left the path, and may come back
+	leaves  []*leaf
+	changes int
+	weighAt time.Duration
+}
+
+// findings add up over trees.
+type findings struct {
+	ends                           map[string]int
+	changes                        int
+	merged, cached, repaired, lost uint64
+}
+
+// leaf is a consumer and what came to it.
+type leaf struct {
+	*Consumer
+	node   int
+	begins time.Duration
+	stops  time.Duration // 0: it does not
+	came   map[uint32]int
+}
+
+const (
+	treeOrigin = 0
+	// emptyRoom is what lists may keep for later that have nothing in them.
+	emptyRoom = 64 << 10
+	// hopRoom is what a neighbour costs, without the log of what it was sent.
+	hopRoom = 128 << 10
+)
+
+func newTree(t testing.TB, seed uint64) *tree {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	options := DefaultOptions()
 	options.SharesCache = rng.IntN(4) > 0
 	options.RecoversByHop = rng.IntN(4) > 0
 	options.AsksOnHandover = rng.IntN(2) == 0
 	options.BufferBytes = rng.IntN(2) * (20_000 + rng.IntN(300_000))
-	hops := make([]emulate.Profile, 1+rng.IntN(5))
-	for i := range hops {
-		hops[i] = randomLink(rng)
+	options.WindowBytes = 50_000 << rng.IntN(8)
+	policy := DefaultPolicy()
+	policy.MaxCacheBytes >>= rng.IntN(8)
+	e := &tree{world: newWorld(t, 0), rng: rng, seed: seed, options: options, policy: policy, above: map[int]int{}}
+	if rng.IntN(2) == 0 {
+		e.shelf = NewShelf()
 	}
-	c := newChain(t, seed, options, 1+rng.Uint64N(2_000_000), hops...)
-	for range rng.IntN(3) {
-		c.run(c.now+time.Duration(rng.IntN(1000))*ms, c.done)
-		if len(hops) > 1 && !c.done() {
-			c.replaceRelay(rng, options)
+	contents := make([]Content, 1+rng.IntN(2))
+	e.addNode()
+	for i := range contents {
+		contents[i] = Content{Run: testRun, Name: Name{byte(1 + i)}, Length: 1 + rng.Uint64N(2_000_000), UnitBytes: uint16(1 + rng.IntN(MaxUnitBytes))}
+		if rng.IntN(4) > 0 {
+			contents[i].UnitBytes = MaxUnitBytes
 		}
+		contents[i].Length = min(contents[i].Length, 2000*uint64(contents[i].UnitBytes))
+		require.NoError(t, e.nodes[treeOrigin].Publish(contents[i], Stream{Seed: seed + uint64(i)}, contents[i].Length))
 	}
-	c.run(300*time.Second, c.done)
-	state, _ := c.consumer.State()
-	if state != "complete" && state != "link_lost" {
-		require.Fail(t, "no end", "seed %d: %q\n%s", seed, state, c.show())
+	for range rng.IntN(6) {
+		e.relays = append(e.relays, e.hang(e.anyAbove()))
 	}
-	if state == "complete" {
-		require.Equal(t, c.content.Length, c.consumer.Counts().InOrderBytes)
+	for range 1 + rng.IntN(5) {
+		e.addLeaf(rng.IntN(len(contents)), contents)
 	}
-	c.requireConserved()
+	return e
 }
 
-// replaceRelay puts another satellite in the place of one of the chain's first relays.
-func (c *chain) replaceRelay(rng *rand.Rand, options Options) {
-	upper := c.route[2%len(c.route)]
-	old := c.route[1]
-	fresh := len(c.nodes)
-	c.nodes = append(c.nodes, newNode(fresh, DefaultPolicy()))
-	require.NoError(c.t, c.nodes[fresh].Begin(testRun, options))
-	c.cut(0, old)
-	c.cut(old, upper)
-	c.join(0, fresh, randomLink(rng), rng.Uint64())
-	c.join(fresh, upper, randomLink(rng), rng.Uint64())
-	c.neighbours(testRun, fresh, upper)
-	c.neighbours(testRun, 0, fresh)
-	c.route[1] = fresh
+func (e *tree) addNode() int {
+	number := len(e.nodes)
+	config := Config{Secret: [16]byte{byte(number), 1}, Salt: uint32(number+1) << 16, Policy: e.policy, Shelf: e.shelf}
+	e.nodes = append(e.nodes, &worldNode{Node: New(config)})
+	require.NoError(e.t, e.nodes[number].Begin(testRun, e.options))
+	return number
+}
+
+// hang puts a new node below another one.
+func (e *tree) hang(above int) int {
+	node := e.addNode()
+	e.below(node, above)
+	return node
+}
+
+func (e *tree) below(node, above int) {
+	e.join(node, above, randomLink(e.rng), e.rng.Uint64())
+	e.neighbours(testRun, node, above)
+	e.above[node] = above
+}
+
+// anyAbove is the origin or a relay; mostly the newest one, so that ways become long.
+func (e *tree) anyAbove() int {
+	switch {
+	case len(e.relays) == 0:
+		return treeOrigin
+	case e.rng.IntN(2) == 0:
+		return e.relays[len(e.relays)-1]
+	}
+	return append(e.relays, treeOrigin)[e.rng.IntN(len(e.relays)+1)]
+}
+
+func (e *tree) addLeaf(which int, contents []Content) {
+	l := &leaf{node: e.hang(e.anyAbove()), begins: time.Duration(e.rng.IntN(2000)) * ms, came: map[uint32]int{}}
+	if e.rng.IntN(8) == 0 {
+		l.stops = l.begins + time.Duration(e.rng.IntN(3000))*ms
+	}
+	e.leaves = append(e.leaves, l)
+	if len(e.leaves) == 1 {
+		l.begins = 0
+	}
+	content := contents[which]
+	e.nodes[l.node].Watch(testRun, content.Name, Watch{Arrived: func(_ time.Duration, unit, _ uint32) { l.came[unit]++ }})
+	e.run(l.begins, nil)
+	l.Consumer = e.consume(l.node, content, e.seed+uint64(which))
+}
+
+// change makes the path another one.
+func (e *tree) change() {
+	e.changes++
+	kind := e.rng.IntN(4)
+	switch {
+	case kind == 0 && e.shelf == nil && len(e.relays) > 0:
+		e.beginAnew(e.relays[e.rng.IntN(len(e.relays))])
+	case kind == 1:
+		e.moveOne()
+	case len(e.relays) > 0:
+		e.replace(e.rng.IntN(len(e.relays)))
+	}
+}
+
+func (e *tree) children(node int) (list []int) {
+	for child := range e.nodes {
+		if above, isThere := e.above[child]; isThere && above == node {
+			list = append(list, child)
+		}
+	}
+	return list
+}
+
+// replace puts another satellite in the place of a relay: a new one, or one that was there before. The one before leaves as
+// it does in the pump, which tells it and its neighbours, or without a word.
+func (e *tree) replace(which int) {
+	old := e.relays[which]
+	above, children, isTold := e.above[old], e.children(old), e.rng.IntN(2) == 0
+	for _, each := range append(children, above) {
+		e.cut(old, each)
+	}
+	if isTold {
+		e.nodes[old].Rest(testRun)
+		e.touch(old)
+		e.nodes[above].Part(testRun, hopOf(testRun, old, above).Number)
+	}
+	fresh := e.next()
+	e.relays[which] = fresh
+	delete(e.above, old)
+	if isTold {
+		e.resting = append(e.resting, old)
+	}
+	e.below(fresh, above)
+	for _, child := range children {
+		e.below(child, fresh)
+	}
+}
+
+// next is a relay that comes to the path.
+func (e *tree) next() int {
+	if len(e.resting) > 0 && e.rng.IntN(2) == 0 {
+		i := e.rng.IntN(len(e.resting))
+		back := e.resting[i]
+		e.resting = slices.Delete(e.resting, i, i+1)
+		return back
+	}
+	return e.addNode()
+}
+
+// moveOne hangs a node, with all below it, to another one.
+func (e *tree) moveOne() {
+	node := 1 + e.rng.IntN(len(e.nodes)-1)
+	before, isOnPath := e.above[node]
+	to := e.anyAbove()
+	for at := to; at != treeOrigin; at = e.above[at] {
+		if at == node {
+			return // it would be below itself
+		}
+	}
+	if !isOnPath || to == before {
+		return
+	}
+	e.cut(node, before)
+	if e.rng.IntN(2) == 0 {
+		e.nodes[before].Part(testRun, hopOf(testRun, node, before).Number)
+	}
+	e.below(node, to)
+}
+
+// beginAnew lets a relay's process end and another one take its place.
+func (e *tree) beginAnew(node int) {
+	salt := e.nodes[node].salt + 1<<24
+	e.nodes[node] = &worldNode{Node: New(Config{Secret: [16]byte{byte(node), 1}, Salt: salt, Policy: e.policy})}
+	require.NoError(e.t, e.nodes[node].Begin(testRun, e.options))
+	require.NoError(e.t, e.nodes[node].Ask(hopOf(testRun, node, e.above[node])))
+	for _, child := range e.children(node) {
+		require.NoError(e.t, e.nodes[node].Serve(hopOf(testRun, child, node)))
+	}
+	e.touch(node)
+}
+
+func (e *tree) done() bool {
+	for _, l := range e.leaves {
+		if state, _ := l.State(); state == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// most is what nodes may keep. What was asked for along an earlier path stays pending there until it comes.
+func (e *tree) most() bounds {
+	asked := 0
+	for _, l := range e.leaves {
+		asked += min(int(l.place.units()), e.options.WindowBytes/int(l.place.UnitBytes))
+	}
+	return bounds{asked: asked * (1 + e.changes), flows: 4 * (len(e.leaves) + e.changes), losts: seenSequences}
+}
+
+// over runs on, and looks at all nodes each 20 ms, and at all their memory each half second.
+func (e *tree) over(lasting time.Duration) {
+	for until := e.now + lasting; e.now < until && !e.done(); {
+		e.run(min(until, e.now+20*ms), e.done)
+		for _, l := range e.leaves {
+			if l.stops > 0 && e.now >= l.stops {
+				l.Stop(e.now)
+				e.touch(l.node)
+			}
+		}
+		e.requireBounded(e.most())
+		if e.now >= e.weighAt {
+			e.weighAt = e.now + 500*ms
+			e.requireSmall()
+		}
+	}
+}
+
+// requireSmall: beside the cache a node keeps what its neighbours need, and the more of it the more it has.
+func (e *tree) requireSmall() {
+	for i, n := range e.nodes {
+		most := uint64(n.cache.usedBytes) + n.spareBytes() + emptyRoom + uint64(1+len(n.askers)+len(n.senders))*hopRoom
+		for _, s := range n.senders {
+			most += uint64(len(s.log)) * uint64(unsafe.Sizeof(sentUnit{}))
+		}
+		require.LessOrEqual(e.t, footprint(n.Node), most, "node %d", i)
+	}
+}
+
+// runRandomTree serves consumers at the leaves of a random tree, some of whose nodes are replaced on the way. All that is asked
+// for comes, once, and is right, or the consumer says why it does not.
+func runRandomTree(t *testing.T, seed uint64, found *findings) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("of the tree with seed %d; INTCP_SEED repeats it", seed)
+		}
+	}()
+	e := newTree(t, seed)
+	for range e.rng.IntN(4) {
+		e.over(time.Duration(e.rng.IntN(1500)) * ms)
+		if !e.done() {
+			e.change()
+		}
+	}
+	e.over(900 * time.Second)
+	for _, l := range e.leaves {
+		state, _ := l.State()
+		l.requireEnded(t, state, e.show())
+		found.ends[state]++
+	}
+	e.requireConserved()
+	e.requireAllCarriedIsCounted(found)
+	e.requireEmptyInTheEnd()
+	require.LessOrEqual(t, e.steps, 2*e.sent+10*len(e.nodes), "timers beside %d datagrams", e.sent)
+	found.changes += e.changes
+}
+
+func (l *leaf) requireEnded(t *testing.T, state, shown string) {
+	require.Contains(t, []string{"complete", "link_lost", "stopped"}, state, shown)
+	for unit, times := range l.came {
+		require.Equal(t, 1, times, "unit %d", unit)
+	}
+	if state == "complete" {
+		require.Len(t, l.came, int(l.place.units()), "each unit")
+		require.Equal(t, l.place.Length, l.Counts().ArrivedBytes, "each byte once")
+		require.Equal(t, l.place.Length, l.Counts().InOrderBytes)
+	}
+}
+
+// requireAllCarriedIsCounted: what nodes say that they sent left them, and what they say that came did come. What is neither
+// was dropped for a reason that is counted.
+func (e *tree) requireAllCarriedIsCounted(found *findings) {
+	for i, n := range e.nodes {
+		look := n.Look(e.now, testRun, Name{1}).With(n.Look(e.now, testRun, Name{2}))
+		require.Equal(e.t, n.wentOut.bytes, look.SentBytes, "node %d", i)
+		require.Equal(e.t, n.wentOut.packets, look.Sent+look.Again, "node %d", i)
+		require.LessOrEqual(e.t, look.ArrivedBytes, n.cameIn.bytes, "node %d", i)
+		hop := n.HopCounts(testRun)
+		found.merged, found.cached = found.merged+look.Merged, found.cached+look.FromCache
+		found.repaired, found.lost = found.repaired+look.Again, found.lost+hop.Lost
+		require.LessOrEqual(e.t, n.cameIn.packets-look.Arrived, hop.Replayed+hop.Forged+n.counts.Unknown, "node %d", i)
+	}
+	for _, v := range e.ways {
+		c, lost := v.line.Counts(), uint64(0)
+		for _, each := range c.Lost {
+			lost += each
+		}
+		require.Equal(e.t, c.Received, c.Delivered+lost+uint64(c.Queued), "from %d to %d", v.from, v.to)
+	}
+}
+
+// requireEmptyInTheEnd: flows end with their consumers, and nothing is left of a run that has ended.
+func (e *tree) requireEmptyInTheEnd() {
+	e.run(e.now+2*readerLife+5*time.Second, nil)
+	for i, n := range e.nodes {
+		n.requireIdle(e.t, i)
+	}
+	before := e.steps
+	e.run(e.now+time.Hour, nil)
+	require.Equal(e.t, before, e.steps, "nothing happens where nobody wants anything")
+	for i, n := range e.nodes {
+		n.End(testRun)
+		e.touch(i)
+	}
+	e.run(e.now+time.Second, nil)
+	for i, n := range e.nodes {
+		require.Equal(e.t, never, n.wake, "node %d", i)
+		require.Zero(e.t, n.cache.usedBytes, "node %d", i)
+		require.LessOrEqual(e.t, footprint(n.Node), footprint(New(Config{}))+n.spareBytes()+emptyRoom, "node %d", i)
+	}
+	if e.shelf != nil {
+		require.Empty(e.t, e.shelf.slots)
+	}
+}
+
+func (e *tree) show() string {
+	text := fmt.Sprintf("seed %d, options %+v", e.seed, e.options)
+	for i, n := range e.nodes {
+		text += fmt.Sprintf("\n%d below %d: %+v %+v", i, e.above[i], n.HopCounts(testRun), n.Counts())
+	}
+	return text
+}
+
+// TestRandomTrees runs a hundred trees by seeds that it prints, or INTCP_TREES of them from INTCP_SEED on.
+func TestRandomTrees(t *testing.T) {
+	n := 100
+	if wanted, err := strconv.Atoi(os.Getenv("INTCP_TREES")); err == nil {
+		n = wanted
+	}
+	first := uint64(time.Now().UnixNano())
+	if wanted, err := strconv.ParseUint(os.Getenv("INTCP_SEED"), 10, 64); err == nil {
+		first = wanted
+	}
+	t.Logf("seeds from %d on", first)
+	found := findings{ends: map[string]int{}}
+	for i := range n {
+		runRandomTree(t, first+uint64(i), &found)
+	}
+	t.Logf("%d trees: %+v", n, found)
+	require.Greater(t, found.ends["complete"], n, "most consumers get all")
+	require.NotZero(t, min(uint64(found.changes), found.merged, found.cached, found.repaired), "trees have it all")
 }

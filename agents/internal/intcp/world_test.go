@@ -3,7 +3,6 @@ package intcp
 import (
 	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -27,6 +26,7 @@ type world struct {
 	ways  []*way
 	out   Outbox
 	steps int
+	sent  int // datagrams
 	// sharing are the ways of nodes that have none of their own.
 	sharing map[ends]*way
 	// outside are addresses that nodes have for others instead of their own. What is sent to an address that nobody has is lost.
@@ -41,7 +41,18 @@ type worldNode struct {
 	behind            time.Duration
 	wake              time.Duration
 	bytesIn, bytesOut uint64
+	cameIn, wentOut   payload
 	gone              bool
+}
+
+// payload is what packets of data carry that enter or leave a node.
+type payload struct{ packets, bytes uint64 }
+
+func (p *payload) count(datagram []byte) {
+	if len(datagram) > dataBytes && kind(datagram[1]) == kindData {
+		p.packets++
+		p.bytes += uint64(len(datagram) - dataBytes)
+	}
 }
 
 type way struct {
@@ -155,11 +166,14 @@ func (w *world) step(node int, from Address, datagram []byte) {
 	}
 	w.out.Reset()
 	n.bytesIn += uint64(len(datagram))
+	n.cameIn.count(datagram)
 	if n.wake = n.Step(w.now-n.behind, from, datagram, &w.out); n.wake != never {
 		n.wake += n.behind
 	}
+	w.sent += len(w.out.Datagrams)
 	for _, d := range w.out.Datagrams {
 		n.bytesOut += uint64(len(d.Bytes))
+		n.wentOut.count(d.Bytes)
 		if to := w.at(d.To); to >= 0 {
 			w.send(node, to, d.Bytes)
 		}
@@ -364,10 +378,4 @@ func (c *chain) show() string {
 		text += fmt.Sprintf("\n%d %+v", i, n.HopCounts(testRun))
 	}
 	return text
-}
-
-func seededRng(t testing.TB) (*rand.Rand, uint64) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1)), seed
 }
