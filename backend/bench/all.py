@@ -75,7 +75,8 @@ def python_bench(module: str) -> Bench:
 
 BENCHES = [
     go_bench("trial", "AgainstIperf3"),
-    go_bench("intcpsocket", "OverLoopback|QUIC"),
+    go_bench("intcp", "Core"),
+    go_bench("intcpsocket", "RelayAlone|OverLoopback|QUIC"),
     go_bench("netlab", "."),
     go_bench("controls", "Records|Best"),
     go_bench("agent", "Upload"),

@@ -1,10 +1,15 @@
 package intcp
 
 import (
+	"fmt"
+	"math"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
+
+	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 )
 
 // relayBench is a relay with a neighbour on each side, whose packets are made and taken without links.
@@ -92,6 +97,70 @@ func BenchmarkRelay(b *testing.B) {
 		r.exchange()
 	}
 	b.ReportMetric(float64(r.spent.Nanoseconds())/float64(r.packets), "relay-ns/packet")
+}
+
+// BenchmarkCore prints what a relay takes for each data packet, and what interests take of a path's bytes.
+func BenchmarkCore(b *testing.B) {
+	for b.Loop() {
+		relayRows(b)
+		interestsRow(b)
+	}
+}
+
+func relayRows(b *testing.B) {
+	b.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const packets = 300_000
+	r := newRelayBench(b)
+	for r.packets < 60_000 { // until the cache is full
+		r.now += ms / 2
+		r.exchange()
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for r.packets, r.spent = 0, 0; r.packets < packets; {
+		r.now += ms / 2
+		r.exchange()
+	}
+	runtime.ReadMemStats(&after)
+	took, allocations := float64(r.spent.Nanoseconds())/float64(r.packets), float64(after.Mallocs-before.Mallocs)/float64(r.packets)
+	hosttest.Row{
+		Name: "INTCP relay without sockets, a packet", Value: took, Unit: "ns", Goal: "<= 1000", Remark: "in, checked, kept, and out again, with the interests for it",
+	}.Print()
+	hosttest.Row{
+		Name: "the same, allocations", Value: math.Floor(1000*allocations) / 1000, Unit: "a packet", Goal: "<= 0", Remark: "of origin, relay and consumer together, to three decimals",
+	}.Print()
+}
+
+// interestsRow has them counted in virtual time, with all headers.
+func interestsRow(b *testing.B) {
+	b.Helper()
+	const lasting = 10 * time.Second
+	lossy := link(20e6, 100*ms, 0.05)
+	lossy.Up.Loss.IndependentRatio = 0.05
+	paths := []struct {
+		name string
+		hops []emulate.Profile
+	}{
+		{"5 Mb/s, RTT 20 ms", repeated(1, link(5e6, 20*ms, 0))},
+		{"20 Mb/s, RTT 20 ms", repeated(1, link(20e6, 20*ms, 0))},
+		{"20 Mb/s, RTT 300 ms", repeated(1, link(20e6, 300*ms, 0))},
+		{"20 Mb/s, RTT 100 ms, 5 % lost both ways", repeated(1, lossy)},
+		{"15 hops of 20 Mb/s and 7 ms", repeated(15, link(20e6, 7*ms, 1e-5))},
+	}
+	worst, remark := 0.0, ""
+	for _, path := range paths {
+		c := newChain(b, 1, DefaultOptions(), 1<<40, path.hops...)
+		c.run(lasting, nil)
+		most := 0.0
+		for i := range path.hops {
+			most = max(most, float64(c.way(i, i+1).sizes[kindInterest])/float64(c.way(i+1, i).sizes[kindData]))
+		}
+		worst = max(worst, most)
+		remark += fmt.Sprintf("; %s: %.4f", path.name, most)
+	}
+	hosttest.Row{Name: "INTCP interests beside the bytes of data", Value: worst, Unit: "ratio", Goal: "<= 0.02", Remark: "in virtual time" + remark}.Print()
 }
 
 // BenchmarkStranger is what a node takes to refuse an OPEN of somebody without the key.
