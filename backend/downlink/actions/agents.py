@@ -8,11 +8,12 @@ from uuid import UUID
 
 from downlink.actions.secrets import AGENT, ENROLMENT, hash_secret, make_secret
 from downlink.domain.access import Actor
-from downlink.domain.agent import why_not_served
-from downlink.domain.errors import ConflictError, DeniedError, NotFoundError
+from downlink.domain.agent import AgentStatus, why_not_served
+from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 from downlink.storage import access, runs
 from downlink.storage import agents as rows
 from downlink.storage.events import add_event
+from downlink.storage.planned import wake_links_of
 from downlink.storage.tables import Agent, Enrolment
 from downlink.storage.unit import Unit
 
@@ -64,14 +65,57 @@ def _refuse_taken(agent: Agent | None) -> None:
 
 def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: Actor) -> None:
     """Its next call is refused. A run in its hands must be cancelled first."""
-    agent = rows.find_agent(unit, agent_id, is_locked=True)
-    if agent is None or agent.revoked_at is not None:
-        raise NotFoundError("agent_not_found", f"There is no agent {agent_id}.")
+    agent = _get(unit, agent_id)
     if runs.run_of_agent(unit, agent.name):
         raise ConflictError("agent_busy", f"{agent.name} is in a run; cancel the run or wait for its end.")
     agent.revoked_at = now
     access.audit(unit, now, actor, "revoke_agent", agent.name, agent.id)
     add_event(unit, now, "agent", {"agent": agent.name, "agent_status": "unknown", "detail": "revoked"})
+
+
+def pause_agent(
+    unit: Unit, agent_id: UUID, until: datetime | None, why: str | None, now: datetime, *, actor: Actor
+) -> None:
+    """It begins no run until then, or until somebody resumes it; a run under way ends as planned.
+
+    InvalidError for a moment that has passed.
+    """
+    if until is not None and until <= now:
+        raise InvalidError("pause_over", "A pause ends later than now; leave `until` out for one without an end.")
+    agent = _get(unit, agent_id)
+    agent.paused_by, agent.paused_until, agent.pause_why = actor.name, until, why
+    _note_pause(unit, agent, "pause_agent", now, actor)
+
+
+def resume_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: Actor) -> None:
+    """End this server's pause. What the owner paused on the host goes on: only the owner ends it."""
+    agent = _get(unit, agent_id)
+    if rows.pause_of(agent, now) is None:
+        raise ConflictError("agent_not_paused", _why_not_paused(agent))
+    agent.paused_by = agent.paused_until = agent.pause_why = None
+    _note_pause(unit, agent, "resume_agent", now, actor)
+    wake_links_of(unit, [agent.name])
+
+
+def _note_pause(unit: Unit, agent: Agent, verb: str, now: datetime, actor: Actor) -> None:
+    pause = rows.pause_of(agent, now)
+    detail = str(pause) if pause else agent.detail
+    access.audit(unit, now, actor, verb, agent.name, agent.id)
+    add_event(unit, now, "agent", {"agent": agent.name, "agent_status": agent.status, "detail": detail})
+
+
+def _why_not_paused(agent: Agent) -> str:
+    if agent.status == AgentStatus.BLOCKED:
+        return f"Nobody paused {agent.name} here: {agent.detail}. Only its owner can end that, on the host."
+    return f"{agent.name} is not paused."
+
+
+def _get(unit: Unit, agent_id: UUID) -> Agent:
+    """NotFoundError for one that was revoked, too."""
+    agent = rows.find_agent(unit, agent_id, is_locked=True)
+    if agent is None or agent.revoked_at is not None:
+        raise NotFoundError("agent_not_found", f"There is no agent {agent_id}.")
+    return agent
 
 
 def note_protocol(unit: Unit, secret: str, protocol: int) -> ConflictError | None:

@@ -18,7 +18,7 @@ from downlink.domain.moment import moment_text
 from downlink.domain.plan import Plan, plan_campaign, usable_links
 from downlink.storage import leases, links, tables
 from downlink.storage import runs as run_rows
-from downlink.storage.agents import agents_by_name
+from downlink.storage.agents import agents_by_name, pause_of
 from downlink.storage.unit import Unit
 
 
@@ -74,6 +74,9 @@ def _absence(name: str, agent: tables.Agent | None, measuring: Container[UUID], 
         return Conflict("agent_too_old", message, True, is_waivable=True, place="links")
     if agent.status == AgentStatus.BLOCKED:
         return Conflict("agent_blocked", f"{name} takes no run: {agent.detail}", True, is_waivable=True, place="links")
+    if pause := pause_of(agent, now):
+        message = f"{name} takes no run: {pause}. Resume it there, or launch all the same: its runs wait."
+        return Conflict("agent_paused", message, True, is_waivable=True, place="links")
     if not is_present(AgentStatus(agent.status), agent.last_seen_at, agent.run_id in measuring, now):
         heard = f"last heard {moment_text(agent.last_seen_at)}" if agent.last_seen_at else "never heard"
         message = f"{name} is offline ({heard}); start `downlink-agent run` on its host."

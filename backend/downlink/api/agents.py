@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from downlink.actions import agents
 from downlink.api import present
 from downlink.api.deps import Config, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
-from downlink.api.schemas.agents import AgentList, Enrolment, EnrolmentBody
+from downlink.api.schemas.agents import AgentList, Enrolment, EnrolmentBody, PauseBody
 from downlink.domain.access import Caller
 from downlink.domain.enrolment import install_commands, join_command, service_commands
 from downlink.domain.permission import Verb
@@ -56,3 +56,17 @@ def revoke_agent(
 ) -> None:
     """Revoke an agent's secret: its next call is refused, and it restores its host and stops."""
     agents.revoke_agent(unit, agent_id, now, actor=caller.actor)
+
+
+@router.put("/agents/{agent_id}/pause", status_code=204, responses=problems(401, 403, 404, 422))
+def pause_agent(
+    agent_id: UUID, body: PauseBody, caller: Annotated[Caller, may(Verb.PAUSE_AGENTS)], unit: UnitOfWork, now: Now
+) -> None:
+    """Let no run begin on this agent, until a time or until it is resumed. A run under way ends as planned."""
+    agents.pause_agent(unit, agent_id, body.until, body.why, now, actor=caller.actor)
+
+
+@router.delete("/agents/{agent_id}/pause", status_code=204, responses=problems(401, 403, 404, 409))
+def resume_agent(agent_id: UUID, caller: Annotated[Caller, may(Verb.PAUSE_AGENTS)], unit: UnitOfWork, now: Now) -> None:
+    """End a pause that was set on this server. One that the owner set on the host ends there alone."""
+    agents.resume_agent(unit, agent_id, now, actor=caller.actor)

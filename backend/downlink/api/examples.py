@@ -53,6 +53,7 @@ EXAMPLES: Mapping[str, Any] = {
     },
     "change_channel": {"is_enabled": False},
     "create_enrolment": {"name": "viasat-client", "expires_in_minutes": 60},
+    "pause_agent": {"until": "2036-01-02T18:00:00Z", "why": "The dish is moved"},
     "create_link": {
         "name": "geo", "orbit": "GEO", "operator": "Viasat", "nominal_rate_bps": 144_000_000, "base_rtt_ms": 600,
         "receiver": "viasat-client", "senders": ["server-1"], "allowance_bytes": 100_000_000_000,

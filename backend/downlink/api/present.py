@@ -19,6 +19,7 @@ from downlink.domain.campaign_state import CampaignState
 from downlink.domain.expectation import checks_of, sentence
 from downlink.domain.placing import PlannedRun
 from downlink.domain.point import ENDS, HALVES, NO_FLOW, Point
+from downlink.storage.agents import pause_of
 from downlink.storage.campaigns import Overview, campaign_of
 from downlink.storage.runs import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, Run, RunFlow, Trace
@@ -30,13 +31,13 @@ PREVIEW_RUNS = 500
 
 
 def agent(row: Agent, links: list[str], measuring: Container[UUID], now: datetime) -> agent_shapes.Agent:
-    facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
     """measuring: the runs that hold leases."""
+    facts = {column.key: getattr(row, column.key) for column in Agent.__table__.columns}
     is_in_run = row.run_id in measuring
     online = row.revoked_at is None and is_present(AgentStatus(row.status), row.last_seen_at, is_in_run, now)
-    return agent_shapes.Agent.model_validate(
-        {**facts, "links": links, "is_online": online, "is_too_old": row.protocol < PROTOCOL}
-    )
+    pause = pause_of(row, now)
+    own = {"links": links, "is_online": online, "is_too_old": row.protocol < PROTOCOL, "pause": pause}
+    return agent_shapes.Agent.model_validate({**facts, **own})
 
 
 def link(row: Link, run_id: UUID | None, month: Allowance | None) -> link_shapes.Link:

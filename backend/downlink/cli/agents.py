@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, Row, moment, note, print_json, say, show
 
-app = typer.Typer(help="The agents: list them, let one join, revoke one.", no_args_is_help=True)
+app = typer.Typer(help="The agents: list them, let one join, let one rest, revoke one.", no_args_is_help=True)
 
 
 def _doing(agent: Row) -> str:
@@ -17,10 +18,20 @@ def _doing(agent: Row) -> str:
         return "revoked"
     if agent["is_too_old"]:
         return "too old"
+    if agent["pause"] and agent["status"] == "idle":
+        return "paused"
     progress: dict[str, Any] = agent["progress"] or {}
     if "chunks_total" in progress:
         return f"{agent['status']} {progress['chunks_done']:g} of {progress['chunks_total']:g}"
     return str(agent["status"])
+
+
+def _detail(agent: Row) -> str | None:
+    pause = agent["pause"]
+    if not pause:
+        return agent["detail"] and str(agent["detail"])
+    until = f" until {moment(pause['until'])}" if pause["until"] else ""
+    return f"paused by {pause['by']}{until}" + (f" ({pause['why']})" if pause["why"] else "")
 
 
 COLUMNS: list[Column] = [
@@ -30,7 +41,7 @@ COLUMNS: list[Column] = [
     ("links", lambda a: ", ".join(a["links"])),
     ("version", lambda a: a["version"]),
     ("last seen", lambda a: moment(a["last_seen_at"])),
-    ("detail", lambda a: a["detail"]),
+    ("detail", _detail),
 ]
 
 
@@ -68,3 +79,30 @@ def revoke(name: str) -> None:
     agent = pick(client.items("/agents"), name, "agent")
     client.delete(f"/agents/{agent['id']}")
     say(f"{agent['name']} is revoked.")
+
+
+@app.command()
+def pause(
+    name: str,
+    hours: Annotated[
+        float | None, typer.Option(min=0.01, max=8784, help="For so long; without it until `resume`.")
+    ] = None,
+    why: Annotated[str | None, typer.Option(help="What others read of it.")] = None,
+) -> None:
+    """Let no run begin on an agent. A run under way ends as planned."""
+    client = connect()
+    agent = pick(client.items("/agents"), name, "agent")
+    until = None if hours is None else (datetime.now(UTC) + timedelta(hours=hours)).isoformat()
+    client.put(f"/agents/{agent['id']}/pause", {"until": until, "why": why})
+    say(
+        f"{agent['name']} is paused{f' until {moment(until)}' if until else ''}. `downlink agents resume {agent['name']}` ends it."
+    )
+
+
+@app.command()
+def resume(name: str) -> None:
+    """End a pause that was set on the server. What the owner paused on the host ends there alone: `downlink-agent resume`."""
+    client = connect()
+    agent = pick(client.items("/agents"), name, "agent")
+    client.delete(f"/agents/{agent['id']}/pause")
+    say(f"{agent['name']} takes runs again.")

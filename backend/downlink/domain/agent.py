@@ -56,6 +56,30 @@ _FREE = frozenset({AgentStatus.IDLE, AgentStatus.RESTORED})
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """Somebody's word on this server that an agent begins no run. until: None for as long as nobody resumes it.
+
+    The owner's pause on the host itself is another one: the agent reports it as blocked, and nobody lifts it from afar.
+    """
+
+    by: str
+    until: datetime | None
+    why: str | None
+
+    @classmethod
+    def of(cls, by: str | None, until: datetime | None, why: str | None) -> Pause | None:
+        """by: None where nobody paused the agent."""
+        return None if by is None else cls(by, until, why)
+
+    def holds(self, now: datetime) -> bool:
+        return self.until is None or now < self.until
+
+    def __str__(self) -> str:
+        until = f" until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
+        return f"paused on the agents page by {self.by}{until}" + (f" ({self.why})" if self.why else "")
+
+
+@dataclass(frozen=True, slots=True)
 class AgentReport:
     """What a poll says. spool: runs with chunks that were not acknowledged."""
 

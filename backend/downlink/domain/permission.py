@@ -37,7 +37,7 @@ class Verb(StrEnum):
     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
     CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_CHANNELS: where
     notifications go. MANAGE_AGENTS: join and
-    revoke them. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
+    revoke them. PAUSE_AGENTS: let a host rest. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
     """
 
     READ = "read"
@@ -57,6 +57,7 @@ class Verb(StrEnum):
     MANAGE_TOKENS = "manage_tokens"
     MANAGE_CHANNELS = "manage_channels"
     MANAGE_AGENTS = "manage_agents"
+    PAUSE_AGENTS = "pause_agents"
     MANAGE_ACCESS = "manage_access"
 
 
@@ -91,6 +92,7 @@ TABLE: Mapping[Verb, Rule] = {
     Verb.MANAGE_TOKENS:    Rule("admin", _NONE, _OWN, _OWN, _ANY),
     Verb.MANAGE_CHANNELS:  Rule("admin", _NONE, _NONE, _OWN, _ANY),
     Verb.MANAGE_AGENTS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
+    Verb.PAUSE_AGENTS:     Rule("write", _NONE, _NONE, _ANY, _ANY),
     Verb.MANAGE_ACCESS:    Rule("admin", _NONE, _NONE, _NONE, _ANY),
 }  # fmt: skip
 

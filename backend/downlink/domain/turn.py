@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from downlink.domain.agent import AgentStatus, is_free, is_online
+from downlink.domain.agent import AgentStatus, Pause, is_free, is_online
 from downlink.domain.allowance import Allowance
 from downlink.domain.campaign import Campaign
 from downlink.domain.next_step import Wait
@@ -54,6 +54,7 @@ class AgentView:
     status: AgentStatus
     last_seen_at: datetime | None
     detail: str | None
+    pause: Pause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +152,11 @@ def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:
 
 def _is_startable(run: PlannedTurn, claims: Collection[Claim], link: LinkState, now: datetime) -> bool:
     agents = [link.agents.get(name) for name in run.agents]
-    return all(agent and is_free(agent.status, agent.last_seen_at, now) for agent in agents) and is_claimable(
-        claims, link.held
-    )
+    return all(agent and _takes_runs(agent, now) for agent in agents) and is_claimable(claims, link.held)
+
+
+def _takes_runs(agent: AgentView, now: datetime) -> bool:
+    return is_free(agent.status, agent.last_seen_at, now) and not (agent.pause and agent.pause.holds(now))
 
 
 def _claims(run: PlannedTurn, agents: Mapping[str, AgentView]) -> tuple[Claim, ...]:
@@ -218,4 +221,6 @@ def _state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:
         return f"{name} was not heard from."
     if agent.status == AgentStatus.BLOCKED:
         return f"{name} takes no run: {agent.detail or 'its host does not match its journal'}."
+    if agent.pause and agent.pause.holds(now):
+        return f"{name} takes no run: {agent.pause}."
     return None

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import func, select, text
 
+from downlink.domain.agent import Pause
 from downlink.storage.tables import Agent, Link
 from downlink.storage.unit import Unit
 
@@ -50,6 +51,12 @@ def agents_by_name(unit: Unit, names: Iterable[str]) -> dict[str, Agent]:
     """Those of the named agents that exist and are not revoked."""
     query = select(Agent).where(Agent.name.in_(set(names)), Agent.revoked_at.is_(None))
     return {agent.name: agent for agent in unit.session.scalars(query)}
+
+
+def pause_of(agent: Agent, now: datetime) -> Pause | None:
+    """The pause from this server that holds now."""
+    pause = Pause.of(agent.paused_by, agent.paused_until, agent.pause_why)
+    return pause if pause and pause.holds(now) else None
 
 
 def add_agent(unit: Unit, agent: Agent) -> None:

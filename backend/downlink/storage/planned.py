@@ -15,7 +15,7 @@ from uuid import UUID
 
 from sqlalchemy import func, insert, select, text
 
-from downlink.domain.agent import AgentStatus
+from downlink.domain.agent import AgentStatus, Pause
 from downlink.domain.run import ACTIVE, RunState
 from downlink.domain.turn import AgentView, PlannedTurn
 from downlink.storage.tables import Agent, Campaign, Run, RunHost, Wake
@@ -190,10 +190,12 @@ def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:
 
 def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
     """Those of the named agents that exist and are not revoked."""
-    columns = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
-    found = unit.session.execute(select(*columns).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
+    said = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
+    pause = (Agent.paused_by, Agent.paused_until, Agent.pause_why)
+    found = unit.session.execute(select(*said, *pause).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
     return {
-        name: AgentView(host, AgentStatus(status), seen_at, detail) for name, host, status, seen_at, detail in found
+        name: AgentView(host, AgentStatus(status), seen_at, detail, Pause.of(by, until, why))
+        for name, host, status, seen_at, detail, by, until, why in found
     }
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, case, cast, func, select
+from sqlalchemy import BigInteger, and_, case, cast, func, select
 
 from downlink.storage.tables import Agent, Campaign, Run, WeatherPlace
 from downlink.storage.unit import Unit
@@ -29,7 +29,7 @@ class DueJobs(NamedTuple):
 
 
 class WatchedAgent(NamedTuple):
-    """spool: what is on its disk and not uploaded. spool_free_bytes: None where it did not say."""
+    """spool: what is on its disk and not uploaded. spool_free_bytes: None where it did not say. is_paused: on this server."""
 
     name: str
     status: str
@@ -38,6 +38,7 @@ class WatchedAgent(NamedTuple):
     last_seen_at: datetime | None
     spool: list[dict[str, Any]]
     spool_free_bytes: int | None
+    is_paused: bool
 
 
 def unfinished_runs(unit: Unit) -> dict[str, int]:
@@ -66,10 +67,11 @@ def campaigns_by_state(unit: Unit) -> dict[str, int]:
     return {row[0]: row[1] for row in unit.session.execute(query)}
 
 
-def watched_agents(unit: Unit) -> list[WatchedAgent]:
+def watched_agents(unit: Unit, now: datetime) -> list[WatchedAgent]:
     """Every agent that is not revoked, by name."""
     free = cast(Agent.host["spool_free_bytes"].astext, BigInteger)
-    said = (Agent.name, Agent.status, Agent.protocol, Agent.run_id, Agent.last_seen_at, Agent.spool, free)
+    is_paused = and_(Agent.paused_by.is_not(None), func.coalesce(Agent.paused_until > now, True))
+    said = (Agent.name, Agent.status, Agent.protocol, Agent.run_id, Agent.last_seen_at, Agent.spool, free, is_paused)
     query = select(*said).where(Agent.revoked_at.is_(None)).order_by(Agent.name)
     return [WatchedAgent(*row) for row in unit.session.execute(query)]
 

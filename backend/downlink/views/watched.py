@@ -55,7 +55,7 @@ def server_figures(unit: Unit, now: datetime) -> ServerFigures:
         ended_runs=watched.ended_runs(unit, now - RECENT),
         due_jobs=watched.due_jobs(unit),
         campaigns=watched.campaigns_by_state(unit),
-        agents=[_agent(row, measuring, now) for row in watched.watched_agents(unit)],
+        agents=[_agent(row, measuring, now) for row in watched.watched_agents(unit, now)],
         database_bytes=watched.database_bytes(unit),
         weather_places=watched.weather_places(unit),
     )
@@ -66,7 +66,7 @@ def _agent(row: watched.WatchedAgent, measuring: Container[UUID | None], now: da
     return AgentFigures(
         name=row.name,
         is_online=is_online,
-        is_blocked=is_online and row.status == AgentStatus.BLOCKED,
+        is_blocked=is_online and (row.status == AgentStatus.BLOCKED or row.is_paused),
         is_too_old=row.protocol < PROTOCOL,
         waiting_chunks=sum(entry["chunks"] for entry in row.spool),
         spool_free_bytes=row.spool_free_bytes,

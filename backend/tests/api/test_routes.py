@@ -41,6 +41,7 @@ BODIES: dict[str, Any] = {
     "PATCH": {},
     "PUT": {"source": "name: a"},
     "shares": {"name": "a"},
+    "pause": {},
     "removal": {"part": "traces"},
     "retention": {},
     "preview": {"traces_days": 1},

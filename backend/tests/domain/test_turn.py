@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.agent import AgentStatus
+from downlink.domain.agent import AgentStatus, Pause
 from downlink.domain.allowance import Allowance
 from downlink.domain.campaign import Limits
 from downlink.domain.next_step import Wait, decide
@@ -142,6 +142,16 @@ def test_a_missed_run_says_what_was_in_its_way() -> None:
     elsewhere = replace(FREE, held={"agent:server": True})
     detail = "Its hosts were in other runs until its time had passed."
     assert decide_turn(RUN, SPACED, elsewhere, after(61)) == Miss(Reason.HOST_BUSY, detail)
+
+
+def test_a_pause_keeps_a_run_waiting_while_it_lasts() -> None:
+    paused = replace(agent("x"), pause=Pause("anna", after(30), None))
+    state = replace(FREE, agents={**FREE.agents, "client": paused})
+    assert decide_turn(RUN, CYCLES, state, ZERO) == Wait(ZERO + LOOK_AGAIN)
+    assert isinstance(decide_turn(RUN, CYCLES, state, after(30)), Lease)
+    for_good = replace(state, agents={**FREE.agents, "client": replace(paused, pause=Pause("anna", None, "moving"))})
+    missed = decide_turn(RUN, SPACED, for_good, after(61))
+    assert missed == Miss(Reason.AGENT_LOST, "client takes no run: paused on the agents page by anna (moving).")
 
 
 moments = st.integers(0, 8000).map(after)

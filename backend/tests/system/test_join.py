@@ -50,6 +50,10 @@ def test_the_line_of_the_command_line_lets_a_host_join(system: System) -> None:
     type_on_new_host(agents("enrol", "by-cli"))
     joined = next(line for line in agents("list").splitlines() if line.startswith("by-cli"))
     assert joined.split("\t")[1] != "revoked"
+    assert "is paused until" in agents("pause", "by-cli", "--hours", "2", "--why", "maintenance")
+    paused = next(line for line in agents("list").splitlines() if line.startswith("by-cli"))
+    assert paused.endswith("(maintenance)")
+    assert agents("resume", "by-cli") == "by-cli takes runs again.\n"
     agents("revoke", "by-cli")
     left = [line.split("\t")[1] for line in agents("list").splitlines() if line.startswith("by-cli")]
     assert left == ["revoked"]

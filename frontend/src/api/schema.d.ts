@@ -590,6 +590,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pause Agent
+         * @description Let no run begin on this agent, until a time or until it is resumed. A run under way ends as planned.
+         */
+        put: operations["pause_agent"];
+        post?: never;
+        /**
+         * Resume Agent
+         * @description End a pause that was set on this server. One that the owner set on the host ends there alone.
+         */
+        delete: operations["resume_agent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/links": {
         parameters: {
             query?: never;
@@ -2546,6 +2570,8 @@ export interface components {
             is_online: boolean;
             /** Detail */
             detail: string | null;
+            /** @description Set on this server, while it holds; what the owner paused on the host is in `detail` of a `blocked` agent */
+            pause: components["schemas"]["AgentPause"] | null;
             /** Run Id */
             run_id: string | null;
             /**
@@ -2585,6 +2611,21 @@ export interface components {
             items: components["schemas"]["Agent"][];
             /** Total */
             total: number;
+        };
+        /** AgentPause */
+        AgentPause: {
+            /**
+             * By
+             * @description Who paused the agent
+             */
+            by: string;
+            /**
+             * Until
+             * @description Null: until somebody resumes it
+             */
+            until: string | null;
+            /** Why */
+            why: string | null;
         };
         /** Annotation */
         Annotation: {
@@ -7357,6 +7398,16 @@ export interface components {
             /** Places */
             places: components["schemas"]["PathPlace"][];
         };
+        /** PauseBody */
+        PauseBody: {
+            /**
+             * Until
+             * @description Null: until somebody resumes it
+             */
+            until?: string | null;
+            /** Why */
+            why?: string | null;
+        };
         /**
          * Peer
          * @description An agent of a flow. host: its data host, where it is known.
@@ -9882,10 +9933,10 @@ export interface components {
          *     DESCRIBE: notes and tags. ANNOTATE: note what happened at a time.
          *     CHANGE_CAMPAIGN: a draft's file. DERIVE: sweeps and re-analysis. MANAGE_TOKENS: API tokens and sessions. MANAGE_CHANNELS: where
          *     notifications go. MANAGE_AGENTS: join and
-         *     revoke them. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
+         *     revoke them. PAUSE_AGENTS: let a host rest. MANAGE_ACCESS: who has an account with which role, and the record of such changes.
          * @enum {string}
          */
-        Verb: "read" | "read_campaign" | "share_campaign" | "create_campaign" | "change_campaign" | "describe_campaign" | "run_campaign" | "delete_campaign" | "derive" | "import" | "create_link" | "change_link" | "annotate" | "change_account" | "manage_tokens" | "manage_channels" | "manage_agents" | "manage_access";
+        Verb: "read" | "read_campaign" | "share_campaign" | "create_campaign" | "change_campaign" | "describe_campaign" | "run_campaign" | "delete_campaign" | "derive" | "import" | "create_link" | "change_link" | "annotate" | "change_account" | "manage_tokens" | "manage_channels" | "manage_agents" | "pause_agents" | "manage_access";
         /**
          * Verdict
          * @description What one detector says about one flow.
@@ -12461,6 +12512,173 @@ export interface operations {
         };
     };
     revoke_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "until": "2036-01-02T18:00:00Z",
+                 *       "why": "The dish is moved"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PauseBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_agent: {
         parameters: {
             query?: never;
             header?: never;

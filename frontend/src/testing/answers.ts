@@ -73,6 +73,13 @@ const created =
     return { status, body: one }
   }
 
+/** Without a body it ends the pause. */
+const pauseAgent: Respond = (world, [id], body) => {
+  const pause = 'until' in body ? { by: 'admin', until: null, why: null, ...body } : null
+  world.agents = world.agents.map((agent) => (agent.id === id ? { ...agent, pause } : agent))
+  return { status: 204, body: null }
+}
+
 const launch: Respond = (world, parts, body) => {
   const isAnyAway = world.agents.some((agent) => !agent.is_online)
   return isAnyAway && !body.even_if_offline ? answerOf('launch-blocked') : setState('running')(world, parts, body)
@@ -238,6 +245,8 @@ const ROUTES: Route[] = [
   ['POST', /^\/paths$/, created('path-ordered', 'paths')],
   ['POST', /^\/tokens$/, created('token-created', 'tokens')],
   ['GET', /^\/agents$/, (world) => list(world.agents)],
+  ['PUT', /^\/agents\/([^/]+)\/pause$/, pauseAgent],
+  ['DELETE', /^\/agents\/([^/]+)\/pause$/, pauseAgent],
   ['POST', /^\/agents\/enrolments$/, () => answerOf('enrolment')],
   ['GET', /^\/links$/, (world) => list(world.links)],
   ['POST', /^\/links$/, created('link-created', 'links')],

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Body, Moment, Shape
+from downlink.api.schemas.base import Body, Moment, SaidMoment, Shape
 from downlink.domain.enrolment import AGENT_NAME
 
 AgentStatus = Literal[
@@ -31,6 +31,17 @@ class SpoolEntry(Shape):
     chunks: int
 
 
+class AgentPause(Shape):
+    by: str = Field(description="Who paused the agent")
+    until: Moment | None = Field(description="Null: until somebody resumes it")
+    why: str | None
+
+
+class PauseBody(Body):
+    until: SaidMoment | None = Field(default=None, description="Null: until somebody resumes it")
+    why: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
 class Agent(Shape):
     id: UUID
     name: str
@@ -40,6 +51,9 @@ class Agent(Shape):
     status: AgentStatus = Field(description="What the agent said last; `unknown` before its first poll")
     is_online: bool = Field(description="Heard within the last minute, or measuring and silent by design")
     detail: str | None
+    pause: AgentPause | None = Field(
+        description="Set on this server, while it holds; what the owner paused on the host is in `detail` of a `blocked` agent"
+    )
     run_id: UUID | None
     progress: dict[str, float] | None = Field(description="`{elapsed_s, bytes}` or `{chunks_done, chunks_total}`")
     spool: list[SpoolEntry] = Field(description="Runs with chunks not yet uploaded")

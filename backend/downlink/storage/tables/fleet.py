@@ -23,7 +23,10 @@ class Enrolment(Table):
 
 
 class Agent(Table):
-    """boot_id names the host: agents with the same one share kernel-wide settings. protocol: the version it spoke last."""
+    """boot_id names the host: agents with the same one share kernel-wide settings. protocol: the version it spoke last.
+
+    paused_by: who paused it on this server, None for nobody; with no paused_until, until somebody resumes it.
+    """
 
     __tablename__ = "agents"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -41,6 +44,9 @@ class Agent(Table):
     created_at: Mapped[datetime]
     last_seen_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    paused_by: Mapped[str | None]
+    paused_until: Mapped[datetime | None]
+    pause_why: Mapped[str | None]
 
 
 class Link(Table):

@@ -14,9 +14,10 @@ import { StateBadge } from '@/ui/StateBadge'
 import { useNow } from '@/ui/useNow'
 import { AddAgent } from './AddAgent'
 import classes from './agents.module.css'
+import { PauseAgent } from './PauseAgent'
 import { Programs } from './Programs'
 import { useAgents, useRevokeAgent } from './queries'
-import { clockText, hostFacts, statusState, statusText } from './status'
+import { clockText, hostFacts, pauseText, statusState, statusText } from './status'
 
 export function AgentsPage() {
   const agents = useAgents()
@@ -61,6 +62,12 @@ export function AgentsPage() {
 const TOO_OLD =
   'This server takes no runs of this version: install the server’s downlink-agent on the host (see “Add agent”) and restart it.'
 
+function description(agent: Agent): string | null {
+  if (agent.is_too_old && !agent.revoked_at) return TOO_OLD
+  const sentences = [agent.pause && pauseText(agent.pause), agent.detail]
+  return sentences.filter(Boolean).join(' ') || null
+}
+
 function AgentCard({ agent }: { agent: Agent }) {
   const now_ms = useNow()
   const host = hostFacts(agent.host)
@@ -68,7 +75,7 @@ function AgentCard({ agent }: { agent: Agent }) {
   return (
     <Panel
       title={agent.name}
-      description={agent.is_too_old && !agent.revoked_at ? TOO_OLD : agent.detail}
+      description={description(agent)}
       actions={<StateBadge state={statusState(agent)} label={statusText(agent)} />}
     >
       <Facts
@@ -100,9 +107,14 @@ function AgentCard({ agent }: { agent: Agent }) {
           {agent.spool.length > 0 ? ` ${agent.spool.reduce((sum, one) => sum + one.chunks, 0)} chunks wait for upload` : null}
         </Text>
         {agent.revoked_at ? null : (
-          <Allowed verb="manage_agents">
-            <Revoke agent={agent} />
-          </Allowed>
+          <Group gap="xs">
+            <Allowed verb="pause_agents">
+              <PauseAgent agent={agent} />
+            </Allowed>
+            <Allowed verb="manage_agents">
+              <Revoke agent={agent} />
+            </Allowed>
+          </Group>
         )}
       </Group>
     </Panel>

@@ -57,3 +57,16 @@ it('the program is there without adding an agent, with its checksum beside it', 
   expect(program.getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/arm64')
   expect(program.getByRole('link', { name: 'SHA-256 of Linux x86-64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/amd64.sha256')
 })
+
+it('an agent is paused with a reason, and resumed', async () => {
+  serve()
+  renderAt('/agents')
+  await userEvent.click(await screen.findByRole('button', { name: 'Pause geo-client' }))
+  const dialog = within(await screen.findByRole('dialog'))
+  await userEvent.selectOptions(dialog.getByLabelText('How long'), 'until somebody resumes it')
+  await userEvent.type(dialog.getByLabelText('Why'), 'maintenance')
+  await userEvent.click(dialog.getByRole('button', { name: 'Pause' }))
+  expect(await screen.findByText(/^Paused by admin until somebody resumes it \(maintenance\)\./)).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Resume geo-client' }))
+  expect(await screen.findByRole('button', { name: 'Pause geo-client' })).toBeTruthy()
+})

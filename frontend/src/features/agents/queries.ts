@@ -11,7 +11,13 @@ export const useUnit = () => api.useQuery('get', `${API}/agents/unit`, { parseAs
 
 export const useEnrol = () => api.useMutation('post', `${API}/agents/enrolments`)
 
-export function useRevokeAgent() {
+function useChanged() {
   const cache = useQueryClient()
-  return api.useMutation('delete', `${API}/agents/{agent_id}`, { onSuccess: () => cache.invalidateQueries({ queryKey: KEY }) })
+  return { onSuccess: () => cache.invalidateQueries({ queryKey: KEY }) }
 }
+
+export const useRevokeAgent = () => api.useMutation('delete', `${API}/agents/{agent_id}`, useChanged())
+
+export const usePauseAgent = () => api.useMutation('put', `${API}/agents/{agent_id}/pause`, useChanged())
+
+export const useResumeAgent = () => api.useMutation('delete', `${API}/agents/{agent_id}/pause`, useChanged())

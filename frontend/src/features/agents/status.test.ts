@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
-import { clockText, statusState, statusText } from './status'
+import { clockText, pauseText, statusState, statusText } from './status'
 
-const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null } as const
+const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null, pause: null } as const
+const pause = { by: 'anna', until: '2026-01-02T03:04:05Z', why: 'maintenance' }
 
 it.each([
   [idle, 'idle', 'complete'],
   [{ ...idle, is_online: false }, 'offline', 'missed'],
   [{ ...idle, status: 'running', progress: { elapsed_s: 3, bytes: 5 } } as const, 'measuring', 'running'],
   [{ ...idle, status: 'uploading', progress: { chunks_done: 2, chunks_total: 7 } } as const, 'uploading 2 of 7', 'uploading'],
+  [{ ...idle, pause }, 'paused', 'paused'],
+  [{ ...idle, pause, status: 'running' } as const, 'measuring', 'running'],
   [{ ...idle, status: 'blocked' } as const, 'blocked', 'failed'],
   [{ ...idle, is_too_old: true, is_online: false }, 'too old', 'failed'],
   [{ ...idle, revoked_at: '2026-01-02T03:04:05Z' }, 'revoked', 'cancelled'],
@@ -20,4 +23,9 @@ it("a host's clock is told with its error", () => {
   expect(clockText(undefined)).toBe('–')
   expect(clockText({ offset_ms: 1.5, error_ms: 0.4 })).toBe("+1.5 ms to the server's, known within 0.4 ms")
   expect(clockText({ offset_ms: -20, error_ms: 3 })).toBe("−20.0 ms to the server's, known within 3.0 ms")
+})
+
+it('a pause names who set it, its end and its reason', () => {
+  expect(pauseText(pause)).toMatch(/^Paused by anna until .*2026.* \(maintenance\)\.$/)
+  expect(pauseText({ by: 'anna', until: null, why: null })).toBe('Paused by anna until somebody resumes it.')
 })

@@ -1,24 +1,33 @@
 import type { Agent } from '@/api/types'
 import { formatNumber } from '@/lib/format'
+import { formatMoment } from '@/lib/time'
 
 /** What an agent is doing, in words. */
-export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'progress' | 'revoked_at'>): string {
+export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'progress' | 'revoked_at' | 'pause'>): string {
   if (agent.revoked_at) return 'revoked'
   if (agent.is_too_old) return 'too old'
   if (!agent.is_online) return 'offline'
   const progress = agent.progress
   if (agent.status === 'uploading' && progress?.chunks_total) return `uploading ${progress.chunks_done ?? 0} of ${progress.chunks_total}`
   if (agent.status === 'running') return 'measuring'
+  if (agent.pause && agent.status === 'idle') return 'paused'
   return agent.status
 }
 
 /** A state of lib/states with the same tone. */
-export function statusState(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'revoked_at'>): string {
+export function statusState(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'revoked_at' | 'pause'>): string {
   if (agent.revoked_at) return 'cancelled'
   if (agent.is_too_old) return 'failed'
   if (!agent.is_online) return 'missed'
   if (agent.status === 'blocked') return 'failed'
-  return agent.status === 'idle' ? 'complete' : agent.status
+  if (agent.status !== 'idle') return agent.status
+  return agent.pause ? 'paused' : 'complete'
+}
+
+/** Who paused the agent on this server, until when and why. */
+export function pauseText(pause: NonNullable<Agent['pause']>): string {
+  const until = pause.until ? `until ${formatMoment(pause.until)}` : 'until somebody resumes it'
+  return `Paused by ${pause.by} ${until}${pause.why ? ` (${pause.why})` : ''}.`
 }
 
 interface HostFacts {
