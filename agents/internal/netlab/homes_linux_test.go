@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -180,6 +181,10 @@ func inProcesses(t testing.TB, hops ...emulate.Hop) (f *flight, relays []*relayP
 // carried is what there was of a flow: the payload's rate, packets lost on hops, and repairs by hops.
 type carried struct{ bps, lost, repaired float64 }
 
+func (c carried) String() string {
+	return fmt.Sprintf("%.2f Mb/s, %.0f lost, %.0f repaired", c.bps/1e6, c.lost, c.repaired)
+}
+
 // measured carries for a while, after a second.
 func measured(f *flight, lasting time.Duration, look func() (lost, repaired uint64)) (c carried) {
 	f.begin()
@@ -198,45 +203,113 @@ func measured(f *flight, lasting time.Duration, look func() (lost, repaired uint
 	return carried{c.bps, float64(lostAfter - lost), float64(repairedAfter - repaired)}
 }
 
-// relayForm is how long each home carries and how far the rates may be apart: short among the tests, whose machine may be
-// busy; longer and as the study asks by `make relay-homes`.
-func relayForm() (lasting time.Duration, apart float64) {
-	if s, err := strconv.Atoi(os.Getenv("RELAY_SECONDS")); err == nil {
-		return time.Duration(s) * time.Second, 0.03
-	}
-	return 4 * time.Second, 0.25
+// relayForm is how the two homes are compared. Among the tests, whose machine may be busy, one of a few short tries has to
+// show that both do the same; `make relay-homes` compares medians of longer ones, as exactly as is wanted.
+type relayForm struct {
+	rounds, tries int
+	lasting       time.Duration
+	rates, counts float64 // by how much they may be apart
 }
 
-// TestTheLinksSitesRelayAsProcessesDo carries the same three hops with their relays at the link's sites, and with relay
-// processes in namespaces.
+var (
+	shortForm = relayForm{rounds: 1, tries: 3, lasting: 4 * time.Second, rates: 0.25, counts: 0.35}
+	exactForm = relayForm{rounds: 3, tries: 1, rates: 0.03, counts: 0.05}
+)
+
+func chosenForm() relayForm {
+	s, err := strconv.Atoi(os.Getenv("RELAY_SECONDS"))
+	if err != nil {
+		return shortForm
+	}
+	form := exactForm
+	form.lasting = time.Duration(s) * time.Second
+	return form
+}
+
+// relayHops are four with three relays between them.
+func relayHops() (hops []emulate.Hop) {
+	for range 4 {
+		hops = append(hops, stillHop(20e6, 10, 0.03))
+	}
+	return hops
+}
+
+// atSites has the relays at the link's sites.
+func atSites(t *testing.T, lasting time.Duration) carried {
+	l := relayed(t, "sites", stillHops(relayHops()...))
+	found := measured(&l.flight, lasting, func() (uint64, uint64) {
+		seen := l.relays.Seen(relayContent.Name)
+		require.Equal(t, 3, seen.Sites)
+		return seen.Hop.Lost, seen.Look.Again
+	})
+	require.NoError(t, l.receiver.Close())
+	require.NoError(t, l.relays.Close())
+	require.NoError(t, l.lab.Close())
+	return found
+}
+
+// byProcesses has each relay in a process, in a namespace of its own.
+func byProcesses(t *testing.T, lasting time.Duration) (found carried) {
+	t.Run("processes", func(t *testing.T) { // what it sets up ends before the next round
+		f, relays := inProcesses(t, relayHops()...)
+		require.Len(t, relays, 3)
+		found = measured(f, lasting, func() (lost, repaired uint64) {
+			for _, each := range relays {
+				saw := each.saw()
+				lost, repaired = lost+saw.Hop.Lost, repaired+saw.Look.Again
+			}
+			return lost, repaired
+		})
+	})
+	return found
+}
+
+func medianOf(all []carried, of func(carried) float64) float64 {
+	var list []float64
+	for _, each := range all {
+		list = append(list, of(each))
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// TestTheLinksSitesRelayAsProcessesDo carries the same four hops with their relays at the link's sites, and with three relay
+// processes in namespaces. Losses are drawn by the time on the link, so that both have as many, and not the same ones.
 func TestTheLinksSitesRelayAsProcessesDo(t *testing.T) {
 	hosttest.NeedRoot(t)
-	lasting, apart := relayForm()
-	hop := func() emulate.Hop { return stillHop(20e6, 10, 0.03) }
-	site := func() carried {
-		l := relayed(t, "sites", stillHops(hop(), hop(), hop()))
-		found := measured(&l.flight, lasting, func() (uint64, uint64) {
-			seen := l.relays.Seen(relayContent.Name)
-			return seen.Hop.Lost, seen.Look.Again
-		})
-		require.NoError(t, l.receiver.Close())
-		require.NoError(t, l.relays.Close())
-		require.NoError(t, l.lab.Close())
-		return found
-	}()
-	f, relays := inProcesses(t, hop(), hop(), hop())
-	process := measured(f, lasting, func() (lost, repaired uint64) {
-		for _, each := range relays {
-			saw := each.saw()
-			lost, repaired = lost+saw.Hop.Lost, repaired+saw.Look.Again
+	form := chosenForm()
+	for try := 1; ; try++ {
+		if far := form.compare(t); len(far) == 0 {
+			return
+		} else if try == form.tries {
+			t.Fatal(far)
 		}
-		return lost, repaired
-	})
-	t.Logf("at sites %.2f Mb/s, %.0f lost, %.0f repaired; by processes %.2f Mb/s, %.0f lost, %.0f repaired",
-		site.bps/1e6, site.lost, site.repaired, process.bps/1e6, process.lost, process.repaired)
-	require.InEpsilon(t, process.bps, site.bps, apart)
-	chance := apart + 3*math.Sqrt(2/process.lost) // of two counts of losses that are drawn apart
-	require.InEpsilon(t, process.lost, site.lost, 0.02+chance)
-	require.InEpsilon(t, process.repaired, site.repaired, 0.02+chance)
-	require.InEpsilon(t, process.repaired/process.lost, site.repaired/site.lost, 0.02+apart, "hops repair what they lose")
+	}
+}
+
+// compare says what is too far apart.
+func (f relayForm) compare(t *testing.T) (far []string) {
+	var sites, processes []carried
+	for range f.rounds {
+		site, process := atSites(t, f.lasting), byProcesses(t, f.lasting)
+		sites, processes = append(sites, site), append(processes, process)
+		t.Logf("%v each: at sites %s; by processes %s", f.lasting, site, process)
+	}
+	for _, each := range []struct {
+		name string
+		of   func(carried) float64
+		most float64
+	}{
+		{"throughput", func(c carried) float64 { return c.bps }, f.rates},
+		{"losses of hops", func(c carried) float64 { return c.lost }, f.counts},
+		{"repairs by hops", func(c carried) float64 { return c.repaired }, f.counts},
+	} {
+		site, process := medianOf(sites, each.of), medianOf(processes, each.of)
+		text := fmt.Sprintf("%s, processes beside sites: %+.2f %%, at most %.0f %% apart", each.name, 100*(process/site-1), 100*each.most)
+		t.Log(text)
+		if !(math.Abs(process/site-1) <= each.most) {
+			far = append(far, text)
+		}
+	}
+	return far
 }
