@@ -30,6 +30,10 @@ FIRST, COUNT = int(os.environ.get("CHAOS_SEED", "1")), int(os.environ.get("CHAOS
 STEPS, MOST_FAULTS = 14, 6
 ENDED = "SELECT state, reason FROM runs"
 LINKS = {"a": ("client-a", "server"), "b": ("client-b", "server")}
+FACTS: dict[str, dict[str, Any]] = {
+    "a": {"orbit": "GEO", "operator": "Viasat", "nominal_rate_bps": 144_000_000, "base_rtt_ms": 600},
+    "b": {"orbit": "LEO", "operator": "Starlink", "nominal_rate_bps": 220_000_000, "base_rtt_ms": 45},
+}
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -54,7 +58,7 @@ def ground(database_url: str, redis_url: str) -> Iterator[Ground]:
         lab.stop_clock()
         secrets = {name: lab.join(name).secret for name in AGENTS}
         for link, (receiver, sender) in LINKS.items():
-            lab.link(link, receiver, (sender,))
+            lab.link(link, receiver, (sender,), **FACTS[link])
         yield Ground(lab, database, secrets)
     opened.close()
 

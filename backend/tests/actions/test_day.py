@@ -17,7 +17,7 @@ from tests.fixtures.faults import draw_faults
 
 HOURS = float(os.environ.get("DAY_HOURS", "1.2"))
 RUNS = {"a": round(213 * HOURS / 24), "b": round(131 * HOURS / 24)}
-"""Link a is GEO, link b LEO."""
+"""Link a is GEO, link b LEO (test_chaos.FACTS)."""
 FAULT_EVERY_S = 900.0
 pytestmark = pytest.mark.timeout(600 + HOURS * 600)
 
