@@ -185,7 +185,7 @@ chaos: install packages $(S3_SERVER) ## As root, hours: N=1000 schedules of faul
 	DOWNLINK_CHAOS_S=180 $(PYTEST) -s backend/tests/system/test_two_of_each.py
 
 .PHONY: fuzz
-fuzz: $(STAMPS)/python ## Twelve minutes: mutants of good input for 30 s (FUZZ_S) with every decoder of bytes from elsewhere, in Python and Go (FUZZ_SEED=1)
+fuzz: $(STAMPS)/python ## Forty minutes: mutants of good input for 30 s (FUZZ_S) with every decoder of bytes from elsewhere, in Python and Go (FUZZ_SEED=1)
 	FUZZ_S=$(or $(FUZZ_S),30) FUZZ_SEED=$(or $(FUZZ_SEED),1) $(PYTEST) -rP backend/tests/fuzz
 	$(MAKE) -C agents fuzz FUZZ_S=$(or $(FUZZ_S),30)
 

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/fuzztest"
 )
 
 func header(samples int, fields ...string) chunk.Header {
@@ -60,7 +61,7 @@ func FuzzDecodeNeverPanics(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(packed)
+	fuzztest.Add(f, packed)
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _, _ = chunk.Decode(data) })
 }
 

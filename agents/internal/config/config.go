@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -56,7 +57,7 @@ type Observe struct {
 func (o Observe) IsOn() bool { return o.Dish != "" || len(o.ModemPages) > 0 }
 
 func (o Observe) validate() error {
-	if o.EveryS < 1 || o.EveryS > 3600 {
+	if !(o.EveryS >= 1 && o.EveryS <= 3600) { // .nan is neither
 		return fmt.Errorf("observe: every_s: %g is not from 1 to 3600", o.EveryS)
 	}
 	if o.Dish != "" {
@@ -185,6 +186,8 @@ func (c Config) Validate() error {
 	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0, c.Policy.RelayFlows < 0, c.Policy.RelayCacheBytes < 0, c.Policy.RelayBufferBytes < 0,
 		c.Policy.HoldDays < 0, c.Policy.HoldBytes < 0, c.Policy.UploadBps < 0:
 		return errors.New("limits must not be negative; use 0 for no limit")
+	case !isFinite(c.Policy.MaxSeconds) || !isFinite(c.Policy.HoldDays):
+		return errors.New("policy: max_seconds and hold_days are numbers; use 0 for no limit")
 	case c.Policy.ResetDay < 1 || c.Policy.ResetDay > 28:
 		return fmt.Errorf("policy: reset_day: %d is not from 1 to 28, the days that every month has", c.Policy.ResetDay)
 	}
@@ -196,6 +199,8 @@ func (c Config) Validate() error {
 	}
 	return c.validateRoles()
 }
+
+func isFinite(number float64) bool { return !math.IsNaN(number) && !math.IsInf(number, 0) }
 
 func (c Config) validateRoles() error {
 	if len(c.Roles) == 0 {

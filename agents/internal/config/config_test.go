@@ -107,7 +107,7 @@ func TestTheOwnersPolicyReplacesTheKeysThatItNames(t *testing.T) {
 	want.MaxSeconds, want.MaxBytes, want.Settings = 60, 5, []string{"net.ipv4.tcp_no_metrics_save"}
 	require.Equal(t, want, c.Policy)
 
-	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative", "hold_days: -1": "negative", "upload_bps: -1": "negative"} {
+	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative", "hold_days: -1": "negative", "upload_bps: -1": "negative", "hold_days: .nan": "hold_days", "max_seconds: .inf": "max_seconds"} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		heeded := c
 		require.ErrorContains(t, heeded.Heed(path), why)
@@ -135,4 +135,10 @@ func TestThePackagesPolicySaysNothingUntilALineIsFreed(t *testing.T) {
 		require.Contains(t, keys, strings.Split(field.Tag.Get("yaml"), ",")[0])
 	}
 	require.Len(t, keys, policy.NumField())
+}
+
+// TestAnIntervalIsANumber: with .nan, which passes every comparison, a dish was asked without a pause.
+func TestAnIntervalIsANumber(t *testing.T) {
+	_, err := config.Parse([]byte("server: https://downlink.example\nname: dish\ndata_host: 192.0.2.1\nobserve: {every_s: .nan}\n"))
+	require.ErrorContains(t, err, "every_s")
 }

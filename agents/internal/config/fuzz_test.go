@@ -4,7 +4,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"downlink/agents/internal/config"
+	"downlink/agents/internal/fuzztest"
 )
 
 // FuzzParse looks for a configuration that makes the agent panic instead of saying what is wrong.
@@ -13,7 +16,9 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(reference)
-	f.Add([]byte("server: https://downlink.example\nname: dish\npolicy: {max_seconds: 60, quiet_hours: weekdays 18:00-23:00}\n"))
+	short := []byte("server: https://downlink.example\nname: dish\ndata_host: 192.0.2.1\npolicy: {max_seconds: 60, quiet_hours: [weekdays 18:00-23:00]}\n")
+	_, err = config.Parse(short)
+	require.NoError(f, err)
+	fuzztest.Add(f, reference, short)
 	f.Fuzz(func(_ *testing.T, content []byte) { _, _ = config.Parse(content) })
 }

@@ -62,22 +62,39 @@ func (d *Dish) ask(ctx context.Context, question, part string) (protoreflect.Mes
 		}
 		d.handle = handle
 	}
-	request := dynamicpb.NewMessage(d.handle.Input())
-	field := d.handle.Input().Fields().ByName(protoreflect.Name(question))
-	if field == nil || field.Message() == nil {
-		return nil, fmt.Errorf("the dish does not know the question %s", question)
+	request, err := requestFor(d.handle, question)
+	if err != nil {
+		return nil, err
 	}
-	request.Set(field, protoreflect.ValueOfMessage(dynamicpb.NewMessage(field.Message())))
 	response := dynamicpb.NewMessage(d.handle.Output())
 	if err := d.connection.Invoke(ctx, "/"+service+"/"+method, request, response); err != nil {
 		d.handle = nil // another firmware may answer next time
 		return nil, fmt.Errorf("ask the dish: %w", err)
 	}
-	answer := d.handle.Output().Fields().ByName(protoreflect.Name(part))
-	if answer == nil || answer.Message() == nil || !response.Has(answer) {
+	return partOf(response, part)
+}
+
+func requestFor(handle protoreflect.MethodDescriptor, question string) (*dynamicpb.Message, error) {
+	request := dynamicpb.NewMessage(handle.Input())
+	field := handle.Input().Fields().ByName(protoreflect.Name(question))
+	if !isMessage(field) {
+		return nil, fmt.Errorf("the dish does not know the question %s", question)
+	}
+	request.Set(field, protoreflect.ValueOfMessage(dynamicpb.NewMessage(field.Message())))
+	return request, nil
+}
+
+func partOf(response protoreflect.Message, part string) (protoreflect.Message, error) {
+	field := response.Descriptor().Fields().ByName(protoreflect.Name(part))
+	if !isMessage(field) || !response.Has(field) {
 		return nil, fmt.Errorf("the dish gave no %s", part)
 	}
-	return response.Get(answer).Message(), nil
+	return response.Get(field).Message(), nil
+}
+
+// isMessage: one, and no list of them.
+func isMessage(field protoreflect.FieldDescriptor) bool {
+	return field != nil && field.Message() != nil && !field.IsList() && !field.IsMap()
 }
 
 // describe asks the dish for the form of its messages.
@@ -97,6 +114,11 @@ func (d *Dish) describe(ctx context.Context) (protoreflect.MethodDescriptor, err
 			asked = &reflection.ServerReflectionRequest{MessageRequest: &reflection.ServerReflectionRequest_FileByFilename{FileByFilename: name}}
 		}
 	}
+	return handleIn(files)
+}
+
+// handleIn finds the call in what a dish says of itself.
+func handleIn(files map[string]*descriptorpb.FileDescriptorProto) (protoreflect.MethodDescriptor, error) {
 	set := &descriptorpb.FileDescriptorSet{}
 	for _, file := range files {
 		set.File = append(set.File, file)

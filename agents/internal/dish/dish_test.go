@@ -25,41 +25,6 @@ import (
 	"downlink/agents/internal/observe"
 )
 
-// shape is a dish's description as this test makes it: messages in one file, the service in another that needs it.
-const messages = `
-name: "messages.proto" package: "SpaceX.API.Device" syntax: "proto3"
-message_type { name: "GetStatusRequest" } message_type { name: "GetHistoryRequest" } message_type { name: "RebootRequest" }
-message_type { name: "Request" oneof_decl { name: "request" }
-  field { name: "get_status" number: 1004 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.GetStatusRequest" oneof_index: 0 }
-  field { name: "get_history" number: 1007 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.GetHistoryRequest" oneof_index: 0 }
-  field { name: "reboot" number: 1001 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.RebootRequest" oneof_index: 0 } }
-message_type { name: "Obstruction"
-  field { name: "fraction_obstructed" number: 1 label: LABEL_OPTIONAL type: TYPE_FLOAT }
-  field { name: "currently_obstructed" number: 5 label: LABEL_OPTIONAL type: TYPE_BOOL } }
-message_type { name: "State" field { name: "uptime_s" number: 1 label: LABEL_OPTIONAL type: TYPE_UINT64 } }
-message_type { name: "Status"
-  field { name: "obstruction_stats" number: 1004 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.Obstruction" }
-  field { name: "device_state" number: 2 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.State" }
-  field { name: "pop_ping_latency_ms" number: 1009 label: LABEL_OPTIONAL type: TYPE_FLOAT }
-  field { name: "downlink_throughput_bps" number: 1007 label: LABEL_OPTIONAL type: TYPE_STRING }
-  field { name: "of_tomorrow" number: 9999 label: LABEL_OPTIONAL type: TYPE_FLOAT } }
-message_type { name: "Outage"
-  field { name: "start_timestamp_ns" number: 2 label: LABEL_OPTIONAL type: TYPE_INT64 }
-  field { name: "duration_ns" number: 3 label: LABEL_OPTIONAL type: TYPE_UINT64 } }
-message_type { name: "History"
-  field { name: "current" number: 1 label: LABEL_OPTIONAL type: TYPE_UINT64 }
-  field { name: "pop_ping_drop_rate" number: 1001 label: LABEL_REPEATED type: TYPE_FLOAT }
-  field { name: "outages" number: 1010 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.Outage" } }
-message_type { name: "Response" oneof_decl { name: "response" }
-  field { name: "dish_get_status" number: 2004 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.Status" oneof_index: 0 }
-  field { name: "dish_get_history" number: 2006 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.History" oneof_index: 0 } }
-`
-
-const device = `
-name: "device.proto" package: "SpaceX.API.Device" syntax: "proto3" dependency: "messages.proto"
-service { name: "Device" method { name: "Handle" input_type: ".SpaceX.API.Device.Request" output_type: ".SpaceX.API.Device.Response" } }
-`
-
 // testDish answers over real gRPC with what a test gives it, and notes what it was asked.
 type testDish struct {
 	address string
@@ -69,10 +34,23 @@ type testDish struct {
 
 func startDish(t *testing.T, answers map[string]string) *testDish {
 	t.Helper()
+	return startChangedDish(t, "", answers)
+}
+
+// startChangedDish has a list of messages at this field.
+func startChangedDish(t *testing.T, listed string, answers map[string]string) *testDish {
+	t.Helper()
 	var set descriptorpb.FileDescriptorSet
-	for _, text := range []string{messages, device} {
+	for _, text := range dish.Description {
 		file := &descriptorpb.FileDescriptorProto{}
 		require.NoError(t, prototext.Unmarshal([]byte(text), file))
+		for _, message := range file.GetMessageType() {
+			for _, field := range message.GetField() {
+				if field.GetName() == listed {
+					field.Label, field.OneofIndex = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum(), nil
+				}
+			}
+		}
 		set.File = append(set.File, file)
 	}
 	files, err := protodesc.NewFiles(&set)
@@ -187,4 +165,33 @@ func TestWhatIsNoDishSaysSo(t *testing.T) {
 	found, err := open(t, listener.Addr().String()).Read(t.Context(), time.Now())
 	require.ErrorContains(t, err, "does not describe itself")
 	require.Empty(t, found)
+}
+
+// TestADishWithListsInPlaceOfMessagesIsNotUnderstood: as a later firmware, or another program at this address, may describe it.
+func TestADishWithListsInPlaceOfMessagesIsNotUnderstood(t *testing.T) {
+	for _, field := range []string{"get_status", "dish_get_status"} {
+		d := startChangedDish(t, field, map[string]string{"get_status": `{"dish_get_status": [{"pop_ping_latency_ms": 31.5}]}`, "get_history": `{"dish_get_history": {}}`})
+		found, err := open(t, d.address).Read(t.Context(), time.Now())
+		require.Error(t, err)
+		require.Empty(t, found)
+	}
+}
+
+// TestAnOutageOfNoMomentHidesNoneThatFollows: a start in the far future was taken for the last one.
+func TestAnOutageOfNoMomentHidesNoneThatFollows(t *testing.T) {
+	now := time.Now()
+	outages := func(starts ...int64) string {
+		text := ""
+		for _, start := range starts {
+			text += `{"start_timestamp_ns": "` + itoa(start) + `", "duration_ns": "2000000000"},`
+		}
+		return `{"dish_get_history": {"outages": [` + text[:len(text)-1] + `]}}`
+	}
+	answers := map[string]string{"get_status": `{"dish_get_status": {}}`, "get_history": outages(9e18)}
+	reader := open(t, startDish(t, answers).address)
+	found, _ := reader.Read(t.Context(), now)
+	require.NotContains(t, values(found), "dish dish.outage_s")
+	answers["get_history"] = outages(9e18, now.Add(-time.Minute).UnixNano())
+	found, _ = reader.Read(t.Context(), now)
+	require.InDelta(t, 2.0, values(found)["dish dish.outage_s"], 0)
 }

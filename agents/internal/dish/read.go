@@ -121,8 +121,8 @@ func (r *Reader) readOutages(history protoreflect.Message, now time.Time) []obse
 		if !hasStart || !hasLength || int64(start) <= r.lastOutage {
 			continue
 		}
-		last = max(last, int64(start))
 		if at, known := momentOf(int64(start), now); known {
+			last = max(last, int64(start))
 			found = append(found, observe.Observation{Quantity: "dish.outage_s", Unit: "s", Source: Source, At: at, Value: length / 1e9})
 		}
 	}

@@ -51,7 +51,7 @@ func countOpportunities(r io.Reader) (bps []float64, err error) {
 			return fmt.Errorf("%d comes after %d; the milliseconds may not fall", ms, last)
 		}
 		last = ms
-		row := int(time.Duration(ms) * time.Millisecond / convertedRow)
+		row := ms / int(convertedRow/time.Millisecond)
 		if row >= mostTraceRows {
 			return fmt.Errorf("%d ms is beyond a day", ms)
 		}

@@ -192,3 +192,11 @@ func TestARateVariesWithinItsBounds(t *testing.T) {
 	require.InDelta(t, 0.5e6, low, 0)
 	require.InDelta(t, 1.5e6, high, 0)
 }
+
+// TestAMillisecondBeyondEveryDayIsRefused: so many of them are no time any more.
+func TestAMillisecondBeyondEveryDayIsRefused(t *testing.T) {
+	for _, ms := range []string{"86400000", "9223372036855", "9223372036854775807"} {
+		_, err := Convert(strings.NewReader(ms+"\n"), nil)
+		require.ErrorContains(t, err, "beyond a day", ms)
+	}
+}

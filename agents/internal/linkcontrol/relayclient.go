@@ -79,7 +79,10 @@ func (r *RelayClient) listen(c *Client) {
 		isRefused := found.Error != ""
 		switch {
 		case isRefused || err == nil && found.Asked:
-			r.asked <- err
+			select {
+			case r.asked <- err:
+			default: // an answer that nobody waits for
+			}
 		case err != nil || found.Gone:
 			r.fail(err)
 			return

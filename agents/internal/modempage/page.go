@@ -29,6 +29,7 @@ const (
 	Patience    = 5 * time.Second
 	mostNumbers = 50
 	leastEveryS = 5
+	mostEveryS  = 86_400
 )
 
 // Page says where a page is and what is read of it.
@@ -89,8 +90,8 @@ func Parse(content []byte) (*Page, error) {
 		return nil, errors.New("name: 1 to 40 characters")
 	case page.Format != "json" && page.Format != "text":
 		return nil, fmt.Errorf("format: %q is neither json nor text", page.Format)
-	case page.EveryS < leastEveryS:
-		return nil, fmt.Errorf("every_s: %g is below %d", page.EveryS, leastEveryS)
+	case !(page.EveryS >= leastEveryS && page.EveryS <= mostEveryS): // .nan is neither
+		return nil, fmt.Errorf("every_s: %g is not from %d to %d", page.EveryS, leastEveryS, mostEveryS)
 	case len(page.Quantities) == 0 || len(page.Quantities) > mostNumbers:
 		return nil, fmt.Errorf("quantities: 1 to %d", mostNumbers)
 	}
@@ -108,6 +109,9 @@ func (n *Number) check(format string) error {
 	}
 	if n.Unit == "" || len(n.Unit) > 20 {
 		return errors.New("unit: 1 to 20 characters")
+	}
+	if math.IsNaN(n.Factor) || math.IsInf(n.Factor, 0) {
+		return fmt.Errorf("factor: %g is not a number to multiply with", n.Factor)
 	}
 	if n.Factor == 0 {
 		n.Factor = 1
@@ -180,8 +184,9 @@ func (p *Page) numbers(content []byte, now time.Time) ([]observe.Observation, er
 	for _, each := range p.Quantities {
 		text, known := each.find(content, data)
 		value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		value *= each.Factor
 		if known && err == nil && !math.IsInf(value, 0) && !math.IsNaN(value) {
-			found = append(found, observe.Observation{Quantity: each.Quantity, Unit: each.Unit, Source: p.Name, At: now, Value: value * each.Factor})
+			found = append(found, observe.Observation{Quantity: each.Quantity, Unit: each.Unit, Source: p.Name, At: now, Value: value})
 		}
 	}
 	if len(found) == 0 {

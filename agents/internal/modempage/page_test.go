@@ -74,3 +74,18 @@ func TestAFileThatCannotWorkSaysWhy(t *testing.T) {
 		require.ErrorContains(t, err, why)
 	}
 }
+
+func TestANumberThatNoNumberIsAfterItsFactorIsLeftOut(t *testing.T) {
+	text := strings.Replace(asText, "0.001", "1e300", 1)
+	_, err := read(t, text, says("Rx power: "+strings.Repeat("9", 40)+" mW"))
+	require.ErrorContains(t, err, "none of the numbers")
+}
+
+func TestAPageIsLookedAtFromTimeToTime(t *testing.T) {
+	for _, every := range []string{".nan", ".inf", "1e300"} {
+		_, err := modempage.Parse([]byte("every_s: " + every + "\n" + strings.ReplaceAll(asText, "URL", "http://192.168.100.1/")))
+		require.ErrorContains(t, err, "every_s")
+	}
+	_, err := modempage.Parse([]byte(strings.NewReplacer("URL", "http://192.168.100.1/", "0.001", ".nan").Replace(asText)))
+	require.ErrorContains(t, err, "factor")
+}

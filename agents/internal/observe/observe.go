@@ -2,7 +2,6 @@
 package observe
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -54,10 +53,9 @@ func Open(folder string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read observations: %w", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	for lines.Scan() {
+	for line := range bytes.Lines(content) {
 		var one Observation
-		if json.Unmarshal(lines.Bytes(), &one) == nil && one.Quantity != "" {
+		if json.Unmarshal(line, &one) == nil && one.Quantity != "" {
 			s.held = append(s.held, one)
 		}
 	}
@@ -67,13 +65,16 @@ func Open(folder string) (*Store, error) {
 
 func (s *Store) path() string { return filepath.Join(s.folder, "waiting.jsonl") }
 
-// Add keeps these; the oldest go when there are more than MostHeld, a call's worth at a time: the file is then written anew.
+// Add keeps these but for what no message can hold: a number beyond all, a year of five digits. The oldest go when there are more than MostHeld, a call's worth at a time: the file is then written anew.
 func (s *Store) Add(found []Observation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sent := len(found)
+	found, content := encode(found)
+	s.dropped += sent - len(found)
 	if len(found) == 0 {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.held = append(s.held, found...)
 	if s.trim() {
 		return s.write()
@@ -82,7 +83,7 @@ func (s *Store) Add(found []Observation) error {
 	if err != nil {
 		return fmt.Errorf("keep observations: %w", err)
 	}
-	_, err = file.Write(encode(found))
+	_, err = file.Write(content)
 	return errors.Join(err, file.Close())
 }
 
@@ -98,7 +99,8 @@ func (s *Store) trim() (isCut bool) {
 }
 
 func (s *Store) write() error {
-	if err := diskfile.Write(s.path(), encode(s.held), 0o600); err != nil {
+	_, content := encode(s.held)
+	if err := diskfile.Write(s.path(), content, 0o600); err != nil {
 		return fmt.Errorf("keep observations: %w", err)
 	}
 	return nil
@@ -120,20 +122,19 @@ func (s *Store) Done() error {
 	return s.write()
 }
 
-// Dropped is how many were lost because nobody took them for too long.
+// Dropped is how many were lost because nobody took them for too long, or because no message can hold them.
 func (s *Store) Dropped() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dropped
 }
 
-func encode(found []Observation) []byte {
-	var content bytes.Buffer
+// encode gives those that can be written, and how.
+func encode(found []Observation) (fit []Observation, content []byte) {
 	for _, one := range found {
-		line, err := json.Marshal(one)
-		if err == nil {
-			content.Write(append(line, '\n'))
+		if line, err := json.Marshal(one); err == nil {
+			fit, content = append(fit, one), append(append(content, line...), '\n')
 		}
 	}
-	return content.Bytes()
+	return fit, content
 }

@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -82,4 +83,25 @@ func TestALineThatACrashCutOffCostsThatLineAlone(t *testing.T) {
 	again, err := observe.Open(folder)
 	require.NoError(t, err)
 	require.Equal(t, some(1), again.Next())
+}
+
+// TestALongDamagedLineHidesNothingBehindIt: a power cut may leave kilobytes of zeros in a file.
+func TestALongDamagedLineHidesNothingBehindIt(t *testing.T) {
+	folder := t.TempDir()
+	content := append(append(make([]byte, 1<<20), '\n'), lines(t, some(2))...)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "waiting.jsonl"), content, 0o600))
+	store, err := observe.Open(folder)
+	require.NoError(t, err)
+	require.Equal(t, some(2), store.Next())
+}
+
+// TestWhatCannotBeSentIsNotKept: with it no call could be written, and all that waits would wait for ever.
+func TestWhatCannotBeSentIsNotKept(t *testing.T) {
+	store, err := observe.Open(t.TempDir())
+	require.NoError(t, err)
+	odd := some(3)
+	odd[0].Value, odd[1].At = math.Inf(1), time.Date(12_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, store.Add(odd))
+	require.Equal(t, odd[2:], store.Next())
+	require.Equal(t, 2, store.Dropped())
 }

@@ -265,7 +265,8 @@ func parseName(name string) (Key, bool) {
 	}
 	flow, flowErr := strconv.Atoi(stem[:first])
 	sequence, sequenceErr := strconv.Atoi(stem[last+1:])
-	return Key{Flow: flow, Point: stem[first+1 : last], Sequence: sequence}, flowErr == nil && sequenceErr == nil
+	key := Key{Flow: flow, Point: stem[first+1 : last], Sequence: sequence}
+	return key, flowErr == nil && sequenceErr == nil && key.fileName() == name
 }
 
 // Held lists the attempts whose chunks wait to be asked for, in the order of their names.

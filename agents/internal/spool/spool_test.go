@@ -303,3 +303,15 @@ func TestChunksThatWereSetAsideStayOnDiskAndAreNotOffered(t *testing.T) {
 	require.NoError(t, s.SetAside("01890a5e", 1), "there is nothing to set aside")
 	require.Empty(t, s.Aside())
 }
+
+// TestAFileThatPutDidNotNameIsNoChunk: it would be offered under a name that it does not have, again and again.
+func TestAFileThatPutDidNotNameIsNoChunk(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "run", "1"), 0o700))
+	for _, name := range []string{"01-sender-2.dlc", "+1-sender-2.dlc", "1-sender-02.dlc"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "run", "1", name), []byte("x"), 0o600))
+	}
+	opened, err := spool.Open(dir, 0)
+	require.NoError(t, err)
+	require.Empty(t, opened.Keys("run", 1))
+}

@@ -267,5 +267,6 @@ func retryAfter(header http.Header) time.Duration {
 	if err != nil || seconds < 0 {
 		return 0
 	}
-	return min(time.Duration(seconds)*time.Second, 10*time.Minute)
+	const longest = 10 * time.Minute
+	return time.Duration(min(seconds, int(longest/time.Second))) * time.Second
 }

@@ -95,6 +95,9 @@ func (o *Outbox) load(number int) {
 	if err == nil {
 		err = json.Unmarshal(content, &l)
 	}
+	if err == nil && (l.RunID == "" || len(l.Body) == 0) {
+		err = errors.New("it holds no event of a run")
+	}
 	if err != nil {
 		o.log.Error("an event file is unreadable and was set aside", "path", o.path(number), "error", err)
 		_ = os.Rename(o.path(number), o.path(number)+".bad")

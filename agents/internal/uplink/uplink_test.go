@@ -335,3 +335,28 @@ func TestAServerOfAnotherVersionIsNamed(t *testing.T) {
 		server.Close()
 	}
 }
+
+// TestAServerThatAsksForYearsIsAskedAgainInMinutes: so many seconds are no duration any more, and gave a pause below zero.
+func TestAServerThatAsksForYearsIsAskedAgainInMinutes(t *testing.T) {
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "9223372037")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	_, err := client.Poll(t.Context(), protocol.PollRequest{})
+	var status *StatusError
+	require.ErrorAs(t, err, &status)
+	require.Equal(t, 10*time.Minute, status.RetryAfter)
+}
+
+// TestAnEventFileWithoutAnEventIsSetAside: the server could take it for no run's, and it was sent again and again.
+func TestAnEventFileWithoutAnEventIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{"{}", `{"run_id": "r", "attempt": 1}`, `{"attempt": 1, "body": {}}`, "null"}
+	for place, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%012d.json", place+1)), []byte(content), 0o600))
+	}
+	require.True(t, openOutbox(t, dir).IsEmpty())
+	bad, err := filepath.Glob(filepath.Join(dir, "*.bad"))
+	require.NoError(t, err)
+	require.Len(t, bad, len(files))
+}

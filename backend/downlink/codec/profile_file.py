@@ -13,7 +13,7 @@ def kept_paths(text: str) -> list[str]:
     """The paths that a profile names as `downlink paths make` keeps them. None in a text that is no profile."""
     try:
         profile = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError, ValueError):  # ValueError: a date that is none
         return []
     return [name for name in _named(profile) if not name.endswith(ENDING)]
 

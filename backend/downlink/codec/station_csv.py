@@ -40,10 +40,10 @@ def parse_station(
     if not lines:
         raise _refusal("The file is empty.")
     delimiter = max(";\t,", key=lines[0].count)
-    rows = csv.reader(lines, delimiter=delimiter)
-    header = [cell.strip() for cell in next(rows)]
+    rows = _rows(lines, delimiter, (first_line or 2) - 2)
+    header = [cell.strip() for cell in next(rows)[1]]
     time_at, quantities = _read_header(header, columns or {})
-    placed = _placed(rows, len(header), (first_line or 2) - 2, delimiter)
+    placed = _placed(rows, len(header), delimiter)
     said = _observations(placed, source, time_at, quantities, zone, is_comma_decimal=delimiter != ",")
     found = _once(said, most)
     if not found and first_line is None:
@@ -51,10 +51,27 @@ def parse_station(
     return found
 
 
-def _placed(rows: Iterator[list[str]], columns: int, before: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Each row that says anything, with its line. before: lines of the file that come before this part."""
-    for row in rows:
-        line = rows.line_num + before  # type: ignore[attr-defined]
+def _rows(lines: Sequence[str], delimiter: str, before: int) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line that ends it. before: lines of the file that come between its header and this part."""
+    rows = csv.reader(lines, delimiter=delimiter)
+    line = 0
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            raise _refusal(
+                f"Line {line + 1}: a cell is longer than {csv.field_size_limit()} characters. "
+                "A quote in it may have none that ends it; remove it."
+            ) from None
+        line = rows.line_num + before
+        yield line, row
+
+
+def _placed(rows: Iterable[tuple[int, list[str]]], columns: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Each row that says anything, with its line."""
+    for line, row in rows:
         if len(row) > columns:
             cause = (
                 "Decimal commas need semicolons between the cells" if delimiter == "," else "Remove what is too much"

@@ -174,7 +174,7 @@ class Provider:
             status, body = within(self._longest_s, lambda: asyncio.run(_ask(self._longest_s, method, url, asked)))
         except (TimeoutError, httpx.HTTPError, httpx.InvalidURL) as error:
             raise _away(type(error).__name__) from error
-        return _object(status, body)
+        return read_answer(status, body)
 
 
 def _untrusted(error: Exception) -> DeniedError:
@@ -211,10 +211,11 @@ async def _bounded(answer: httpx.Response) -> bytes:
     return body
 
 
-def _object(status: int, body: bytes) -> dict[str, Any]:
+def read_answer(status: int, body: bytes) -> dict[str, Any]:
+    """A JSON object. DeniedError for a refusal; UnavailableError for anything else."""
     try:
         said = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if 400 <= status < 500 and isinstance(said, dict) and "error" in said:
         log.warning("provider_refused", error=str(said["error"])[:100])

@@ -33,3 +33,8 @@ def test_the_profiles_of_figure_6_name_their_path() -> None:
 )
 def test_paths_are_found_wherever_a_profile_may_name_one(text: str, names: list[str]) -> None:
     assert kept_paths(text) == names
+
+
+@pytest.mark.parametrize("text", ["path: 2001-99-99", "path: " + "[" * 5_000, "path: \x00"])
+def test_a_text_that_is_no_profile_names_no_path(text: str) -> None:
+    assert kept_paths(text) == []

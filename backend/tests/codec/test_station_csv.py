@@ -109,3 +109,10 @@ def test_an_observation_that_cannot_be_is_refused(change: dict[str, object], why
     check_observation(Observation(**sound), NOON)  # type: ignore[arg-type]
     with pytest.raises(InvalidError, match=why):
         check_observation(Observation(**{**sound, **change}), NOON)  # type: ignore[arg-type]
+
+
+def test_a_quote_that_nothing_ends_is_refused_with_the_line_where_it_begins() -> None:
+    rows = [f"2026-01-02T{hour:02}:{minute:02}Z,1,{'x' * 200}\n" for hour in range(24) for minute in range(60)]
+    text = "time,weather.rain_mm_per_h,note\n" + "".join([*rows[:1], rows[1].replace(",x", ',"x'), *rows[2:]])
+    with pytest.raises(InvalidError, match="Line 3: a cell is longer than"):
+        parse_station(text, "roof")

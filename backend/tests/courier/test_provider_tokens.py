@@ -8,7 +8,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
-from downlink.courier.provider import LEEWAY_S, Client, Provider, _Known
+from downlink.courier.provider import LEEWAY_S, Client, Provider, _Known, read_answer
 from downlink.domain.errors import DeniedError, UnavailableError
 from tests.fixtures.receivers import Answer, WebReceiver
 
@@ -78,3 +78,8 @@ def test_a_sign_in_does_not_wait_for_ever_for_another_ones_call() -> None:
     with provider._lock, pytest.raises(UnavailableError) as caught:
         provider.sign_in_url("state", "nonce", "verifier")
     assert caught.value.code == "provider_away"
+
+
+def test_an_answer_that_is_nested_without_end_is_none() -> None:
+    with pytest.raises(UnavailableError, match="does not answer as it should"):
+        read_answer(200, b"[" * 200_000)

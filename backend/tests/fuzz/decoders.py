@@ -19,17 +19,23 @@ import numpy as np
 import zstandard
 from pydantic import TypeAdapter, ValidationError
 
+from downlink.api.schemas.triggers import CallBody
 from downlink.codec.bundle import split_bundle
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.chunk import ChunkHeader, decode_chunk, encode_chunk, read_header
+from downlink.codec.parquet import columns_to_parquet, parquet_to_columns
 from downlink.codec.path import decode_path
+from downlink.codec.profile_file import kept_paths
+from downlink.codec.station_csv import parse_station
 from downlink.codec.weather_json import parse_reading
 from downlink.constellation.elements import read_elements
+from downlink.courier.provider import read_answer
 from downlink.domain.errors import DownlinkError
 from downlink.domain.point import Point
 from downlink.domain.weather_source import read_source
+from downlink.importers.ack_csv import KERNEL_ALWAYS
 from downlink.importers.files import traces_in
-from downlink.protocol.messages import AnyEvent, JoinRequest, PollRequest
+from downlink.protocol.messages import AnyEvent, JoinRequest, ObservationsRequest, PollRequest
 from tests.constellation.test_parts import as_csv, as_xml, lines, messages
 from tests.fixtures.foreign_files import flent_file, iperf3_file, ndt7_file
 from tests.fixtures.scripted_agent import bundle_line, draw_steady
@@ -37,6 +43,26 @@ from tests.fixtures.scripted_agent import bundle_line, draw_steady
 ROOT = Path(__file__).resolve().parents[3]
 RECORDED = ROOT / "backend" / "tests" / "importers" / "data"
 RUN = "0b5f2a1c-7d4e-4f6a-9b8c-1d2e3f4a5b6c"
+STATION = "time,weather.rain_mm_per_h,weather.gust [m/s]\n2026-01-02T12:00Z,0.2,NA\n2026-01-02 13:10+01:00,1.5e-3,7\n"
+LONG_STATION = "time,weather.rain_mm_per_h,note\n" + "".join(
+    f"2026-01-02T12:{minute:02}Z,1,{'x' * 4_000}\n" for minute in range(40)
+)
+"""Longer than a cell may be, where a quote has none that ends it."""
+GERMAN = "date;weather.rain_mm_per_h;Regen\n02.01.2026 13:00;1,5;x\n20260102 1310;-;y\n"
+"""Of a station whose file says no offset, and whose numbers have decimal commas."""
+ACKS = (
+    b"now_us,bytes_acked,mss,rtt_us,snd_nxt,snd_una,sk_pacing_rate,snd_cwnd\n",
+    b"0,1000,1000,50000,11000,2000,125,10\n250,4000,1000,50200,15000,5000,4294967295,\n",
+)
+KERNEL = (
+    ",".join((*KERNEL_ALWAYS, "each_delv_MB")).encode() + b"\n",
+    b"0,50000,0.01,12000,1448,2147483647,1448\n100,50100,0.01448,24000,2896,2147483647,1448\n",
+)
+OWN = (b"elapsed_us,cwnd_segments,acked_bytes,snd_mss_bytes\n", b"0,10,0,1448\n10000,20,14480,1448\n")
+"""Header and rows of tables: what follows a header that is known is read as numbers."""
+PROVIDER = (
+    b'{"issuer": "https://id.example", "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k"}'
+)
 WEATHER = b'{"now": {"time": "2026-11-25T11:45", "rain": 0.3}, "stations": [{"t": "-1.5", "at": 1795607100}]}'
 SOURCE = read_source(
     "service", "https://weather.example/?a={latitude}&b={longitude}",
@@ -78,6 +104,11 @@ def _with_checksum(inside: bytes) -> bytes:
     return zstandard.compress(line + end + body)
 
 
+def _parquet() -> bytes:
+    t_us = np.arange(40, dtype=np.int64) * 10_000
+    return columns_to_parquet(draw_steady(t_us))
+
+
 def _bundle() -> bytes:
     chunk = _chunk()
     return b"".join(bundle_line((1, "sender", number), chunk) + chunk for number in range(2))
@@ -100,6 +131,21 @@ def _read_all(content: bytes) -> None:
 
 def _golden(prefix: str) -> list[bytes]:
     return [path.read_bytes() for path in sorted((ROOT / "docs" / "protocol").glob(f"{prefix}*.json"))]
+
+
+def _after(header: bytes, rows: bytes) -> bytes:
+    return header + rows
+
+
+def _tables() -> list[Decoder]:
+    """Tables of numbers: mutants of the whole, and of the rows behind a header that is known."""
+    kinds = {"ACK logs": ACKS, "kernel logs of ACKs": KERNEL, "traces as CSV": OWN}
+    whole = Decoder("imported tables", [header + rows for header, rows in kinds.values()], _read_all)
+    rows = [
+        Decoder(f"imported {name}", [rows], _read_all, partial(_after, header))
+        for name, (header, rows) in kinds.items()
+    ]
+    return [whole, *rows]
 
 
 def _texts(*patterns: str) -> list[bytes]:
@@ -145,6 +191,26 @@ def decoders() -> list[Decoder]:
         Decoder("imported archives", [_tar()], _read_all),
         Decoder("imported, packed", [gzip.compress(foreign[0], mtime=0), zstandard.compress(foreign[1])], _read_all),
         Decoder("weather", [WEATHER], partial(parse_reading, source=SOURCE, now=datetime(2026, 11, 26, tzinfo=UTC))),
+        Decoder(
+            "weather stations",
+            [STATION.encode(), LONG_STATION.encode()],
+            partial(_as_text, partial(parse_station, source="roof")),
+        ),
+        Decoder(
+            "weather stations' local times",
+            [GERMAN.encode()],
+            partial(_as_text, partial(parse_station, source="roof", zone="Europe/Madrid")),
+        ),
+        *_tables(),
+        Decoder("traces as Parquet", [_parquet()], parquet_to_columns),
+        Decoder(
+            "link profiles",
+            _texts("agents/internal/emulate/profiles/*.yaml", "docs/examples/profiles/*.yaml"),
+            partial(_as_text, kept_paths),
+        ),
+        Decoder("identity providers", [PROVIDER], partial(read_answer, 200)),
+        Decoder("calls of triggers", [b'{"value": 0.5}'], partial(_message, CallBody)),
+        Decoder("agents' observations", _golden("observations_request"), partial(_message, ObservationsRequest)),
         Decoder("agents joining", _golden("join_request"), partial(_message, JoinRequest)),
         Decoder("agents' polls", _golden("poll_request"), partial(_message, PollRequest)),
         Decoder("agents' events", _golden("event_"), partial(_message, AnyEvent)),

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
 from tests.fuzz.decoders import REFUSALS, Decoder, decoders
 from tests.fuzz.mutating import mutants
@@ -33,19 +34,30 @@ def judge(decoder: Decoder, content: bytes) -> None:
     assert time.process_time() - began < SLOW_S, "a small input holds up everybody"
 
 
-def rounds(decoder: Decoder, number: int) -> None:
+def rounds(decoder: Decoder, drawn: SearchStrategy[bytes], number: int, examples: int) -> None:
     """So many mutants, drawn by a seed."""
 
     @seed(number)
     @settings(
-        max_examples=EXAMPLES, database=None, deadline=None, derandomize=False,
+        max_examples=examples, database=None, deadline=None, derandomize=False,
         phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(mutants(decoder.corpus))
+    @given(drawn)
     def one(content: bytes) -> None:
         judge(decoder, content)
 
     one()
+
+
+def fuzz(decoder: Decoder, drawn: SearchStrategy[bytes], examples: int = EXAMPLES) -> None:
+    """Once, or for as long as FUZZ_S says."""
+    ends, number = time.monotonic() + FUZZ_S, FIRST_SEED
+    while True:
+        rounds(decoder, drawn, number, examples)
+        number += 1
+        if time.monotonic() >= ends:
+            break
+    print(f"{decoder.name}: {examples * (number - FIRST_SEED)} mutants, seeds {FIRST_SEED} to {number - 1}")
 
 
 @pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
@@ -53,10 +65,4 @@ def test_a_decoder_answers_or_refuses(decoder: Decoder) -> None:
     assert decoder.corpus
     for content in decoder.corpus:
         decoder.decode(decoder.wrap(content))
-    ends, number = time.monotonic() + FUZZ_S, FIRST_SEED
-    while True:
-        rounds(decoder, number)
-        number += 1
-        if time.monotonic() >= ends:
-            break
-    print(f"{decoder.name}: {EXAMPLES * (number - FIRST_SEED)} mutants, seeds {FIRST_SEED} to {number - 1}")
+    fuzz(decoder, mutants(decoder.corpus))
