@@ -7,8 +7,10 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -20,6 +22,7 @@ from tests.cli.test_checks import cells
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = DOCS / "intcp" / "study.md"
 ARCHIVES = DOCS / "reproduction" / "archives"
+SVG = "{http://www.w3.org/2000/svg}"
 COLUMNS = (
     "link", "condition", "cycle", "position", "state", "flow", "phase", "goodput_bps", "one_way_delay_ms", "in_order_delay_ms",
     "jitter_ms",
@@ -51,8 +54,75 @@ def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]], link: str 
     (folder / f"{study}.json").write_text(json.dumps(record))
 
 
-def test_the_page_says_what_the_archives_say(tmp_path: Path) -> None:
-    assert write(ARCHIVES, tmp_path / "study.md") == PAGE.read_text()
+def test_the_page_and_its_pictures_say_what_the_archives_say(tmp_path: Path) -> None:
+    page = write(ARCHIVES, tmp_path / "study.md")
+    assert page == PAGE.read_text()
+    drawn = {each.name: each.read_text() for each in (tmp_path / "figures").iterdir()}
+    assert drawn.keys() == {"gains.svg", "buffers.svg"}
+    for name, svg in drawn.items():
+        assert svg == (PAGE.parent / "figures" / name).read_text(), name
+        assert f"](figures/{name})" in page
+
+
+def svg_of(folder: Path, name: str) -> ElementTree.Element:
+    return ElementTree.fromstring((folder / "figures" / name).read_text())  # noqa: S314 - our own picture
+
+
+def dots(svg: ElementTree.Element) -> list[tuple[float, float]]:
+    return [(float(each.get("cx", "")), float(each.get("cy", ""))) for each in svg.iter(f"{SVG}circle")]
+
+
+def words(svg: ElementTree.Element) -> dict[str, float]:
+    return {each.text or "": float(each.get("y", "")) for each in svg.iter(f"{SVG}text")}
+
+
+def test_gains_over_loss_are_ratios_of_pairs_with_the_published_values_as_lines(tmp_path: Path) -> None:
+    def rows(loss: str, cycles: Iterable[int], reno: tuple[float, float, float]) -> Iterable[dict[str, Any]]:
+        for cycle in cycles:
+            for position, (name, values) in enumerate({"INTCP": (16e6, 100, 10), "Reno": reno}.items(), 1):
+                numbers = dict(zip(("goodput_bps", "one_way_delay_ms", "jitter_ms"), values, strict=True))
+                yield {
+                    "link": f"intcp-loss-{loss}", "condition": name, "cycle": cycle, "position": position, **numbers,
+                }  # fmt: skip
+
+    archive(tmp_path, "004-6-low", [*rows("0", (1, 2), (10e6, 100 / 0.58, 10 / 0.47))])
+    archive(tmp_path, "004-6-high", [*rows("1e-2", (1,), (1.6e6, 100, 100))])
+    write(tmp_path, tmp_path / "study.md")
+    svg = svg_of(tmp_path, "gains.svg")
+    names = words(svg)
+    lines = sorted(
+        float(str(each.get("d")).split()[1].partition("L")[0])
+        for each in svg.iter(f"{SVG}path")
+        if each.get("stroke-dasharray")
+    )
+    assert len(lines) == 3
+    drawn = [each for each in dots(svg) if each[1] > 24]  # below the legend
+    assert sorted(top for left, top in drawn if left < 200) == lines, "as published where nothing is lost"
+    assert len(drawn) == 6, "losses that were not measured have no dot"
+    by_loss = {round(top) for left, top in drawn if left > 500}
+    assert {round(names[each] - 4) for each in ("10", "1", "0.1")} == by_loss, "of one run, too"
+    published = sorted(top for text, top in names.items() if text.startswith("published"))
+    assert min(after - before for before, after in pairwise(published)) >= 12, "none covers another"
+
+
+def test_a_buffer_is_a_point_of_what_it_costs_and_buys(tmp_path: Path) -> None:
+    sizes = {0: (10, 100), 8_000_000: (20, 1_400), 24_000_000: (20.1, 1_410)}
+    rows = [
+        {
+            "condition": f"INTCP, buffer_bytes {size}", "cycle": cycle, "position": position,
+            "goodput_bps": mbps * 1e6 + cycle, "one_way_delay_ms": delay_ms + cycle,
+        }
+        for position, (size, (mbps, delay_ms)) in enumerate(sizes.items())
+        for cycle in (1, 2)
+    ]  # fmt: skip
+    archive(tmp_path, "004-buffers", rows)
+    write(tmp_path, tmp_path / "study.md")
+    svg = svg_of(tmp_path, "buffers.svg")
+    small, large, larger = dots(svg)
+    assert small[0] < large[0] < larger[0]
+    assert small[1] > large[1] > larger[1]
+    assert "default" in words(svg)
+    assert "8 MB, 24 MB" in words(svg), "labels that would cover each other are one"
 
 
 def test_runs_that_are_missing_are_said() -> None:
