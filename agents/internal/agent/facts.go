@@ -39,7 +39,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
 			protocol.TransportINTCP: trial.INTCPFacts(c.Policy.RelayBufferBytes),
 		},
-		Offers: trial.Offers(), DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Offers: trial.Offers(), HoldsBudget: true, DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }

@@ -126,6 +126,8 @@ type Host struct {
 	TransportOptions map[TransportKind]map[string]ControlOption `json:"transport_options,omitempty"`
 	// Offers bounds message_bytes and every_ms of an offer; nil: the agent sends as fast as it can alone.
 	Offers map[string]ControlOption `json:"offers,omitempty"`
+	// HoldsBudget: the agent ends a run that has moved what its order's budget allows.
+	HoldsBudget bool `json:"holds_budget,omitempty"`
 	// DataMTU is that of the interface of DataHost; 0: not known.
 	DataMTU          int               `json:"data_mtu,omitempty"`
 	Settings         map[string]string `json:"settings"`

@@ -28,8 +28,25 @@ type Prepare struct {
 	LinkSeed *uint64 `json:"link_seed,omitempty"`
 	// LinkWindow is what part of its path trace an emulated link flies; nil: the server does not say.
 	LinkWindow *LinkWindow `json:"link_window,omitempty"`
-	Flows      []Flow      `json:"flows"`
+	// Budget is what the server's budgets leave this agent for the run; nil: none of them limits it.
+	Budget *Budget `json:"budget,omitempty"`
+	Flows  []Flow  `json:"flows"`
 }
+
+// Budget is the most payload that an agent may send and receive in a run, over all its flows.
+type Budget struct {
+	Bytes int64    `json:"bytes"`
+	Of    BudgetOf `json:"of"`
+}
+
+// BudgetOf says whose budget leaves so much.
+type BudgetOf string
+
+// The budgets that a server keeps.
+const (
+	BudgetOfCampaign BudgetOf = "campaign"
+	BudgetOfLink     BudgetOf = "link"
+)
 
 // LinkWindow is one of several equal shares of a path trace, counted from 0, in which a run of at most LastsS has its place.
 type LinkWindow struct {

@@ -25,10 +25,13 @@ func NewBudget(most int64) *Budget {
 	return &Budget{most: most, why: fmt.Sprintf("this host's policy (max_bytes) allows %d bytes per run", most)}
 }
 
-// NewMonthBudget returns a budget of what a month has left, which may be nothing. limit says what the month allows.
-func NewMonthBudget(left int64, limit string) *Budget {
+// NewRest returns a budget of what a larger one has left, which may be nothing. limit says what that is.
+func NewRest(left int64, limit string) *Budget {
 	return &Budget{most: left, why: fmt.Sprintf("%s, and %d bytes were left for this run", limit, left)}
 }
+
+// Most is what the run may move.
+func (b *Budget) Most() int64 { return b.most }
 
 // Used is what the run has moved so far.
 func (b *Budget) Used() int64 { return b.used.Load() }

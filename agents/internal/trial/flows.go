@@ -113,7 +113,7 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 	}
 	result, err := transfer.Carry(ctx, f.carrier(ports, peer))
 	switch {
-	case errors.Is(context.Cause(ctx), errMonthOver):
+	case errors.Is(context.Cause(ctx), errBudgetOver):
 		return f.overBudget(result), nil
 	case ctx.Err() != nil:
 		return protocol.Outcome{}, context.Cause(ctx)
@@ -125,8 +125,8 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 		return protocol.Outcome{}, err
 	case result.Ended == transfer.EndedAborted:
 		// The context has not ended, so it was the budget. With either ending nobody tries the run again.
-		if f.trial.isOfMonth {
-			f.breakOff(errMonthOver)
+		if f.trial.isRest {
+			f.breakOff(errBudgetOver)
 			return f.overBudget(result), nil
 		}
 		return protocol.Outcome{}, refuse("%s: %s", describe(f.flow), result.Detail)

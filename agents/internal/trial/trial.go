@@ -29,9 +29,9 @@ type Trial struct {
 	// status is told of every change of what the trial is doing.
 	status func(protocol.Status)
 	start  chan *protocol.Go
-	// budget is that of all flows together; the month's where that has less left than a run may move.
+	// budget is that of all flows together. isRest: of the month or of the server, and not the owner's for one run.
 	budget      *transfer.Budget
-	isOfMonth   bool
+	isRest      bool
 	volumeError error
 
 	mu   sync.Mutex

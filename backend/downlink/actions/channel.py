@@ -21,6 +21,7 @@ from downlink.domain.agent import (
     is_free,
     phase_after_restart,
 )
+from downlink.domain.budget import Budget, Ends, read_budget, share_of
 from downlink.domain.campaign import Sampling
 from downlink.domain.live import left_flows, live_flows, shown
 from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
@@ -52,6 +53,7 @@ class OrderFacts:
     data_hosts: dict[str, str] = field(default_factory=dict)
     sampling: Sampling = Sampling.POLLED
     keeps_deliveries: bool = False
+    budget: Budget | None = None
 
 
 def is_noted(agent: Agent, report: AgentReport, detail: str | None) -> bool:
@@ -202,10 +204,18 @@ def _facts(unit: Unit, agent: Agent, order: Order, now: datetime) -> OrderFacts:
             runs.advance(unit, locked[0], now)
     if order.kind is OrderKind.UPLOAD and host:
         host.upload_asked_at, host.upload_orders = now, host.upload_orders + 1
-    flows = [flow for flow in rows.flows_of(unit, run.id) if flow.point_of(agent.name)]
+    of_run = rows.flows_of(unit, run.id)
+    flows = [flow for flow in of_run if flow.point_of(agent.name)]
     addresses = {peer.agent: peer.data_address for peer in rows.hosts_of(unit, run.id)}
     data_hosts, asked = _data_hosts(unit, addresses), _recording(unit, run)
-    return OrderFacts(order, run.attempt, reason, run, host, flows, addresses, data_hosts, *asked)
+    budget = _budget_of(run, of_run, agent.name)
+    return OrderFacts(order, run.attempt, reason, run, host, flows, addresses, data_hosts, *asked, budget)
+
+
+def _budget_of(run: Run, flows: Sequence[RunFlow], agent: str) -> Budget | None:
+    budget = read_budget(run.budget)
+    ends = [Ends(flow.sender, flow.receiver, flow.content or flow.flow) for flow in flows]
+    return share_of(budget, ends, agent) if budget else None
 
 
 def _recording(unit: Unit, run: Run) -> tuple[Sampling, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -15,6 +15,7 @@ from downlink.actions import folders, notices, paths, runs, sweep_parts, weather
 from downlink.actions import retention as keeping
 from downlink.actions import triggers as firing
 from downlink.actions.campaign_states import complete_campaign
+from downlink.domain.budget import read_budget
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import UnavailableError
 from downlink.domain.line import Contender, decide_line
@@ -181,13 +182,10 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
     cycle_ends = planned.earlier_cycle_ends(
         unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
-    limited = [id_ for id_, spec in specs.items() if spec.limits.bytes is not None]
-    used, under_way = rows.used_bytes(unit, limited), planned.sizes_under_way(unit, limited)
-    known = links.domain_links(unit, names | {link for _, link, _ in under_way})
+    limited = {id_: spec for id_, spec in specs.items() if spec.limits.bytes is not None}
+    used, opened, beside = rows.used_bytes(unit, limited), *_reserved(unit, limited)
+    known = links.domain_links(unit, names)
     allowances = links.allowances(unit, names, now)
-    opened: dict[UUID, int] = defaultdict(int)
-    for campaign_id, link, condition in under_way:
-        opened[campaign_id] += _most_bytes(specs[campaign_id], known.get(link), condition)
     zones = links.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
     since = heartbeats.find_watched_since(unit, now)
 
@@ -202,7 +200,8 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
             last_end_at=last_ends.get(link),
             earlier_cycles_end_at=cycle_ends.get(head.id),
             used_bytes=used.get(campaign_id, 0),
-            open_bytes=opened[campaign_id],
+            open_bytes=opened.get(campaign_id, 0),
+            beside=beside.get(campaign_id, {}),
             allowance=allowances.get(link),
             openings=spec.timetable.openings(zones.get(link)),
         )
@@ -211,6 +210,27 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
         return Contender(campaign_id, run, spec, state, share)
 
     return [contender(head) for head in heads]
+
+
+def _reserved(
+    unit: Unit, limited: Mapping[UUID, Campaign]
+) -> tuple[Mapping[UUID, int], Mapping[UUID, Mapping[str, int]]]:
+    """Of campaigns with a limit: what their runs under way may still carry, and what one on each other link may take."""
+    under_way = planned.runs_under_way(unit, limited)
+    waiting = planned.waiting_queues(unit, [(id_, link) for id_, spec in limited.items() for link in spec.links])
+    known = links.domain_links(unit, {link for spec in limited.values() for link in spec.links})
+    opened: dict[UUID, int] = defaultdict(int)
+    for each in under_way:
+        budget = read_budget(each.budget)
+        most = budget.bytes if budget else _most_bytes(limited[each.campaign_id], known.get(each.link), each.condition)
+        opened[each.campaign_id] += max(0, most - each.carried_bytes)
+    held = {(each.campaign_id, each.link) for each in under_way}
+    beside: dict[UUID, dict[str, int]] = defaultdict(dict)
+    for campaign_id, link in waiting:
+        if (campaign_id, link) not in held and (there := known.get(link)):
+            conditions = limited[campaign_id].conditions
+            beside[campaign_id][link] = max(run_bytes(condition, there) for condition in conditions)
+    return opened, beside
 
 
 def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
@@ -227,6 +247,8 @@ def _start(unit: Unit, leased: Mapping[UUID, tuple[Contender, Lease]], now: date
         if is_taken:
             runs.set_state(unit, run, RunState.LEASED, now)
             run.wake_at = now
+            budget = leased[run.id][1].budget
+            run.budget = asdict(budget) if budget else None
             line.note_share(unit, (run.campaign_id, run.link), leased[run.id][0].share)
     if not is_taken:
         log.error("leases_refused", runs=[str(run_id) for run_id in leased])

@@ -22,8 +22,8 @@ _BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
     ("receiver", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
     ("sender", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
     ("receiver", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
-    ("sender", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
-    ("receiver", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
+    ("sender", "over_budget"): (Reason.OVER_BUDGET, "what was left for the run is used up"),
+    ("receiver", "over_budget"): (Reason.OVER_BUDGET, "what was left for the run is used up"),
     ("receiver", "content_wrong"): (Reason.CONTENT_WRONG, "a byte was not the content's"),
     ("receiver", "refused"): (Reason.RELAY_REFUSED, "the neighbour upstream refused the flow"),
     # Of a relay whose neighbour has gone, the neighbour says why.
@@ -31,7 +31,7 @@ _BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
     ("relay", "refused"): (Reason.RELAY_REFUSED, "the neighbour upstream refused the flow"),
     ("relay", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
     ("relay", "aborted"): (Reason.INTERNAL, "the agent stopped relaying"),
-    ("relay", "over_budget"): (Reason.OVER_BUDGET, "its host's volume of the month is used up"),
+    ("relay", "over_budget"): (Reason.OVER_BUDGET, "what was left for the run is used up"),
 }
 
 

@@ -24,6 +24,7 @@ from downlink.protocol.messages import (
     PrepareOrder,
     ProbeTransport,
     Role,
+    RunBudget,
     Sampling,
     SplitTransport,
     TcpTransport,
@@ -68,6 +69,7 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         settings=host.settings_asked,
         link_seed=run.link_seed,
         link_window=LinkWindow.model_validate(run.link_window) if run.link_window else None,
+        budget=RunBudget(bytes=facts.budget.bytes, of=facts.budget.of.value) if facts.budget else None,
         sampling=Sampling(
             mode=facts.sampling.value,
             sender_ms=SENDER_MS,

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from downlink.domain.budget import DOES_NOT_HOLD
 from downlink.domain.campaign import RECEIVER_MS, SENDER_MS, Campaign, Condition, FlowPlan, Sampling
 from downlink.domain.conflict import Conflict
 from downlink.domain.link import Link
@@ -102,6 +103,7 @@ def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, 
             continue
         for key, conflict in (
             *_part_refused(use, host),
+            *_budget_unheld(campaign, use, host),
             *_settings_refused(use, host),
             *_disk_short(campaign, use, host),
         ):
@@ -115,6 +117,13 @@ def _part_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
     if roles is not None and part not in roles:
         message = f"{use.agent} may not be a {part}; add the role to its configuration and restart it."
         yield f"role {part}", Conflict("role_refused", message, True, place="links")
+
+
+def _budget_unheld(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
+    is_limited = campaign.limits.bytes is not None
+    if not host.facts.get("holds_budget") and (is_limited or use.link.allowance_bytes is not None):
+        message = f"{use.agent} {DOES_NOT_HOLD}"
+        yield "budget", Conflict("budget_unheld", message, True, place="limits.bytes" if is_limited else "links")
 
 
 def _what_helps(name: str) -> str:

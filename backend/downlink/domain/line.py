@@ -81,15 +81,17 @@ def decide_line(contenders: Sequence[Contender], held: Mapping[str, bool], now: 
     """Whose turn it is. The sequence's own order decides between equals."""
     taken = dict(held)
     turns: list[tuple[int, Turn]] = []
-    opened: dict[UUID, int] = defaultdict(int)
+    opened: dict[UUID, dict[str, int]] = defaultdict(dict)
     for place in _order(contenders, held, now):
         each = contenders[place]
-        open_bytes = each.state.open_bytes + opened[each.campaign_id]
-        state = replace(each.state, held=dict(taken), open_bytes=open_bytes)
+        begun = opened[each.campaign_id]
+        open_bytes = each.state.open_bytes + sum(begun.values())
+        beside = {link: most for link, most in each.state.beside.items() if link not in begun}
+        state = replace(each.state, held=dict(taken), open_bytes=open_bytes, beside=beside)
         turn = decide_turn(each.run, each.campaign, state, now)
         wanted = _kept_for(each, held, now)
         if isinstance(turn, Lease):
-            opened[each.campaign_id] += each.run.most_bytes
+            begun[each.run.link] = turn.budget.bytes if turn.budget else each.run.most_bytes
             wanted = turn.claims
         for claim in wanted:
             taken[claim.resource] = taken.get(claim.resource, False) or claim.is_exclusive

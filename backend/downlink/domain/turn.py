@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from downlink.domain.agent import AgentStatus, Pause, is_free, is_online
 from downlink.domain.allowance import Allowance
+from downlink.domain.budget import DOES_NOT_HOLD, Budget, budget_of
 from downlink.domain.campaign import Campaign
 from downlink.domain.next_step import Wait
 from downlink.domain.opening import Openings
@@ -48,13 +49,14 @@ class PlannedTurn:
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """host: the boot id."""
+    """host: the boot id. holds_budget: it ends a run that has moved what its order's budget allows."""
 
     host: str
     status: AgentStatus
     last_seen_at: datetime | None
     detail: str | None
     pause: Pause | None = None
+    holds_budget: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,9 @@ class LinkState:
 
     agents: those that exist and are not revoked. last_end_at: when a run last gave the link back; earlier_cycles_end_at: the
     last one of this campaign's earlier cycles, needed where the campaign pauses between cycles. used_bytes: what the campaign
-    has carried, needed where it is limited; open_bytes: what its runs under way may add. allowance: the
-    link's, where it has one. watched_since: domain/watch.py. openings: when the campaign may run on this link,
+    has carried, needed where it is limited; open_bytes: what its runs under way may add; beside: by link what a run of it is
+    expected to take there, where one could start meanwhile. allowance: the link's, where it has one.
+    watched_since: domain/watch.py. openings: when the campaign may run on this link,
     None for always.
     """
 
@@ -76,15 +79,17 @@ class LinkState:
     earlier_cycles_end_at: datetime | None = None
     used_bytes: int = 0
     open_bytes: int = 0
+    beside: Mapping[str, int] = field(default_factory=dict)
     allowance: Allowance | None = None
     openings: Openings | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Start now, with these claims."""
+    """Start now, with these claims. budget: what it may carry; None where nothing limits it."""
 
     claims: tuple[Claim, ...]
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +113,17 @@ def decide_turn(run: PlannedTurn, campaign: Campaign, link: LinkState, now: date
         return miss
     starts_at = starts_from if link.openings is None else link.openings.next_fit(starts_from, run.expected_s)
     if starts_at is None or (campaign.timetable.every_s and starts_at > latest):
-        return _closed(run, link, now)
+        return _closed(run, campaign, link, now)
     if now < starts_at:
         return Wait(starts_at)
     claims = _claims(run, link.agents)
-    if not _waits_for_others(run, campaign, link) and _is_startable(run, claims, link, now):
-        return Lease(claims)
+    budget = _budget(run, campaign, link)
+    if (
+        not _waits_for_others(run, campaign, link)
+        and _is_startable(run, claims, link, now)
+        and not (budget and _without_budget(run, link))
+    ):
+        return Lease(claims, budget)
     return Wait(min(now + LOOK_AGAIN, latest))
 
 
@@ -122,7 +132,7 @@ def _too_late(run: PlannedTurn, campaign: Campaign, link: LinkState, latest: dat
         return Miss(Reason.OVER_BUDGET, detail)
     if now <= latest:
         return None
-    return Miss(Reason.INTERNAL, SERVER_AWAY) if link.watched_since > latest else _obstacle(run, link, now)
+    return Miss(Reason.INTERNAL, SERVER_AWAY) if link.watched_since > latest else _obstacle(run, campaign, link, now)
 
 
 def _over_budget(run: PlannedTurn, campaign: Campaign, link: LinkState) -> str | None:
@@ -143,6 +153,18 @@ def _waits_for_others(run: PlannedTurn, campaign: Campaign, link: LinkState) -> 
     """Whether it fits only if the campaign's runs under way take less than they may."""
     limit = campaign.limits.bytes
     return limit is not None and link.used_bytes + link.open_bytes + run.most_bytes > limit
+
+
+def _budget(run: PlannedTurn, campaign: Campaign, link: LinkState) -> Budget | None:
+    limit, allowance = campaign.limits.bytes, link.allowance
+    left = None if limit is None else limit - link.used_bytes - link.open_bytes
+    beside = [expected for name, expected in link.beside.items() if name != run.link]
+    return budget_of(run.most_bytes, left, beside, allowance.left_bytes if allowance else None)
+
+
+def _without_budget(run: PlannedTurn, link: LinkState) -> list[str]:
+    """Agents that would go on when what is left for the run is used up."""
+    return [name for name in run.agents if name in link.agents and not link.agents[name].holds_budget]
 
 
 def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:
@@ -192,26 +214,30 @@ def _latest(run: PlannedTurn, campaign: Campaign, link: LinkState, moment: datet
     return max(each for each in moments if each) + PATIENCE
 
 
-def _obstacle(run: PlannedTurn, link: LinkState, now: datetime) -> Miss:
+def _obstacle(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Miss:
     """What kept a run from starting in time, in a sentence."""
-    return _hindrance(run, link, now) or Miss(
+    return _hindrance(run, campaign, link, now) or Miss(
         Reason.HOST_BUSY, "Its hosts were in other runs until its time had passed."
     )
 
 
-def _hindrance(run: PlannedTurn, link: LinkState, now: datetime) -> Miss | None:
+def _hindrance(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Miss | None:
     """What is in its way still."""
     if LINK + run.link in link.held:
         return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had passed.")
     states = [_state_of(name, link.agents.get(name), now) for name in run.agents]
     away = " ".join(state for state in states if state)
-    return Miss(Reason.AGENT_LOST, away) if away else None
+    if away:
+        return Miss(Reason.AGENT_LOST, away)
+    if _budget(run, campaign, link) and (old := _without_budget(run, link)):
+        return Miss(Reason.OVER_BUDGET, " ".join(f"{name} {DOES_NOT_HOLD}" for name in old))
+    return None
 
 
-def _closed(run: PlannedTurn, link: LinkState, now: datetime) -> Miss:
+def _closed(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Miss:
     """Its time has come, but not all of it would lie within the opening hours."""
     hours = f"{'; '.join(map(str, link.openings.hours))}, {link.openings.zone}" if link.openings else ""
-    hindrance = _hindrance(run, link, now)
+    hindrance = _hindrance(run, campaign, link, now)
     why = f" {hindrance.detail}" if hindrance else ""
     return Miss(Reason.OUTSIDE_HOURS, f"It would not have ended within the opening hours any more ({hours}).{why}")
 

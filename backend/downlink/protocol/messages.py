@@ -139,6 +139,9 @@ class Host(BaseModel):
         default=None,
         description="Bounds of message_bytes and every_ms where the agent sends messages at a fixed rate; null: it does not",
     )
+    holds_budget: Annotated[bool, Field(exclude_if=lambda holds: not holds)] = Field(
+        default=False, description="The agent ends a run that has moved what its order's budget allows"
+    )
     data_mtu: Annotated[int | None, Field(ge=0, le=2**31, exclude_if=lambda mtu: mtu is None)] = Field(
         default=None, description="Largest IP packet of the interface of data_host, in bytes; null: not said"
     )
@@ -306,6 +309,13 @@ class LinkWindow(Message):
     lasts_s: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+class RunBudget(BaseModel):
+    """The most payload that the agent may send and receive in the run, and whose budget leaves so much."""
+
+    bytes: Count
+    of: Literal["campaign", "link"]
+
+
 class PrepareOrder(Message):
     kind: Literal["prepare"] = "prepare"
     run_id: UUID
@@ -318,6 +328,7 @@ class PrepareOrder(Message):
     sampling: Sampling
     link_seed: Annotated[LinkSeed | None, Field(exclude_if=lambda seed: seed is None)] = None
     link_window: Annotated[LinkWindow | None, Field(exclude_if=lambda window: window is None)] = None
+    budget: Annotated[RunBudget | None, Field(exclude_if=lambda budget: budget is None)] = None
     flows: list[FlowOrder]
 
 

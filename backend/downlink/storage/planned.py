@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import false, func, insert, select, text
 
 from downlink.domain.agent import AgentStatus, Pause
 from downlink.domain.run import ACTIVE, RunState
 from downlink.domain.turn import AgentView, PlannedTurn
-from downlink.storage.tables import Agent, Campaign, Run, RunHost, Wake
+from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost, Wake
+from downlink.storage.tables.base import Json
 from downlink.storage.unit import Unit
 
 Queue = tuple[UUID, str]
@@ -151,11 +152,34 @@ def take_heads(unit: Unit, queues: Collection[Queue], most: int) -> list[Head]:
     return [head for head in found if head.queue not in left]
 
 
-def sizes_under_way(unit: Unit, campaign_ids: Collection[UUID]) -> list[tuple[UUID, str, str]]:
-    """(campaign, link, condition) of each run of these campaigns that may still carry something."""
-    query = select(Run.campaign_id, Run.link, Run.condition)
+class UnderWay(NamedTuple):
+    """A run that may still carry something. carried_bytes: what its agents have reported already."""
+
+    campaign_id: UUID
+    link: str
+    condition: str
+    budget: Json | None
+    carried_bytes: int
+
+
+def runs_under_way(unit: Unit, campaign_ids: Collection[UUID]) -> list[UnderWay]:
+    """Those of these campaigns that have begun and not given their links back."""
+    carried = select(func.coalesce(func.sum(RunFlow.carried_bytes), 0)).where(RunFlow.run_id == Run.id)
+    query = select(Run.campaign_id, Run.link, Run.condition, Run.budget, carried.scalar_subquery())
     held = (Run.campaign_id.in_(campaign_ids), Run.state.in_(sorted(ACTIVE)), Run.released_at.is_(None))
-    return [(campaign_id, link, name) for campaign_id, link, name in unit.session.execute(query.where(*held))]
+    return [UnderWay(*row) for row in unit.session.execute(query.where(*held))]
+
+
+_WAITING_QUEUES = text("""
+    SELECT id, link FROM unnest(CAST(:campaigns AS uuid[]), CAST(:links AS text[])) AS queue(id, link)
+    WHERE EXISTS (SELECT FROM runs WHERE campaign_id = queue.id AND runs.link = queue.link AND state = 'planned')
+""")
+
+
+def waiting_queues(unit: Unit, queues: Collection[Queue]) -> list[Queue]:
+    """Those in which a run is planned."""
+    values = {"campaigns": [campaign_id for campaign_id, _ in queues], "links": [link for _, link in queues]}
+    return [(id_, link) for id_, link in unit.session.execute(_WAITING_QUEUES, values)] if queues else []
 
 
 class PlannedDue(NamedTuple):
@@ -192,10 +216,12 @@ def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
     """Those of the named agents that exist and are not revoked."""
     said = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
     pause = (Agent.paused_by, Agent.paused_until, Agent.pause_why)
-    found = unit.session.execute(select(*said, *pause).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
+    holds_budget = func.coalesce(Agent.host["holds_budget"].as_boolean(), false())
+    columns = (*said, *pause, holds_budget)
+    found = unit.session.execute(select(*columns).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
     return {
-        name: AgentView(host, AgentStatus(status), seen_at, detail, Pause.of(by, until, why))
-        for name, host, status, seen_at, detail, by, until, why in found
+        name: AgentView(host, AgentStatus(status), seen_at, detail, Pause.of(by, until, why), is_holding)
+        for name, host, status, seen_at, detail, by, until, why, is_holding in found
     }
 
 

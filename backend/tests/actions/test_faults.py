@@ -12,7 +12,7 @@ from downlink.actions import runs
 from downlink.domain.run import Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage.tables import Event
-from tests.fixtures.lab import Lab
+from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
 RUN_BYTES = 90_000_000
@@ -273,6 +273,89 @@ def test_a_campaign_stops_when_its_data_volume_is_used_up(lab: Lab) -> None:
     client, server = pair(lab)
     runs = lab.drive(lab.launch(limits={"bytes": RUN_BYTES}), [client, server])
     assert [(run["state"], run["reason"]) for run in runs] == [("complete", None), ("missed", "over_budget")]
+
+
+def _asked(lab: Lab, *agents: ScriptedAgent) -> dict[str, Any]:
+    """The budgets of the orders that these agents get now, by agent."""
+    lab.tick()
+    for agent in agents:
+        agent.act()
+    return {agent.name: (agent.run or {}).get("budget") for agent in agents}
+
+
+def test_what_a_campaigns_limit_leaves_goes_with_the_order_and_is_shared_by_its_links(lab: Lab) -> None:
+    ends = [lab.join(name) for name in ("client", "server", "client-2", "server-2")]
+    lab.link()
+    lab.link("leo", "client-2", ("server-2",))
+    limit = 5 * RUN_BYTES
+    campaign = lab.launch(**ONE, links=["geo", "leo"], limits={"bytes": limit})
+    asked = _asked(lab, *ends)
+    assert asked["client"] == asked["server"]
+    assert asked["client-2"] == asked["server-2"]
+    assert asked["client"] == {"bytes": RUN_BYTES + 3 * RUN_BYTES // 2, "of": "campaign"}
+    assert asked["client"]["bytes"] + asked["client-2"]["bytes"] == limit
+    runs = lab.drive(campaign, ends)
+    assert [run["state"] for run in runs] == ["complete", "complete"]
+
+
+def test_what_is_left_of_a_limit_or_an_allowance_goes_with_each_order(lab: Lab) -> None:
+    client, server = lab.join("client"), lab.join("server")
+    link = lab.link()
+    campaign = lab.launch(**ONE, limits={"bytes": 4 * RUN_BYTES})
+    assert _asked(lab, client, server)["client"] == {"bytes": 4 * RUN_BYTES, "of": "campaign"}
+    lab.drive(campaign, [client, server])
+    lab.call("PATCH", f"/links/{link['id']}", {"allowance_bytes": 3 * RUN_BYTES})
+    carried = lab.call("GET", "/links")["items"][0]["month"]["used_bytes"]
+    assert carried > 0
+    campaign = lab.launch(**ONE, limits={"bytes": 4 * RUN_BYTES})
+    assert _asked(lab, client, server)["server"] == {"bytes": 3 * RUN_BYTES - carried, "of": "link"}
+    lab.drive(campaign, [client, server])
+
+
+def test_a_run_without_budgets_says_nothing_of_any(lab: Lab) -> None:
+    client, server = pair(lab)
+    lab.launch(**ONE)
+    lab.tick()
+    assert "budget" not in (client.act() or {})
+    assert server.act() is not None
+
+
+def test_a_transfer_that_ends_at_its_budget_fails_the_run_whoever_says_first_that_it_broke_off(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE, limits={"bytes": 2 * RUN_BYTES})
+    client.ends_with, server.ends_with = "peer_closed", "over_budget"
+    server.finds = {"detail": "the campaign has a limit (limits.bytes), and 9 bytes were left for this run"}
+    until(lab, campaign, [client, server], "running")
+    client.act()
+    server.act()
+    for agent in (client, server):
+        agent._finish()  # both have ended when the first of them says so
+    (run,) = lab.drive(campaign, [client, server])
+    assert (run["state"], run["reason"], run["attempt"]) == ("failed", "over_budget", 1)
+    assert run["detail"] == (
+        "server, flow 1: what was left for the run is used up "
+        "(the campaign has a limit (limits.bytes), and 9 bytes were left for this run)."
+    )
+
+
+def test_an_agent_of_before_gets_no_run_with_a_budget_until_it_is_updated(lab: Lab) -> None:
+    client, server = pair(lab)
+    limited = {**CAMPAIGN, **ONE, "limits": {"bytes": 2 * RUN_BYTES}}
+    campaign = lab.launch(**limited)
+    del server.host["holds_budget"]
+    server.forget()
+    server.act()
+    for _ in range(3):
+        lab.turn([client, server])
+    assert lab.runs(campaign)[0]["state"] == "planned"
+    conflicts = lab.call("POST", "/campaigns/preview", {"campaign": limited})["conflicts"]
+    assert "budget_unheld" in [conflict["code"] for conflict in conflicts if conflict["is_blocking"]]
+    server.host["holds_budget"] = True
+    server.forget()
+    server.act()
+    lab.wait(31)
+    (run,) = lab.drive(campaign, [client, server])
+    assert run["state"] == "complete"
 
 
 def test_a_link_carries_no_more_than_its_allowance_a_month(lab: Lab) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -100,6 +101,16 @@ def test_a_host_that_says_nothing_is_not_judged() -> None:
 def test_a_part_that_an_agent_does_not_take_prevents_the_launch() -> None:
     assert refused(campaign(), client=host(roles=["sender"])) == [("role_refused", True, "links")]
     assert refused(campaign(), server_2=host(roles=["receiver"])) == []  # no flow comes from it
+
+
+def test_an_agent_that_holds_no_budget_prevents_a_launch_that_needs_it() -> None:
+    limited = campaign(limits={"bytes": 10**12})
+    assert refused(limited, client=host()) == [("budget_unheld", True, "limits.bytes")]
+    assert refused(limited, client=host(holds_budget=True)) == []
+    metered = replace(GEO, allowance_bytes=10**12)
+    found = list(find_refused(campaign(), [metered], {"client": host(), "server-1": host(holds_budget=True)}))
+    assert [(each.code, each.place) for each in found] == [("budget_unheld", "links")]
+    assert found[0].message.startswith("client does not end a transfer at a budget: install the agent")
 
 
 @pytest.mark.parametrize(("missing", "level"), [(0, Level.OK), (1, Level.BAD)])

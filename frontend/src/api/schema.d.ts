@@ -5821,6 +5821,12 @@ export interface components {
                 [key: string]: components["schemas"]["ControlOption"];
             } | null;
             /**
+             * Holds Budget
+             * @description The agent ends a run that has moved what its order's budget allows
+             * @default false
+             */
+            holds_budget: boolean;
+            /**
              * Data Mtu
              * @description Largest IP packet of the interface of data_host, in bytes; null: not said
              */
@@ -7641,6 +7647,7 @@ export interface components {
             /** Link Seed */
             link_seed?: number | null;
             link_window?: components["schemas"]["LinkWindow"] | null;
+            budget?: components["schemas"]["RunBudget"] | null;
             /** Flows */
             flows: components["schemas"]["FlowOrder"][];
         };
@@ -8367,6 +8374,19 @@ export interface components {
             link_seed: number | null;
             /** @description Null where no agent sits beside an emulated link */
             link_log: components["schemas"]["LinkLog"] | null;
+        };
+        /**
+         * RunBudget
+         * @description The most payload that the agent may send and receive in the run, and whose budget leaves so much.
+         */
+        RunBudget: {
+            /** Bytes */
+            bytes: number;
+            /**
+             * Of
+             * @enum {string}
+             */
+            of: "campaign" | "link";
         };
         /** RunCounts */
         RunCounts: {

@@ -67,6 +67,7 @@ class Run(Table):
     traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
     trigger: what started it, of a campaign with a trigger: {name, at, value, unit, source} (domain/trigger.py).
     checks: its numbers held against what its campaign expects (domain/expectation.py); None where that was not done.
+    budget: what it may carry, settled at its start: {bytes, of} (domain/budget.py); None where nothing limits it.
     hop_secret: what the keys of hops are derived from; None where nothing passes relays, and once the run is over.
     """
 
@@ -103,6 +104,7 @@ class Run(Table):
     import_source: Mapped[Json | None]
     link_seed: Mapped[int | None]
     link_window: Mapped[Json | None]
+    budget: Mapped[Json | None]
     hop_secret: Mapped[str | None]
     trigger: Mapped[Json | None]
     checks: Mapped[list[Json] | None]
