@@ -187,7 +187,8 @@ def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Resume; what is still planned moves by the length of the pause, or as far as it must where it follows a clock."""
     found = rows.find_campaign(unit, campaign_id)
-    # Runs before their campaign: everyone locks in this order.
+    # Runs before their campaign, and runs by their ids: everyone locks in this order.
+    run_rows.lock_unfinished(unit, campaign_id)
     if rows.campaign_of(found).timetable.is_clocked:
         _move_planned(unit, found, now)
     else:
