@@ -105,14 +105,14 @@ def bootstrap_interval(values: ArrayLike, seed: int, resamples: int = RESAMPLES)
         n = int(pattern.sum())
         if n > 1:
             alike = (is_there == pattern[:, None]).all(axis=0)
-            means = _resample_weights(n, seed, resamples) @ columns[np.ix_(pattern, alike)]
+            means = resample_weights(n, seed, resamples) @ columns[np.ix_(pattern, alike)]
             bounds[:, alike] = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     low, high = bounds.reshape(2, *data.shape[1:])
     return low, high
 
 
 @lru_cache(maxsize=4)
-def _resample_weights(n: int, seed: int, resamples: int) -> Floats:
+def resample_weights(n: int, seed: int, resamples: int) -> Floats:
     """How often each of n values is drawn in each resample, over n: (resamples, n)."""
     weights: Floats = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) / n
     weights.flags.writeable = False

@@ -16,12 +16,14 @@ from downlink.analysis.exits.outcomes import share
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
 from downlink.analysis.lead import lead_end_s
+from downlink.analysis.pooled import Counted, counted, counted_bins, pooled_quantile
 from downlink.analysis.report import OBJECT_TIMES, THROUGHPUT, FlowRecord, Group, Report
+from downlink.analysis.sketch import Sketch
 from downlink.analysis.survival import EventTimes, event_times
 from downlink.domain.metric import LEADS, LINKED, LOST, METRICS, NAMED, OBJECTS, QUANTITIES, SHARED, STEADY_TIMES
 from downlink.domain.reproduction import PublishedValue, Side
 
-Statistic = Literal["mean", "median", "share", "ratio", "difference"]
+Statistic = Literal["mean", "median", "share", "ratio", "difference", "quantile"]
 Reading = Literal["not_run", "too_few", "inside", "near", "outside"]
 OBJECT_KINDS = dict(zip(OBJECTS, OBJECT_TIMES, strict=True))
 CAN_BE_NEGATIVE = frozenset({"hr_s"})
@@ -32,11 +34,14 @@ Values = Mapping[str, tuple[int, float]]
 
 @dataclass(frozen=True)
 class Material:
-    """A campaign's numbers. slow_starts: of (run, flow), by metric, seconds, per cent, or 1 and 0 for success."""
+    """A campaign's numbers. slow_starts: of (run, flow), by metric, seconds, per cent, or 1 and 0 for success. sketches: of (run,
+    flow), by metric, of its delays. seed: of the bootstrap."""
 
     report: Report
     records: Sequence[FlowRecord]
     slow_starts: Mapping[tuple[str, int], Mapping[str, float | None]]
+    sketches: Mapping[tuple[str, int], Mapping[str, Sketch]]
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Reproduced:
 
 
 _OWN = ("statistic", "unit", "estimate", "low", "high", "n", "not_within", "reading", "equivalence_p")
-_ASKED = ("name", "metric", "phase", "object_mb", "link", "than_link", "tolerance", "source", "why")
+_ASKED = ("name", "metric", "phase", "object_mb", "link", "than_link", "share", "tolerance", "source", "why")
 
 
 def _side(side: Side | None) -> dict[str, Any] | None:
@@ -137,8 +142,15 @@ def _reading(value: PublishedValue, found: _Found) -> Reading:
 def _find(value: PublishedValue, material: Material, link: str) -> _Found:
     if value.over and value.than_link:
         return _multiple(value, value.over, material, (link, value.than_link))
+    if value.share is not None:
+        return _quantile(value, value.share, material, link)
     if value.metric in LEADS:
         return _lead(value, _groups(material, link, value.side.condition))
+    return _of_runs(value, material, link)
+
+
+def _of_runs(value: PublishedValue, material: Material, link: str) -> _Found:
+    """Of a value that each run has, or each pair of them."""
     own = _values(value, value.side, material, link)
     if value.over or value.minus:
         other = _values(value, value.over or value.minus or value.side, material, link)
@@ -164,6 +176,21 @@ def _share(numbers: Floats) -> _Found:
     found = share(int(present.sum()), len(present))
     low, high = (math.nan if each is None else 100 * each for each in (found.low, found.high))
     return _Found("share", 100 * found.value, low, high, found.n)
+
+
+def _quantile(value: PublishedValue, share: float, material: Material, link: str) -> _Found:
+    """Over all values of all runs, with whole runs drawn anew for its interval."""
+    runs = [_counted(value.metric, each, material) for each in _flows(value.side, material, link)]
+    factor = NAMED[value.metric].shown_factor
+    found = pooled_quantile([run for run in runs if run is not None and len(run.values)], share, material.seed)
+    return _Found("quantile", found.value * factor, found.low * factor, found.high * factor, found.n)
+
+
+def _counted(metric: str, record: FlowRecord, material: Material) -> Counted | None:
+    if metric in QUANTITIES:
+        return counted(record.series[QUANTITIES.index(metric)])
+    sketch = material.sketches.get((record.run, record.flow), {}).get(metric)
+    return None if sketch is None else counted_bins(sketch)
 
 
 def _event_time(value: PublishedValue, material: Material, link: str) -> _Found:
@@ -251,11 +278,7 @@ def _values(value: PublishedValue, side: Side, material: Material, link: str) ->
     if value.metric in (*LINKED, *LOST):
         return _of_link(value, side, material, link)
     if value.metric in OBJECT_KINDS or value.metric not in (*METRICS, *STEADY_TIMES):
-        flows = [
-            each
-            for each in material.records
-            if (each.link, each.condition, each.flow) == (link, side.condition, side.flow)
-        ]
+        flows = _flows(side, material, link)
         return {each.run: (each.cycle, _of_record(value, each, material)) for each in flows}
     for group in _groups(material, link, side.condition):
         if group.flow == side.flow:
@@ -265,6 +288,11 @@ def _values(value: PublishedValue, side: Side, material: Material, link: str) ->
                 run: (cycle, float(number)) for run, cycle, number in zip(group.runs, group.cycles, column, strict=True)
             }
     return {}
+
+
+def _flows(side: Side, material: Material, link: str) -> list[FlowRecord]:
+    whose = (link, side.condition, side.flow)
+    return [each for each in material.records if (each.link, each.condition, each.flow) == whose]
 
 
 def _of_link(value: PublishedValue, side: Side, material: Material, link: str) -> Values:

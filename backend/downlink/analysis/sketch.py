@@ -71,6 +71,10 @@ def quantiles(of: Sketch, shares: Sequence[float]) -> Floats:
         return np.full(len(shares), np.nan)
     reached = np.cumsum(of.counts)
     wanted = np.maximum(np.asarray(shares) * reached[-1], 1)
-    places = of.first + np.searchsorted(reached, wanted - 1e-9 * reached[-1])
-    middles: Floats = np.where(places == 0, 0.0, LEAST_MS * GROWTH ** places.astype(float) * _MIDDLE)
-    return middles
+    return middles(of.first + np.searchsorted(reached, wanted - 1e-9 * reached[-1]))
+
+
+def middles(places: Counts) -> Floats:
+    """The value in ms that each bin stands for."""
+    found: Floats = np.where(places == 0, 0.0, LEAST_MS * GROWTH ** places.astype(float) * _MIDDLE)
+    return found

@@ -14,6 +14,8 @@ from typing import Any
 from downlink.cli.client import Client
 from downlink.domain.errors import DownlinkError, InvalidError, NotFoundError, UnavailableError
 
+REPRODUCED = {"varied", "ratios", "delays", "jitter", "rates"}
+"""Kinds in which published values are drawn."""
 SCRIPT = "/figures.js"
 MEMORY_BYTES = 512_000_000
 TIME_S = 60
@@ -55,7 +57,7 @@ def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str
         "day": client.get(f"{path}/day", **place) if kind == "day" else None,
         "delays": client.get(f"{path}/delays") if kind in {"delays", "jitter"} else None,
         "rates": client.get(f"{path}/rates") if kind == "rates" else None,
-        "reproduction": client.get(f"{path}/reproduction") if kind in {"varied", "ratios"} else None,
+        "reproduction": client.get(f"{path}/reproduction") if kind in REPRODUCED else None,
         "links": client.items("/links"),
     }
 

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from downlink.analysis.fairness import jain_index
-from downlink.analysis.intervals import Intervals, mean_intervals, ratio_intervals
+from downlink.analysis.intervals import Intervals
 from downlink.cli.files import make_folder, write_text
+from downlink.cli.intcp_goals import Goal, goals_5a, goals_5b, goals_5c, goals_7, goals_several, goals_table
+from downlink.cli.intcp_numbers import (
+    ALL_ON,
+    DELAY,
+    GOODPUT,
+    IN_ORDER,
+    JITTER,
+    NOTHING,
+    OFFERED,
+    RECEIVERS,
+    STEADY,
+    UNICAST,
+    Quantity,
+    Values,
+    jain_found,
+    mean_found,
+    mean_of_flows,
+    ratio_found,
+    shown,
+    values_of,
+)
 from downlink.cli.intcp_pictures import Point, Series, Span, ratios_picture, trade_picture
 from downlink.cli.output import say
-from downlink.cli.published import number
-from downlink.cli.study_rows import Row, by_cycle, conditions_of, made_text, read_record, read_rows, table
+from downlink.cli.published import READINGS, ours_text, published_text
+from downlink.cli.study_rows import Row, conditions_of, made_text, read_record, read_reproduction, read_rows, table
 from downlink.domain.errors import InvalidError
 
-NOTHING = "-"
-ALL_ON = "INTCP"
-UNICAST = "INTCP-uni"
-RECEIVERS = (1, 2, 4, 8, 12)
 Tables = Callable[[Sequence[Row]], Sequence[str]]
 FIGURES = "figures"
 """Folder of the page's pictures, beside it."""
-Values = Mapping[int, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A column of metrics.csv, and how it is shown."""
-
-    title: str
-    column: str
-    factor: float = 1.0
-    phase: str = "overall"
-
-
-GOODPUT = Quantity("Goodput, Mb/s", "goodput_bps", 1e-6)
-DELAY = Quantity("One-way delay, ms", "one_way_delay_ms")
-IN_ORDER = Quantity("Delay in order, ms", "in_order_delay_ms")
-JITTER = Quantity("Jitter, ms", "jitter_ms")
-OFFERED = Quantity("Bytes", "offered_bytes")
-STEADY = Quantity("Goodput from 10 to 50 s, Mb/s", "goodput_bps", 1e-6, "steady")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +55,14 @@ class Picture:
 @dataclass(frozen=True, slots=True)
 class Section:
     """A heading. studies: names of campaign files without their ending, all of which must have been run. text: what the tables say.
-    sources: the archives' tables that they are made of. picture: of the same rows."""
+    sources: the archives' tables that they are made of. goals: what is expected of the archives. picture: of the same rows."""
 
     title: str
     studies: Sequence[str]
     text: str
     tables: Tables
     sources: Sequence[str] = ("metrics.csv",)
+    goals: Callable[[Path], Iterable[Goal]] | None = None
     picture: Picture | None = None
 
 
@@ -96,11 +94,26 @@ def _written(archives: Path, section: Section) -> tuple[str, Mapping[str, str]]:
     )
     rows = [row for study in section.studies for name in section.sources for row in read_rows(archives, study, name)]
     said = f"{section.text}\n\n" if section.text else ""
-    text = f"\n## {section.title}\n\n{origins}\n{said}" + "\n".join(section.tables(rows))
+    tables = [*section.tables(rows), *_published_shares(archives, section.studies)]
+    if section.goals:
+        tables.append(goals_table(list(section.goals(archives))))
+    text = f"\n## {section.title}\n\n{origins}\n{said}" + "\n".join(tables)
     if section.picture is None or not rows:
         return text, {}
-    shown = section.picture
-    return f"{text}\n{shown.words}\n\n![{shown.alternative}]({FIGURES}/{shown.file})\n", {shown.file: shown.draw(rows)}
+    drawn = section.picture
+    return f"{text}\n{drawn.words}\n\n![{drawn.alternative}]({FIGURES}/{drawn.file})\n", {drawn.file: drawn.draw(rows)}
+
+
+def _published_shares(archives: Path, studies: Sequence[str]) -> list[str]:
+    """What the paper says of distributions, beside ours; nothing where it says nothing."""
+    rows = [row for study in studies for row in read_reproduction(archives, study).values() if row.get("share")]
+    lines = [(row["name"], published_text(row), ours_text(row), READINGS[row["reading"]]) for row in rows]
+    head = ("Of the distribution", "published", "ours, 95 % interval", "holds")
+    return (
+        ["Published of the distributions; whole runs are drawn for the interval:\n\n" + table(head, lines)]
+        if lines
+        else []
+    )
 
 
 def _over_links(x: str, links: Mapping[str, str], quantities: Sequence[Quantity], rows: Sequence[Row]) -> list[str]:
@@ -113,24 +126,12 @@ def _over_links(x: str, links: Mapping[str, str], quantities: Sequence[Quantity]
     return made
 
 
-def _values(rows: Sequence[Row], condition: str, quantity: Quantity, flow: int | None = 1) -> dict[int, float]:
-    return by_cycle(rows, quantity.phase, condition, flow, quantity.column)
-
-
 def _cell(rows: Sequence[Row], condition: str, quantity: Quantity) -> str:
-    return _mean(_values(rows, condition, quantity), quantity)
+    return _mean(values_of(rows, condition, quantity), quantity)
 
 
 def _mean(values: Mapping[int, float], quantity: Quantity) -> str:
-    return _shown(mean_intervals([value * quantity.factor for value in values.values()], least=0), len(values))
-
-
-def _shown(found: Intervals, n: int) -> str:
-    """Mean and interval; of one run its value alone."""
-    if n == 0:
-        return NOTHING
-    mean, low, high = (float(each) for each in (found.mean, found.low, found.high))
-    return number(mean) if n == 1 else f"{number(mean)} ({number(low)} to {number(high)})"
+    return shown(mean_found(values, quantity.factor))
 
 
 def _parts(rows: Sequence[Row]) -> list[str]:
@@ -149,7 +150,7 @@ def _beside(rows: Sequence[Row], words: str, ratio: Callable[[Values, Values], s
     lines = []
     for name in conditions_of(rows):
         over = [
-            NOTHING if name == ALL_ON else ratio(_values(rows, name, each), _values(rows, ALL_ON, each))
+            NOTHING if name == ALL_ON else ratio(values_of(rows, name, each), values_of(rows, ALL_ON, each))
             for each in quantities
         ]
         lines.append((name, *(_cell(rows, name, each) for each in quantities), *over))
@@ -165,13 +166,7 @@ def _buffers(rows: Sequence[Row]) -> list[str]:
 
 
 def _ratio(own: Values, base: Values) -> str:
-    return _shown(*_pairs(own, base))
-
-
-def _pairs(own: Values, base: Values) -> tuple[Intervals, int]:
-    """The ratio of the cycles that both have, and how many these are."""
-    cycles = sorted(own.keys() & base.keys())
-    return ratio_intervals([own[cycle] for cycle in cycles], [base[cycle] for cycle in cycles]), len(cycles)
+    return shown(ratio_found(own, base))
 
 
 GAINS = (  # of the abstract: 60 % more throughput, 42 % less delay, 53 % less jitter
@@ -185,32 +180,32 @@ def _gains(links: Mapping[str, str], rows: Sequence[Row]) -> str:
     """What INTCP is to Reno at each loss: all three gains of the abstract."""
     over = [[row for row in rows if row["link"] == link] for link in links]
     series = [
-        Series(title, colour, published, [_span(*_pairs(*_both(own, quantity))) for own in over])
+        Series(title, colour, published, [_span(ratio_found(*_both(own, quantity))) for own in over])
         for quantity, title, published, colour in GAINS
     ]
     return ratios_picture("INTCP over Reno, by loss of each hop", "Loss of each hop", list(links.values()), series)
 
 
 def _both(rows: Sequence[Row], quantity: Quantity) -> tuple[Values, Values]:
-    return _values(rows, ALL_ON, quantity), _values(rows, "Reno", quantity)
+    return values_of(rows, ALL_ON, quantity), values_of(rows, "Reno", quantity)
 
 
-def _span(found: Intervals, n: int) -> Span | None:
-    return Span(float(found.mean), float(found.low), float(found.high)) if n else None
+def _span(found: Intervals) -> Span | None:
+    return Span(float(found.mean), float(found.low), float(found.high)) if found.n else None
 
 
 def _trade(rows: Sequence[Row]) -> str:
     """Goodput against delay, a point for each buffer."""
     made = []
     for name in conditions_of(rows):
-        spans = [_mean_span(_values(rows, name, each), each) for each in (DELAY, GOODPUT)]
+        spans = [_mean_span(values_of(rows, name, each), each) for each in (DELAY, GOODPUT)]
         if spans[0] and spans[1]:
             made.append(Point(_buffer_text(int(name.rpartition(" ")[2])), spans[0], spans[1]))
     return trade_picture("What a buffer buys, against its delay", DELAY.title, GOODPUT.title, made)
 
 
 def _mean_span(values: Values, quantity: Quantity) -> Span | None:
-    return _span(mean_intervals([value * quantity.factor for value in values.values()], least=0), len(values))
+    return _span(mean_found(values, quantity.factor))
 
 
 def _buffer_text(size: int) -> str:
@@ -222,9 +217,9 @@ def _receivers(rows: Sequence[Row]) -> list[str]:
     lines = []
     for n in RECEIVERS:
         name, without = (f"{each}, receivers {n}" for each in (ALL_ON, UNICAST))
-        own, other = (_mean_of_flows(rows, each, n) for each in (name, without))
+        own, other = (mean_of_flows(rows, each, n) for each in (name, without))
         last = [_cell(rows, each, GOODPUT) for each in (name, without)]
-        sent, sent_to_one = (_values(rows, f"{ALL_ON}, receivers {each}", OFFERED, None) for each in (n, 1))
+        sent, sent_to_one = (values_of(rows, f"{ALL_ON}, receivers {each}", OFFERED, None) for each in (n, 1))
         rates = (_mean(own, GOODPUT), last[0], _mean(other, GOODPUT), last[1])
         lines.append((str(n), *rates, _ratio(own, other), _ratio(sent, sent_to_one)))
     head = (
@@ -239,21 +234,14 @@ def _receivers(rows: Sequence[Row]) -> list[str]:
     return ["Goodput in Mb/s, mean of all receivers and of the last one on the way:\n\n" + table(head, lines)]
 
 
-def _mean_of_flows(rows: Sequence[Row], condition: str, flows: int) -> dict[int, float]:
-    """Of the cycles of which all flows have a value."""
-    each = [_values(rows, condition, GOODPUT, flow) for flow in range(1, flows + 1)]
-    return {cycle: sum(own[cycle] for own in each) / flows for cycle in set.intersection(*map(set, each))}
-
-
 def _several(rows: Sequence[Row]) -> list[str]:
     """Each flow's rate once all run steadily, and how fair that is."""
     lines = []
     for name in conditions_of(rows):
         flows = sorted({int(row["flow"]) for row in rows if row["condition"] == name})
-        rates = [_values(rows, name, STEADY, flow) for flow in flows]
+        rates = [values_of(rows, name, STEADY, flow) for flow in flows]
         cycles = sorted(set.intersection(*(set(each) for each in rates)))
-        indices = [float(jain_index([each[cycle] for each in rates])) for cycle in cycles]
-        fair = _shown(mean_intervals(indices, least=1 / len(flows), most=1), len(cycles))
+        fair = shown(jain_found(rates))
         sums = {cycle: sum(each[cycle] for each in rates) for cycle in cycles}
         lines.append((name, ", ".join(_mean(each, STEADY) for each in rates), _mean(sums, STEADY), fair))
     return [table(("", "Goodput of each flow, Mb/s", "together, Mb/s", "Jain's index"), lines)]
@@ -287,18 +275,21 @@ def _sections() -> tuple[Section, ...]:
             ("004-5a",),
             _FIGURE_5A,
             partial(_over_links, "time between switches", switch, (GOODPUT, STEADY)),
+            goals=goals_5a,
         ),
         Section(
             "Figure 5(b): a hop that is down for a part of every 20 s",
             ("004-5b",),
             _FIGURE_5B,
             partial(_over_links, "time down", down, (GOODPUT, STEADY)),
+            goals=goals_5b,
         ),
         Section(
             "Figure 5(c): messages over a hop that loses 5 %",
             ("004-5c",),
             _FIGURE_5C,
             partial(_over_links, "the hop's RTT", hop, (DELAY, IN_ORDER, JITTER)),
+            goals=goals_5c,
         ),
         Section(
             "Figure 6: New York to Beijing",
@@ -319,9 +310,10 @@ def _sections() -> tuple[Section, ...]:
             _FIGURE_7,
             _receivers,
             sources=("metrics.csv", "link.csv"),
+            goals=goals_7,
         ),
         Section("What each mechanism earns", ("004-parts",), _PARTS, _parts),
-        Section("Several flows on one hop", ("004-several",), _SEVERAL, _several),
+        Section("Several flows on one hop", ("004-several",), _SEVERAL, _several, goals=goals_several),
         Section(
             "What a buffer buys",
             ("004-buffers",),
@@ -356,7 +348,8 @@ _FIGURE_5C = (
     "that loses is short (by 32 to 43 % at 20 ms, by a quarter at 50 ms), and behind Hybla from 200 ms on. Split Reno collects at "
     "each end of a hop and repairs there: it has the least delay in order from 100 ms on. INTCP sends each unit as it comes.\n\n"
     "The hop repairs all that it loses: in the 15 runs it lost 10,018 packets, and no consumer had to ask for one again. One timer of a "
-    "consumer ran out, at 300 ms, and asked for what was not offered yet. Five messages came twice.\n\n"
+    "consumer ran out, at 300 ms, and asked for what was not offered yet, which the last line below counts in that run. Five messages "
+    "came twice.\n\n"
     "Of all messages of a condition 90 % were there in order within 35 to 72 ms with INTCP at 20 ms (Reno 36 to 162, Hybla 35 to "
     "126), 51 to 135 at 50 ms (51 to 216, 51 to 188), 76 to 266 at 100 ms (76 to 335, 76 to 264), 126 to 540 at 200 ms (131 to 573, "
     "126 to 524) and 251 to 836 at 300 ms (196 to 1,873, 177 to 772). INTCP's band is the narrowest of the three at 20 and 50 ms, "

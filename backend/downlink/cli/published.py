@@ -19,7 +19,7 @@ NOTHING = "-"
 
 
 def published_text(value: Row) -> str:
-    """What was published: `8 s`, `0.8 to 1.2 s`, `at least 0.97`."""
+    """What was published: `8 s`, `0.8 to 1.2 s`, `at least 0.97`, `180 ms at 80 %`."""
     least, most = value["least"], value["most"]
     if least == most:
         text = number(least)
@@ -27,7 +27,8 @@ def published_text(value: Row) -> str:
         text = f"at most {number(most)}" if least is None else f"at least {number(least)}"
     else:
         text = f"{number(least)} to {number(most)}"
-    return f"{text} {value['unit']}".strip()
+    share = f" at {100 * value['share']:g} %" if value.get("share") else ""
+    return f"{text} {value['unit']}".strip() + share
 
 
 def ours_text(value: Row) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,17 +13,13 @@ from downlink.cli.files import make_folder, write_text
 from downlink.cli.output import note, say
 from downlink.cli.published import NOTHING, READINGS, ours_text, published_text, why_text
 from downlink.cli.reproduction_picture import picture
-from downlink.cli.study_rows import commit_text, made_text, table
+from downlink.cli.study_rows import Published, commit_text, made_text, read_record, read_reproduction, table
 from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.metric import NAMED
 from downlink.domain.reproduction import PublishedFigure, PublishedValue
 
-TABLE = "reproduction.csv"
-NUMBERS = ("least", "most", "tolerance", "estimate", "low", "high", "equivalence_p")
-COUNTS = ("n", "not_within")
-Row = dict[str, Any]
 STUDY = re.compile(r"(\d{3})-")
 HEAD = "| value | published | ours, 95 % interval | holds | why |\n|---|---|---|---|---|\n"
 
@@ -37,7 +30,7 @@ class Study:
 
     file: Path
     campaign: Campaign
-    rows: Mapping[tuple[str, str, str], Row]
+    rows: Published
     record: Mapping[str, Any]
 
     @property
@@ -67,9 +60,8 @@ def read_study(file: Path, archives: Path) -> Study:
     """InvalidError where the campaign file or its tables cannot be read."""
     try:
         campaign = parse_campaign(file.read_text())
-        tables, record = archives / f"{file.stem}-tables.zip", archives / f"{file.stem}.json"
-        rows = _rows(tables.read_bytes()) if tables.exists() else {}
-        return Study(file, campaign, rows, json.loads(record.read_text()) if record.exists() else {})
+        rows = read_reproduction(archives, file.stem)
+        return Study(file, campaign, rows, read_record(archives, file.stem))
     except InvalidError as error:
         raise InvalidError(error.code, f"{file}: {error.message}", error.details) from error
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -100,7 +92,7 @@ _INTRODUCTION = (
 )
 
 
-def _row(study: Study, figure: PublishedFigure, value: PublishedValue) -> Row:
+def _row(study: Study, figure: PublishedFigure, value: PublishedValue) -> dict[str, Any]:
     """As the API has it: numbers of the archive; what was published and why ours is off as the campaign file has it now."""
     ends = {
         name: each if abs(each) < float("inf") else None
@@ -109,10 +101,17 @@ def _row(study: Study, figure: PublishedFigure, value: PublishedValue) -> Row:
     unit = "" if value.over else NAMED[value.metric].shown_unit
     empty = {"n": 0, "reading": "not_run", "unit": unit, "estimate": None, "low": None, "high": None, **ends}
     found = study.rows.get((figure.paper, figure.figure, value.name), empty)
-    return {**found, "name": value.name, "why": value.why, "source": value.source, "tolerance": value.tolerance}
+    own = {
+        "name": value.name,
+        "why": value.why,
+        "source": value.source,
+        "tolerance": value.tolerance,
+        "share": value.share,
+    }
+    return {**found, **own}
 
 
-def _line(row: Row) -> str:
+def _line(row: Mapping[str, Any]) -> str:
     tolerance = "" if row["tolerance"] is None else f" ± {row['tolerance']:g}"
     source = f" ({row['source']})" if row["source"] else ""
     cells = (
@@ -175,18 +174,6 @@ def _made(study: Study) -> list[str]:
         study.file.name, f"{said['n']} of {said['full_n']}", str(said.get("runs", {}).get("complete", NOTHING)), again or "none", late,
         str(said.get("ended_at", NOTHING))[:10], commit_text(said), f"`{study.command}`",
     ]  # fmt: skip
-
-
-def _rows(content: bytes) -> dict[tuple[str, str, str], Row]:
-    with zipfile.ZipFile(io.BytesIO(content)) as tables:
-        names = [name for name in tables.namelist() if Path(name).name == TABLE]
-        lines = csv.DictReader(io.StringIO(tables.read(names[0]).decode())) if names else []
-        return {(line["paper"], line["figure"], line["name"]): _typed(line) for line in lines}
-
-
-def _typed(line: Mapping[str, str]) -> Row:
-    numbers = {name: float(line[name]) if line[name] else None for name in NUMBERS}
-    return {**line, **numbers, **{name: int(line[name]) if line[name] else None for name in COUNTS}}
 
 
 def _slug(text: str) -> str:

@@ -11,12 +11,31 @@ from pathlib import Path
 from typing import Any
 
 Row = Mapping[str, str]
+Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""Paper, figure and name to a line of reproduction.csv with its numbers."""
+TABLE = "reproduction.csv"
+NUMBERS = ("share", "least", "most", "tolerance", "estimate", "low", "high", "equivalence_p")
+COUNTS = ("n", "not_within")
 
 
 def read_rows(archives: Path, study: str, name: str) -> list[dict[str, str]]:
     """OSError, KeyError or BadZipFile where there is no such table."""
     with zipfile.ZipFile(archives / f"{study}-tables.zip") as tables:
         return list(csv.DictReader(io.StringIO(tables.read(name).decode())))
+
+
+def read_reproduction(archives: Path, study: str) -> Published:
+    """Empty before the campaign was run, and where it reproduces nothing."""
+    try:
+        lines = read_rows(archives, study, TABLE)
+    except (FileNotFoundError, KeyError):
+        return {}
+    return {(line["paper"], line["figure"], line["name"]): _typed(line) for line in lines}
+
+
+def _typed(line: Mapping[str, str]) -> dict[str, Any]:
+    numbers = {name: float(line[name]) if line.get(name) else None for name in NUMBERS}
+    return {**line, **numbers, **{name: int(line[name]) if line[name] else None for name in COUNTS}}
 
 
 def read_record(archives: Path, study: str) -> dict[str, Any]:

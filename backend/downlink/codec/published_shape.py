@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, WINDOW_NAME, Name, Part, at
+from downlink.domain.blockdelay import DISTRIBUTED
 from downlink.domain.metric import LEADS, LINKED, LOST, METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
 from downlink.domain.reproduction import PublishedFigure, PublishedValue, Side
 
@@ -55,6 +56,10 @@ class ValuePart(Part):
         default=None,
         description="Of a ratio over a condition: as a multiple of the same ratio over this link, cycle by cycle",
     )
+    share: Annotated[float, Field(strict=True, ge=0.001, le=0.999)] | None = Field(
+        default=None,
+        description="Of a delay, jitter or rate: the value is what this share of all its values do not exceed",
+    )
     published: Number | None = Field(default=None, description="The number, in the unit that pages show")
     least: Number | None = Field(default=None, description="Instead of a number: the lower end of a range, or a bound")
     most: Number | None = Field(default=None, description="Instead of a number: the upper end of a range, or a bound")
@@ -81,7 +86,17 @@ class ValuePart(Part):
         if (self.object_mb is None) == (self.metric in OBJECTS):
             needed = "is required with an object time" if self.object_mb is None else "goes with object times alone"
             raise at("object_mb", f"{needed}.")
+        if self.share is not None:
+            self._is_of_a_distribution()
         return self
+
+    def _is_of_a_distribution(self) -> None:
+        if self.metric not in DISTRIBUTED:
+            raise at("share", f"goes with {', '.join(DISTRIBUTED)} alone, not with {self.metric!r}.")
+        if self.phase != "overall":
+            raise at("phase", "must be overall where share is given: distributions are of whole runs.")
+        if self.over or self.minus:
+            raise at("share", "does not go with over and minus: it is of one flow's own values.")
 
     def to_domain(self) -> PublishedValue:
         ends = (self.least, self.most) if self.published is None else (self.published, self.published)
@@ -97,6 +112,7 @@ class ValuePart(Part):
             object_mb=self.object_mb,
             link=self.link,
             than_link=self.than_link,
+            share=self.share,
             tolerance=self.tolerance,
             source=self.source,
             why=self.why,

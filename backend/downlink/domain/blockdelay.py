@@ -12,6 +12,10 @@ DELAYS = (ONE_WAY, IN_ORDER)
 """Those that need both clocks."""
 PHASE_METRICS = {"one_way_delay_ms": ONE_WAY, "in_order_delay_ms": IN_ORDER, "jitter_ms": JITTER}
 """Metrics of a phase that are made of a flow's delivery table."""
+RATES = ("throughput_bps", "goodput_bps")
+"""Metrics whose single seconds have a distribution."""
+DISTRIBUTED = (*PHASE_METRICS, *RATES)
+"""Metrics of which a campaign has the distribution over all blocks, pairs of seconds or seconds of its runs."""
 
 
 class Why(StrEnum):

@@ -22,9 +22,10 @@ class PublishedValue:
 
     name: the same in every campaign that reproduces it. side: whose number; over, minus: another flow, pair by pair (of a run, or
     of a cycle where conditions differ), for ratios and differences. than_link: the ratio is given as a multiple of the same over
-    that link. least, most: what was published, in the shown unit of the metric, equal for one number, infinite where open.
-    tolerance: how far ours may be off, in the same unit; None: nobody says. source: where in the paper it is. why: the cause, found
-    by experiment, where ours is off.
+    that link. share: the value is what this share of all blocks, pairs of seconds or seconds of the runs do not exceed. least,
+    most: what was published, in the shown unit of the metric, equal for one number, infinite where open. tolerance: how far ours
+    may be off, in the same unit; None: nobody says. source: where in the paper it is. why: the cause, found by experiment, where
+    ours is off.
     """
 
     name: str
@@ -38,6 +39,7 @@ class PublishedValue:
     object_mb: int | None = None
     link: str | None = None
     than_link: str | None = None
+    share: float | None = None
     tolerance: float | None = None
     source: str = ""
     why: str = ""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from downlink.analysis.binning import Floats
 from downlink.analysis.rates import RateSeconds, rate_seconds
+from downlink.domain.blockdelay import RATES
 from downlink.domain.metric import QUANTITIES
 from downlink.storage import judged
 from downlink.storage.tables import StoredSeries
@@ -15,8 +16,6 @@ from downlink.storage.unit import Unit
 from downlink.views.delays import SHARES
 from downlink.views.flows import Flows, Group, complete_flows, run_ids
 from downlink.views.material import Made, no_bins, values_of
-
-RATES = ("throughput_bps", "goodput_bps")
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from downlink.analysis.reproduction import Material, reproduce
+from downlink.analysis.sketch import Sketch
+from downlink.codec.sketches import unpack_counts
+from downlink.domain.blockdelay import PHASE_METRICS
 from downlink.domain.campaign import Campaign as Spec
 from downlink.storage import campaigns, judged
-from downlink.storage.tables import Campaign, Exit, SlowStart
+from downlink.storage.tables import Campaign, Exit, FlowDelay, SlowStart
 from downlink.storage.unit import Unit
 from downlink.views import material
 from downlink.views.flows import complete_flows, run_ids
@@ -50,7 +54,9 @@ def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | N
     if not spec.reproduces:
         return CampaignReproduction(*head, 0, [])
     report, records = made or material.report_and_records(unit, campaign)
-    found = Material(report, records, _slow_starts(unit, campaign))
+    found = Material(
+        report, records, _slow_starts(unit, campaign), _sketches(unit, campaign, spec), spec.timetable.seed
+    )
     runs = len({each.run for each in records})
     return CampaignReproduction(*head, runs, _figures(spec, found))
 
@@ -67,6 +73,18 @@ def _figures(spec: Spec, found: Material) -> list[FigureShown]:
         )
         for figure in spec.reproduces
     ]
+
+
+def _sketches(unit: Unit, campaign: Campaign, spec: Spec) -> Mapping[tuple[str, int], Mapping[str, Sketch]]:
+    """Of the delays of which a share is published; read where there is one."""
+    asked = {value.metric for figure in spec.reproduces for value in figure.values if value.share is not None}
+    metrics = {kind: metric for metric, kind in PHASE_METRICS.items() if metric in asked}
+    found: dict[tuple[str, int], dict[str, Sketch]] = defaultdict(dict)
+    if metrics:
+        for row in judged.rows(unit, FlowDelay, run_ids(complete_flows(unit, [campaign.id]))):
+            if row.kind in metrics and row.sketch is not None:
+                found[str(row.run_id), row.flow][metrics[row.kind]] = Sketch(*unpack_counts(row.sketch))
+    return found
 
 
 def _slow_starts(unit: Unit, campaign: Campaign) -> KEY:

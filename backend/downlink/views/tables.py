@@ -64,7 +64,7 @@ WEIGHED = (
     "cycles_for_test", "level_p", "ks_distance", "shape_p", "detectable_difference", "cycles_needed", "cycles_missing",
 )  # fmt: skip
 EVENT_TIMES = ("median", "low", "high", "n", "not_within", "within_s")
-WHOSE = ("name", "metric", "unit", "phase", "link", "condition", "flow", "object_mb", "than_link")
+WHOSE = ("name", "metric", "unit", "phase", "link", "condition", "flow", "object_mb", "than_link", "share")
 HELD = (
     "least", "most", "tolerance", "statistic", "estimate", "low", "high", "n", "not_within", "reading", "equivalence_p", "source", "why",
 )  # fmt: skip

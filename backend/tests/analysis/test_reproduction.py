@@ -11,6 +11,7 @@ from scipy import stats
 from downlink.analysis.lead import lead_end_s
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.reproduction import Material, Reproduced, reproduce
+from downlink.analysis.sketch import Sketch, pool, quantiles, sketch
 from downlink.domain.campaign import Phases, Window
 from downlink.domain.metric import METRICS, QUANTITIES
 from downlink.domain.reproduction import PublishedValue, Side
@@ -45,6 +46,7 @@ PAIRS = [record("pair", cycle, rate, flow) for flow, rates in ((1, ON), (2, OFF)
 def reproduced(
     records: list[FlowRecord] | None = None,
     slow_starts: dict[tuple[str, int], dict[str, float | None]] | None = None,
+    sketches: dict[tuple[str, int], dict[str, Sketch]] | None = None,
     **asked: Any,
 ) -> Reproduced:
     flows = [*SINGLES, *PAIRS] if records is None else records
@@ -57,7 +59,7 @@ def reproduced(
         seed=1,
     )
     own = {"name": "x", "metric": "throughput_bps", "side": Side("on"), "least": 10.5, "most": 10.5, **asked}
-    return reproduce(PublishedValue(**own), Material(report, flows, slow_starts or {}), "geo")
+    return reproduce(PublishedValue(**own), Material(report, flows, slow_starts or {}, sketches or {}, 1), "geo")
 
 
 def test_a_mean_has_student_s_interval_on_a_logarithmic_scale_in_the_shown_unit() -> None:
@@ -209,3 +211,50 @@ def test_headroom_may_be_negative() -> None:
     found = reproduced(slow_starts=slow_starts, metric="hr_s", least=5.7, most=5.7)
     interval = stats.ttest_1samp([-1, 2, 0.5, -2], 0).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_a_share_of_a_rate_is_the_quantile_of_all_seconds_and_its_interval_draws_whole_runs() -> None:
+    """Every second of a run is alike here, so that the runs' rates are all there is to draw from."""
+    flows = [record("on", cycle, rate, series=seconds(rate)) for cycle, rate in enumerate(range(1, 21))]
+    found = reproduced(flows, share=0.8, least=16, most=16)
+    assert (found.statistic, found.unit, found.n, found.estimate) == ("quantile", "Mb/s", 20, 16)
+    draws = np.sort(np.random.default_rng(7).integers(1, 21, (20_000, 20)), axis=1)[:, 15]
+    assert (found.low, found.high) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=1)
+    assert (found.reading, found.equivalence_p) == ("inside", None)
+    low = found.low or 0
+    assert reproduced(flows, share=0.8, least=-np.inf, most=low).reading == "inside"
+    assert reproduced(flows, share=0.8, least=-np.inf, most=low - 0.1).reading == "outside"
+
+
+def test_longer_runs_count_for_more_in_a_share_and_unknown_seconds_for_nothing() -> None:
+    short, long = seconds(10, bins=2), seconds(20, bins=6)
+    long[0, -1] = np.nan
+    flows = [record("on", 0, 10, series=short), record("on", 1, 20, series=long)]
+    assert reproduced(flows, share=0.28, least=10, most=10).estimate == 10
+    assert reproduced(flows, share=0.3, least=20, most=20).estimate == 20, "two of seven seconds are at 10"
+
+
+def test_a_share_of_a_delay_is_that_of_the_pooled_blocks() -> None:
+    draw = np.random.default_rng(3)
+    flows = [record("on", cycle, 1) for cycle in range(6)]
+    own = [sketch(draw.gamma(3, 40 + 5 * cycle, 500), np.ones(500, np.int64)) for cycle in range(6)]
+    sketches = {(f"on-{cycle}", 1): {"one_way_delay_ms": each} for cycle, each in enumerate(own)}
+    for share in (0.05, 0.5, 0.8, 0.99):
+        found = reproduced(flows, sketches=sketches, metric="one_way_delay_ms", share=share, least=0, most=180)
+        assert found.estimate == pytest.approx(quantiles(pool(own), [share])[0], rel=1e-12)
+        assert (found.unit, found.n) == ("ms", 6)
+        assert (found.low or 0) < (found.estimate or 0) < (found.high or 0)
+    assert reproduced(flows, metric="one_way_delay_ms", share=0.8).reading == "not_run", "no run kept a table"
+    alone = reproduced(flows[:1], sketches=sketches, metric="one_way_delay_ms", share=0.8, least=1, most=2)
+    assert (alone.reading, alone.low, alone.n) == ("too_few", None, 1)
+
+
+def test_the_same_seed_draws_the_same_runs() -> None:
+    flows = [record("on", cycle, rate, series=seconds(rate)) for cycle, rate in enumerate(ON)]
+    assert reproduced(flows, share=0.5) == reproduced(flows, share=0.5)
+
+
+def seconds(mbps: float, bins: int = BINS) -> Any:
+    series = np.full((len(QUANTITIES), bins), np.nan)
+    series[0] = mbps * 1e6
+    return series

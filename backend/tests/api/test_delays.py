@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from downlink.cli.delays import csv_bytes, print_delays
+from downlink.cli.published import published_text
 from downlink.domain.blockdelay import KINDS
 from downlink.views.delays import campaign_delays
 from tests.actions.test_faults import pair
@@ -134,3 +135,23 @@ def test_the_command_prints_a_line_for_each_kind_and_what_was_left_out(
     lines = list(csv.DictReader(io.StringIO(csv_bytes(found).decode())))
     assert [line["delay"] for line in lines] == ["jitter"] * 101 + ["in_order_jitter"] * 101
     assert float(lines[100]["value_ms"]) == pytest.approx(5, rel=0.005)
+
+
+def test_a_share_of_a_delay_stands_beside_what_was_published(lab: Lab) -> None:
+    """As the API, the CSV and the command line have it: of all blocks of all runs."""
+    own = {"metric": "in_order_delay_ms", "condition": "plain", "share": 0.8}
+    values = [{**own, "name": "within", "most": 1000}, {**own, "name": "below", "published": 1}]
+    campaign, _ = measured(lab, 1.0, 2.0, reproduces=[{"paper": "P", "figure": "F", "values": values}])
+    (figure,) = lab.call("GET", f"/campaigns/{campaign}/reproduction")["figures"]
+    within, below = figure["values"]
+    truth = np.quantile(TRUE_MS * 2, 0.8, method="inverted_cdf")
+    assert within["estimate"] == pytest.approx(truth, rel=0.005)
+    assert within["low"] == within["high"] == within["estimate"], "both runs have the same blocks"
+    assert (within["statistic"], within["n"], within["share"]) == ("quantile", 2, 0.8)
+    assert (within["reading"], below["reading"]) == ("inside", "outside")
+    assert published_text(within) == "at most 1000 ms at 80 %"
+    lines = list(csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{campaign}/reproduction.csv"))))
+    assert [(line["name"], line["share"], line["statistic"]) for line in lines] == [
+        ("within", "0.8", "quantile"),
+        ("below", "0.8", "quantile"),
+    ]

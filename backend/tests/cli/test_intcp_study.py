@@ -35,7 +35,7 @@ def write(archives: Path, page: Path) -> str:
     return page.read_text()
 
 
-def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]], link: str = "") -> None:
+def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]], link: str = "", **others: str) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="")
     writer.writeheader()
@@ -43,6 +43,8 @@ def archive(folder: Path, study: str, rows: Iterable[dict[str, Any]], link: str 
     with zipfile.ZipFile(folder / f"{study}-tables.zip", "w") as tables:
         tables.writestr("metrics.csv", text.getvalue())
         tables.writestr("link.csv", link)
+        for name, own in others.items():
+            tables.writestr(name, own)
     record = {
         "name": study,
         "study": "004",
@@ -207,3 +209,42 @@ def test_an_archive_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert answer.exit_code == 1
     assert str(tmp_path) in str(answer.exception)
     assert not (tmp_path / "page.md").exists()
+
+
+@pytest.mark.parametrize(("mbps", "verdict"), [(17.0, "held"), (16.9, "not held")])
+def test_a_goal_is_held_where_our_mean_meets_its_bound(tmp_path: Path, mbps: float, verdict: str) -> None:
+    shown = {"INTCP": mbps * 1e6, "Cubic": mbps * 1e6 / 1.351 if verdict == "held" else mbps * 1e6 / 1.34}
+    rows = [
+        {"link": f"intcp-switch-{seconds}s", "condition": name, "cycle": cycle, "position": 1, "goodput_bps": value}
+        for seconds in (2, 10)
+        for name, value in shown.items()
+        for cycle in (1, 2)
+    ]
+    archive(tmp_path, "004-5a", rows)
+    page = write(tmp_path, tmp_path / "study.md")
+    assert cells(page, "INTCP, 10 s between switches: at least 17.0 Mb/s")[-1] == verdict
+    assert cells(page, "INTCP over Cubic end to end, 10 s between switches: at least 1.35")[-1] == verdict
+    within = cells(page, "Cubic end to end, 10 s between switches: within 15 % of 12.1 Mb/s")
+    assert within[-1] == "held"
+    assert cells(page, "INTCP, 4 s between switches: at least 17.0 Mb/s")[-2:] == ["-", "-"], "no run has it"
+
+
+def test_bands_are_of_runs_and_what_was_published_of_a_distribution_is_shown(tmp_path: Path) -> None:
+    head = "link,condition,cycle,state,kind,p5_ms,p95_ms"
+    lines = [
+        f"intcp-gsl-{rtt_ms}ms,{name},{cycle},complete,in_order_delay,10,{10 + width}"
+        for rtt_ms, own in ((20, 39), (50, 40))
+        for name, width in (("INTCP", own), ("Reno", 40))
+        for cycle in (1, 2)
+    ]
+    archive(tmp_path, "004-5c", [], **{"delays.csv": "\n".join([head, *lines])})
+    columns = ("paper", "figure", "name", "unit", "share", "least", "most", "tolerance", "estimate", "low", "high")
+    line = "P,Figure 6(a),Delay,ms,0.8,,180,,169,162,174,24,,inside,,"
+    table = "\n".join([",".join((*columns, "n", "not_within", "reading", "equivalence_p", "why")), line])
+    archive(tmp_path, "004-6-day", [], **{"reproduction.csv": table})
+    page = write(tmp_path, tmp_path / "study.md")
+    band = "From 5 to 95 % of a run's delays in order, INTCP over Reno, {} ms: below 1"
+    assert [cells(page, band.format(rtt_ms))[-1] for rtt_ms in (20, 50)] == ["held", "not held"]
+    repaired = "Of what INTCP sent again on a hop or its consumer asked for again, in a run: at least 99 % on a hop"
+    assert cells(page, repaired)[-1] == "-", "the archive is not kept"
+    assert cells(page, "Delay")[1:] == ["at most 180 ms at 80 %", "169 (162 to 174), n = 24", "inside"]

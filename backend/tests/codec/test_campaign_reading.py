@@ -223,6 +223,7 @@ def test_a_metric_of_a_window_that_is_not_there_is_refused() -> None:
     assert "startup.rtt_ms, " in problems(changed(primary_metrics=["lead.rtt_ms"]))["primary_metrics[0]"]
 
 
+A_SHARE = {"share": 0.8, "metric": "one_way_delay_ms", "object_mb": None}
 REPRODUCED = {"name": "5 MB", "metric": "object_time_s", "object_mb": 5, "condition": "on", "published": 8}
 
 
@@ -233,7 +234,12 @@ def reproducing(**changes: Any) -> dict[str, Any]:
 
 def test_a_campaign_says_what_it_reproduces_and_keeps_it() -> None:
     other = {"flow": 1, "condition": None}
-    for changes in ({}, {"over": other}, {"minus": {}, "phase": "lead", "metric": "rtt_ms", "object_mb": None}):
+    for changes in (
+        {},
+        A_SHARE,
+        {"over": other},
+        {"minus": {}, "phase": "lead", "metric": "rtt_ms", "object_mb": None},
+    ):
         campaign = campaign_from_dict(reproducing(**changes))
         assert campaign_from_dict(campaign.to_dict()) == campaign
         assert Campaign.from_dict(campaign.to_dict()) == campaign
@@ -258,6 +264,15 @@ def test_a_campaign_says_what_it_reproduces_and_keeps_it() -> None:
         ({"over": {"condition": "of"}}, ".over.condition", "not 'of'"),
         ({"phase": "late"}, ".phase", "one of startup, steady, overall, lead, not 'late'"),
         ({"link": "leo"}, ".link", "one of the campaign's links, geo"),
+        (
+            {**A_SHARE, "metric": "rtt_ms"},
+            ".share",
+            "goes with one_way_delay_ms, in_order_delay_ms, jitter_ms, throughput_bps,",
+        ),
+        ({**A_SHARE, "phase": "steady"}, ".phase", "must be overall where share is given"),
+        ({**A_SHARE, "over": {}}, ".share", "does not go with over and minus"),
+        ({**A_SHARE, "share": 1.0}, ".share", "from 0.001 to 0.999"),
+        ({**A_SHARE, "share": 80}, ".share", "from 0.001 to 0.999"),
     ],
 )
 def test_a_published_value_that_nothing_can_be_compared_to_is_refused(

@@ -3610,6 +3610,8 @@ export interface components {
                         link?: string | null;
                         /** @description Of a ratio over a condition: as a multiple of the same ratio over this link, cycle by cycle */
                         than_link?: string | null;
+                        /** @description Of a delay, jitter or rate: the value is what this share of all its values do not exceed */
+                        share?: number | null;
                         /** @description The number, in the unit that pages show */
                         published?: number | null;
                         /** @description Instead of a number: the lower end of a range, or a bound */
@@ -8092,6 +8094,11 @@ export interface components {
              */
             than_link: string | null;
             /**
+             * Share
+             * @description The value is what this share of all blocks, pairs of seconds or seconds do not exceed
+             */
+            share?: number | null;
+            /**
              * Least
              * @description What was published; least and most are equal for one number
              */
@@ -8114,7 +8121,7 @@ export interface components {
              * Statistic
              * @enum {string}
              */
-            statistic: "mean" | "median" | "share" | "ratio" | "difference";
+            statistic: "mean" | "median" | "share" | "ratio" | "difference" | "quantile";
             /** Estimate */
             estimate: number | null;
             /** Low */

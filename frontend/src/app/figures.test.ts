@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignDay, CampaignDelays, CampaignDetail, CampaignExits, CampaignRates, CampaignValues, Link, Report } from '@/api/types'
+import type {
+  CampaignDay,
+  CampaignDelays,
+  CampaignDetail,
+  CampaignExits,
+  CampaignRates,
+  CampaignReproduction,
+  CampaignValues,
+  Link,
+  Report,
+} from '@/api/types'
 import { said } from '@/testing/recordings'
 import { draw, type FigureRequest } from './figures'
 
@@ -54,6 +64,25 @@ describe('the figures of the command line', () => {
     const svg = draw(request(name, { kind }))
     expect(svg.includes(words) || svg.includes("Jain's index")).toBe(true)
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  })
+
+  it.each([
+    ['delays', 'acks', 'one_way_delay_ms', 'ms'],
+    ['jitter', 'acks', 'jitter_ms', 'ms'],
+    ['rates', 'recorded', 'throughput_bps', 'Mb/s'],
+  ] as const)('of the kind %s have what was published of the distribution', (kind, name, metric, unit) => {
+    const [found] = said<{ items: CampaignReproduction[] }>('reproductions').items
+    const [value] = found?.figures[0]?.values ?? []
+    const [group] = said<Report>(`${name}-report`).groups
+    const own = { metric, unit, share: 0.8, least: null, most: 12.25, reading: 'inside' as const }
+    const whose = { link: group?.link ?? '', condition: group?.condition ?? '', flow: group?.flow ?? 1 }
+    const figures = [{ paper: 'P', figure: 'F', values: value ? [{ ...value, ...own, ...whose }] : [] }]
+    const asked = { kind, reproduction: found ? { ...found, figures } : null }
+    const text = `at most 12.25 ${unit} at 80 %`
+    const svg = draw(request(name, asked))
+    expect(svg).toMatch(new RegExp(`<text[^>]*>${text}</text>`))
+    expect(svg).toContain(`Rings: published values. ${group?.condition}: ${text} (inside).`)
+    expect(draw(request(name, { ...asked, format: 'csv' }))).toContain(`"${group?.condition}, published",80,12.25`)
   })
 
   it('of rates are of the asked one', () => {

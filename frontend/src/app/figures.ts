@@ -18,7 +18,8 @@ import { metricOf } from '@/features/days/day'
 import { dayFigure } from '@/features/days/figures'
 import { exitsFigure } from '@/features/exits/campaign/figures'
 import { decidableOf, groupLabel } from '@/features/exits/campaign/groups'
-import { delayRows } from '@/features/results/campaign/delays'
+import { publishedShares } from '@/features/results/campaign/cdf'
+import { DELAY_WORDS, delayRows } from '@/features/results/campaign/delays'
 import { delaysFigure, objectsFigure, ratesFigure, sharesFigure, stackFigure, variedFigure } from '@/features/results/campaign/figures'
 import { RATE_NAMES, RATE_TITLES, rateRows } from '@/features/results/campaign/rates'
 import { OBJECT_BASES } from '@/features/results/campaign/search'
@@ -83,7 +84,8 @@ function figureOf(request: FigureRequest): Figure {
     const rows = delayRows(request.delays ?? { groups: [] }, groups, own)
     if (rows.every(({ delay }) => delay.n === 0))
       throw new Error('No delay is known of these runs: delivery tables come with deliveries: true in the campaign file.')
-    return delaysFigure(rows, request.delays?.shares ?? [], own, source)
+    const published = publishedShares(request.reproduction ?? undefined, groups, DELAY_WORDS[own].metric)
+    return delaysFigure({ rows, published, shares: request.delays?.shares ?? [], kind: own, source })
   }
   if (kind === 'rates') {
     const asked = request.metric ?? 'throughput_bps'
@@ -91,7 +93,8 @@ function figureOf(request: FigureRequest): Figure {
     if (!rate) throw new Error(`Rates of single seconds are ${RATE_NAMES.join(' and ')}, and not ${asked}.`)
     const rows = rateRows(request.rates ?? { groups: [] }, groups, rate)
     if (rows.length === 0) throw new Error(`No ${RATE_TITLES[rate].toLowerCase()} is known of the seconds of these runs.`)
-    return ratesFigure(rows, request.rates?.shares ?? [], rate, source)
+    const published = publishedShares(request.reproduction ?? undefined, groups, rate)
+    return ratesFigure({ rows, published, shares: request.rates?.shares ?? [], metric: rate, source })
   }
   if (kind === 'varied' || kind === 'ratios') return varied(request, report, link)
   if (kind !== 'stack')

@@ -1,12 +1,12 @@
 import { useMemo } from 'react'
-import { ComposedChart, Line, ReferenceLine } from 'recharts'
+import { ComposedChart, Line, ReferenceDot, ReferenceLine } from 'recharts'
 import { CursorLayer } from './CursorLayer'
-import { type CurveBox, curveScale, curveTicks } from './chartShapes'
+import { besidePoint, type CurveBox, curveScale, curveTicks } from './chartShapes'
 import classes from './charts.module.css'
-import { curveRows, valueAt } from './curves'
+import { type CurvePoint, curveRows, valueAt } from './curves'
 import { FADED } from './Drawing'
 import { seriesStyle } from './palette'
-import { MARGIN, plotOf, SCREEN } from './plot'
+import { MARGIN, type Plot, plotOf, SCREEN } from './plot'
 import { axes, windowAreas } from './rechartsAxes'
 
 export interface CurveChartProps extends Omit<CurveBox, 'look'> {
@@ -16,9 +16,24 @@ export interface CurveChartProps extends Omit<CurveBox, 'look'> {
   picked?: string | null | undefined
 }
 
-/** Lines over irregular x, with horizontal levels, shaded windows, vertical marks, and the cursor of its stack. */
+/** Lines over irregular x, with horizontal levels, shaded windows, vertical marks, named points, and the cursor of its stack. */
 export function CurveChart({ onZoom, picked = null, ...box }: CurveChartProps) {
-  const { width, height, x, curves, from, to, factor, hasTimeAxis, isStepped, levels = [], windows = [], areWindowsNamed, marks = [] } = box
+  const {
+    width,
+    height,
+    x,
+    curves,
+    from,
+    to,
+    factor,
+    hasTimeAxis,
+    isStepped,
+    levels = [],
+    windows = [],
+    areWindowsNamed,
+    marks = [],
+    points = [],
+  } = box
   const rows = useMemo(() => curveRows(x, curves, factor), [x, curves, factor])
   const scale = curveScale({ ...box, look: SCREEN })
   const plot = plotOf(width, height, hasTimeAxis, areWindowsNamed)
@@ -73,9 +88,30 @@ export function CurveChart({ onZoom, picked = null, ...box }: CurveChartProps) {
               strokeDasharray={seriesStyle(mark.style).dash}
             />
           ))}
+        {points.map((point) => (
+          <ReferenceDot
+            key={point.id}
+            x={point.x}
+            y={point.y * factor}
+            shape={({ cx = 0, cy = 0 }: { cx?: number; cy?: number }) => <Ring {...{ cx, cy, plot }} {...point} />}
+          />
+        ))}
       </ComposedChart>
       <CursorLayer {...{ plot, from, to, valuesAt }} bottom={scale.min} top={scale.max} step={cursorStep(from, to)} onSpan={onZoom} />
     </>
+  )
+}
+
+function Ring({ cx, cy, plot, style, text }: Pick<CurvePoint, 'style' | 'text'> & { cx: number; cy: number; plot: Plot }) {
+  const { dx, dy, anchor, ground } = besidePoint(text, cx, cy, plot, SCREEN)
+  return (
+    <g>
+      {text ? <path d={ground} fill="var(--surface)" opacity={0.85} /> : null}
+      <circle {...{ cx, cy }} r={4} fill="var(--surface)" stroke={seriesStyle(style).color} strokeWidth={SCREEN.mean * 0.8} />
+      <text x={cx + dx} y={cy + dy} fontSize={SCREEN.nameFont} fill="var(--chart-text)" textAnchor={anchor}>
+        {text}
+      </text>
+    </g>
   )
 }
 

@@ -3,7 +3,7 @@ import type { Window } from './axes'
 import type { Level } from './axis'
 import { type AxisFacts, valueAxis } from './axis'
 import { type BandSeries, hasRuns, isolatedIndices } from './bands'
-import { type Curve, curveBounds } from './curves'
+import { type Curve, type CurvePoint, curveBounds } from './curves'
 import { paintOf, seriesStyle } from './palette'
 import { type Look, type Plot, pixelOf, plotOf } from './plot'
 import { line, type Paint, type PathShape, polyline, rectangle, ribbon, type Shape } from './scene'
@@ -129,17 +129,17 @@ export function bandShapes(box: BandBox): Shape[] {
 
 /** Rings, as around every published value. */
 const publishedShapes = ({ published = [], factor, look }: BandBox, x: ToPixel, y: ToPixel): Shape[] =>
-  published.map(
-    ({ x: at, value, style }): Shape => ({
-      is: 'dot',
-      x: x(at),
-      y: y(value * factor),
-      r: look.font * 0.36,
-      fill: 'surface',
-      stroke: paintOf(style),
-      width: look.mean * 0.8,
-    }),
-  )
+  published.map(({ x: at, value, style }) => ringShape(x(at), y(value * factor), style, look))
+
+const ringShape = (x: number, y: number, style: number, look: Look): Shape => ({
+  is: 'dot',
+  x,
+  y,
+  r: look.font * 0.36,
+  fill: 'surface',
+  stroke: paintOf(style),
+  width: look.mean * 0.8,
+})
 
 const levelShape = (plot: Plot, y: number, look: Look): PathShape => ({
   is: 'path',
@@ -226,6 +226,8 @@ export interface CurveBox extends Box {
   /** The axis goes up to this at least, in API units: charts side by side have one scale. */
   atLeast?: number | undefined
   marks?: readonly { id: string; x: number; style: number }[] | undefined
+  /** Rings with their text. */
+  points?: readonly CurvePoint[] | undefined
 }
 
 const EVERYTHING = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const
@@ -243,7 +245,35 @@ export function curveScale(box: CurveBox): Scale {
 /** Ticks of a curve chart's axis, as fine as its zoom. */
 export const curveTicks = (from: number, to: number, plot: Plot, look: Look) => fineTicks(from, to, tickCount(plot.width, look.tickWidth))
 
-/** Lines over irregular x, with named levels, shaded windows and vertical marks. */
+/** Where a point's text stands beside its ring: below to the right, where a rising curve leaves room, or else above to the left. ground: what is covered for it, so that it can be read over curves. */
+export function besidePoint(text: string, x: number, y: number, plot: Plot, look: Look): Beside {
+  const [gap, font, width] = [look.font * 0.7, look.nameFont, textWidth(text, look.nameFont)]
+  const fits = x + gap + width <= plot.left + plot.width
+  const [dx, dy] = fits ? [gap, font] : [-gap, -font * 0.4]
+  const ground = rectangle(x + (fits ? dx : dx - width) - 1, y + dy - font * 0.85, width + 2, font * 1.1)
+  return { dx, dy, anchor: fits ? 'start' : 'end', ground }
+}
+
+interface Beside {
+  dx: number
+  dy: number
+  anchor: 'start' | 'end'
+  ground: string
+}
+
+/** Rings, as around every published value, each with its text. */
+const pointShapes = ({ points = [], factor, look }: CurveBox, plot: Plot, x: ToPixel, y: ToPixel): Shape[] =>
+  points.flatMap(({ x: at, y: value, style, text }): Shape[] => {
+    const [left, top] = [x(at), y(value * factor)]
+    const { dx, dy, anchor, ground } = besidePoint(text, left, top, plot, look)
+    return [
+      ...(text ? [{ is: 'path', d: ground, fill: 'surface', opacity: 0.85 } as const] : []),
+      ringShape(left, top, style, look),
+      { is: 'text', x: left + dx, y: top + dy, text, size: look.nameFont, fill: 'chart-text', anchor },
+    ]
+  })
+
+/** Lines over irregular x, with named levels, shaded windows, vertical marks and named points. */
 export function curveShapes(box: CurveBox): Shape[] {
   const { width, height, look, from, to, factor, hasTimeAxis, levels = [], marks = [], isStepped } = box
   const plot = plotOf(width, height, hasTimeAxis, box.areWindowsNamed, look)
@@ -282,5 +312,6 @@ export function curveShapes(box: CurveBox): Shape[] {
     ...windowShapes(box, plot, from, to),
     ...axisShapes({ plot, look, from, to, ticks, scale, hasTimeAxis }),
     { is: 'clip', d: inside(plot), shapes: [...named, ...lines, ...verticals] },
+    ...pointShapes(box, plot, x, y),
   ]
 }

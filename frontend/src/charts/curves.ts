@@ -6,6 +6,15 @@ export interface Curve {
   y: readonly (number | null)[]
 }
 
+/** A named point of a chart, in the colour of a curve, in API units. */
+export interface CurvePoint {
+  id: string
+  x: number
+  y: number
+  style: number
+  text: string
+}
+
 /** One row of a chart: `y_i` for the i-th curve, in the shown unit. */
 export type CurveRow = { x: number } & Record<`y_${number}`, number | null>
 

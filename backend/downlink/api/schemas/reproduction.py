@@ -32,12 +32,16 @@ class ReproducedValue(Shape):
     than_link: str | None = Field(
         description="The value is a multiple of the same ratio over this link, cycle by cycle"
     )
+    share: float | None = Field(
+        default=None,
+        description="The value is what this share of all blocks, pairs of seconds or seconds do not exceed",
+    )
     least: float | None = Field(description="What was published; least and most are equal for one number")
     most: float | None
     tolerance: float | None
     source: str = Field(description="Where in the paper it is")
     why: str = Field(description="The cause where ours is off")
-    statistic: Literal["mean", "median", "share", "ratio", "difference"]
+    statistic: Literal["mean", "median", "share", "ratio", "difference", "quantile"]
     estimate: float | None
     low: float | None
     high: float | None

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { CampaignReproduction, ReproducedValue } from '@/api/types'
 import { PublishedMark } from '@/charts/PublishedMark'
 import { Swatch } from '@/charts/Swatch'
+import { publishedText, READINGS } from '@/lib/published'
 import { Empty } from '@/ui/Empty'
 import { Estimate } from '@/ui/Estimate'
 import { PageHeader } from '@/ui/PageHeader'
@@ -10,18 +11,7 @@ import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useReproductions } from './queries'
-import {
-  comparedText,
-  countText,
-  type Figure,
-  figuresOf,
-  oursText,
-  publishedText,
-  READINGS,
-  type Row,
-  spanOf,
-  toleranceText,
-} from './table'
+import { comparedText, countText, type Figure, figuresOf, oursText, type Row, spanOf, toleranceText } from './table'
 
 const ORIGINS = { measured: 'measured here', recorded: 'recorded elsewhere', imported: 'imported' } as const
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CampaignReproduction, ReproducedValue } from '@/api/types'
+import { publishedText } from '@/lib/published'
 import { said } from '@/testing/recordings'
-import { comparedText, countText, figuresOf, oursText, publishedText, spanOf, toleranceText } from './table'
+import { comparedText, countText, figuresOf, oursText, spanOf, toleranceText } from './table'
 
 const { items } = said<{ items: CampaignReproduction[] }>('reproductions')
 const [recorded] = items
@@ -34,6 +35,7 @@ it.each([
   [{ least: 800, most: 1200, unit: 'ms' }, '800 to 1,200 ms'],
   [{ least: 0.97, most: null, unit: '' }, 'at least 0.97'],
   [{ least: null, most: -1.5, unit: 'Mb/s' }, 'at most −1.5 Mb/s'],
+  [{ least: null, most: 180, unit: 'ms', share: 0.8 }, 'at most 180 ms at 80 %'],
 ])('what was published is %j', (change, text) => expect(publishedText(value(change))).toBe(text))
 
 it('ours has its interval and n, and says of what', () => {

@@ -1,5 +1,6 @@
 import type { CampaignReproduction, ReproducedValue } from '@/api/types'
 import { formatEstimate, NO_VALUE } from '@/lib/format'
+import { formatShort } from '@/lib/published'
 import { phaseTitle } from '@/lib/quantities'
 
 /** One published value, and what each campaign has beside it: null where a campaign does not name it. */
@@ -40,31 +41,9 @@ function figureOf(items: readonly CampaignReproduction[], paper: string, figure:
   return { paper, figure, campaigns, rows }
 }
 
-/** "8 s", "800 to 1,200 ms", "at least 0.97". */
-export function publishedText({ least, most, unit }: ReproducedValue): string {
-  const end = (value: number | null) => (value === null ? NO_VALUE : formatShort(value))
-  const said = () => {
-    if (least === most) return end(least)
-    if (least === null) return `at most ${end(most)}`
-    return most === null ? `at least ${end(least)}` : `${end(least)} to ${end(most)}`
-  }
-  return `${said()} ${unit}`.trim()
-}
-
-/** A number as a paper prints it: no more digits than it has. */
-const formatShort = (value: number) => value.toLocaleString('en-GB', { maximumFractionDigits: 3 }).replace('-', '−')
-
 /** "7.52 (7.10–7.96)", with what it is where it is no mean. */
 export function oursText({ estimate, low, high, n }: ReproducedValue): string {
   return n === 0 ? NO_VALUE : formatEstimate({ mean: estimate, low, high, n })
-}
-
-export const READINGS: Readonly<Record<ReproducedValue['reading'], string>> = {
-  inside: 'inside',
-  near: 'within tolerance',
-  outside: 'outside',
-  too_few: 'too few runs',
-  not_run: 'not run yet',
 }
 
 /** "n = 10 pairs", "n = 5, 2 not reached"; and whether ours is shown to lie within the tolerance. */

@@ -9,7 +9,7 @@ import type { Figure } from '@/charts/figure'
 import { SeriesNames } from '@/charts/SeriesNames'
 import { Swatch } from '@/charts/Swatch'
 import { ScrollBox } from '@/ui/ScrollBox'
-import { type CdfRow, cdfCurves } from './cdf'
+import { type CdfRow, cdfCurves, type PublishedShare } from './cdf'
 
 const REACH = [0, 100] as const
 const HEIGHT = 260
@@ -17,6 +17,7 @@ const HEIGHT = 260
 interface CdfChartProps {
   rows: readonly CdfRow[]
   shares: readonly number[]
+  published: readonly PublishedShare[]
   title: string
   /** What each value is of, as in “% of the blocks”. */
   counted: string
@@ -26,10 +27,10 @@ interface CdfChartProps {
   figure: () => Promise<Figure>
 }
 
-/** Cumulative shares of each condition. Nothing where no condition has a value. */
-export function CdfChart({ rows, shares, title, counted, axis, unit, figure }: CdfChartProps) {
+/** Cumulative shares of each condition, with what was published of them. Nothing where no condition has a value. */
+export function CdfChart({ rows, shares, published, title, counted, axis, unit, figure }: CdfChartProps) {
   const [picked, setPicked] = useState<string | null>(null)
-  const { from, to, x, curves } = useMemo(() => cdfCurves(rows, shares), [rows, shares])
+  const { from, to, x, curves, points } = useMemo(() => cdfCurves(rows, shares, published), [rows, shares, published])
   if (curves.length === 0) return null
   const shared = { x, curves, from, to, factor: 1 }
   const share = `% of the ${counted}, up to here`
@@ -44,11 +45,16 @@ export function CdfChart({ rows, shares, title, counted, axis, unit, figure }: C
         figure={figure}
         table={() => <CurveTable caption={`${title}: ${share}`} xLabel={unit} {...shared} />}
       >
-        {(width) => <CurveChart {...shared} {...{ width, picked }} height={HEIGHT} reach={REACH} hasTimeAxis isStepped />}
+        {(width) => <CurveChart {...shared} {...{ width, picked, points }} height={HEIGHT} reach={REACH} hasTimeAxis isStepped />}
       </Frame>
       <Text size="xs" c="dimmed" ta="center" px="md" pb="sm">
         {axis}, {unit}
       </Text>
+      {published.length > 0 ? (
+        <Text size="sm" px="md" pb="sm">
+          Rings: what was published. {published.map(({ sentence }) => sentence).join('; ')}.
+        </Text>
+      ) : null}
     </CursorProvider>
   )
 }

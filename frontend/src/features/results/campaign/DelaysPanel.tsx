@@ -1,14 +1,15 @@
 import { Code, SegmentedControl, Text } from '@mantine/core'
 import { useMemo } from 'react'
-import type { CampaignDelays } from '@/api/types'
+import type { CampaignDelays, CampaignReproduction } from '@/api/types'
 import type { Source } from '@/lib/captions'
 import { formatNumber, plural } from '@/lib/format'
 import { Empty } from '@/ui/Empty'
 import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { useDelays } from '../queries'
+import { useDelays, useReproduction } from '../queries'
 import { CdfChart, CdfNumbers } from './CdfChart'
+import { publishedShares } from './cdf'
 import { DELAY_WORDS, type DelayKind, type DelayRow, delayRows, leftOut } from './delays'
 import type { DELAY_KINDS } from './search'
 import type { LabelledGroup } from './series'
@@ -34,16 +35,23 @@ interface DelaysPanelProps {
 /** How long blocks took, or by how much that changed from second to second, over all blocks of each condition, where delivery tables were kept. */
 export function DelaysPanel({ campaignId, ...props }: DelaysPanelProps) {
   const delays = useDelays(campaignId)
+  const reproduction = useReproduction(campaignId).data
   return (
     <QueryPanel query={delays} skeletonRows={6}>
-      {(data) => <Content {...props} delays={data} />}
+      {(data) => <Content {...props} {...{ reproduction }} delays={data} />}
     </QueryPanel>
   )
 }
 
-function Content({ delays, groups, source, kind, onKind }: Omit<DelaysPanelProps, 'campaignId'> & { delays: CampaignDelays }) {
+interface ContentProps extends Omit<DelaysPanelProps, 'campaignId'> {
+  delays: CampaignDelays
+  reproduction: CampaignReproduction | undefined
+}
+
+function Content({ delays, reproduction, groups, source, kind, onKind }: ContentProps) {
   const rows = useMemo(() => delayRows(delays, groups, KINDS[kind]), [delays, groups, kind])
   const words = DELAY_WORDS[KINDS[kind]]
+  const published = useMemo(() => publishedShares(reproduction, groups, words.metric), [reproduction, groups, words])
   if (rows.length === 0)
     return (
       <Panel title={words.title}>
@@ -62,9 +70,9 @@ function Content({ delays, groups, source, kind, onKind }: Omit<DelaysPanelProps
       }
     >
       <CdfChart
-        {...{ rows, shares: delays.shares, title: words.title, counted: words.counted, axis: words.axis }}
+        {...{ rows, published, shares: delays.shares, title: words.title, counted: words.counted, axis: words.axis }}
         unit="ms"
-        figure={async () => (await loadFigures()).delaysFigure(rows, delays.shares, KINDS[kind], source)}
+        figure={async () => (await loadFigures()).delaysFigure({ rows, published, shares: delays.shares, kind: KINDS[kind], source })}
       />
       <CdfNumbers
         label={`${words.title} by condition`}

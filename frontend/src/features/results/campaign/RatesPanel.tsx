@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useMemo } from 'react'
-import type { CampaignRates } from '@/api/types'
+import type { CampaignRates, CampaignReproduction } from '@/api/types'
 import type { Source } from '@/lib/captions'
 import { formatNumber } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
@@ -8,8 +8,9 @@ import { Empty } from '@/ui/Empty'
 import { loadTwice } from '@/ui/LazyPart'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { useRates } from '../queries'
+import { useRates, useReproduction } from '../queries'
 import { CdfChart, CdfNumbers } from './CdfChart'
+import { publishedShares } from './cdf'
 import { RATE_TITLES, type RateName, type RateRow, rateRows } from './rates'
 import type { RATES } from './search'
 import type { LabelledGroup } from './series'
@@ -35,16 +36,23 @@ interface RatesPanelProps {
 /** What flows carried in each second, over all seconds of each condition. */
 export function RatesPanel({ campaignId, ...props }: RatesPanelProps) {
   const rates = useRates(campaignId)
+  const reproduction = useReproduction(campaignId).data
   return (
     <QueryPanel query={rates} skeletonRows={6}>
-      {(data) => <Content {...props} rates={data} />}
+      {(data) => <Content {...props} {...{ reproduction }} rates={data} />}
     </QueryPanel>
   )
 }
 
-function Content({ rates, groups, source, kind, onKind }: Omit<RatesPanelProps, 'campaignId'> & { rates: CampaignRates }) {
+interface ContentProps extends Omit<RatesPanelProps, 'campaignId'> {
+  rates: CampaignRates
+  reproduction: CampaignReproduction | undefined
+}
+
+function Content({ rates, reproduction, groups, source, kind, onKind }: ContentProps) {
   const name = NAMES[kind]
   const rows = useMemo(() => rateRows(rates, groups, name), [rates, groups, name])
+  const published = useMemo(() => publishedShares(reproduction, groups, name), [reproduction, groups, name])
   const title = `${RATE_TITLES[name]} of single seconds`
   return (
     <Panel
@@ -60,10 +68,10 @@ function Content({ rates, groups, source, kind, onKind }: Omit<RatesPanelProps, 
       ) : (
         <>
           <CdfChart
-            {...{ rows, shares: rates.shares, title, axis: title }}
+            {...{ rows, published, shares: rates.shares, title, axis: title }}
             counted="seconds"
             unit="Mb/s"
-            figure={async () => (await loadFigures()).ratesFigure(rows, rates.shares, name, source)}
+            figure={async () => (await loadFigures()).ratesFigure({ rows, published, shares: rates.shares, metric: name, source })}
           />
           <CdfNumbers label={`${title} by condition`} caption="In Mb/s." heads={HEADS} rows={rows.map(numbers)} />
         </>

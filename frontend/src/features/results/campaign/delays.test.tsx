@@ -2,13 +2,13 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { describe, expect, it } from 'vitest'
-import type { CampaignDelays, Report } from '@/api/types'
+import type { CampaignDelays, CampaignReproduction, Report } from '@/api/types'
 import { valueAt } from '@/charts/curves'
 import { serve } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
 import { renderPart } from '@/testing/renderPart'
 import { makeWorld } from '@/testing/world'
-import { cdfCurves } from './cdf'
+import { cdfCurves, publishedShares } from './cdf'
 import { DelaysPanel } from './DelaysPanel'
 import { delayRows, leftOut } from './delays'
 import { type DELAY_KINDS, parseResultsSearch } from './search'
@@ -50,6 +50,40 @@ describe('the distribution of delays', () => {
   })
 })
 
+const reproduced = (change: object): CampaignReproduction => {
+  const [found] = said<{ items: CampaignReproduction[] }>('reproductions').items
+  const [figure] = found?.figures ?? []
+  const [value] = figure?.values ?? []
+  if (!found || !figure || !value) throw new Error('the example names what it reproduces')
+  const own = { link: 'geo-viasat', condition: 'HyStart off', flow: 1, metric: 'one_way_delay_ms', unit: 'ms', share: 0.8 }
+  return { ...found, figures: [{ ...figure, values: [{ ...value, ...own, least: null, most: 180, reading: 'inside', ...change }] }] }
+}
+
+describe('what was published of a distribution', () => {
+  it('is a point at its value and share, in the colour of its condition, and on the axis', () => {
+    const [off] = groups().filter(({ label }) => label === 'HyStart off')
+    const published = publishedShares(reproduced({}), groups(), 'one_way_delay_ms')
+    const { to, points } = cdfCurves(delayRows(found(), groups(), 'one_way_delay'), found().shares, published)
+    expect(points).toMatchObject([{ x: 180, y: 80, style: off?.style, text: 'at most 180 ms at 80 %' }])
+    expect(to).toBeGreaterThanOrEqual(180)
+    expect(published[0]?.sentence).toBe('HyStart off: at most 180 ms at 80 % (inside)')
+  })
+
+  it('has a point at each end of a range, and its text once', () => {
+    const [range] = publishedShares(reproduced({ least: 80, most: 90 }), groups(), 'one_way_delay_ms')
+    expect(range?.points.map(({ x, text }) => [x, text])).toEqual([
+      [80, ''],
+      [90, '80 to 90 ms at 80 %'],
+    ])
+    expect(publishedShares(reproduced({ least: 80, most: 80 }), groups(), 'one_way_delay_ms')[0]?.points).toHaveLength(1)
+  })
+
+  it.each([{ metric: 'jitter_ms' }, { share: null }, { share: undefined }, { link: 'leo' }, { condition: 'other' }, { flow: 2 }])(
+    'is no point where it is of something else: %j',
+    (change) => expect(publishedShares(reproduced(change), groups(), 'one_way_delay_ms')).toEqual([]),
+  )
+})
+
 type Name = 'acks' | 'recorded'
 
 function Page({ name }: { name: Name }) {
@@ -79,6 +113,16 @@ describe('the panel of delays', () => {
     const row = within((await screen.findAllByText('5.00'))[0]?.closest('tr') as HTMLElement)
     for (const text of ['HyStart on', '4.98', '3', '1 of 1']) expect(row.getAllByText(text).length).toBeGreaterThan(0)
     expect(screen.getByText(/Of two seconds in a row/)).toBeTruthy()
+  })
+
+  it('shows what was published beside its curve, and whether ours holds it', async () => {
+    const world = makeWorld()
+    world.instead[`/campaigns/${IDS.acks}/reproduction`] = reproduced({ reading: 'outside' })
+    serve(world)
+    renderPart(<Page name="acks" />)
+    expect(await screen.findByText(/HyStart off: at most 180 ms at 80 % \(outside\)/)).toBeTruthy()
+    await userEvent.click(screen.getByText('In order'))
+    expect(screen.queryByText(/Rings: what was published/)).toBeNull()
   })
 
   it('says how to get tables where there are none', async () => {

@@ -5,6 +5,8 @@ import type { LabelledGroup } from './series'
 export type DelayKind = 'one_way_delay' | 'in_order_delay' | 'jitter'
 
 interface DelayWords {
+  /** Of a campaign file. */
+  metric: string
   title: string
   /** What each value is of. */
   counted: string
@@ -18,6 +20,7 @@ interface DelayWords {
 
 export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
   one_way_delay: {
+    metric: 'one_way_delay_ms',
     title: 'One-way delay of blocks',
     counted: 'blocks',
     head: 'Blocks',
@@ -25,6 +28,7 @@ export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
     definition: 'From when a block left the sender first, or a message was offered, until all of it had arrived.',
   },
   in_order_delay: {
+    metric: 'in_order_delay_ms',
     title: 'One-way delay of blocks',
     counted: 'blocks',
     head: 'Blocks',
@@ -33,6 +37,7 @@ export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
       'From when a block left the sender first, or a message was offered, until it was there in order, as a program waits for it.',
   },
   jitter: {
+    metric: 'jitter_ms',
     title: 'Jitter',
     counted: 'pairs of seconds',
     head: 'Pairs',

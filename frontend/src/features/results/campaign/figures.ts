@@ -6,7 +6,7 @@ import { bandPanel, bandTable, curvePanel, heatPanel, heatTable } from '@/charts
 import { captionOf, countSentence, fileName, type Source, sourceSentence } from '@/lib/captions'
 import { formatNumber, plural } from '@/lib/format'
 import { MBPS_PER_BPS } from '@/lib/units'
-import { cdfCurves } from './cdf'
+import { cdfCurves, type PublishedShare } from './cdf'
 import { DELAY_WORDS, type DelayKind, type DelayRow, leftOut } from './delays'
 import { RATE_TITLES, type RateName, type RateRow } from './rates'
 import { bandSeries, type LabelledGroup, objectSeries, type StackedQuantity } from './series'
@@ -117,13 +117,30 @@ export function objectsFigure(
 
 const DELAY_FILES: Record<DelayKind, string> = { one_way_delay: 'arrival', in_order_delay: 'in-order', jitter: 'jitter' }
 
+interface Distribution<Row> {
+  rows: readonly Row[]
+  shares: readonly number[]
+  published: readonly PublishedShare[]
+  source: Source
+}
+
+/** A line for each share of a condition, and for each of its published points. */
+const cdfTable = (rows: readonly { label: string; quantiles: readonly number[] }[], { shares, published }: Distribution<unknown>) => [
+  ...rows.flatMap(({ label, quantiles }) => quantiles.map((value, index) => [label, 100 * (shares[index] ?? 0), value])),
+  ...published.flatMap(({ label, points }) => points.map(({ x, y }) => [`${label}, published`, y, x])),
+]
+
+const publishedSentence = ({ published }: Distribution<unknown>) =>
+  published.length > 0 ? `Rings: published values. ${published.map(({ sentence }) => sentence).join('; ')}.` : undefined
+
 /** Cumulative shares of the blocks, or of the pairs of seconds, of each condition. */
-export function delaysFigure(rows: readonly DelayRow[], shares: readonly number[], kind: DelayKind, source: Source): Figure {
+export function delaysFigure(asked: Distribution<DelayRow> & { kind: DelayKind }): Figure {
+  const { rows, shares, published, kind, source } = asked
   const { title, counted, axis } = DELAY_WORDS[kind]
-  const { from, to, x, curves } = cdfCurves(rows, shares)
+  const curves = cdfCurves(rows, shares, published)
   const drawn = rows.filter(({ delay }) => delay.quantiles_ms.length > 0)
   const error = Math.max(0, ...drawn.map(({ delay }) => delay.clock_error_ms ?? 0))
-  const box = { x, curves, from, to, factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
+  const box = { ...curves, factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
   return {
     file: fileName(source.campaign, source.link?.name ?? source.linkName, 'delays', DELAY_FILES[kind]),
     title,
@@ -132,6 +149,7 @@ export function delaysFigure(rows: readonly DelayRow[], shares: readonly number[
     xTitle: `${axis} (ms)`,
     caption: captionOf(
       `${axis}: over all ${counted} of the runs, ${drawn.map(({ label, delay }) => `${delay.n.toLocaleString('en')} (${label})`).join(', ')}. The axis ends where each has 99 % of them.`,
+      publishedSentence(asked),
       error > 0 && kind !== 'jitter' ? `The clocks of both ends differ by at most ${formatNumber(error)} ms.` : undefined,
       countSentence(drawn.map(({ label, delay }) => ({ label, n: delay.runs }))),
       ...leftOut(rows).map(({ sentence, runs }) => `${plural(runs, 'run')} left out. ${sentence}`),
@@ -139,14 +157,15 @@ export function delaysFigure(rows: readonly DelayRow[], shares: readonly number[
     ),
     table: {
       heads: ['Condition', `Share of ${counted} (%)`, kind === 'jitter' ? 'Jitter (ms)' : 'One-way delay (ms)'],
-      rows: drawn.flatMap(({ label, delay }) => delay.quantiles_ms.map((value, index) => [label, 100 * (shares[index] ?? 0), value])),
+      rows: cdfTable(drawn, asked),
     },
   }
 }
 
 /** Cumulative shares of the seconds of each condition. rows: with seconds. */
-export function ratesFigure(rows: readonly RateRow[], shares: readonly number[], metric: RateName, source: Source): Figure {
-  const box = { ...cdfCurves(rows, shares), factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
+export function ratesFigure(asked: Distribution<RateRow> & { metric: RateName }): Figure {
+  const { rows, shares, published, metric, source } = asked
+  const box = { ...cdfCurves(rows, shares, published), factor: 1, reach: [0, 100] as const, hasTimeAxis: true, isStepped: true }
   const rate = RATE_TITLES[metric]
   return {
     file: fileName(source.campaign, source.link?.name ?? source.linkName, 'seconds', rate.toLowerCase()),
@@ -156,12 +175,13 @@ export function ratesFigure(rows: readonly RateRow[], shares: readonly number[],
     xTitle: `${rate} of single seconds (Mb/s)`,
     caption: captionOf(
       `${rate} of single seconds: over all whole seconds of the runs, ${rows.map(({ label, rate: { n } }) => `${n.toLocaleString('en')} (${label})`).join(', ')}. Seconds in which nothing came are 0. The axis ends where each has 99 % of its seconds.`,
+      publishedSentence(asked),
       countSentence(rows.map(({ label, rate: { runs } }) => ({ label, n: runs }))),
       sourceSentence(source),
     ),
     table: {
       heads: ['Condition', 'Share of seconds (%)', `${rate} (Mb/s)`],
-      rows: rows.flatMap(({ label, quantiles }) => quantiles.map((value, index) => [label, 100 * (shares[index] ?? 0), value])),
+      rows: cdfTable(rows, asked),
     },
   }
 }

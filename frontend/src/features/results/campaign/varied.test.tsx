@@ -40,6 +40,7 @@ const reproduction = {
       values: [
         published('dry', 16.4, 16.4, null),
         published('wet', 15, null, null),
+        { ...published('dry', 16.3, 16.3, null), share: 0.8 },
         published('wet', 1.6, 1.6, { condition: 'Reno', flow: 1 }),
       ],
     },

@@ -164,11 +164,16 @@ function seriesOf(label: string, style: number, points: readonly Point[]): BandS
 
 const hasValue = ({ band }: BandSeries) => band.mean.some((mean) => mean !== null)
 
-/** Published numbers of this metric and phase, in the shown unit; what was published as a bound is no point. */
+/** Published numbers of this metric and phase, in the shown unit; what was published as a bound or of a distribution is no point. */
 function publishedValues({ reproduction, metric, phase }: Asked, isWanted: (value: Value) => boolean) {
   const values = (reproduction?.figures ?? []).flatMap((figure) => figure.values)
   return values.flatMap((value) =>
-    value.metric === metric.name && value.phase === phase && value.least !== null && value.least === value.most && isWanted(value)
+    value.metric === metric.name &&
+    value.phase === phase &&
+    value.share == null &&
+    value.least !== null &&
+    value.least === value.most &&
+    isWanted(value)
       ? [{ ...value, published: value.least }]
       : [],
   )
