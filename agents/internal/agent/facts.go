@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"downlink/agents/internal/config"
@@ -15,6 +16,7 @@ import (
 	"downlink/agents/internal/socket"
 	"downlink/agents/internal/tcpinfo"
 	"downlink/agents/internal/trial"
+	"downlink/agents/internal/volume"
 )
 
 // HostFacts gathers facts and capabilities; what cannot be read is left empty and told by the error.
@@ -40,8 +42,25 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 			protocol.TransportINTCP: trial.INTCPFacts(c.Policy.RelayBufferBytes),
 		},
 		Offers: trial.Offers(), HoldsBudget: true, DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
-		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free,
+		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free, Policy: policyFacts(c, time.Now()),
 	}, errors.Join(controlsErr, lengthErr, freeErr)
+}
+
+// policyFacts are what the host's owner allows. A month whose count cannot be read is used up: the agent says so in its polls.
+func policyFacts(c config.Config, now time.Time) *protocol.PolicyFacts {
+	_, offsetS := now.Local().Zone()
+	facts := &protocol.PolicyFacts{
+		MaxSeconds: c.Policy.MaxSeconds, MaxBytes: c.Policy.MaxBytes, MaxRateBps: c.Policy.MaxRateBps, UTCOffsetS: offsetS,
+	}
+	for _, hours := range c.Policy.QuietHours {
+		facts.QuietHours = append(facts.QuietHours, hours.String())
+	}
+	if c.Policy.MonthlyBytes == 0 {
+		return facts
+	}
+	month, _ := volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay).Month(now.Local())
+	facts.Month = &protocol.MonthFacts{LimitBytes: month.Limit, UsedBytes: month.Used, ResetsOn: month.ResetsOn}
+	return facts
 }
 
 // linkMTU is that of an emulated link's devices.

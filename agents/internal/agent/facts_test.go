@@ -1,15 +1,20 @@
 package agent
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/config"
 	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/pause"
 	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/volume"
 )
 
 func TestControlsHereAreTheKernelsAndTheAgentsOwn(t *testing.T) {
@@ -44,4 +49,51 @@ func TestAFillingDiskIsNewsWhenHalfOfWhatWasFreeIsGone(t *testing.T) {
 	require.NotNil(t, look())
 	free = 0
 	require.NotNil(t, look())
+}
+
+func TestWhatTheOwnerAllowsIsAmongTheFacts(t *testing.T) {
+	c := config.Default()
+	c.StateDir = t.TempDir()
+	facts := policyFacts(c, time.Now())
+	require.Equal(t, &protocol.PolicyFacts{MaxSeconds: 3600, UTCOffsetS: facts.UTCOffsetS}, facts, "nothing else is bounded by default")
+
+	quiet, err := pause.ParseHours("weekdays 18:00-23:00")
+	require.NoError(t, err)
+	c.Policy.MaxBytes, c.Policy.MaxRateBps, c.Policy.QuietHours = 2e9, 5e7, []pause.Hours{quiet}
+	c.Policy.MonthlyBytes, c.Policy.ResetDay = 50e9, 20
+	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.Local)
+	settle, err := volume.Open(c.StateDir, 50e9, 20).Meter(now, func() int64 { return 12e9 })
+	require.NoError(t, err)
+	require.NoError(t, settle())
+	facts = policyFacts(c, now)
+	_, offsetS := now.Zone()
+	require.Equal(t, &protocol.PolicyFacts{
+		MaxSeconds: 3600, MaxBytes: 2e9, MaxRateBps: 5e7, QuietHours: []string{"weekdays 18:00-23:00"}, UTCOffsetS: offsetS,
+		Month: &protocol.MonthFacts{LimitBytes: 50e9, UsedBytes: 12e9, ResetsOn: "2026-12-20"},
+	}, facts)
+
+	require.NoError(t, os.WriteFile(filepath.Join(c.StateDir, "volume.json"), []byte("torn"), 0o600))
+	require.Equal(t, int64(50e9), policyFacts(c, now).Month.UsedBytes, "in doubt it is used up")
+}
+
+func TestWhatOfAMonthIsUsedIsNewsByThePercent(t *testing.T) {
+	month := protocol.MonthFacts{LimitBytes: 1000, UsedBytes: 500}
+	keeper := factsKeeper{read: func() *protocol.Host {
+		now := month
+		return &protocol.Host{Policy: &protocol.PolicyFacts{Month: &now}}
+	}}
+	now := time.Now()
+	look := func() *protocol.Host {
+		now = now.Add(factsInterval)
+		facts := keeper.news(now, protocol.StatusIdle)
+		keeper.told(facts)
+		return facts
+	}
+	require.NotNil(t, look())
+	month.UsedBytes = 509
+	require.Nil(t, look())
+	month.UsedBytes = 510
+	require.Equal(t, int64(510), look().Policy.Month.UsedBytes, "the server hears the exact number")
+	month.UsedBytes = 0
+	require.NotNil(t, look(), "a new month")
 }

@@ -188,8 +188,13 @@ func (f *factsKeeper) told(facts *protocol.Host) {
 }
 
 // fingerprint leaves out the free disk but for its order of magnitude, since the number itself would be news all the time. It is
-// news when half of it is gone: that a pre-flight sees a small disk fill up.
+// news when half of it is gone: that a pre-flight sees a small disk fill up. What of a month is used is news by percents of it.
 func fingerprint(facts protocol.Host) []byte {
+	if policy := facts.Policy; policy != nil && policy.Month != nil {
+		coarse, month := *policy, *policy.Month
+		month.UsedBytes = int64(100 * float64(month.UsedBytes) / float64(max(1, month.LimitBytes)))
+		coarse.Month, facts.Policy = &month, &coarse
+	}
 	facts.SpoolFreeBytes = int64(bits.Len64(uint64(max(0, facts.SpoolFreeBytes))))
 	facts.Clock = nil
 	encoded, err := json.Marshal(facts)

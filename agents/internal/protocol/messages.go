@@ -137,6 +137,27 @@ type Host struct {
 	SpoolFreeBytes   int64             `json:"spool_free_bytes"`
 	// Clock is how this host's clock differs from the server's; nil before the first exchange.
 	Clock *ClockFacts `json:"clock,omitempty"`
+	// Policy is what the owner allows a run; the server may plan within it, and cannot change it.
+	Policy *PolicyFacts `json:"policy,omitempty"`
+}
+
+// PolicyFacts are the bounds of the owner's policy that a plan can respect. 0, nil or empty: no bound.
+type PolicyFacts struct {
+	MaxSeconds float64 `json:"max_seconds,omitempty"`
+	MaxBytes   int64   `json:"max_bytes,omitempty"`
+	MaxRateBps int64   `json:"max_rate_bps,omitempty"`
+	// Month is what all runs of a month may move.
+	Month *MonthFacts `json:"month,omitempty"`
+	// QuietHours are by the host's own clock, which is UTCOffsetS ahead of UTC now.
+	QuietHours []string `json:"quiet_hours,omitempty"`
+	UTCOffsetS int      `json:"utc_offset_s"`
+}
+
+// MonthFacts say what of a month is used, and on which day, by the host's clock, the next one begins.
+type MonthFacts struct {
+	LimitBytes int64  `json:"limit_bytes"`
+	UsedBytes  int64  `json:"used_bytes"`
+	ResetsOn   string `json:"resets_on"`
 }
 
 // ClockFacts are what must be added to a host's clock to get the server's, and half the round trip that told it.

@@ -86,15 +86,29 @@ func (l *Ledger) Limit() string {
 }
 
 func (l *Ledger) resets(now time.Time) string {
-	begin := Begin(now, l.day)
+	month, _ := l.Month(now)
+	return month.ResetsOn
+}
+
+// Month is what a month allows, what of it is used, and on which day the next one begins. Limit is 0 where there is none.
+type Month struct {
+	Limit, Used int64
+	ResetsOn    string
+}
+
+// Month reads the month in which now lies. One whose count cannot be read is used up, as for Left.
+func (l *Ledger) Month(now time.Time) (Month, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if current, err := l.read(now); err == nil {
+	begin, used := Begin(now, l.day), l.most
+	current, err := l.read(now)
+	if err == nil {
+		used = current.Bytes
 		if booked, err := time.ParseInLocation(dateForm, current.From, now.Location()); err == nil {
 			begin = booked
 		}
 	}
-	return Begin(begin.AddDate(0, 1, l.day-begin.Day()), l.day).Format(dateForm)
+	return Month{l.most, used, Begin(begin.AddDate(0, 1, l.day-begin.Day()), l.day).Format(dateForm)}, err
 }
 
 // Meter counts a run from now on; used is what it has moved so far. The returned function ends that with the exact count.

@@ -108,9 +108,10 @@ def _volumes(unit: Unit, carried: Iterable[Place], now: datetime) -> list[Volume
 
 
 def watch_agents(unit: Unit, now: datetime) -> None:
-    """Every ten seconds: which agents are gone, and which are back."""
+    """Every ten seconds: which agents are gone, which are back, and which have used most of what their owners allow a month."""
     if not is_due(unit, "watch_agents", now, AGENTS_EVERY):
         return
+    _watch_months(unit, now)
     asking = {
         channel.id: wish
         for channel in channels.working_channels(unit)
@@ -124,6 +125,13 @@ def watch_agents(unit: Unit, now: datetime) -> None:
         noted = gone.get(channel_id, set())
         found = [agent_changed(each, each.id in noted, wish.gone_after_min, since, now) for each in sights]
         _add(unit, channel_id, found, now)
+
+
+def _watch_months(unit: Unit, now: datetime) -> None:
+    asking = [each.id for each in channels.working_channels(unit) if channels.wishes_of(each).asks(Topic.VOLUME, None)]
+    volumes = happened.agent_volumes(unit, now) if asking else []
+    for channel_id in asking:
+        _add(unit, channel_id, [volume_used(each, now) for each in volumes], now)
 
 
 def _add(unit: Unit, channel_id: UUID, found: Iterable[Notice | None], now: datetime) -> None:

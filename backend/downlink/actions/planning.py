@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
+from downlink.domain.allowed import find_disallowed
 from downlink.domain.campaign import Campaign
 from downlink.domain.conflict import Booking, Conflict
 from downlink.domain.control import read_host_controls
@@ -56,8 +57,10 @@ def plan_now(
     plan = plan_campaign(
         campaign, known, bookings, boots, controls, absent, now, links.allowances(unit, set(known), now)
     )
-    refused = find_refused(campaign, usable_links(campaign, known), hosts)
-    return replace(plan, conflicts=(*plan.conflicts, *refused)), hosts
+    usable = usable_links(campaign, known)
+    refused = find_refused(campaign, usable, hosts)
+    disallowed = find_disallowed(campaign, usable, hosts, plan.runs, now)
+    return replace(plan, conflicts=(*plan.conflicts, *refused, *disallowed)), hosts
 
 
 def _absence(name: str, agent: tables.Agent | None, measuring: Container[UUID], now: datetime) -> Conflict | None:

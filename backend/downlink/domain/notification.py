@@ -113,10 +113,10 @@ class AgentSight:
 class Volume:
     """What was carried of what is allowed.
 
-    month: until when, of a link's allowance, such as 2026-12-01 in UTC; None for a campaign's limit.
+    month: until when, of a link's allowance or of what a host's owner allows, such as 2026-12-01; None for a campaign's limit.
     """
 
-    kind: Literal["campaign", "link"]
+    kind: Literal["campaign", "link", "agent"]
     id: UUID
     name: str
     owner_id: UUID | None
@@ -265,15 +265,16 @@ def volume_used(volume: Volume, now: datetime) -> Notice | None:
         return None
     percent = 100 * volume.used_bytes // volume.limit_bytes
     used = f"{volume.used_bytes / 1e6:,.0f} of {volume.limit_bytes / 1e6:,.0f} MB"
-    of = f"its allowance until {volume.month}" if volume.month else "its limit"
+    allowed = {"campaign": "its limit", "link": "its allowance", "agent": "what its owner allows a month"}[volume.kind]
+    of = f"{allowed} until {volume.month}" if volume.month else allowed
     return Notice(
         volume.key,
         Topic.VOLUME,
         f"{volume.kind}.volume",
         now,
-        f"{volume.name} has used {percent} % of {'its allowance' if volume.month else 'its limit'}",
+        f"{volume.name} has used {percent} % of {allowed}",
         f"The {volume.kind} {volume.name} has carried {used} of {of}.",
-        "/calendar" if volume.kind == "link" else f"/campaigns/{volume.id}",
+        {"campaign": f"/campaigns/{volume.id}", "link": "/calendar", "agent": "/agents"}[volume.kind],
         {
             f"{volume.kind}_id": str(volume.id), volume.kind: volume.name,
             "used_bytes": volume.used_bytes, "limit_bytes": volume.limit_bytes,

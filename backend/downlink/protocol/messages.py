@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from pydantic_core import ErrorDetails
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.enrolment import AGENT_NAME
 from downlink.domain.moment import in_utc
+from downlink.domain.opening import Hours
 from downlink.domain.point import POINT
 from downlink.domain.run import Reason
 
@@ -72,6 +73,14 @@ Moment = Annotated[AwareDatetime, AfterValidator(in_utc), PlainSerializer(_iso_u
 SettingValues = Annotated[
     dict[Word, Annotated[str, Field(max_length=200), AfterValidator(_refuse_controls)]], Field(max_length=64)
 ]
+
+
+def _quiet_hours(text: str) -> str:
+    Hours.parse(text)
+    return text
+
+
+QuietHours = Annotated[str, Field(max_length=100), AfterValidator(_quiet_hours)]
 Facts = Annotated[dict[str, Any], AfterValidator(_plain)]
 Count = Annotated[int, Field(ge=0, le=2**62)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
@@ -102,6 +111,31 @@ class ClockFacts(Message):
 
     offset_ms: Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
     error_ms: Measure
+
+
+class MonthFacts(BaseModel):
+    """What all runs of a month may move at a host, what of it is used, and on which day by its clock the next month begins."""
+
+    limit_bytes: Annotated[int, Field(ge=1, le=2**62)]
+    used_bytes: Count
+    resets_on: date
+
+
+class PolicyFacts(BaseModel):
+    """What a host's owner allows; what is null is not bounded."""
+
+    model_config = ConfigDict(extra="allow")
+    max_seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, exclude_if=lambda most: most is None)] = None
+    max_bytes: Annotated[int | None, Field(gt=0, le=2**62, exclude_if=lambda most: most is None)] = None
+    max_rate_bps: Annotated[int | None, Field(gt=0, le=2**62, exclude_if=lambda most: most is None)] = None
+    month: Annotated[MonthFacts | None, Field(exclude_if=lambda month: month is None)] = None
+    quiet_hours: Annotated[list[QuietHours], Field(max_length=64, exclude_if=lambda hours: not hours)] = Field(
+        default=[], description="In which no run is taken, by the host's own clock"
+    )
+    utc_offset_s: Annotated[int, Field(ge=-86_400, le=86_400, description="The host's clock is so much ahead of UTC")]
+
+    def model_post_init(self, _context: Any) -> None:
+        _plain(dict(self.model_extra or {}))
 
 
 class Host(BaseModel):
@@ -151,6 +185,7 @@ class Host(BaseModel):
     data_host: Word
     spool_free_bytes: Count
     clock: Annotated[ClockFacts | None, Field(exclude_if=lambda clock: clock is None)] = None
+    policy: Annotated[PolicyFacts | None, Field(exclude_if=lambda policy: policy is None)] = None
 
     def model_post_init(self, _context: Any) -> None:
         _plain(dict(self.model_extra or {}))

@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import Row, and_, func, select, text, tuple_
 
 from downlink.domain.agent import AgentStatus, is_online, is_present
+from downlink.domain.allowed import read_month
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.expectation import Check, checks_of, series_outside, unmet
 from downlink.domain.notification import FAILED, NOT_COUNTED, AgentSight, CampaignEnd, Departure, RunEnd, Volume
@@ -180,4 +181,14 @@ def agents_seen(unit: Unit, now: datetime) -> list[AgentSight]:
         )
         for id_, name, seen_at, status, is_held, let_go in rows
         if seen_at
+    ]
+
+
+def agent_volumes(unit: Unit, now: datetime) -> list[Volume]:
+    """Of every agent that is not revoked and says what its owner allows a month: what is used of it, as it said last."""
+    rows = unit.session.execute(select(Agent.id, Agent.name, Agent.host).where(Agent.revoked_at.is_(None)))
+    return [
+        Volume("agent", id_, name, None, month.used_bytes, month.limit_bytes, f"{month.resets_on}")
+        for id_, name, host in rows
+        if (month := read_month(host)) and month.resets_on >= now.date()
     ]

@@ -358,6 +358,19 @@ def test_an_agent_of_before_gets_no_run_with_a_budget_until_it_is_updated(lab: L
     assert run["state"] == "complete"
 
 
+def test_what_a_hosts_owner_does_not_allow_is_said_before_a_launch(lab: Lab) -> None:
+    client, _ = pair(lab)
+    client.host["policy"] = {"max_seconds": 4.0, "utc_offset_s": 0, "quiet_hours": ["daily 00:00-24:00"]}
+    client.forget()
+    client.act()
+    conflicts = lab.call("POST", "/campaigns/preview", {"campaign": CAMPAIGN})["conflicts"]
+    places = {each["code"]: each["place"] for each in conflicts if each["is_blocking"]}
+    assert places == {"owner_seconds": "conditions[0].stop", "owner_quiet": "conditions[0].stop"}
+    made = lab.call("POST", "/campaigns", {"campaign": CAMPAIGN})
+    refused = lab.call("POST", f"/campaigns/{made['id']}/launch", expect=409)
+    assert "have the owner raise it in the agent's policy" in refused["message"]
+
+
 def test_a_link_carries_no_more_than_its_allowance_a_month(lab: Lab) -> None:
     client, server = lab.join("client"), lab.join("server")
     link = lab.link(allowance_bytes=RUN_BYTES, reset_day=7, time_zone="Europe/Madrid")

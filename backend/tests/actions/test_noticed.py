@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import text
@@ -156,3 +157,31 @@ def test_four_fifths_of_a_limit_and_of_an_allowance(lab: Lab) -> None:
         for _ in range(2):
             deliver(lab)
     assert sorted(kinds(receiver)) == ["campaign.volume", "link.volume"]
+
+
+def test_four_fifths_of_what_a_hosts_owner_allows_a_month_once_a_month(lab: Lab) -> None:
+    dish = lab.join("dish")
+
+    def say(used: int, resets_on: str) -> None:
+        dish.host["policy"] = {
+            "utc_offset_s": 0,
+            "month": {"limit_bytes": 1000, "used_bytes": used, "resets_on": resets_on},
+        }
+        dish.forget()
+        dish.act()
+        for _ in range(2):
+            lab.wait(15)
+            deliver(lab)
+
+    next_month = f"{lab.now() + timedelta(days=20):%Y-%m-%d}"
+    with WebReceiver() as receiver:
+        make(lab, receiver.url(), topics=(Topic.VOLUME,))
+        say(799, next_month)
+        assert kinds(receiver) == []
+        say(800, next_month)
+        say(900, next_month)
+        assert kinds(receiver) == ["agent.volume"]
+        say(10, f"{lab.now() + timedelta(days=50):%Y-%m-%d}")
+        say(850, f"{lab.now() + timedelta(days=50):%Y-%m-%d}")
+        assert kinds(receiver) == ["agent.volume", "agent.volume"]
+    assert "dish has used 80 % of what its owner allows a month" in str(receiver.got[0])

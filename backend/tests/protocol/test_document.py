@@ -40,7 +40,8 @@ def row(section: str, name: str) -> str:
 @pytest.mark.parametrize(
     ("section", "model"),
     [
-        ("1", messages.JoinRequest), ("1", messages.JoinResponse), ("1", messages.Host), ("2", messages.PollRequest),
+        ("1", messages.JoinRequest), ("1", messages.JoinResponse), ("1", messages.Host), ("1", messages.PolicyFacts),
+        ("1", messages.MonthFacts), ("2", messages.PollRequest),
         ("2", messages.PollResponse), ("2", messages.SpoolEntry), ("2", messages.RunProgress), ("2", messages.UploadProgress),
         ("2", messages.ControlOption), ("3", messages.PrepareOrder), ("3", messages.Sampling), ("3", messages.FlowOrder),
         ("3", messages.TcpTransport), ("3", messages.SplitTransport), ("3", messages.IntcpTransport), ("3", messages.Peer),

@@ -5846,6 +5846,7 @@ export interface components {
             /** Spool Free Bytes */
             spool_free_bytes: number;
             clock?: components["schemas"]["ClockFacts"] | null;
+            policy?: components["schemas"]["PolicyFacts"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -7032,6 +7033,21 @@ export interface components {
             why: string;
         };
         /**
+         * MonthFacts
+         * @description What all runs of a month may move at a host, what of it is used, and on which day by its clock the next month begins.
+         */
+        MonthFacts: {
+            /** Limit Bytes */
+            limit_bytes: number;
+            /** Used Bytes */
+            used_bytes: number;
+            /**
+             * Resets On
+             * Format: date
+             */
+            resets_on: string;
+        };
+        /**
          * MonthUse
          * @description Of a link's allowance in this month, by what agents reported.
          */
@@ -7519,6 +7535,32 @@ export interface components {
              * @description How long the link is expected to be held
              */
             duration_s: number;
+        };
+        /**
+         * PolicyFacts
+         * @description What a host's owner allows; what is null is not bounded.
+         */
+        PolicyFacts: {
+            /** Max Seconds */
+            max_seconds?: number | null;
+            /** Max Bytes */
+            max_bytes?: number | null;
+            /** Max Rate Bps */
+            max_rate_bps?: number | null;
+            month?: components["schemas"]["MonthFacts"] | null;
+            /**
+             * Quiet Hours
+             * @description In which no run is taken, by the host's own clock
+             * @default []
+             */
+            quiet_hours: string[];
+            /**
+             * Utc Offset S
+             * @description The host's clock is so much ahead of UTC
+             */
+            utc_offset_s: number;
+        } & {
+            [key: string]: unknown;
         };
         /** PollRequest */
         PollRequest: {

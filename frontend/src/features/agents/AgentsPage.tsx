@@ -17,7 +17,7 @@ import classes from './agents.module.css'
 import { PauseAgent } from './PauseAgent'
 import { Programs } from './Programs'
 import { useAgents, useRevokeAgent } from './queries'
-import { clockText, hostFacts, pauseText, statusState, statusText } from './status'
+import { clockText, hostFacts, monthText, pauseText, runLimitText, statusState, statusText } from './status'
 
 export function AgentsPage() {
   const agents = useAgents()
@@ -94,6 +94,9 @@ function AgentCard({ agent }: { agent: Agent }) {
           ['Congestion controls', <Controls key="controls" can={host.congestion_controls} cannot={host.controls_unavailable} />],
           ['Settings it may change', host.settings_writable ? <Settings key="settings" names={host.settings_writable} /> : '–'],
           ['Clock', clockText(host.clock)],
+          ['Its owner allows a run', runLimitText(host.policy)],
+          ['Its owner allows a month', monthText(host.policy)],
+          ['Quiet hours, by its clock', host.policy ? host.policy.quiet_hours?.join('; ') || 'none' : '–'],
           ['Free disk space for traces', typeof free_bytes === 'number' ? formatBytes(free_bytes) : '–'],
         ]}
       />

@@ -20,6 +20,28 @@ it('every agent shows what it does and what its host can do', async () => {
   expect(screen.getByText('offline')).toBeTruthy()
 })
 
+it('what the host’s owner allows is there, and what is not said is a dash', async () => {
+  const world = makeWorld()
+  for (const { name, host } of world.agents)
+    if (host && name === 'geo-server-2')
+      host.policy = {
+        max_seconds: 3600,
+        max_bytes: 2_000_000_000,
+        month: { limit_bytes: 50_000_000_000, used_bytes: 41_000_000_000, resets_on: '2026-12-20' },
+        quiet_hours: ['weekdays 18:00-23:00', 'sun 00:00-24:00'],
+        utc_offset_s: 3600,
+      }
+  serve(world)
+  renderAt('/agents')
+  const cardOf = async (name: string) => within((await screen.findByRole('heading', { name })).closest('section') as HTMLElement)
+  const card = await cardOf('geo-server-2')
+  expect(card.getByText(/^at most 3,600 s and 2\S* GB$/)).toBeTruthy()
+  expect(card.getByText(/41\S* GB of 50\S* GB used \(82 %\), until 2026-12-20/)).toBeTruthy()
+  expect(card.getByText('weekdays 18:00-23:00; sun 00:00-24:00')).toBeTruthy()
+  const silent = await cardOf('geo-client')
+  expect(silent.getByText('Quiet hours, by its clock').nextElementSibling?.textContent).toBe('–')
+})
+
 it('adding one asks for its name and gives the whole line, the program and the unit', async () => {
   serve()
   renderAt('/agents')

@@ -1,5 +1,5 @@
 import type { Agent } from '@/api/types'
-import { formatNumber } from '@/lib/format'
+import { formatBytes, formatNumber, formatRate } from '@/lib/format'
 import { formatMoment } from '@/lib/time'
 
 /** What an agent is doing, in words. */
@@ -40,6 +40,14 @@ interface HostFacts {
   /** Name to the reason why this host cannot run it. */
   controls_unavailable?: Record<string, string>
   settings_writable?: string[]
+  /** What its owner allows; what is not there is not bounded. */
+  policy?: {
+    max_seconds?: number
+    max_bytes?: number
+    max_rate_bps?: number
+    month?: { limit_bytes: number; used_bytes: number; resets_on: string }
+    quiet_hours?: string[]
+  }
   /** What must be added to the host's clock to get the server's. */
   clock?: { offset_ms: number; error_ms: number }
 }
@@ -49,6 +57,27 @@ export function clockText(clock: HostFacts['clock']): string {
   if (!clock) return '–'
   const sign = clock.offset_ms > 0 ? '+' : ''
   return `${sign}${formatNumber(clock.offset_ms, 1)} ms to the server's, known within ${formatNumber(clock.error_ms, 1)} ms`
+}
+
+/** What the host's owner allows one run: "at most 3,600 s, 2.0 GB and 50 Mb/s". */
+export function runLimitText(policy: HostFacts['policy']): string {
+  if (!policy) return '–'
+  const limits = [
+    policy.max_seconds ? `${formatNumber(policy.max_seconds, 0)} s` : null,
+    policy.max_bytes ? formatBytes(policy.max_bytes) : null,
+    policy.max_rate_bps ? formatRate(policy.max_rate_bps) : null,
+  ].filter((limit) => limit !== null)
+  if (limits.length === 0) return 'no limit'
+  return `at most ${limits.length > 1 ? `${limits.slice(0, -1).join(', ')} and ` : ''}${limits.at(-1)}`
+}
+
+/** What of the owner's month is used, and when it begins anew. */
+export function monthText(policy: HostFacts['policy']): string {
+  if (!policy) return '–'
+  if (!policy.month) return 'no limit'
+  const { used_bytes, limit_bytes, resets_on } = policy.month
+  const percent = formatNumber((100 * used_bytes) / limit_bytes, 0)
+  return `${formatBytes(used_bytes)} of ${formatBytes(limit_bytes)} used (${percent} %), until ${resets_on}`
 }
 
 /** The host's facts that people ask for, from what the agent sent at joining. */
