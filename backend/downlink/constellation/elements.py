@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 
 from sgp4.api import WGS72, Satrec
 
@@ -24,21 +25,31 @@ def read_elements(text: str) -> Orbits:
     Raises InvalidError `path_invalid` with the line that is wrong.
     """
     if is_messages(text):
-        return _orbits(read_messages(text), None)
+        return _orbits(tuple(islice(read_messages(text), MAX_SATELLITES + 1)), None)
     lines = [(number, line.rstrip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     counts = lines[0][1].split() if lines else []
     has_planes = len(counts) == 2 and all(each.isdecimal() for each in counts)
     counted = (int(counts[0]), int(counts[1])) if has_planes else None
-    return _orbits(tuple(_satellite(*pair) for pair in _pairs(lines[has_planes:])), counted)
+    sets = islice(_pairs(lines[has_planes:]), MAX_SATELLITES + 1)
+    return _orbits(tuple(_satellite(*pair) for pair in sets), counted)
 
 
 def _orbits(satellites: tuple[Satrec, ...], counts: tuple[int, int] | None) -> Orbits:
-    if not 1 <= len(satellites) <= MAX_SATELLITES:
-        raise wrong("element file", f"it has {len(satellites)} satellites", f"Take a file with 1 to {MAX_SATELLITES}.")
+    if not satellites:
+        raise wrong("element file", "it has no satellites", f"Take a file with 1 to {MAX_SATELLITES:,}.")
+    if len(satellites) > MAX_SATELLITES:
+        remedy = "Leave out those that the path does not need."
+        raise wrong("element file", f"it has more than {MAX_SATELLITES:,} satellites", remedy)
     grid = _grid(*counts, len(satellites)) if counts else None
-    days = [each.jdsatepoch - J2000_JD + each.jdsatepochF for each in satellites]
+    days = [_days(each) for each in satellites]
     epoch = J2000 + timedelta(days=sum(days) / len(days))
     return Orbits(satellites, epoch, grid, (max(days) - min(days)) * DAY_S)
+
+
+def _days(satellite: Satrec) -> float:
+    """The elements' epoch, since J2000."""
+    days: float = satellite.jdsatepoch - J2000_JD + satellite.jdsatepochF
+    return days
 
 
 def warnings(orbits: Orbits, start: datetime) -> list[str]:
@@ -46,8 +57,13 @@ def warnings(orbits: Orbits, start: datetime) -> list[str]:
     said = []
     if orbits.spread_s > MIXED_DAYS * DAY_S:
         spread_days = orbits.spread_s / DAY_S
+        old = sum(abs(_days(each) - (start - J2000) / timedelta(days=1)) > OLD_DAYS for each in orbits.satellites)
+        more = (
+            f", and {old} of {len(orbits.satellites)} are beyond {OLD_DAYS} days from the path's start" if old else ""
+        )
         said.append(
-            f"The element sets are of different epochs, {spread_days:.1f} days apart: satellites are less exact."
+            f"The element sets are of different epochs, up to {spread_days:.1f} days apart{more}: satellites of the oldest ones are "
+            f"kilometres off. Take a file that was made at one time, or leave those out."
         )
     age_days = abs((start - orbits.epoch).total_seconds()) / DAY_S
     if age_days > OLD_DAYS:

@@ -29,10 +29,14 @@ def is_messages(text: str) -> bool:
     return text.lstrip()[:1] in {"<", "[", "{"} or "MEAN_MOTION" in text.split("\n", 1)[0].split(",")
 
 
-def read_messages(text: str) -> tuple[Satrec, ...]:
-    """Satellites in the order of the file. Raises InvalidError `path_invalid` with the element set that is wrong, counted from 1."""
+def read_messages(text: str) -> Iterator[Satrec]:
+    """Satellites in the order of the file, one after the other.
+
+    Raises InvalidError `path_invalid` with the element set that is wrong, counted from 1.
+    """
     try:
-        return tuple(_satellite(number, fields) for number, fields in enumerate(_messages(text), start=1))
+        for number, fields in enumerate(_messages(text), start=1):
+            yield _satellite(number, fields)
     except (ElementTree.ParseError, json.JSONDecodeError, csv.Error, AttributeError, TypeError) as error:
         raise wrong("element file", f"it cannot be read ({error})", HELP) from error
 

@@ -10,6 +10,8 @@ from typer.testing import CliRunner, Result
 
 from downlink.domain.errors import DownlinkError, InvalidError, NotFoundError
 from downlink.main import app
+from tests.codec.test_path import by_hand, unpacked
+from tests.constellation.test_parts import lines
 
 SHORT = ("--hours", "0.02")
 GOLDEN = Path(__file__).resolve().parents[3] / "docs" / "examples" / "paths" / "golden.dlpath"
@@ -75,3 +77,81 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     file.write_bytes(GOLDEN.read_bytes()[:500])
     with pytest.raises(InvalidError, match="one whole zstd frame"):
         run("show", str(file))
+
+
+def elements(file: Path, *days: int) -> str:
+    """A file with a small shell, whose satellites in turn have these epochs: days of the year 2000, counted from 1."""
+    sets = []
+    for at, line in enumerate(lines(range(120))):
+        day = days[at // 2 % len(days)]
+        dated = f"{line[:20]}{day:03d}{line[23:68]}" if line.startswith("1 ") else line[:68]
+        sets.append(dated + str(sum(int(each) if each.isdecimal() else each == "-" for each in dated) % 10))
+    file.write_text("\n".join(sets))
+    return str(file)
+
+
+def test_elements_of_other_days_are_used_with_a_warning(tmp_path: Path) -> None:
+    asked = (
+        "make",
+        "mine",
+        *SHORT,
+        "--station",
+        "london",
+        "--station",
+        "frankfurt",
+        "--elevation",
+        "5",
+        "--isl",
+        "none",
+    )
+    to = ("--to", str(tmp_path / "mine.dlpath"))
+    fresh = run(*asked, "--elements", elements(tmp_path / "fresh", 1), *to)
+    assert "Warning" not in fresh.stderr
+    old = run(*asked, "--elements", elements(tmp_path / "old", 1), "--start", "2000-01-16T00:00:00", *to)
+    assert "Warning: The path begins 15 days from the elements' epoch, 2000-01-01" in old.stderr
+    assert "Fetch the file again." in old.stderr
+    mixed = run(*asked, "--elements", elements(tmp_path / "mixed", 1, 1, 1, 41), *to)
+    assert "up to 40.0 days apart, and 30 of 120 are beyond 14 days" in mixed.stderr.replace("\n", " ")
+    assert "leave those out" in mixed.stderr
+
+
+def test_too_many_satellites_in_a_file_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "many"
+    file.write_text("\n".join(lines(range(1)) * 20_001))
+    with pytest.raises(InvalidError, match=r"element file: it has more than 20,000 satellites\. Leave out those"):
+        run("make", "mine", *SHORT, "--station", "london", "--station", "lab,48,11", "--elements", str(file))
+
+
+def test_a_station_that_sees_nothing_at_times_is_warned_of_with_hours_and_elevation(tmp_path: Path) -> None:
+    asked = (
+        "make",
+        "mine",
+        "--hours",
+        "1",
+        "--constellation",
+        "D:1150:53.0:60/6/1",
+        "--isl",
+        "none",
+        "--step-ms",
+        "60000",
+    )
+    made = run(
+        *asked, "--station", "london", "--station", "frankfurt", "--elevation", "40", "--to", str(tmp_path / "a")
+    )
+    assert "Warning: Station london sees no satellite above 40 degrees from 0." in made.stderr
+    assert "degrees would do" in made.stderr
+
+
+def test_a_file_that_is_altered_or_of_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    about, body = unpacked()
+    cases = {
+        "altered": by_hand(about, body[:-1] + b"\7"),
+        "upgrade": by_hand({**about, "format": "dl-path/2"}, body),
+        "one whole zstd frame": GOLDEN.read_bytes()[:-1],
+    }
+    for words, content in cases.items():
+        file = tmp_path / "mine.dlpath"
+        file.write_bytes(content)
+        for command in ("show", "check"):
+            with pytest.raises(InvalidError, match=words):
+                run(command, str(file))

@@ -157,7 +157,7 @@ def test_messages_need_no_labels_and_take_numbers() -> None:
 def test_messages_say_what_is_wrong_with_them() -> None:
     good = messages(range(2))
     cases = {
-        "it has 0 satellites": "[]",
+        "it has no satellites": "[]",
         "element set 2: MEAN_MOTION is missing": json.dumps([good[0], {**good[1], "MEAN_MOTION": ""}]),
         "element set 1: it cannot be read": json.dumps([{**good[0], "BSTAR": "much"}]),
         "element set 1: its elements are of DSST": json.dumps([{**good[0], "MEAN_ELEMENT_THEORY": "DSST"}]),
@@ -173,7 +173,7 @@ def test_messages_say_what_is_wrong_with_them() -> None:
 def test_element_files_say_what_is_wrong_with_them() -> None:
     good = lines(range(2))
     cases = {
-        "it has 0 satellites": "",
+        "it has no satellites": "",
         "line 2: its checksum": "\n".join([good[0], good[1][:20] + "9" + good[1][21:]]),
         "line 1: the second line": good[0],
         "line 1: no element set": "hello\nworld",
