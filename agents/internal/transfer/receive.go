@@ -24,6 +24,8 @@ type ReceivePlan struct {
 	// Stop is the sender's rule; the receiver only compares what it got with it.
 	Stop   Stop
 	Limits Limits
+	// Silence is how long nothing may come after the first byte; 0: until the deadline.
+	Silence time.Duration
 	// DialAt is the run's zero plus the flow's offset.
 	DialAt time.Time
 	// AppBytes counts what was read.
@@ -157,7 +159,8 @@ func (r *Receiver) read(ctx context.Context) {
 	for {
 		n, err := r.get(buffer[:r.plan.Budget.room(len(buffer))])
 		r.move(n)
-		if n > 0 && r.result.FirstByte.IsZero() {
+		isFirst := n > 0 && r.result.FirstByte.IsZero()
+		if isFirst {
 			r.result.FirstByte = r.result.LastByte
 		}
 		if !r.plan.Budget.Spend(n) {
@@ -165,11 +168,27 @@ func (r *Receiver) read(ctx context.Context) {
 			r.reset()
 			return
 		}
+		if isFirst && err == nil || r.isEarly(err) {
+			err = r.conn.SetReadDeadline(r.hopesUntil())
+		}
 		if err != nil {
 			r.endBy(ctx, err)
 			return
 		}
 	}
+}
+
+// hopesUntil is when nothing more is expected, if nothing comes before.
+func (r *Receiver) hopesUntil() time.Time {
+	if r.plan.Silence == 0 {
+		return r.limits.Deadline
+	}
+	return earlier(r.limits.Deadline, r.result.LastByte.Add(r.plan.Silence))
+}
+
+// isEarly tells whether a read waited only for a moment that data have postponed since it was set.
+func (r *Receiver) isEarly(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) && !r.result.FirstByte.IsZero() && time.Now().Before(r.hopesUntil())
 }
 
 func (r *Receiver) get(buffer []byte) (int, error) {
@@ -185,6 +204,8 @@ func (r *Receiver) endBy(ctx context.Context, err error) {
 		r.end(EndedStopRule, "")
 	case errors.Is(err, io.EOF):
 		r.end(EndedPeerClosed, "the sender closed before the stop rule")
+	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(r.limits.Deadline):
+		r.end(EndedLinkLost, fmt.Sprintf("no data came for %.0f s", r.stillFor().Seconds()))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		r.endByTimeout()
 	default:

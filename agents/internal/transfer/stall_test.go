@@ -40,6 +40,32 @@ func TestARelayThatGivesUpWritingNamesALostLink(t *testing.T) {
 	require.Equal(t, EndedLinkLost, r.result.Ended, r.result.Detail)
 }
 
+// TestAReceiverEndsAtSilenceWhereItsPlanNamesOne: not before, however often data come, and not before the first byte.
+func TestAReceiverEndsAtSilenceWhereItsPlanNamesOne(t *testing.T) {
+	const silence, pause, pauses = 300 * time.Millisecond, 100 * time.Millisecond, 6
+	sender, conn := hosttest.Connect(t)
+	limits := Limits{Deadline: time.Now().Add(time.Hour)}
+	r := NewReceiver(ReceivePlan{Limits: limits, Silence: silence, AppBytes: new(atomic.Int64), Budget: NewBudget(0)}, Hooks{})
+	r.take(t.Context(), conn)
+	require.NoError(t, conn.SetDeadline(limits.Deadline))
+	wrote := make(chan struct{})
+	go func() {
+		time.Sleep(2 * silence)
+		for range pauses {
+			_, _ = io.WriteString(sender, "data")
+			time.Sleep(pause)
+		}
+		close(wrote)
+	}()
+	r.read(t.Context())
+	ended := time.Now()
+	<-wrote
+	require.Equal(t, EndedLinkLost, r.result.Ended, r.result.Detail)
+	require.Contains(t, r.result.Detail, "no data came for")
+	require.GreaterOrEqual(t, ended.Sub(r.result.LastByte), silence)
+	require.NoError(t, sender.Close())
+}
+
 // fill writes until the kernel takes nothing more, also after what was on its way has come.
 func fill(t *testing.T, conn *net.TCPConn) {
 	t.Helper()

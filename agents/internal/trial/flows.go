@@ -186,8 +186,17 @@ func (f *flowRun) sendPlan(port *transfer.Port) transfer.SendPlan {
 func (f *flowRun) receivePlan(peer string) transfer.ReceivePlan {
 	return transfer.ReceivePlan{
 		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: f.begin(),
-		AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost), MayDial: f.trial.mayDial(f.flow), Read: f.read,
+		Silence: f.mostSilence(), AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost), MayDial: f.trial.mayDial(f.flow), Read: f.read,
 	}
+}
+
+// mostSilence is how long a receiver behind relays hopes. They end a flow on which nothing moves for the stall limit, and nobody
+// tells the receiver of it if the last hop is what is lost. After an outage TCP may be silent for as long again as that lasted.
+func (f *flowRun) mostSilence() time.Duration {
+	if f.flow.Transport.Kind != protocol.TransportSplit {
+		return 0
+	}
+	return 2 * f.trial.limits().StallLimit()
 }
 
 func (f *flowRun) begin() time.Time { return f.trial.zero.Add(seconds(f.flow.StartS)) }
