@@ -44,7 +44,7 @@ help: ## Show this list
 ## ---- run
 
 .PHONY: demo
-demo: install ## Everything at once: stack, emulated GEO link, agents, a campaign (DEMO_EXIT=1: end with it)
+demo: install ## Everything at once: stack, emulated links, agents, a campaign over GEO and two minutes of INTCP (DEMO_EXIT=1: end with them)
 	@$(LAUNCH) demo
 
 .PHONY: demo-intcp

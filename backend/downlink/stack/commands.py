@@ -16,7 +16,7 @@ from downlink.cli.table import campaign_table, check_markers, put_between_marker
 from downlink.cli.watch import all_complete
 from downlink.domain.errors import UnavailableError
 from downlink.domain.link import MAX_SENDERS
-from downlink.stack.demo import make_paths, own_campaign, read_needs, run_demo
+from downlink.stack.demo import make_paths, own_campaigns, read_needs, run_demo
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
 from downlink.stack.watch import Watch
@@ -41,9 +41,10 @@ def demo(
     home: Home = Path(".demo"),
     dashboard: Dashboard = Path("frontend/dist"),
     campaign: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            help="Campaign file instead of the demo's own; its links, with the senders it asks for, are built"
+            help="Campaign file instead of the demo's own; its links, with the senders it asks for, are built. May be repeated: "
+            "one runs after the other"
         ),
     ] = None,
     profile: Annotated[
@@ -56,30 +57,30 @@ def demo(
         int, typer.Option(min=1, max=MAX_SENDERS, help="Senders of each link, where the campaign does not ask for more")
     ] = 1,
     table: Annotated[
-        Path | None, typer.Option(help="Markdown file that gets the table of the campaign's findings")
+        Path | None, typer.Option(help="Markdown file that gets the table of the last campaign's findings")
     ] = None,
 ) -> None:
-    """Start the stack, the emulated links that a campaign needs, with their agents, and the campaign; stay until Ctrl-C.
+    """Start the stack, the emulated links that campaigns need, with their agents, and the campaigns; stay until Ctrl-C.
 
     A link takes the profile of its name: `geo-viasat`, or `geo-viasat.2` for a second link of it.
-    With DEMO_EXIT=1 it ends when the campaign does, with status 0 only if every run is complete.
+    With DEMO_EXIT=1 it ends when the last campaign does, with status 0 only if every run is complete.
     """
     check_host()
     if table:
         check_markers(table)
-    source, needs = read_needs(campaign or own_campaign(), profile or [], senders)
+    sources, needs = read_needs(campaign or own_campaigns(), profile or [], senders)
     make_paths(needs)
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
         client = Client(Access(stack.address, stack.token))
         watch = Watch(stack)
-        ended = run_demo(stack, client, source, needs, watch.look)
+        ended = run_demo(stack, client, sources, needs, watch.look)
         if table:
-            put_between_markers(table, campaign_table(client, ended["id"]))
+            put_between_markers(table, campaign_table(client, ended[-1]["id"]))
             typer.echo(f"The table is in {table}.")
         if not os.environ.get("DEMO_EXIT"):
             _stay(watch)
-        elif not all_complete(ended):
+        elif not all(all_complete(each) for each in ended):
             raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""The demo: emulated links, their agents, and a campaign on them; by default of about four minutes on a GEO link."""
+"""The demo: emulated links, their agents, and campaigns on them; by default four minutes on a GEO link, then two of INTCP."""
 
 from __future__ import annotations
 
@@ -16,24 +16,31 @@ from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.readypaths import READY
 from downlink.stack.emulated import AGENT, build_links
 from downlink.stack.launcher import Stack, command
-from downlink.stack.needs import LinkNeed, link_needs
+from downlink.stack.needs import LinkNeed, link_needs, merge_needs, refuse_unused
 from downlink.stack.rig import known_profiles
 
 EXAMPLES = Path("docs/examples")
 RECORDED = EXAMPLES / "recorded-hystart.zip"
 
 
-def own_campaign() -> Path:
+def own_campaigns() -> list[Path]:
     """HyStart is a setting of the whole kernel, which only root may change; the buffer study stays within a namespace."""
-    return EXAMPLES / ("demo-hystart.yaml" if os.geteuid() == 0 else "demo-buffers.yaml")
+    first = "demo-hystart.yaml" if os.geteuid() == 0 else "demo-buffers.yaml"
+    return [EXAMPLES / first, EXAMPLES / "intcp-taste.yaml"]
 
 
-def read_needs(campaign_file: Path, profiles: list[str], senders: int) -> tuple[str, list[LinkNeed]]:
-    """The campaign's text, and the links that it needs. Errors come before anything is started."""
+def read_needs(files: Sequence[Path], profiles: list[str], senders: int) -> tuple[list[str], list[LinkNeed]]:
+    """The campaigns' texts, and the links that they need. Errors come before anything is started."""
     from downlink.codec.campaign_file import parse_campaign
 
-    source = campaign_file.read_text()
-    return source, link_needs(parse_campaign(source), profiles, known_profiles(AGENT), campaign_file.parent, senders)
+    sources = [file.read_text() for file in files]
+    campaigns, known = [parse_campaign(source) for source in sources], known_profiles(AGENT)
+    refuse_unused(profiles, [link for campaign in campaigns for link in campaign.links])
+    wanted = [
+        link_needs(campaign, profiles, known, file.parent, senders)
+        for file, campaign in zip(files, campaigns, strict=True)
+    ]
+    return sources, merge_needs(wanted)
 
 
 def make_paths(needs: Sequence[LinkNeed]) -> None:
@@ -49,17 +56,22 @@ def make_paths(needs: Sequence[LinkNeed]) -> None:
 
 
 def run_demo(
-    stack: Stack, client: Client, source: str, needs: list[LinkNeed], check: Callable[[], None]
-) -> dict[str, Any]:
-    """Build the links, let their agents join, run the campaign; answer it as it is when it has ended.
+    stack: Stack, client: Client, sources: Sequence[str], needs: list[LinkNeed], check: Callable[[], None]
+) -> list[dict[str, Any]]:
+    """Build the links, let their agents join, run one campaign after the other; answer them as they are when they have ended.
 
     check looks after the stack meanwhile.
     """
     if RECORDED.exists():
         command(stack.env, "seed", str(RECORDED))
-    cancel_interrupted(client, source)
-    typer.echo("Building the emulated link and starting its agents …")
+    for source in sources:
+        cancel_interrupted(client, source)
+    typer.echo(f"Building the emulated link{'s' if len(needs) > 1 else ''} and starting the agents …")
     build_links(stack, client, needs)
+    return [_run_campaign(stack, client, source, check) for source in sources]
+
+
+def _run_campaign(stack: Stack, client: Client, source: str, check: Callable[[], None]) -> dict[str, Any]:
     campaign = client.post("/campaigns", {"source": source})
     client.post(f"/campaigns/{campaign['id']}/launch")
     typer.echo(f"  Campaign          {stack.address}/campaigns/{campaign['id']}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from downlink.domain.campaign import SPLIT, Campaign
@@ -39,13 +39,41 @@ def link_needs(
     """
     senders = max([least_senders, *(number for each in campaign.conditions for number in each.senders)])
     named = {Path(profile).stem: profile for profile in given}
-    if unused := sorted(set(named) - {profile_name(link) for link in campaign.links} - set(campaign.links)):
-        raise InvalidError(
-            "profile_unused",
-            f"The campaign names the links {', '.join(campaign.links)}, so the profile {unused[0]} is of no use to it.",
-        )
     is_split = any(flow.kind == SPLIT for each in campaign.conditions for flow in each.flows)
     return [LinkNeed(name, _profile(name, named, known, folder), senders, is_split) for name in campaign.links]
+
+
+def refuse_unused(given: Sequence[str], links: Sequence[str]) -> None:
+    """InvalidError when one of the user's profiles is of none of these links."""
+    if unused := sorted(
+        {Path(profile).stem for profile in given} - {profile_name(link) for link in links} - set(links)
+    ):
+        raise InvalidError(
+            "profile_unused",
+            f"The campaign names the links {', '.join(links)}, so the profile {unused[0]} is of no use to it.",
+        )
+
+
+def merge_needs(needs: Sequence[Sequence[LinkNeed]]) -> list[LinkNeed]:
+    """The links of several campaigns, each once, with the most senders that any of them asks for, and hosts if one does.
+
+    InvalidError where two campaigns want one link by two profiles.
+    """
+    merged: dict[str, LinkNeed] = {}
+    for need in (each for one in needs for each in one):
+        known = merged.get(need.name, need)
+        if known.profile != need.profile:
+            raise InvalidError(
+                "profiles_differ",
+                f"The campaigns want the link {need.name} by two profiles, {known.profile} and {need.profile}; "
+                "start them one after the other.",
+            )
+        merged[need.name] = replace(
+            need,
+            senders=max(need.senders, known.senders),
+            has_router_hosts=need.has_router_hosts or known.has_router_hosts,
+        )
+    return list(merged.values())
 
 
 def profile_name(link: str) -> str:

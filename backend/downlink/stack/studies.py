@@ -12,7 +12,6 @@ from downlink.domain.campaign import Campaign, FlowPlan, StopRule
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link
 from downlink.domain.plan import plan_campaign
-from downlink.stack.needs import LinkNeed
 
 FOLDER = Path("docs/examples/studies")
 BYTES_A_TRIAL_SECOND = 1_000_000
@@ -116,19 +115,6 @@ def without_causes(campaign: Campaign) -> Campaign:
         for figure in campaign.reproduces
     )
     return replace(campaign, reproduces=tuple(figures))
-
-
-def merge_needs(needs: Sequence[Sequence[LinkNeed]]) -> list[LinkNeed]:
-    """The links of several campaigns, each once, with the most senders that any of them asks for, and hosts if one does."""
-    merged: dict[str, LinkNeed] = {}
-    for need in (each for one in needs for each in one):
-        known = merged.get(need.name, need)
-        merged[need.name] = replace(
-            need,
-            senders=max(need.senders, known.senders),
-            has_router_hosts=need.has_router_hosts or known.has_router_hosts,
-        )
-    return list(merged.values())
 
 
 @dataclass(frozen=True, slots=True)

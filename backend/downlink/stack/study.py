@@ -20,7 +20,7 @@ from downlink.domain.link import Link, Orbit
 from downlink.stack.emulated import AGENT, build_links
 from downlink.stack.harvest import find_commit, harvest, is_harvested
 from downlink.stack.launcher import Stack
-from downlink.stack.needs import LinkNeed, link_needs
+from downlink.stack.needs import LinkNeed, link_needs, merge_needs
 from downlink.stack.rig import known_profiles
 from downlink.stack.studies import (
     FOLDER,
@@ -29,7 +29,6 @@ from downlink.stack.studies import (
     duration_text,
     expected_s,
     full_cycles,
-    merge_needs,
     next_campaign,
     parts_of,
     queues_of,

@@ -12,7 +12,7 @@ from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.stack.emulated import hosts_of, relays_of
-from downlink.stack.needs import LinkNeed, link_needs, profile_name
+from downlink.stack.needs import LinkNeed, link_needs, merge_needs, profile_name, refuse_unused
 from downlink.stack.rig import Host
 
 KNOWN = ("geo-viasat", "leo-starlink", "terrestrial")
@@ -95,7 +95,26 @@ def test_a_link_without_a_profile_is_named_with_what_to_type() -> None:
 
 def test_a_profile_that_no_link_uses_is_refused() -> None:
     with pytest.raises(InvalidError, match="names the links terrestrial, so the profile mine is of no use"):
-        link_needs(make_campaign("terrestrial"), ["mine.yaml"], KNOWN, NOWHERE)
+        refuse_unused(["mine.yaml"], ["terrestrial"])
+    refuse_unused(["folder/mine.yaml"], ["terrestrial", "mine.2"])
+
+
+def test_links_of_several_campaigns_are_built_once_with_the_most_senders() -> None:
+    one, two = LinkNeed("geo-viasat", "geo-viasat", 1), LinkNeed("geo-viasat", "geo-viasat", 2)
+    other = LinkNeed("terrestrial", "terrestrial", 1)
+    assert merge_needs([[two, other], [one]]) == [two, other]
+
+
+def test_one_link_is_not_built_by_two_profiles() -> None:
+    needs = [[LinkNeed("mine", f"{folder}/mine.yaml", 1)] for folder in ("a", "b")]
+    with pytest.raises(InvalidError, match=r"the link mine by two profiles, a/mine.yaml and b/mine.yaml"):
+        merge_needs(needs)
+
+
+def test_the_demos_own_campaigns_need_a_link_each() -> None:
+    files = [EXAMPLES / name for name in ("demo-hystart.yaml", "intcp-taste.yaml")]
+    wanted = [link_needs(parse_campaign(file.read_text()), [], SHIPPED, EXAMPLES) for file in files]
+    assert [need.name for need in merge_needs(wanted)] == ["geo-viasat", "intcp-switch-4s"]
 
 
 def test_a_link_keeps_its_agents_whatever_other_links_there_are() -> None:

@@ -12,7 +12,7 @@ from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.campaign import Campaign, StopRule
 from downlink.domain.errors import InvalidError
 from downlink.domain.link import Link, Orbit
-from downlink.stack.needs import LinkNeed, profile_name
+from downlink.stack.needs import profile_name
 from downlink.stack.studies import (
     FOLDER,
     STUDIES,
@@ -23,7 +23,6 @@ from downlink.stack.studies import (
     duration_text,
     expected_s,
     full_cycles,
-    merge_needs,
     next_campaign,
     parts_of,
     queues_of,
@@ -164,12 +163,6 @@ def test_a_cause_that_is_written_later_makes_no_other_campaign() -> None:
     plain = without_causes(parse_campaign(text))
     assert without_causes(parse_campaign(later)) == plain
     assert without_causes(parse_campaign(other)) != plain
-
-
-def test_links_of_several_campaigns_are_built_once_with_the_most_senders() -> None:
-    one, two = LinkNeed("geo-viasat", "geo-viasat", 1), LinkNeed("geo-viasat", "geo-viasat", 2)
-    other = LinkNeed("terrestrial", "terrestrial", 1)
-    assert merge_needs([[two, other], [one]]) == [two, other]
 
 
 def test_the_figures_of_paper_004_have_the_machine_for_one_run_at_a_time() -> None:

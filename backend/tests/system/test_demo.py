@@ -78,13 +78,19 @@ def assert_same(before: HostState, home: Path) -> None:
 
 
 def demo(
-    home: Path, cycles: int = 1, *, source: str = CAMPAIGN, prefix: tuple[str, ...] = (), **env: str
+    home: Path,
+    cycles: int = 1,
+    *,
+    source: str = CAMPAIGN,
+    then: tuple[Path, ...] = (),
+    prefix: tuple[str, ...] = (),
+    **env: str,
 ) -> subprocess.Popen[str]:
     campaign = home.parent / "campaign.yaml"
     campaign.write_text(source % cycles if "%d" in source else source)
     campaign.chmod(0o644)
     command = [*prefix, str(DOWNLINK), "stack", "demo", "--home", str(home), "--dashboard", str(DASHBOARD)]
-    command += ["--campaign", str(campaign)]
+    command += ["--campaign", str(campaign), *(word for each in then for word in ("--campaign", str(each)))]
     environment = {**os.environ, "DOWNLINK_PORT": "", **env}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -188,6 +194,16 @@ def test_a_campaign_over_two_links_of_one_profile_works_by_itself(home: Path) ->
     said, _ = process.communicate(timeout=150)
     assert process.returncode == 0, said
     assert "Two links: 2 of 2 runs complete" in said
+
+
+def test_one_campaign_runs_after_the_other_over_links_of_both(home: Path) -> None:
+    other = home.parent / "other.yaml"
+    other.write_text(TWO_LINKS.replace("Two links", "Afterwards").replace("terrestrial, ", ""))
+    process = demo(home, then=(other,), DEMO_EXIT="1")
+    said, _ = process.communicate(timeout=150)
+    assert process.returncode == 0, said
+    first, second = said.index("Short demo: 2 of 2 runs complete"), said.index("Afterwards: 1 of 1 runs complete")
+    assert first < second
 
 
 PROXIED = """
