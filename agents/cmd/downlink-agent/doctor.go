@@ -56,11 +56,12 @@ func (d doctorCmd) Run(ctx context.Context) error {
 	}
 	findings := []finding{
 		policy, checkKernel(facts), checkRights(), checkRoles(c), checkControls(facts), checkRecording(), checkSettings(facts, c), checkHystart(facts, c), checkBuffers(facts, c),
-		checkJournal(c.StateDir, keeper), checkDataPort(c), checkPath(c), checkWritable(c.StateDir), checkDisk(facts), checkSpool(c), checkRest(c, time.Now()), checkSync(),
+		checkJournal(c.StateDir, keeper), checkDataPort(c), checkPath(c), checkWritable(c.StateDir), checkDisk(facts), checkSpool(c), checkRest(c, time.Now()), checkMonth(c, time.Now()), checkSync(),
 	}
 	if slices.Contains(c.Roles, "relay") {
 		findings = append(findings, checkRelay(c))
 	}
+	findings = append(findings, checkObserved(ctx, c.Observe)...)
 	findings = append(findings, checkServer(ctx, c)...)
 	return printFindings(findings)
 }

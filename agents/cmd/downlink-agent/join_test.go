@@ -76,7 +76,7 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(join.StateDir, "settings-journal.json"), []byte("{}"), 0o600))
 	server.Close()
 	err := doctorCmd{place{StateDir: join.StateDir}}.Run(t.Context())
-	require.ErrorContains(t, err, "2 of 18 checks are bad", "settings left changed, and no server")
+	require.ErrorContains(t, err, "2 of 20 checks are bad", "settings left changed, and no server")
 }
 
 // parse reads a command line as main does.

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"downlink/agents/internal/dishtest"
 	"downlink/agents/internal/fuzztest"
 )
 
@@ -24,7 +25,7 @@ const (
 // described are the files by which the dish of the tests describes itself.
 func described(t require.TestingT) map[string]*descriptorpb.FileDescriptorProto {
 	files := map[string]*descriptorpb.FileDescriptorProto{}
-	for _, text := range Description {
+	for _, text := range dishtest.Description {
 		file := &descriptorpb.FileDescriptorProto{}
 		require.NoError(t, prototext.Unmarshal([]byte(text), file))
 		files[file.GetName()] = file

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	fileName = "volume.json"
+	// FileName is the ledger's in the state folder.
+	FileName = "volume.json"
 	dateForm = "2006-01-02"
 	// lookInterval is how often a run's count is compared with what is on the disk.
 	lookInterval = 100 * time.Millisecond
@@ -41,7 +42,7 @@ type Ledger struct {
 // Open returns the ledger in an agent's state folder. most is what a month may have, and 0 no limit; day is that on which a
 // month begins, from 1 to 28.
 func Open(stateDir string, most int64, day int) *Ledger {
-	return &Ledger{path: filepath.Join(stateDir, fileName), most: most, day: day}
+	return &Ledger{path: filepath.Join(stateDir, FileName), most: most, day: day}
 }
 
 // Begin is the first moment of the month in which t lies, by the clock of t's location.
@@ -178,14 +179,14 @@ func (l *Ledger) read(now time.Time) (book, error) {
 		return fresh, nil
 	}
 	if err != nil {
-		return book{}, fmt.Errorf("read %s: %w", fileName, err)
+		return book{}, fmt.Errorf("read %s: %w", FileName, err)
 	}
 	var kept book
 	if err := json.Unmarshal(content, &kept); err != nil {
-		return book{}, fmt.Errorf("read %s: %w", fileName, err)
+		return book{}, fmt.Errorf("read %s: %w", FileName, err)
 	}
 	if _, err := time.Parse(dateForm, kept.From); err != nil || kept.Bytes < 0 {
-		return book{}, fmt.Errorf("read %s: from %q and bytes %d are no count", fileName, kept.From, kept.Bytes)
+		return book{}, fmt.Errorf("read %s: from %q and bytes %d are no count", FileName, kept.From, kept.Bytes)
 	}
 	if fresh.From > kept.From {
 		return fresh, nil
@@ -196,10 +197,10 @@ func (l *Ledger) read(now time.Time) (book, error) {
 func (l *Ledger) write(b book) error {
 	content, err := json.Marshal(b)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", fileName, err)
+		return fmt.Errorf("encode %s: %w", FileName, err)
 	}
 	if err := diskfile.Write(l.path, content, 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", fileName, err)
+		return fmt.Errorf("write %s: %w", FileName, err)
 	}
 	return nil
 }

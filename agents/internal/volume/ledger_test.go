@@ -84,7 +84,7 @@ func TestAClockThatIsPutBackGivesNothingBack(t *testing.T) {
 func TestACountThatCannotBeReadIsUsedUp(t *testing.T) {
 	for _, content := range []string{"", "{", `{"from": "soon", "bytes": 1}`, `{"from": "2026-11-01", "bytes": -5}`} {
 		dir, now := t.TempDir(), day(t, "2026-11-25 03:00:00")
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fileName), []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, FileName), []byte(content), 0o600))
 		l := Open(dir, 100, 1)
 		require.Contains(t, l.UsedUp(now), "cannot be read")
 		_, err := l.Meter(now, func() int64 { return 0 })

@@ -1,4 +1,4 @@
-package dish
+package dishtest
 
 // Description is a dish's as tests make it: messages in one file, the service in another that needs it.
 var Description = []string{`
