@@ -1,7 +1,8 @@
-"""Random schedules of faults over the real parts: processes killed and stopped, the way to the server and the link cut, while a
-campaign runs over the emulated link. What only has to be waited for is tried in virtual time: tests/actions/test_chaos.py.
+"""Random schedules of faults over the real parts: processes killed and stopped, the way to the server and the link cut, pages of a
+proxy in the server's place, connections half open, a disk full, packets out of order, while a campaign runs over the emulated
+link. What only has to be waited for is tried in virtual time: tests/actions/test_chaos.py.
 
-Two schedules here; CHAOS_REAL of them under `make chaos`, from CHAOS_SEED on.
+Two schedules here, and one with what a network does to an agent; CHAOS_REAL of them under `make chaos`, from CHAOS_SEED on.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -22,25 +23,32 @@ from sqlalchemy import create_engine, text
 
 from downlink.stack.launcher import SERVICES
 from downlink.stack.process import wait_until
+from downlink.stack.rig import wait_online
 from tests.fixtures.invariants import MUST_BE_EMPTY
 from tests.system.conftest import RECEIVER, SENDER, System
 from tests.system.hoststate import read_host_state
+from tests.system.test_campaign import trace
 from tests.system.test_faults import campaign_file
+from tests.system.test_full_disk import SmallDisk
 from tests.system.test_soak import Soak
 from tests.system.watching import family
+from tests.system.ways import HALF_OPEN, STATUS, Way, on_small_disk, on_ways, reordered
 
 FIRST, COUNT = int(os.environ.get("CHAOS_SEED", "1")), int(os.environ.get("CHAOS_REAL", "2"))
 HOSTS = {RECEIVER.agent: RECEIVER, SENDER.agent: SENDER}
 PROGRAMS = (*SERVICES, "postgres", "valkey", *HOSTS)
 STOP_S, CUT_S = (5.0, 8.0), (3.0, 12.0)
+SHORT_S = 2.0
 FAULTS, PAUSE_S = 3, 2.0
+KINDS = ("kill", "kill", "stop", "stop", "cut off", "cut", "mix", "disk full", HALF_OPEN, *STATUS)
 PATIENCE_S = 240.0
 pytestmark = pytest.mark.timeout(PATIENCE_S + 120)
 
 
 @dataclass(frozen=True)
 class Blow:
-    """kind: `kill`, `stop`, `cut off` (an agent from its server) or `cut` (the link under test)."""
+    """kind: `kill`, `stop`, `cut off` (an agent from its server), `cut` or `mix` (packets of the link under test), `disk full` (the
+    sender's), `half open`, or what somebody on the way to the server answers."""
 
     kind: str
     whom: str
@@ -51,7 +59,9 @@ class Blow:
 
 
 def draw(chance: Random) -> Blow:
-    kind = chance.choice(("kill", "kill", "stop", "stop", "cut off", "cut"))
+    kind = chance.choice(KINDS)
+    if kind == "disk full":
+        return Blow(kind, SENDER.agent, chance.uniform(*CUT_S))
     if kind == "kill":
         return Blow(kind, chance.choice(PROGRAMS))
     if kind == "stop":
@@ -59,12 +69,63 @@ def draw(chance: Random) -> Blow:
     return Blow(kind, chance.choice(list(HOSTS)), chance.uniform(*CUT_S))
 
 
-def deal(system: System, blow: Blow) -> None:
+def deal(ground: Ground, blow: Blow) -> None:
     if blow.kind == "kill":
-        Soak(system).kill(blow.whom)
+        Soak(ground.system).kill(blow.whom)
         return
-    with {"stop": stopped, "cut off": cut_off, "cut": cut}[blow.kind](system, blow.whom):
+    with ground.fault(blow):
         time.sleep(blow.seconds)  # how long it lasts is the case itself
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The system, the agents' ways to its server, and the sender's small disk."""
+
+    system: System
+    ways: dict[str, Way]
+    disk: SmallDisk
+
+    def fault(self, blow: Blow) -> AbstractContextManager[None]:
+        match blow.kind:
+            case "stop":
+                return stopped(self.system, blow.whom)
+            case "cut off":
+                return cut_off(self.system, blow.whom)
+            case "cut":
+                return cut(self.system, blow.whom)
+            case "mix":
+                return reordered(self.system, HOSTS[blow.whom], other_end(self.system, blow.whom))
+            case "disk full":
+                return full(self.disk)
+            case _:
+                return faulty(self.ways[blow.whom], blow.kind)
+
+
+@pytest.fixture(scope="module")
+def ground(system: System) -> Iterator[Ground]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: reaches into the link's namespaces, and mounts a disk")
+    with on_ways(system, (RECEIVER, SENDER)) as ways, on_small_disk(system, SENDER) as disk:
+        wait_online(lambda: system.client.items("/agents"), (RECEIVER, SENDER), system.stack.supervisor.check)
+        yield Ground(system, ways, disk)
+
+
+@contextmanager
+def faulty(way: Way, kind: str) -> Iterator[None]:
+    way.fail(kind)
+    try:
+        yield
+    finally:
+        way.heal()
+
+
+@contextmanager
+def full(disk: SmallDisk) -> Iterator[None]:
+    disk.leave(0)
+    try:
+        yield
+    finally:
+        disk.empty()
 
 
 @contextmanager
@@ -94,14 +155,20 @@ def cut_off(system: System, agent: str) -> Iterator[None]:
 @contextmanager
 def cut(system: System, agent: str) -> Iterator[None]:
     """Nothing that this host sends reaches the other end of the link."""
-    hosts = system.rig.facts()["hosts"]
-    (other,) = (place for place in hosts if place != HOSTS[agent].place)
-    route = ("route", "replace", "blackhole", f"{hosts[other]['data_host']}/32")
-    ip("-n", hosts[HOSTS[agent].place]["netns"], *route)
+    space = system.rig.facts()["hosts"][HOSTS[agent].place]["netns"]
+    route = ("route", "replace", "blackhole", f"{other_end(system, agent)}/32")
+    ip("-n", space, *route)
     try:
         yield
     finally:
-        ip("-n", hosts[HOSTS[agent].place]["netns"], "route", "del", *route[2:])
+        ip("-n", space, "route", "del", *route[2:])
+
+
+def other_end(system: System, agent: str) -> str:
+    """The address of the other host on the link."""
+    hosts = system.rig.facts()["hosts"]
+    (other,) = (place for place in hosts if place != HOSTS[agent].place)
+    return str(hosts[other]["data_host"])
 
 
 def ip(*words: str) -> None:
@@ -133,16 +200,49 @@ def is_over(system: System, campaign: str) -> bool:
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_whatever_is_hit_every_run_ends_once_and_the_host_is_as_before(
-    system: System, seed: int, tmp_path: Path
+    ground: Ground, seed: int, tmp_path: Path
 ) -> None:
     chance = Random(seed)
     blows = [draw(chance) for _ in range(FAULTS)]
     print(f"seed {seed}:", *blows, sep="\n  ")
+    suffer(ground, f"Chaos {seed}", blows, chance, tmp_path)
+
+
+def test_what_a_network_does_to_an_agent_ends_no_run_twice(ground: Ground, tmp_path: Path) -> None:
+    """Each once, however the seeds fall: while a run is under way, and when it is to say how it went."""
+    kinds = ("mix", "413 on the way", "502 on the way", "portal on the way", "disk full")
+    blows = [Blow(kind, SENDER.agent, SHORT_S) for kind in kinds]
+    campaign = suffer(ground, "Chaos on the way", blows, Random(0), tmp_path, is_under_way=System.wait_for_data)
+    assert ground.ways[SENDER.agent].answered > 0, "nobody stood between the agent and the server"
+    assert out_of_order(ground.system, campaign) > 0, "no packet overtook another"
+
+
+def out_of_order(system: System, campaign: str) -> int:
+    """Segments that a run of the campaign received so, at most."""
+    found = [0]
+    for run in system.runs(campaign):
+        (flow,) = system.client.get(f"/runs/{run['id']}")["flows"]
+        if flow["traces"].get("receiver", {}).get("samples"):
+            found.append(int(trace(system, run["id"], "receiver")["ooo_segments"].max()))
+    return max(found)
+
+
+def suffer(
+    ground: Ground,
+    name: str,
+    blows: Sequence[Blow],
+    chance: Random,
+    tmp_path: Path,
+    is_under_way: Callable[[System, str], object] = lambda _system, _campaign: None,
+) -> str:
+    """A campaign under these blows ends, and every promise is kept; its id. is_under_way: returns when the first may be dealt."""
+    system = ground.system
     before, host = wrong(system), read_host_state(tmp_path)
-    campaign = system.launch(campaign_file(f"Chaos {seed}", seconds=3, cycles=2))
+    campaign = system.launch(campaign_file(name, seconds=3, cycles=2))
+    is_under_way(system, campaign)
     for blow in blows:
         time.sleep(chance.uniform(0, PAUSE_S))  # the moment is part of the schedule
-        deal(system, blow)
+        deal(ground, blow)
     assert wait_until(lambda: persistently(lambda: is_over(system, campaign)), PATIENCE_S, step_s=0.5), system.runs(
         campaign
     )
@@ -150,3 +250,4 @@ def test_whatever_is_hit_every_run_ends_once_and_the_host_is_as_before(
     assert {what: rows for what, rows in found.items() if rows} == {}
     assert len({(run["cycle"], run["position"]) for run in system.runs(campaign)}) == 2
     assert read_host_state(tmp_path).settings == host.settings
+    return campaign

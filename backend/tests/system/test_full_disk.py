@@ -59,9 +59,10 @@ class SmallDisk:
     folder: Path
 
     agent: str = "small-sender"
+    holder: str = "small-disk"
 
     def inside(self, command: Sequence[str]) -> list[str]:
-        return ["nsenter", f"--mount=/proc/{self.system.stack.supervisor.pid('small-disk')}/ns/mnt", "--", *command]
+        return ["nsenter", f"--mount=/proc/{self.system.stack.supervisor.pid(self.holder)}/ns/mnt", "--", *command]
 
     def run(self, *command: str) -> str:
         done = subprocess.run(self.inside(command), capture_output=True, text=True, check=False, timeout=30)
@@ -102,7 +103,7 @@ def disk(system: System) -> Iterator[SmallDisk]:
     folder.mkdir(mode=0o700)
     mount = f"mount -t tmpfs -o size={SIZE_MB}M,mode=700 tmpfs {folder} && exec sleep infinity"
     with added_to(system):
-        supervisor.start(Program("small-disk", ["unshare", "--mount", "sh", "-euc", mount], group="disk"))
+        supervisor.start(Program(SmallDisk.holder, ["unshare", "--mount", "sh", "-euc", mount], group="disk"))
         found = SmallDisk(system, folder)
         assert wait_until(lambda: found.free_bytes() <= SIZE_MB * MB, timeout_s=10), "the disk is not mounted"
         sender, receiver = HOSTS
