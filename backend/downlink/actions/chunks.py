@@ -12,12 +12,13 @@ from downlink.actions import agents
 from downlink.codec.chunk import read_header
 from downlink.domain.errors import ConflictError, DownlinkError, InvalidError
 from downlink.domain.point import Point
+from downlink.storage import events, traces, uploads
 from downlink.storage import runs as rows
-from downlink.storage import traces, uploads
 from downlink.storage.traces import Address
 from downlink.storage.unit import Unit
 from downlink.storage.uploads import Upload
 
+DIFFERS = "chunk_differs"
 HEARD_EVERY = timedelta(seconds=1)
 MOST_BYTES = 2 * 2**30
 """Of one agent in one run, packed: some twenty million samples of every field."""
@@ -107,10 +108,20 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
         if len(new) == len(chunks)
         else traces.stored_digests(unit, run_id, [chunk.place.address for chunk in chunks])
     )
-    return [
+    answers = [
         refusal or _is_new(chunk, new, there, found.get((chunk.place.flow, chunk.place.point)))
         for chunk, refusal in zip(chunks, refused, strict=True)
     ]
+    differing = [each for each in answers if isinstance(each, ConflictError) and each.code == DIFFERS]
+    if differing:
+        _record(unit, run_id, agent, differing[0], now)
+    return answers
+
+
+def _record(unit: Unit, run_id: UUID, agent: str, refusal: ConflictError, now: datetime) -> None:
+    """Once for each agent in a run: whoever sends such chunks may send very many."""
+    run = rows.get_run(unit, run_id)
+    events.add_first(unit, now, f"{agent}: {DIFFERS}: ", refusal.message, run.campaign_id, run_id)
 
 
 def _refusal(found: Upload | None, agent: str, chunk: Checked, size: int) -> DownlinkError | None:
@@ -145,7 +156,7 @@ def _is_new(
     if found and not found.is_wanted:
         return ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
     where = f"Chunk {chunk.place.sequence} of flow {chunk.place.flow}, {chunk.place.point}"
-    return ConflictError("chunk_differs", f"{where}, is already stored with different content.")
+    return ConflictError(DIFFERS, f"{where}, is already stored with different content.")
 
 
 def _row(chunk: Checked, now: datetime) -> dict[str, object]:

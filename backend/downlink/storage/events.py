@@ -74,6 +74,14 @@ def add_event(
     unit.session.add(Event(at=now, kind=kind, data=full, campaign_id=campaign_id, run_id=run_id))
 
 
+def add_first(unit: Unit, now: datetime, begin: str, rest: str, campaign_id: UUID, run_id: UUID) -> None:
+    """Note in a run's record what happened at a host, unless something that begins so is there. Two at once may both be noted."""
+    query = select(Event.id).where(Event.run_id == run_id, Event.kind == "host")
+    known = query.where(Event.data["detail"].as_string().startswith(begin, autoescape=True))
+    if unit.session.scalar(known.limit(1)) is None:
+        add_event(unit, now, "host", {"detail": begin + rest}, campaign_id, run_id)
+
+
 _ADD_RUN_EVENTS = text("""
     INSERT INTO events (at, kind, campaign_id, run_id, data) SELECT :at, 'run', :campaign_id, run_id, CAST(data AS jsonb)
     FROM unnest(CAST(:ids AS uuid[]), CAST(:data AS text[])) AS wanted(run_id, data)

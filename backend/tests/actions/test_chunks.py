@@ -69,7 +69,11 @@ def test_another_content_in_the_same_place_is_refused(lab: Lab) -> None:
     place, body = next(iter(content.items()))
     assert server.put(run["id"], 1, place, body).status_code == 200
     other = make_chunk(run["id"], 1, *place, range(5))
-    assert problem(server.put(run["id"], 1, place, other)) == (409, "chunk_differs")
+    for _ in range(3):
+        assert problem(server.put(run["id"], 1, place, other)) == (409, "chunk_differs")
+    record = [each["detail"] for each in lab.call("GET", f"/runs/{run['id']}")["events"]]
+    said = "server: chunk_differs: Chunk 0 of flow 1, sender, is already stored with different content."
+    assert [each for each in record if each and "differ" in each] == [said], "who tries it often says no more by that"
 
 
 def test_only_the_leased_agent_may_write_and_only_its_own_end(lab: Lab) -> None:
