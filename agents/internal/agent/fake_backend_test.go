@@ -32,6 +32,8 @@ type fakeBackend struct {
 	run     *fakeRun
 	down    bool
 	revoked bool
+	// ahead is its clock's lead on this host's.
+	ahead time.Duration
 	// deaf: no event is taken.
 	deaf bool
 	// polls and events are what each agent said, in order.
@@ -133,10 +135,10 @@ func (b *fakeBackend) poll(w http.ResponseWriter, r *http.Request) {
 	deadline := time.After(time.Duration(request.WaitS * float64(time.Second)))
 	for {
 		b.mu.Lock()
-		order, changed := b.decide(name(r), request), b.changed
+		order, changed, now := b.decide(name(r), request), b.changed, time.Now().Add(b.ahead)
 		b.mu.Unlock()
 		if order != nil || request.WaitS == 0 {
-			reply(w, protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: time.Now()}, Order: order})
+			reply(w, protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: now}, Order: order})
 			return
 		}
 		select {
@@ -181,7 +183,7 @@ func (b *fakeBackend) decideGo(to string, run *fakeRun) protocol.Order {
 		return nil
 	}
 	if run.startAt.IsZero() {
-		run.startAt = time.Now().Add(200 * time.Millisecond)
+		run.startAt = time.Now().Add(b.ahead + 200*time.Millisecond)
 	}
 	peers := map[int]string{}
 	for agent, prepare := range run.prepare {

@@ -47,6 +47,9 @@ func (a *Agent) pollAll(ctx context.Context) error {
 		case err != nil:
 			pause = backoff.Next(err)
 			a.log.Warn("the server gives no order; trying again", "in", pause.Round(time.Millisecond), "error", err)
+		case a.lacksClock(response.Order):
+			backoff.Reset()
+			continue
 		default:
 			backoff.Reset()
 			pause = a.follow(ctx, response.Order)
@@ -56,6 +59,13 @@ func (a *Agent) pollAll(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// lacksClock: an answer that was held has a run in it, and shows that the server's clock was set. The next poll is not held, and
+// brings the order again.
+func (a *Agent) lacksClock(order protocol.Order) bool {
+	_, isPrepare := order.(*protocol.Prepare)
+	return isPrepare && a.client.Clock.WantsExchange(time.Now())
 }
 
 // pollOnce makes one poll, which ends early when the agent has something new to say.

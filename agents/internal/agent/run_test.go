@@ -224,6 +224,35 @@ func TestARunGoesOnWhileTheBackendIsAway(t *testing.T) {
 	require.NotEmpty(t, p.backend.trace(t, 1, "receiver", "received_bytes"))
 }
 
+// TestAClockThatIsSetEndsNoRun: by an hour while data flow, and again before the next run. An agent counts time by its monotonic
+// clock, so that its own clock and the server's can differ by anything; a test cannot set the clock of one process.
+func TestAClockThatIsSetEndsNoRun(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+		p := newPair(t)
+		p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))
+		p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
+		p.backend.change(func() { p.backend.ahead = step })
+		p.awaitBoth(t, "uploaded")
+		for attempt, ahead := range []time.Duration{step, 0} {
+			p.backend.change(func() { p.backend.ahead = ahead })
+			p.begin(makeRun(attempt+2, protocol.Stop{Seconds: new(0.5)}, 20, "cubic"))
+			p.awaitAttempt(t, attempt+2)
+		}
+	}
+}
+
+// awaitAttempt waits until both have delivered all of an attempt.
+func (p *pair) awaitAttempt(t *testing.T, attempt int) {
+	t.Helper()
+	ref := protocol.RunRef{RunID: runID, Attempt: attempt}
+	p.backend.await(t, fmt.Sprintf("attempt %d to end", attempt), patience, func() bool {
+		return p.backend.allHave(p.backend.run, "uploaded") || p.backend.has("sender", ref, "failed") || p.backend.has("receiver", ref, "failed")
+	})
+	for _, end := range []string{"sender", "receiver"} {
+		require.Nil(t, p.backend.find(end, ref, "failed"), "attempt %d at the %s", attempt, end)
+	}
+}
+
 func TestARevokedAgentStops(t *testing.T) {
 	p := newPair(t)
 	p.backend.await(t, "a first poll", patience, func() bool { return len(p.backend.polls["sender"]) > 0 })

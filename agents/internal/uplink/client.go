@@ -158,8 +158,12 @@ func (c *Client) Poll(ctx context.Context, request protocol.PollRequest) (protoc
 	if err == nil && response.Protocol != protocol.Version {
 		err = &VersionError{Server: max(response.Protocol, 1)}
 	}
-	if err == nil && request.WaitS == 0 { // of an answer that was held nobody knows how long it was on its way
+	switch {
+	case err != nil:
+	case request.WaitS == 0:
 		c.Clock.Note(sent, time.Now(), response.ServerNow.Time)
+	default: // of an answer that was held nobody knows how long it was on its way
+		c.Clock.Check(sent, time.Now(), response.ServerNow.Time)
 	}
 	return response, err
 }

@@ -17,7 +17,7 @@ const due = recent / 2
 // the moment at which the server read its clock.
 type Clock struct {
 	mu        sync.Mutex
-	exchanges []exchange
+	exchanges []exchange // which agree with each other
 }
 
 type exchange struct {
@@ -36,20 +36,45 @@ type Estimate struct {
 	best exchange
 }
 
+// drift is more than two clocks differ by after the time that an exchange counts.
+const drift = 100 * time.Millisecond
+
 // Note records one exchange; sent and received must carry monotonic readings.
 func (c *Clock) Note(sent, received, server time.Time) {
+	c.keep(newExchange(sent, received, server), true)
+}
+
+// Check records nothing of an exchange whose answer was held, but the estimate does not outlast a server whose clock was set.
+func (c *Clock) Check(sent, received, server time.Time) {
+	c.keep(newExchange(sent, received, server), false)
+}
+
+func newExchange(sent, received, server time.Time) exchange {
 	half := received.Sub(sent) / 2
+	return exchange{middle: sent.Add(half), half: half, server: server}
+}
+
+func (c *Clock) keep(last exchange, isBest bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept := c.exchanges[:0]
 	for _, e := range c.exchanges {
 		// An exchange that is both older and slower than the new one can never be the best again.
-		if received.Sub(e.middle) < recent && e.half < half {
+		isNeeded := !isBest || last.middle.Add(last.half).Sub(e.middle) < recent && e.half < last.half
+		if isNeeded && e.agrees(last) {
 			kept = append(kept, e)
 		}
 	}
-	kept = append(kept, exchange{middle: sent.Add(half), half: half, server: server})
+	if isBest {
+		kept = append(kept, last)
+	}
 	c.exchanges = kept
+}
+
+// agrees: no clock was set between two exchanges. This host's does not count: time is taken by its monotonic clock.
+func (e exchange) agrees(other exchange) bool {
+	apart := other.server.Sub(e.server) - other.middle.Sub(e.middle)
+	return apart.Abs() <= e.half+other.half+drift
 }
 
 // Estimate returns false when there was no exchange lately.

@@ -360,3 +360,25 @@ func TestAnEventFileWithoutAnEventIsSetAside(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, bad, len(files))
 }
+
+// TestAServersClockThatIsSetIsFollowedAtOnce, also where exchanges from before were faster than all that come, and by answers
+// that were held.
+func TestAServersClockThatIsSetIsFollowedAtOnce(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour, -time.Hour, 2 * time.Second} {
+		start := time.Now()
+		after := start.Add(time.Minute)
+		clock := Clock{}
+		clock.Note(start, start.Add(time.Millisecond), start)
+		clock.Note(after, after.Add(time.Second), after.Add(step))
+		estimate, known := clock.Estimate(after)
+		require.True(t, known)
+		require.LessOrEqual(t, (estimate.Offset - step).Abs(), estimate.Error, step)
+
+		held := Clock{}
+		held.Note(start, start.Add(time.Millisecond), start)
+		held.Check(after, after.Add(time.Second), after.Add(time.Second))
+		require.False(t, held.WantsExchange(after), "it was not set")
+		held.Check(after, after.Add(time.Second), after.Add(step))
+		require.True(t, held.WantsExchange(after), step)
+	}
+}
