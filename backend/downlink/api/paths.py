@@ -6,18 +6,21 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
 
 from downlink.actions import paths
 from downlink.api.deps import ComputingTurn, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.encoded import download, json_response
+from downlink.api.reports import CSV, file_answer
 from downlink.api.schemas.paths import PathBody, PathWindow, ReadyPath, SatellitePath, SatellitePathList
 from downlink.domain.pathtrace import MAX_DURATION_US
 from downlink.domain.permission import Verb
 from downlink.domain.readypaths import READY
 from downlink.storage import paths as rows
-from downlink.views.paths import path_window
+from downlink.views.paths import path_lines, path_window
 
 Microseconds = Annotated[int | None, Query(ge=0, le=MAX_DURATION_US, description="Since the trace's start")]
+_TABLE = file_answer(CSV)
 router = APIRouter(tags=["paths"])
 
 
@@ -44,6 +47,18 @@ def list_paths(caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset
 def create_path(body: PathBody, unit: UnitOfWork, now: Now) -> SatellitePath:
     """Have a ready-made path made by a worker. 24 hours take a minute or two; `done_us` says how far it is."""
     return SatellitePath.model_validate(paths.order_path(unit, body.ready, body.hours, now))
+
+
+@router.get(
+    "/paths/{path_id}.csv",
+    response_class=StreamingResponse,
+    dependencies=_TABLE["dependencies"],
+    responses=_TABLE["responses"] | problems(409),
+)
+def get_path_csv(path_id: UUID, caller: Reader, unit: ReadUnit) -> StreamingResponse:
+    """A line for each stretch of a hop between two of its knots (docs/paths.md section 4). 409 `path_not_ready` until it is made."""
+    name = f"{rows.get_path(unit, path_id).ready}.csv"
+    return download((piece.encode() for piece in path_lines(unit, path_id)), name, CSV)
 
 
 @router.get("/paths/{path_id}", responses=problems(401, 404))

@@ -90,9 +90,25 @@ def make_command(
 def show_command(
     path: Annotated[str, typer.Argument(help="File, or name of a ready-made path, which is made if it is not there")],
     as_json: AsJson = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Every hop's stretches as CSV (docs/paths.md section 4)")
+    ] = False,
 ) -> None:
     """Delay, hops, changes a minute and rates of a path trace, and what it was made with."""
-    _show(_content(path), as_json)
+    if as_json and as_csv:
+        raise InvalidError("two_forms", "--csv and --json are two forms of the answer. Name one of them.")
+    if as_csv:
+        _print_csv(_content(path))
+    else:
+        _show(_content(path), as_json)
+
+
+def _print_csv(content: bytes) -> None:
+    from downlink.codec.path import decode_path
+    from downlink.codec.path_csv import path_csv
+
+    for piece in path_csv(*decode_path(content)):
+        typer.echo(piece.encode(), nl=False)
 
 
 def _show(content: bytes, as_json: bool = False) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from downlink.codec.path import decode_path
+from downlink.codec.path_csv import path_csv
 from downlink.constellation.window import window_of
 from downlink.storage import paths
 from downlink.storage.unit import Unit
+
+
+def path_lines(unit: Unit, path_id: UUID) -> Iterator[str]:
+    """All of it as CSV, in pieces. ConflictError where it is not ready."""
+    return path_csv(*decode_path(paths.content_of(unit, path_id)))
 
 
 def path_window(

@@ -12,6 +12,7 @@ from downlink.actions import path_making
 from downlink.actions.paths import MOST_PATHS, RESEND
 from downlink.api.schemas.paths import PathWindow
 from downlink.codec.path import decode_path, header_document
+from downlink.codec.path_csv import path_csv
 from downlink.constellation.summary import summarise
 from downlink.domain.errors import NotFoundError
 from downlink.storage.tables import SatellitePath
@@ -31,7 +32,8 @@ def shown(lab: Lab, path: dict[str, Any]) -> dict[str, Any]:
 def test_a_ready_made_path_becomes_a_file_that_a_reader_accepts(lab: Lab) -> None:
     made = order(lab)
     assert (made["state"], made["done_us"], made["header"], made["summary"]) == ("queued", 0, None, None)
-    assert lab.call("GET", f"/paths/{made['id']}/file", expect=409)["code"] == "path_not_ready"
+    for file in ("/file", ".csv"):
+        assert lab.call("GET", f"/paths/{made['id']}{file}", expect=409)["code"] == "path_not_ready"
     lab.tick()
     assert shown(lab, made)["state"] == "making"
     assert lab.work() == ["path"]
@@ -48,6 +50,10 @@ def test_a_ready_made_path_becomes_a_file_that_a_reader_accepts(lab: Lab) -> Non
     assert ready["summary"]["delay_ms"]["median"] == found.delay_ms.median
     assert ready["summary"]["unreachable_s"] == found.unreachable_s
     assert lab.call("GET", "/paths") == {"items": [ready], "total": 1}
+    table = lab.client.get(f"{API}/paths/{made['id']}.csv", headers={"Authorization": f"Bearer {lab.token}"})
+    assert table.headers["content-disposition"] == 'attachment; filename="bent-pipe.csv"'
+    assert table.text == "".join(path_csv(header, columns))
+    assert table.text.splitlines()[0].startswith("start_s,end_s,path,hop,receiver,delay_ms,")
 
 
 def test_a_window_says_delay_changes_and_where_everything_is(lab: Lab) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,6 +80,31 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     file.write_bytes(GOLDEN.read_bytes()[:500])
     with pytest.raises(InvalidError, match="one whole zstd frame"):
         run("show", str(file))
+
+
+def test_a_path_is_a_table_with_a_line_for_each_stretch_of_a_hop() -> None:
+    """Against what stands beside the file: a line lasts from a knot to the hop's next one."""
+    said = json.loads(GOLDEN.with_suffix(".json").read_text())
+    names = [each["name"] for each in said["header"]["stations"]]
+    lines = list(csv.DictReader(io.StringIO(run("show", str(GOLDEN), "--csv").stdout)))
+    knots = [dict(zip(said["fields"], row, strict=True)) for row in said["rows"]]
+    stretches = [(a, b) for a, b in pairwise(knots) if (a["path"], a["hop"]) == (b["path"], b["hop"])]
+    assert len(lines) == len(stretches) > 10
+    for line, (knot, end) in zip(lines, stretches, strict=True):
+        assert (float(line["start_s"]), float(line["end_s"])) == (knot["at_us"] / 1e6, end["at_us"] / 1e6)
+        assert (int(line["path"]), int(line["hop"])) == (knot["path"], knot["hop"])
+        if knot["hop"] == 0:
+            assert [line[name] for name in ("receiver", "delay_ms", "end_delay_ms", "rate_bps")] == ["", "", "", "0"]
+            assert float(line["loss_ratio"]) == 1
+            continue
+        receiver = names[-1 - knot["node"]] if knot["node"] < 0 else str(knot["node"])
+        assert line["receiver"] == receiver
+        assert [float(line[name]) for name in ("delay_ms", "end_delay_ms", "rate_bps", "loss_ratio", "gap_s")] == [
+            knot["delay_ns"] / 1e6, end["delay_ns"] / 1e6, knot["rate_bps"], knot["loss_ppb"] / 1e9, knot["gap_us"] / 1e6,
+        ]  # fmt: skip
+    assert {line["hop"] for line in lines} > {"0", "1"}, "there is a stretch without a path, too"
+    with pytest.raises(InvalidError, match="Name one of them"):
+        run("show", str(GOLDEN), "--csv", "--json")
 
 
 def elements(file: Path, *days: int) -> str:
