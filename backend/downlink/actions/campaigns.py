@@ -29,9 +29,9 @@ from downlink.domain.rerun import dues_after_pause
 from downlink.domain.run import RunState
 from downlink.domain.tag import clean_tags
 from downlink.domain.text import without_controls
-from downlink.domain.trigger import QuantityHolds
+from downlink.domain.trigger import QuantityHolds, too_rare
 from downlink.storage import campaigns as rows
-from downlink.storage import line, links, observations, tables
+from downlink.storage import line, links, observations, tables, triggers
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.found import last_runs
@@ -80,12 +80,21 @@ def _unheard(unit: Unit, campaign: Campaign) -> list[Conflict]:
         return []
     said = {each.quantity for each in observations.list_quantities(unit, [when.link])}
     if when.quantity in said:
-        return []
+        return _rarely_said(unit, when, when.link)
     known = (
         f"; known there: {', '.join(sorted(said))}" if said else ": no dish, modem or weather station has said anything"
     )
     message = f"Nobody has said {when.quantity} of link {when.link} yet{known}. The campaign waits until somebody does."
     return [Conflict("quantity_unknown", message, place="trigger.when.quantity")]
+
+
+def _rarely_said(unit: Unit, when: QuantityHolds, link: str) -> list[Conflict]:
+    """A trigger's quantity that nobody says often enough for a value to count until the next one."""
+    sentence = too_rare(when, triggers.spaces_s(unit, link, when.quantity))
+    if sentence is None:
+        return []
+    place = "trigger.when.for_s" if when.for_s else "trigger.when.quantity"
+    return [Conflict("quantity_rare", sentence, place=place)]
 
 
 def create_campaign(

@@ -194,6 +194,24 @@ def looks_back_s(when: QuantityHolds) -> float:
     return when.for_s + 2 * FRESH_S
 
 
+def too_rare(when: QuantityHolds, spaces_s: Mapping[str, float | None]) -> str | None:
+    """What speaks against it where no source says its quantity as often as it must be said. spaces_s: by source, from one value to the
+    next; None where that is not known yet."""
+    counted = {source: space for source, space in spaces_s.items() if when.source in (None, source)}
+    known = {source: space for source, space in counted.items() if space is not None}
+    if not counted or len(known) < len(counted) or min(known.values()) <= FRESH_S:
+        return None
+    source = min(known, key=lambda each: known[each])
+    fresh = f"{FRESH_S / 60:.0f} minutes"
+    often = "Let it be observed more often (a weather service: DOWNLINK_WEATHER_EVERY_MIN)"
+    said = (
+        f"{when.quantity} comes every {known[source] / 60:.0f} minutes from {source}, and a value counts for {fresh}:"
+    )
+    if when.for_s:
+        return f"{said} values so far apart never hold for {when.for_s:g} s. {often}, or leave for_s out, so that one value is enough."
+    return f"{said} between two values the campaign waits. {often}, if it is to start at any time."
+
+
 def judge_slot(when: SlotBegins, now: datetime) -> Cause | NotYet:
     began = when.last_begin(now)
     late_s = (now - began).total_seconds()

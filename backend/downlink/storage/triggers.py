@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
 from typing import Any
 from uuid import UUID
 
@@ -64,6 +67,29 @@ _SEEN = text("""
     ) AS seen
     WHERE known.link = :link AND known.quantity = :quantity ORDER BY seen.at, known.source
 """)
+
+
+_SPACED = text("""
+    SELECT known.source, seen.at FROM link_quantities AS known CROSS JOIN LATERAL (
+        SELECT at FROM observations
+        WHERE link = known.link AND quantity = known.quantity AND source = known.source
+        ORDER BY at DESC LIMIT :most
+    ) AS seen
+    WHERE known.link = :link AND known.quantity = :quantity ORDER BY known.source, seen.at
+""")
+SPACED_BY = 10
+"""Values of a source that say how often it says something."""
+
+
+def spaces_s(unit: Unit, link: str, quantity: str) -> dict[str, float | None]:
+    """Of each source that has ever said the quantity, the median time between its last values; None where it has said one."""
+    found: dict[str, list[datetime]] = defaultdict(list)
+    for source, at in unit.session.execute(_SPACED, {"link": link, "quantity": quantity, "most": SPACED_BY}):
+        found[source].append(at)
+    return {
+        source: median((later - at).total_seconds() for at, later in pairwise(moments)) if len(moments) > 1 else None
+        for source, moments in found.items()
+    }
 
 
 def seen_lately(unit: Unit, when: QuantityHolds, now: datetime) -> list[Seen]:

@@ -281,3 +281,33 @@ def test_a_preview_says_when_nobody_has_said_the_quantity(lab: Lab, quantity: st
         quantity != "dish.obstruction_ratio"
     )
     assert made["estimate"]["runs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("every_s", "for_s", "words"),
+    [
+        (900, 600, None),
+        (901, 600, "never hold for 600 s"),
+        (3600, 600, "comes every 60 minutes from dish, and a value counts for 15 minutes"),
+        (3600, 0, "between two values the campaign waits"),
+    ],
+)
+def test_a_preview_says_when_a_quantity_comes_too_rarely_to_fire(
+    lab: Lab, every_s: float, for_s: float, words: str | None
+) -> None:
+    pair(lab)
+    when = {"quantity": "dish.obstruction_ratio", "above": 0.02, "for_s": for_s}
+    file = {"name": "a", "links": ["geo"], "stop": {"seconds": 5}, "timetable": {"cycles": 1}, **ONE}
+    asked = {"campaign": {**file, "trigger": {"when": when}}}
+
+    def said() -> list[str]:
+        found = lab.call("POST", "/campaigns/preview", asked)["conflicts"]
+        return [each["message"] for each in found if each["code"] == "quantity_rare"]
+
+    observe(lab, 0.5)
+    assert said() == [], "one value does not say how often they come"
+    observe(lab, 0.5, 0.5, 0.5, every_s=every_s)
+    assert len(said()) == (words is not None)
+    if words is not None:
+        assert words in said()[0]
+        assert "DOWNLINK_WEATHER_EVERY_MIN" in said()[0]

@@ -20,7 +20,8 @@ from downlink.domain.weather_source import Place
 from downlink.settings import Settings
 from downlink.storage.unit import UnitFactory
 from downlink.storage.weather_places import list_places
-from tests.fixtures.lab import Lab
+from tests.actions.test_faults import ONE
+from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.receivers import Answer, WebReceiver
 
 RAIN, WARMTH = "weather.rain_mm_per_h", "weather.temperature_c"
@@ -304,3 +305,37 @@ def test_a_place_that_comes_back_is_not_asked_for_at_once(settings: Settings, un
         lab.wait(EVERY_S + 1)
         turn(lab, 2)
         assert len(service.got) == 3, "the other place has no link any more"
+
+
+def test_values_of_the_service_fire_a_trigger(settings: Settings, units: UnitFactory) -> None:
+    """Rain of 1.2 mm/h in two values, ten minutes apart, as the worker fetches them."""
+    rain = [answer(0.3, minutes_ago=minutes) for minutes in (5, -5)]
+    with WebReceiver(rain) as service, a_lab(settings, units, service, weather_every_min=10) as lab:
+        agents = [lab.join("far"), lab.join("near")]
+        lab.link("leo", "far", ("near",), **VALENCIA)
+        turn(lab)
+        when = {"quantity": RAIN, "above": 1, "for_s": 600}
+        campaign = lab.launch(**ONE, links=["leo"], trigger={"when": when})
+        lab.tick()
+        assert "for 0 s of 600 s so far" in lab.call("GET", f"/campaigns/{campaign}/trigger")["waits"]
+        assert lab.runs(campaign) == []
+        lab.wait(10 * 60 + 1)
+        for agent in agents:
+            agent.poll()
+        turn(lab)
+        lab.tick()
+        (run,) = lab.runs(campaign)
+        assert (run["trigger"]["name"], run["trigger"]["source"]) == (f"{RAIN} above 1 for 600 s", "open data")
+        assert run["trigger"]["value"] == pytest.approx(1.2)
+
+
+def test_a_service_that_is_asked_each_hour_is_too_slow_for_a_trigger(settings: Settings, units: UnitFactory) -> None:
+    hourly = [answer(0.3, minutes_ago=minutes) for minutes in (5, -55)]
+    with WebReceiver(hourly) as service, a_lab(settings, units, service, weather_every_min=60) as lab:
+        turn(lab)
+        lab.wait(60 * 60 + 1)
+        turn(lab)
+        file = {**CAMPAIGN, **ONE, "trigger": {"when": {"quantity": RAIN, "above": 1, "for_s": 600}}}
+        found = lab.call("POST", "/campaigns/preview", {"campaign": file})["conflicts"]
+        (said,) = [each["message"] for each in found if each["code"] == "quantity_rare"]
+        assert said.startswith(f"{RAIN} comes every 60 minutes from open data")
