@@ -52,6 +52,9 @@ func (a *Agent) pollAll(ctx context.Context) error {
 			continue
 		default:
 			backoff.Reset()
+			if response.HoldUpload {
+				a.holdUpload()
+			}
 			pause = a.follow(ctx, response.Order)
 		}
 		a.pulse.beat(time.Now(), pause)

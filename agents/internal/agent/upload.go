@@ -65,6 +65,21 @@ type stall struct {
 	sentence string
 }
 
+// errHeld ends an upload that would cross a link under a run.
+var errHeld = errors.New("a run holds the link that the upload crosses")
+
+// holdUpload ends an upload at once: what was on its way is broken off, and what is left stays in the spool. The server asks for it
+// again when no run is in its way.
+func (a *Agent) holdUpload() {
+	a.mu.Lock()
+	isUploading, ref := a.state.upload != nil, a.state.ref
+	a.mu.Unlock()
+	if isUploading {
+		a.log.Info("the upload waits: a run holds the link that it crosses", "run_id", ref.RunID, "attempt", ref.Attempt)
+		a.endTask(errHeld)
+	}
+}
+
 func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
 	a.mu.Lock()
 	isBusy := a.state.isBusy()
@@ -88,6 +103,9 @@ func (a *Agent) upload(ctx context.Context, ref protocol.RunRef, progress *uploa
 	left, err := a.uploadBundles(ctx, ref, keys, progress)
 	if err == nil {
 		err = a.uploadSingly(ctx, left, progress)
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errHeld) {
+		return
 	}
 	if err != nil {
 		a.log.Error("an upload ended early; what is left stays in the spool", "run_id", ref.RunID, "error", err)

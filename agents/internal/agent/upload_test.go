@@ -30,6 +30,8 @@ type collector struct {
 	URL    string
 	order  protocol.Order
 	refuse func(sequence string, w http.ResponseWriter) bool
+	// refuseRequest may hold a chunk up and give no answer; nil: it never does.
+	refuseRequest func(r *http.Request) bool
 	// judge answers a chunk of a bundle that is not just stored; nil: the server takes no bundles.
 	judge func(answer *protocol.ChunkAnswer)
 	// refuseBundle may answer a request in its place; nil: it never does.
@@ -45,6 +47,8 @@ type collector struct {
 	events   [][]byte
 	// orderedAt is when the first order was given, storedAt when the latest chunk was stored.
 	orderedAt, storedAt time.Time
+	// holds: a run holds the link, so that nothing is asked for, and an upload under way ends.
+	holds, goesOn bool
 	// signIns is how many polls a captive portal still answers.
 	signIns int
 }
@@ -77,7 +81,9 @@ func (c *collector) poll(w http.ResponseWriter, r *http.Request) {
 	}
 	c.polls = append(c.polls, request)
 	answer := protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: time.Now()}}
-	if len(request.Spool) > 0 {
+	if c.holds {
+		answer.HoldUpload = request.Status == protocol.StatusUploading
+	} else if len(request.Spool) > 0 {
 		answer.Order = c.order
 		if c.orderedAt.IsZero() {
 			c.orderedAt = time.Now()
@@ -101,7 +107,7 @@ func (c *collector) put(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.puts[sequence]++
 	c.mu.Unlock()
-	if c.refuse(sequence, w) {
+	if c.refuse(sequence, w) || (c.refuseRequest != nil && c.refuseRequest(r)) {
 		return
 	}
 	c.mu.Lock()
@@ -337,6 +343,49 @@ func TestAnUploadThatWasBrokenOffGoesOnWithWhatIsLeft(t *testing.T) {
 	<-half
 	stop()
 	serving(t, state)
+	c.requireAll(t, chunks)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	repeats := 0
+	for _, count := range c.puts {
+		repeats += count - 1
+	}
+	require.LessOrEqual(t, repeats, inFlight, "only what was on its way is sent again")
+}
+
+func TestAnUploadEndsAtOnceWhileARunHoldsTheLinkAndGoesOnAfterIt(t *testing.T) {
+	t.Parallel()
+	const chunks, inFlight = 20, 4
+	c := newCollector(t)
+	half, broken := make(chan struct{}), make(chan struct{}, chunks)
+	once := sync.OnceFunc(func() { close(half) })
+	c.refuseRequest = func(r *http.Request) bool {
+		c.mu.Lock()
+		isCrossing := len(c.stored) >= chunks/2 && !c.goesOn
+		c.mu.Unlock()
+		if isCrossing {
+			once()
+			<-r.Context().Done() // a slow way: the chunk would be on it for long
+			broken <- struct{}{}
+		}
+		return isCrossing
+	}
+	serving(t, holding(t, c.URL, chunks))
+	<-half
+	c.mu.Lock()
+	c.holds, c.uploaded = true, false
+	c.mu.Unlock()
+	<-broken
+	c.await(t, "an agent that is free", func() bool {
+		last := c.polls[len(c.polls)-1]
+		return last.Status == protocol.StatusIdle && len(last.Spool) == 1
+	})
+	c.mu.Lock()
+	before := len(c.stored)
+	require.Less(t, before, chunks)
+	require.Empty(t, c.troubles(), "nobody is told of trouble")
+	c.holds, c.goesOn = false, true
+	c.mu.Unlock()
 	c.requireAll(t, chunks)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,6 +40,7 @@ var targets = map[string]func() any{
 	"poll_request.json":           func() any { return &protocol.PollRequest{} },
 	"poll_request_refused.json":   func() any { return &protocol.PollRequest{} },
 	"poll_request_uploading.json": func() any { return &protocol.PollRequest{} },
+	"poll_response_hold.json":     func() any { return &protocol.PollResponse{} },
 	"poll_response_idle.json":     func() any { return &protocol.PollResponse{} },
 }
 

@@ -109,12 +109,16 @@ type PollResponse struct {
 	Protocol  int
 	ServerNow Moment
 	Order     Order
+	// HoldUpload: a run holds a link that this agent's upload crosses, or its host. The upload of an earlier run ends.
+	HoldUpload bool
 }
 
 type rawPollResponse struct {
 	Protocol  int              `json:"protocol"`
 	ServerNow Moment           `json:"server_now"`
 	Order     *json.RawMessage `json:"order"`
+	// HoldUpload is left out where it is false.
+	HoldUpload bool `json:"hold_upload,omitempty"`
 }
 
 // UnmarshalJSON picks the order's type by its kind.
@@ -123,10 +127,11 @@ func (p *PollResponse) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	p.Protocol, p.ServerNow, p.Order = raw.Protocol, raw.ServerNow, nil
+	p.Protocol, p.ServerNow, p.Order, p.HoldUpload = raw.Protocol, raw.ServerNow, nil, false
 	if p.Protocol != Version {
 		return nil // its orders may mean something else
 	}
+	p.HoldUpload = raw.HoldUpload
 	if raw.Order == nil {
 		return nil
 	}
@@ -149,7 +154,7 @@ func (p *PollResponse) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON puts the kind beside the order's own fields.
 func (p PollResponse) MarshalJSON() ([]byte, error) {
-	raw := rawPollResponse{Protocol: p.Protocol, ServerNow: p.ServerNow}
+	raw := rawPollResponse{Protocol: p.Protocol, ServerNow: p.ServerNow, HoldUpload: p.HoldUpload}
 	if p.Order != nil {
 		order, err := withKind(p.Order)
 		if err != nil {

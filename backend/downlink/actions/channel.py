@@ -155,6 +155,17 @@ def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> 
     return _facts(unit, agent, order, now)
 
 
+def holds_upload(unit: Unit, agent: Agent, report: AgentReport) -> bool:
+    """Whether the agent uploads chunks of a run that is over while another run holds a link that they cross, or its host."""
+    if report.status is not AgentStatus.UPLOADING or report.run_id is None:
+        return False
+    own = rows.run_of_agent(unit, agent.name)
+    if own and own[0].id == report.run_id:
+        return False  # the run itself holds them, and waits for its samples
+    run = unit.session.get(Run, report.run_id)
+    return run is not None and leases.is_in_use(unit, run.link, agent.name)
+
+
 def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> dict[UUID, Spooled]:
     """What is to become of the chunks of each run that the report names."""
     named = {*report.spool, *([report.run_id] if report.run_id else [])}

@@ -89,11 +89,14 @@ async def poll(body: PollRequest, request: Request, secret: Secret, units: Units
         heard = await run_in_threadpool(_hear, units, secret, body, now, mark)
         if heard.is_free:
             resting.note(secret, body, heard, now)
-    while heard.order is None and await waiting.wait(agent_subject(heard.name), heard.mark, until - time.monotonic()):
+    while not (heard.order or heard.holds_upload) and await waiting.wait(
+        agent_subject(heard.name), heard.mark, until - time.monotonic()
+    ):
         if request.app.state.is_stopping or await request.is_disconnected():
             break
         heard = await run_in_threadpool(_look, units, secret, body, clock(), waiting.mark())
-    return PollResponse(server_now=clock(), order=order_message(heard.order) if heard.order else None)
+    order = order_message(heard.order) if heard.order else None
+    return PollResponse(server_now=clock(), order=order, hold_upload=heard.holds_upload)
 
 
 def _refuse(units: UnitFactory, secret: str, protocol: int) -> None:
@@ -108,7 +111,8 @@ def _hear(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mar
         agent = agents.authenticate(unit, secret, is_locked=True)
         has_run = channel.hear(unit, agent, _report(body), body.model_dump(mode="json"), now)
         order = channel.next_order(unit, agent, _report(body), now)
-        return Heard(agent.name, mark, order, is_free=not has_run and order is None)
+        is_held = order is None and channel.holds_upload(unit, agent, _report(body))
+        return Heard(agent.name, mark, order, is_free=not has_run and order is None, holds_upload=is_held)
 
 
 def _look(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mark: int) -> Heard:

@@ -31,12 +31,16 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a poll found: its agent, at which mark, the order if there is one, and whether no run is in the agent's hands."""
+    """What a poll found: its agent, at which mark, the order if there is one, and whether no run is in the agent's hands.
+
+    holds_upload: the upload of which it speaks must wait for a run of others.
+    """
 
     name: str
     mark: int
     order: OrderFacts | None = None
     is_free: bool = False
+    holds_upload: bool = False
 
 
 @dataclass(slots=True)

@@ -403,6 +403,10 @@ class PollResponse(Message):
     protocol: Protocol = PROTOCOL
     server_now: Moment
     order: AnyOrder | None
+    hold_upload: Annotated[bool, Field(exclude_if=lambda hold: not hold)] = Field(
+        default=False,
+        description="A run holds a link that the upload crosses, or the host: it ends, and is asked for again",
+    )
 
 
 class Event(Message):

@@ -60,14 +60,20 @@ _IN_USE = text("""
     SELECT EXISTS (
         SELECT FROM leases WHERE resource = :link OR resource IN (
             SELECT :agent_kind || mate.name FROM agents JOIN agents AS mate ON mate.boot_id = agents.boot_id WHERE agents.name = :agent
+        ) OR resource IN (
+            SELECT :link_kind || name FROM links
+            WHERE receiver = :agent OR :agent = ANY(further_receivers) OR :agent = ANY(relays)
         )
     )
 """)
 
 
 def is_in_use(unit: Unit, link: str, agent: str) -> bool:
-    """Whether some run holds the link, or an agent on this agent's host."""
-    values = {"link": LINK + link, "agent_kind": AGENT, "agent": agent}
+    """Whether some run holds the link, another one behind which this agent is, or an agent on its host.
+
+    Behind a link are its receivers and relays: what they upload goes over it. Senders are on the Internet.
+    """
+    values = {"link": LINK + link, "link_kind": LINK, "agent_kind": AGENT, "agent": agent}
     return bool(unit.session.scalar(_IN_USE, values))
 
 

@@ -145,6 +145,49 @@ def test_late_chunks_are_not_asked_for_while_another_run_holds_the_link(lab: Lab
     assert order["kind"] == "upload"
 
 
+def test_a_late_upload_waits_while_a_run_holds_the_link_and_goes_on_after_it(lab: Lab) -> None:
+    """The uploading agent is in no run."""
+    client, server, other = lab.join("client"), lab.join("server"), lab.join("other")
+    lab.link(senders=("server", "other"))
+    lose_uploads(lab, [client, server])
+    server.is_stuck = True  # on a slow way
+    for agent in (client, other, server):
+        agent.act()
+    assert (server.orders[-1], server.status) == ("upload", "uploading")
+    assert server.act() is None
+    assert not server.is_held, "no run is in its way yet"
+    by_other = lab.launch(conditions=[{"name": "other", "flows": [{"sender": 2}]}])
+    lab.tick()
+    assert lab.runs(by_other)[0]["state"] == "leased"
+    assert server.act() is None
+    assert (server.is_held, server.status, len(server.spool)) == (True, "idle", 1)
+    server.is_stuck = False
+    assert lab.drive(by_other, [client, other, server])[0]["state"] == "complete"
+    lab.wait(61)
+    server.act()
+    assert not server.spool
+
+
+@pytest.mark.parametrize(("late", "is_held"), [("client", True), ("server", False)])
+def test_a_late_upload_waits_for_every_link_behind_which_its_agent_is(lab: Lab, late: str, is_held: bool) -> None:
+    """Its run's link is another one; what a receiver sends crosses the link that it receives for all the same. Senders are
+    on the Internet: theirs crosses none."""
+    ends = {name: lab.join(name) for name in ("client", "server", "leo-client", "far")}
+    lab.link()
+    early = next(name for name in ("client", "server") if name != late)
+    lose_uploads(lab, [ends[early], ends[late]])
+    lab.link("leo", receiver="leo-client", senders=("far", "server"), further_receivers=["client"])
+    ends[late].is_stuck = True
+    for agent in ends.values():
+        agent.act()
+    assert ends[late].status == "uploading"
+    campaign = lab.launch(conditions=[{"name": "plain"}], links=["leo"])
+    lab.tick()
+    assert lab.runs(campaign)[0]["state"] == "leased"
+    ends[late].act()
+    assert ends[late].is_held is is_held
+
+
 def test_no_attempt_takes_chunks_of_another(lab: Lab) -> None:
     """Each has its own run: chunks of the first are kept with the first, and with no address with the second."""
     agents = [*pair(lab)]

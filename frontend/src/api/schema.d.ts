@@ -7621,6 +7621,12 @@ export interface components {
             server_now: string;
             /** Order */
             order: (components["schemas"]["PrepareOrder"] | components["schemas"]["GoOrder"] | components["schemas"]["AbortOrder"] | components["schemas"]["UploadOrder"] | components["schemas"]["DiscardOrder"]) | null;
+            /**
+             * Hold Upload
+             * @description A run holds a link that the upload crosses, or the host: it ends, and is asked for again
+             * @default false
+             */
+            hold_upload: boolean;
         };
         /**
          * PooledDelay
