@@ -178,10 +178,10 @@ test-system: install packages $(S3_SERVER) $(NFPM) $(KUBECONFORM) $(STAMPS)/kube
 	$(PYTEST) --durations 12 backend/tests/system
 
 .PHONY: chaos
-chaos: install packages $(S3_SERVER) ## As root, hours: N=1000 schedules of faults in virtual time and N/50 over real parts, a table; then the whole server away, and two of each process killed in turn (SEED=1)
+chaos: install packages $(S3_SERVER) ## As root, hours: N=1000 schedules of faults in virtual time and N/50 over real parts, a table; then the whole server away, the link down for five minutes, and two of each process killed in turn (SEED=1)
 	CHAOS_SEED=$(or $(SEED),1) CHAOS_N=$(or $(N),1000) $(PYTEST) -n 2 --dist load backend/tests/actions/test_chaos.py
 	CHAOS_SEED=$(or $(SEED),1) CHAOS_REAL=$$(( ($(or $(N),1000) + 49) / 50 )) $(PYTEST) backend/tests/system/test_chaos.py
-	DOWNLINK_OUTAGE_S=180 $(PYTEST) backend/tests/system/test_outages.py
+	DOWNLINK_OUTAGE_S=180 DOWNLINK_LINK_S=300 $(PYTEST) backend/tests/system/test_outages.py
 	DOWNLINK_CHAOS_S=180 $(PYTEST) -s backend/tests/system/test_two_of_each.py
 
 .PHONY: fuzz
