@@ -133,6 +133,33 @@ def test_a_token_is_kept_as_a_hash_expires_and_can_be_revoked(lab: Lab) -> None:
     assert lab.call("DELETE", f"/tokens/{made['id']}", expect=404)["code"] == "token_not_found"
 
 
+def test_a_token_is_replaced_while_the_old_one_is_in_use(lab: Lab) -> None:
+    """Both work until the old one is revoked, which changes nothing for the new one."""
+    old, new = (lab.call("POST", "/tokens", {"name": "ci", "scopes": ["read"]}) for _ in range(2))
+
+    def status(made: dict[str, Any]) -> int:
+        return lab.client.get(f"{API}/session", headers={"Authorization": f"Bearer {made['secret']}"}).status_code
+
+    assert (status(old), status(new)) == (200, 200)
+    lab.call("DELETE", f"/tokens/{old['id']}", expect=204)
+    assert (status(old), status(new)) == (401, 200)
+
+
+def test_an_agent_with_a_new_secret_goes_on_under_its_name_and_the_old_secret_is_closed(lab: Lab) -> None:
+    """An agent has one secret at a time: the old one is revoked between two runs, and then the host joins anew."""
+    first, other = lab.join("client"), lab.join("server")
+    lab.link()
+    lab.drive(lab.launch(), [first, other])
+    agent = next(each for each in lab.call("GET", "/agents")["items"] if each["name"] == "client")
+    lab.call("DELETE", f"/agents/{agent['id']}", expect=204)
+    again = lab.join("client")
+    assert again.secret != first.secret
+    runs = lab.drive(lab.launch(name="With a new secret"), [again, other])
+    assert {run["state"] for run in runs} == {"complete"}
+    assert first.put(runs[0]["id"], 1, (1, "receiver", 0), b"what was measured before").status_code == 401
+    assert next(each for each in lab.call("GET", "/agents")["items"] if each["name"] == "client")["id"] == agent["id"]
+
+
 def test_an_expired_token_is_refused(lab: Lab) -> None:
     secret = lab.call("POST", "/tokens", {"name": "ci", "scopes": ["read"], "expires_in_days": 1})["secret"]
     lab.wait(86_401)
