@@ -66,7 +66,7 @@ func OpenPort(plan PortPlan) (*Port, error) {
 // Port returns the number of the port.
 func (p *Port) Port() int { return p.listener.Addr().(*net.TCPAddr).Port } //nolint:forcetypeassert // a TCP listener has no other
 
-// Accept waits for the connection that shows the flow's ticket. The caller owns it.
+// Accept waits for the connection that shows the flow's ticket. The caller owns it. With the wait ends the ticket.
 func (p *Port) Accept(ctx context.Context, flow int) (*net.TCPConn, error) {
 	known := p.tickets[flow]
 	if known == nil {
@@ -76,7 +76,19 @@ func (p *Port) Accept(ctx context.Context, flow int) (*net.TCPConn, error) {
 	case conn := <-known.conn:
 		return conn, nil
 	case <-ctx.Done():
+		p.expire(known)
 		return nil, context.Cause(ctx)
+	}
+}
+
+func (p *Port) expire(t *ticket) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.used = true
+	select {
+	case conn := <-t.conn:
+		_ = conn.Close()
+	default:
 	}
 }
 

@@ -157,6 +157,23 @@ func TestAClosedPortAdmitsNobody(t *testing.T) {
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }
 
+// TestATicketExpiresWithTheWaitForIt: the port may be open for long after it, for the run's other flows.
+func TestATicketExpiresWithTheWaitForIt(t *testing.T) {
+	port := openPort(t, map[int]string{1: secret})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := port.Accept(over, 1)
+	require.ErrorIs(t, err, context.Canceled)
+	conn, err := net.Dial("tcp", address(port))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "DL1 "+secret+"\n")
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+	n, err := conn.Read(make([]byte, 1))
+	require.Zero(t, n)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it was taken, and left open")
+}
+
 func TestAStopByBytesSendsExactlyThose(t *testing.T) {
 	port := openPort(t, map[int]string{1: secret})
 	plan := sendPlan(transfer.Stop{Bytes: 3_000_001})
