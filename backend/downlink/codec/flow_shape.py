@@ -117,7 +117,7 @@ class FlowPart(Part):
                 raise at(key, "does not go with transport: intcp, whose hops have a rate law of their own.")
         for name, value in self.options.items():
             if fault := _intcp_fault(name, value):
-                raise at("options", fault)
+                raise at(f"options.{name}", fault)
         return self
 
     def to_domain(self) -> domain.FlowPlan:

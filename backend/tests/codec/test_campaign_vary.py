@@ -94,7 +94,7 @@ def test_links_may_differ_in_what_a_figure_has_as_x() -> None:
     [
         (
             {"vary": {"buffer_bytes": [1, 2]}},
-            "conditions[2].flows[0].options",
+            "vary.buffer_bytes",
             "buffer_bytes must be 0 or a whole number from 1500",
         ),
         ({"vary": {"rtt": [1, 2]}}, "vary", "rtt cannot be varied. These can: receivers, transport, cc"),
@@ -114,9 +114,17 @@ def test_a_wrong_vary_is_refused_where_it_is_written(changes: dict[str, Any], pl
         ({"transport": "intcp", "cc": "cubic"}, "cc", "rate law"),
         ({"cc": "intcp"}, "cc", "write transport: intcp"),
         ({"relay_cc": "cubic"}, "relay_cc", "transport: split alone"),
-        ({"transport": "intcp", "options": {"cach": "on"}}, "options", "no option 'cach'; it has buffer_bytes"),
-        ({"transport": "intcp", "options": {"hole_packets": True}}, "options", "whole number from 1 to 16"),
-        ({"transport": "intcp", "options": {"window_bytes": 67_108_865}}, "options", "from 1400 to 67108864"),
+        ({"transport": "intcp", "options": {"cach": "on"}}, "options.cach", "no option 'cach'; it has buffer_bytes"),
+        (
+            {"transport": "intcp", "options": {"hole_packets": True}},
+            "options.hole_packets",
+            "whole number from 1 to 16",
+        ),
+        (
+            {"transport": "intcp", "options": {"window_bytes": 67_108_865}},
+            "options.window_bytes",
+            "from 1400 to 67108864",
+        ),
         ({"probe": {"every_ms": 100}, "offer": {"message_bytes": 1, "every_ms": 1}}, "offer", "carries no data"),
         ({"transport": "quic"}, "transport", "tcp, split, intcp"),
     ],

@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Group, MultiSelect, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { DAYS, dayAfter, hoursOf, hoursText, startOf, startText } from './clock'
-import type { Path } from './document'
+import { listAt, mappingAt, type Path } from './document'
 import classes from './drafts.module.css'
 import { Reasons, TextField } from './fields'
-import { listAt, mappingAt, useDraft, useField } from './view'
+import { useDraft, useField } from './view'
 
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 const START: Path = ['timetable', 'start_at']

@@ -1,11 +1,13 @@
 import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { useState } from 'react'
+import { carrierOf, isSplit } from './carrier'
+import { listAt, mappingAt } from './document'
 import classes from './drafts.module.css'
 import { FlowEditor } from './FlowEditor'
 import { NumberField, Reasons, TextField } from './fields'
 import type { ConditionData } from './matrix'
 import { SettingsEditor } from './SettingsEditor'
-import { listAt, mappingAt, useDraft } from './view'
+import { useDraft } from './view'
 
 const MB = 1e6
 
@@ -99,9 +101,17 @@ function freeName(wanted: string, conditions: readonly ConditionData[]): string 
 /** "cubic, tcp_cubic.hystart 1": what makes the condition what it is. */
 export function summaryOf(condition: ConditionData): string {
   const flows = listAt(condition, ['flows']) as Record<string, unknown>[]
-  const carried = flows.map((flow) => (flow?.probe ? 'probes' : String(flow?.cc ?? 'cubic')))
-  const settings = ['sender', 'receiver'].flatMap((side) => Object.entries(mappingAt(condition, [side])))
+  const carried = flows.map((flow) => carriedText(flow ?? {}))
+  const settings = ['sender', 'receiver', 'relay'].flatMap((side) => Object.entries(mappingAt(condition, [side])))
   return [carried.join(' and '), ...settings.map(([name, value]) => `${name} ${String(value)}`)].filter(Boolean).join(', ')
+}
+
+function carriedText(flow: Record<string, unknown>): string {
+  const carrier = carrierOf(flow)
+  if (carrier === 'probe') return 'probes'
+  if (carrier === 'intcp') return 'INTCP'
+  const cc = String(flow.cc ?? 'cubic')
+  return carrier === 'split' ? `${cc} split at relays` : cc
 }
 
 function Condition({ index, children }: { index: number; children: React.ReactNode }) {
@@ -139,6 +149,7 @@ function Condition({ index, children }: { index: number; children: React.ReactNo
       <div className={classes.pair}>
         <SettingsEditor path={[...path, 'sender']} title="Sender settings of this condition" />
         <SettingsEditor path={[...path, 'receiver']} title="Receiver settings of this condition" />
+        {isSplit(data, [index]) ? <SettingsEditor path={[...path, 'relay']} title="Relay settings of this condition" /> : null}
       </div>
       <StopFields path={[...path, 'stop']} own />
       {children}
@@ -159,7 +170,7 @@ export function StopFields({ path, own = false }: { path: readonly (string | num
         mb="xs"
         aria-label={own ? 'When runs of this condition end' : 'When a run ends'}
         data={[
-          ...(own ? [{ value: 'none', label: 'Ends as the campaign says' }] : []),
+          ...(own ? [{ value: 'none', label: 'As the campaign' }] : []),
           { value: 'seconds', label: 'After seconds' },
           { value: 'bytes', label: 'After bytes' },
         ]}

@@ -1,23 +1,28 @@
 import { ActionIcon, Button, Group, MultiSelect, SegmentedControl, Stack, Switch, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { METRICS, phaseChoices } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ConditionList, StopFields } from './ConditionList'
-import type { Path } from './document'
+import { isSplit } from './carrier'
+import { listAt, type Path } from './document'
 import classes from './drafts.module.css'
+import { ExpectFields } from './ExpectFields'
 import { NumberField, Reasons, TextField } from './fields'
 import { MatrixEditor } from './MatrixEditor'
 import { matrixOf } from './matrix'
+import { metricChoices } from './metrics'
 import { SettingsEditor } from './SettingsEditor'
 import { helpText } from './schema'
 import { Timetable } from './Timetable'
 import { TriggerFields } from './TriggerFields'
-import { listAt, useDraft, useField } from './view'
+import { VaryFields } from './VaryFields'
+import { useDraft, useField } from './view'
 
 const GB = 1e9
 
 /** The campaign file as a form. Each field edits its own place of the text. */
 export function DraftForm() {
+  const { data } = useDraft()
+  const hasRelaySettings = isSplit(data)
   return (
     <Stack gap="lg">
       <Panel title="Campaign">
@@ -32,6 +37,7 @@ export function DraftForm() {
         <div className={classes.pair}>
           <SettingsEditor path={['defaults', 'sender']} title="Sender settings" />
           <SettingsEditor path={['defaults', 'receiver']} title="Receiver settings" />
+          {hasRelaySettings ? <SettingsEditor path={['defaults', 'relay']} title="Relay settings" /> : null}
         </div>
       </Panel>
       <Panel title="Runs">
@@ -58,9 +64,16 @@ export function DraftForm() {
           </div>
           <NumberField path={['weight']} label="Weight" help="Its share of a link that other campaigns want at the same time; 1 to 100" />
           <Sampling />
+          <Deliveries />
           <PrimaryMetrics />
         </Stack>
       </Panel>
+      <ExpectFields />
+      {'reproduces' in data ? (
+        <Text size="sm" c="dimmed">
+          The file also names published figures (reproduces). This form keeps them as they are; change them as YAML.
+        </Text>
+      ) : null}
     </Stack>
   )
 }
@@ -124,6 +137,7 @@ function Conditions() {
       }
     >
       {view === 'list' ? <ConditionList /> : <MatrixEditor />}
+      <VaryFields />
     </Panel>
   )
 }
@@ -190,12 +204,22 @@ function Sampling() {
   )
 }
 
+function Deliveries() {
+  const { value, shape, error, set } = useField(['deliveries'])
+  return (
+    <Switch
+      label="Keep delivery tables"
+      description={helpText(shape)}
+      error={error}
+      checked={value === true}
+      onChange={(event) => set(event.currentTarget.checked || undefined)}
+    />
+  )
+}
+
 function PrimaryMetrics() {
   const { data, edit, problems } = useDraft()
-  const windows = (listAt(data, ['windows']) as { name?: string }[]).flatMap(({ name }) => (name ? [{ name }] : []))
-  const known = phaseChoices(windows).flatMap(({ value: phase, label }) =>
-    METRICS.map(({ name, title }) => ({ value: `${phase}.${name}`, label: `${title}, ${label.toLowerCase()}` })),
-  )
+  const known = metricChoices(data)
   const times = [
     { value: 'time_to_steady_s', label: 'Time to steady state' },
     { value: 'time_to_level_s', label: 'Time to common level' },

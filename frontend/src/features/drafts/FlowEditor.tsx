@@ -1,38 +1,25 @@
-import { ActionIcon, Autocomplete, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
-import type { Path } from './document'
+import { ActionIcon, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { carrierOf } from './carrier'
+import { mappingAt, type Path } from './document'
 import classes from './drafts.module.css'
 import { NumberField, Reasons } from './fields'
 import { plain } from './SettingsEditor'
-import { helpText } from './schema'
-import { mappingAt, useDraft, useField } from './view'
+import { CarrierChoice, Control, FurtherOfFlow, IntcpOptions } from './Transport'
+import { useDraft } from './view'
 
 const MBPS = 1e6
 
-/** One flow: what it carries, from which sender, when. */
+/** One flow: what carries it, from which sender to which receiver, when. */
 export function FlowEditor({ path, title, onRemove }: { path: Path; title: string; onRemove: (() => void) | null }) {
-  const { data, edit } = useDraft()
-  const flow = mappingAt(data, path)
-  const isProbe = 'probe' in flow
-  const { sender, start_s } = flow
-  const change = (kind: string) => {
-    const shared = { ...(sender === undefined ? {} : { sender }), ...(start_s === undefined ? {} : { start_s }) }
-    edit(path, kind === 'probe' ? { probe: { every_ms: 100 }, ...shared } : { cc: 'cubic', ...shared })
-  }
+  const { data } = useDraft()
+  const carrier = carrierOf(mappingAt(data, path))
+  const isTcp = carrier === 'tcp' || carrier === 'split'
   return (
     <fieldset className={`${classes.settings} ${classes.flow}`}>
       <legend>
         <Group gap="xs">
           {title}
-          <SegmentedControl
-            size="xs"
-            aria-label={`What ${title} carries`}
-            data={[
-              { value: 'tcp', label: 'TCP data' },
-              { value: 'probe', label: 'Probes' },
-            ]}
-            value={isProbe ? 'probe' : 'tcp'}
-            onChange={change}
-          />
+          <CarrierChoice path={path} title={title} />
           {onRemove ? (
             <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${title}`} onClick={onRemove}>
               <Text aria-hidden="true">×</Text>
@@ -41,11 +28,16 @@ export function FlowEditor({ path, title, onRemove }: { path: Path; title: strin
         </Group>
       </legend>
       <Reasons path={path} />
+      <Reasons path={[...path, 'transport']} />
       <div className={classes.pair}>
-        {isProbe ? <NumberField path={[...path, 'probe', 'every_ms']} label="One probe every" unit="ms" /> : <Control path={path} />}
+        {carrier === 'probe' ? <NumberField path={[...path, 'probe', 'every_ms']} label="One probe every" unit="ms" /> : null}
+        {isTcp ? <Control path={[...path, 'cc']} label="Congestion control" placeholder="cubic" /> : null}
+        {carrier === 'split' ? (
+          <Control path={[...path, 'relay_cc']} label="Congestion control of relays" placeholder="that of the sender" />
+        ) : null}
         <NumberField path={[...path, 'sender']} label="Sender" />
         <NumberField path={[...path, 'start_s']} label="Start" unit="s" />
-        {isProbe ? null : (
+        {isTcp ? (
           <NumberField
             path={[...path, 'pacing_rate_bps']}
             label="Fastest rate"
@@ -53,26 +45,12 @@ export function FlowEditor({ path, title, onRemove }: { path: Path; title: strin
             factor={MBPS}
             placeholder="as the control wants"
           />
-        )}
+        ) : null}
       </div>
-      {isProbe ? null : <Options path={path} />}
+      {isTcp ? <Options path={path} /> : null}
+      {carrier === 'intcp' ? <IntcpOptions path={[...path, 'options']} /> : null}
+      <FurtherOfFlow path={path} title={title} />
     </fieldset>
-  )
-}
-
-function Control({ path }: { path: Path }) {
-  const { known } = useDraft()
-  const { value, shape, error, set } = useField([...path, 'cc'])
-  return (
-    <Autocomplete
-      label="Congestion control"
-      description={helpText(shape)}
-      error={error}
-      data={known.controls}
-      placeholder="cubic"
-      value={value === undefined ? '' : String(value)}
-      onChange={(next) => set(next === '' ? undefined : next)}
-    />
   )
 }
 

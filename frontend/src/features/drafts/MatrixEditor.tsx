@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { placeOf } from './document'
+import { listAt, placeOf } from './document'
 import classes from './drafts.module.css'
 import { Reasons } from './fields'
 import {
@@ -15,7 +15,7 @@ import {
   matrixOf,
 } from './matrix'
 import { plain } from './SettingsEditor'
-import { listAt, useDraft } from './view'
+import { useDraft } from './view'
 
 /** Conditions as factors and their levels; every change makes the conditions anew. */
 export function MatrixEditor() {

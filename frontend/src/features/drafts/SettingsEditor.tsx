@@ -1,8 +1,8 @@
 import { ActionIcon, Select, Stack, Text, TextInput } from '@mantine/core'
-import { type Path, placeOf } from './document'
+import { mappingAt, type Path, placeOf } from './document'
 import classes from './drafts.module.css'
 import { shapeAt } from './schema'
-import { mappingAt, useDraft } from './view'
+import { useDraft } from './view'
 
 interface SettingsEditorProps {
   path: Path

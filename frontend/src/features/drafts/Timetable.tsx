@@ -1,11 +1,12 @@
 import { SegmentedControl, Select, Stack } from '@mantine/core'
-import { METRICS, phaseChoices } from '@/lib/quantities'
+import { METRICS } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ClockFields } from './ClockFields'
-import { type Path, placeOf, valueAt } from './document'
+import { mappingAt, type Path, placeOf, valueAt } from './document'
 import classes from './drafts.module.css'
 import { NumberField, Reasons } from './fields'
-import { listAt, mappingAt, useDraft, useField } from './view'
+import { phasesOf } from './metrics'
+import { useDraft, useField } from './view'
 
 const UNTIL: Path = ['until']
 const FIRST_UNTIL = { metric: 'throughput_bps', phase: 'steady', half_width_percent: 5, most_cycles: 60 }
@@ -81,7 +82,6 @@ function UntilFields() {
   const { data } = useDraft()
   const metric = useField([...UNTIL, 'metric'])
   const phase = useField([...UNTIL, 'phase'])
-  const windows = (listAt(data, ['windows']) as { name?: string }[]).flatMap(({ name }) => (name ? [{ name }] : []))
   return (
     <>
       <Reasons path={UNTIL} />
@@ -98,7 +98,7 @@ function UntilFields() {
         <Select
           label="Phase"
           error={phase.error}
-          data={phaseChoices(windows)}
+          data={phasesOf(data)}
           allowDeselect={false}
           value={String(phase.value ?? 'overall')}
           onChange={(next) => phase.set(next ?? undefined)}

@@ -1,10 +1,10 @@
 import { Select, Stack, TextInput } from '@mantine/core'
 import { Panel } from '@/ui/Panel'
 import { dayAfter } from './clock'
-import type { Path } from './document'
+import { listAt, mappingAt, type Path } from './document'
 import classes from './drafts.module.css'
 import { NumberField, Reasons, TextField } from './fields'
-import { listAt, mappingAt, useDraft, useField } from './view'
+import { useDraft, useField } from './view'
 
 const TRIGGER: Path = ['trigger']
 const WHEN: Path = ['trigger', 'when']
@@ -88,6 +88,7 @@ function QuantityFields() {
             onChange={(next) => link.set(next ?? undefined)}
           />
         ) : null}
+        <TextField path={[...WHEN, 'source']} label="Said by the source" placeholder="anybody" />
       </div>
       <div className={classes.pair}>
         <Select

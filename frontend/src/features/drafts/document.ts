@@ -42,6 +42,18 @@ export function valueAt(data: unknown, path: Path): unknown {
   return found ?? undefined
 }
 
+/** The list at a place; empty where there is none. */
+export const listAt = (data: unknown, path: Path): unknown[] => {
+  const found = valueAt(data, path)
+  return Array.isArray(found) ? found : []
+}
+
+/** The mapping at a place; empty where there is none. */
+export const mappingAt = (data: unknown, path: Path): Record<string, unknown> => {
+  const found = valueAt(data, path)
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Record<string, unknown>) : {}
+}
+
 /** `conditions[1].flows[0].cc`: a place as the server names it. */
 export const placeOf = (path: Path) =>
   path.reduce<string>((place, part) => (typeof part === 'number' ? `${place}[${part}]` : place ? `${place}.${part}` : part), '')
@@ -119,15 +131,20 @@ function brief(node: unknown): boolean {
   return node.flow
 }
 
-/** Takes a place away, and mappings around it that are empty then. */
+/** Takes a place away, and what is around it and empty then: mappings, and a list of nothing but an empty mapping. */
 function removed(document: Document, path: Path): boolean {
   if (!document.hasIn(path)) return false
   document.deleteIn(path)
   for (let length = path.length - 1; length > 0; length -= 1) {
     const around = path.slice(0, length)
     const node = document.getIn(around, true)
-    if (!isMap(node) || node.items.length > 0 || typeof around.at(-1) === 'number') break
-    document.deleteIn(around)
+    if (!isMap(node) || node.items.length > 0) break
+    if (typeof around.at(-1) === 'number') {
+      const list = document.getIn(around.slice(0, -1), true)
+      if (!isSeq(list) || list.items.length > 1) break
+      length -= 1
+    }
+    document.deleteIn(path.slice(0, length))
   }
   return true
 }

@@ -35,16 +35,22 @@ interface NumberFieldProps extends FieldProps {
   isSigned?: boolean
 }
 
+/** Without what binary fractions add. */
+const exact = (value: number) => Number(value.toPrecision(12))
+
+/** Of bytes and bits the file has whole numbers. */
+const inFile = (shown: number, factor: number) => (factor > 1 ? Math.round(shown * factor) : exact(shown * factor))
+
 /** A number with its unit; an empty field takes the key away. */
 export function NumberField({ path, label, help, unit, factor = 1, isSigned = false, placeholder, required }: NumberFieldProps) {
   const { value, shape, error, set } = useField(path)
   const [typed, setTyped] = useState<string | number>('')
-  const shown = typeof value === 'number' ? value / factor : ''
+  const shown = typeof value === 'number' ? exact(value / factor) : ''
   const isTyped = typed !== '' && Math.round(Number(typed) * factor * 1e6) === Math.round(Number(value) * 1e6)
   const change = (next: string | number) => {
     setTyped(next)
     if (next === '') set(undefined)
-    else if (Number.isFinite(Number(next))) set(factor === 1 ? Number(next) : Math.round(Number(next) * factor))
+    else if (Number.isFinite(Number(next))) set(inFile(Number(next), factor))
   }
   const suffix = unit ? ` ${unit}` : ''
   const description = help ?? helpText(shape, { range: factor === 1 })

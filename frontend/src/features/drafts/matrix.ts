@@ -134,7 +134,7 @@ export function conditionsOf({ base, factors }: Matrix, nameOfNone = 'Condition'
   })
 }
 
-const KEYS = ['sender', 'receiver', 'stop', 'flows']
+const KEYS = ['sender', 'receiver', 'relay', 'stop', 'flows', 'varied']
 
 function built(name: string, values: readonly (readonly [Path, Value | undefined])[]): ConditionData {
   const condition: ConditionData = { name }

@@ -37,13 +37,3 @@ export function useField(path: Path) {
     set: (value: unknown) => edit(path, value),
   }
 }
-
-export const listAt = (data: unknown, path: Path): unknown[] => {
-  const found = valueAt(data, path)
-  return Array.isArray(found) ? found : []
-}
-
-export const mappingAt = (data: unknown, path: Path): Record<string, unknown> => {
-  const found = valueAt(data, path)
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Record<string, unknown>) : {}
-}

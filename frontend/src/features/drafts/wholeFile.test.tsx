@@ -1,0 +1,317 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { useState } from 'react'
+import { describe, expect, it } from 'vitest'
+import type { PlacedProblem } from '@/api/problem'
+import type { Link } from '@/api/types'
+import { serve } from '@/testing/network'
+import { renderPart } from '@/testing/renderPart'
+import { makeWorld } from '@/testing/world'
+import { DraftEditor } from './DraftEditor'
+import { readDraft, valueAt } from './document'
+import { INTCP_OPTIONS } from './intcp'
+import { VARIED_KEYS } from './vary'
+
+const PATIENCE_MS = 180_000
+const DOCS = '../docs'
+const FOLDERS = ['examples', 'examples/studies']
+const EXAMPLES = FOLDERS.flatMap((folder) =>
+  readdirSync(`${DOCS}/${folder}`).flatMap((name) => (name.endsWith('.yaml') ? [`${folder}/${name}`] : [])),
+)
+const example = (name: string) => readFileSync(`${DOCS}/${name}`, 'utf8')
+
+interface HeldProps {
+  start: string
+  problems: readonly PlacedProblem[]
+  onText: (text: string) => void
+}
+
+function Held({ start, problems, onText }: HeldProps) {
+  const [text, setText] = useState(start)
+  onText(text)
+  return <DraftEditor text={text} onChange={setText} problems={problems} view="form" onView={() => undefined} />
+}
+
+/** The form over a text, and what the text is by now. */
+async function edit(start: string, problems: readonly PlacedProblem[] = []) {
+  const held = { text: start }
+  const onText = (text: string) => {
+    held.text = text
+  }
+  renderPart(<Held {...{ start, problems, onText }} />)
+  await screen.findByRole('textbox', { name: 'Name' })
+  return held
+}
+
+const comments = (text: string) => text.match(/#.*/g) ?? []
+
+/** Fields in which one types; those of opened lists are left alone. */
+const typed = () =>
+  [
+    ...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+      'input:not([type=radio],[type=checkbox],[role=combobox]), textarea',
+    ),
+  ]
+    .filter((field) => !field.readOnly && !field.disabled && field.getAttribute('aria-hidden') !== 'true' && field.type !== 'hidden')
+    .filter((field) => field.closest('.mantine-TagsInput-root, .mantine-MultiSelect-root, .mantine-Select-root') === null)
+
+/** Another value that the field takes. */
+function other(field: HTMLInputElement | HTMLTextAreaElement): string {
+  if (field.type === 'date') return field.value === '2027-01-31' ? '2027-02-01' : '2027-01-31'
+  if (field.type === 'time') return field.value === '07:31' ? '07:32' : '07:31'
+  return field.value === '7' ? '8' : '7'
+}
+
+/** Fields that were tried, by their label, empty or not: one of a kind is enough. */
+const tried = new Set<string>()
+const labelOf = (field: HTMLElement) =>
+  (field as HTMLInputElement).labels?.[0]?.textContent?.replace(/\d+$/, '') || field.getAttribute('aria-label') || ''
+
+/** Changes a field and changes it back. */
+function tryField(held: { text: string }, start: string, index: number) {
+  const [field, before] = [typed()[index], held.text]
+  if (!field) throw new Error('the field went away')
+  const kind = `${labelOf(field)}: ${field.value === '' ? 'empty' : 'given'}`
+  if (tried.has(kind)) return
+  tried.add(kind)
+  const { value } = field
+  fireEvent.change(field, { target: { value: other(field) } })
+  expect(held.text, `${kind} changes the file`).not.toBe(before)
+  const same = typed()[index]
+  if (!same) throw new Error(`${kind} went away`)
+  fireEvent.change(same, { target: { value } })
+  expect(readDraft(held.text).data, `${kind} is changed back`).toEqual(readDraft(start).data)
+  expect(comments(held.text)).toEqual(comments(start))
+}
+
+describe('every example', () => {
+  it.each(EXAMPLES)(
+    '%s comes out of the form as it went in, whatever is opened, changed and changed back',
+    { timeout: PATIENCE_MS },
+    async (name) => {
+      serve()
+      const start = example(name)
+      const held = await edit(start)
+      const conditions = [...document.querySelectorAll('details > summary > strong')]
+      for (const condition of conditions.length > 0 ? new Set([conditions[0], conditions.at(-1)]) : [undefined]) {
+        const before = held.text
+        if (condition) {
+          await userEvent.click(condition)
+          await screen.findByRole('textbox', { name: 'Name of the condition' })
+        }
+        expect(held.text).toBe(before)
+        for (const index of typed().keys()) tryField(held, start, index)
+      }
+    },
+  )
+})
+
+const SWITCHING = [2, 4, 6, 8, 10].map((seconds) => `intcp-switch-${seconds}s`)
+
+function serveRelayed() {
+  const world = makeWorld()
+  const [link] = world.links
+  world.links = SWITCHING.map((name, index) => ({ ...(link as Link), id: `relayed-${index}`, name, relays: ['relay'] }))
+  serve(world)
+}
+
+const matches = (text: string, wanted: string | RegExp) => (typeof wanted === 'string' ? text === wanted : wanted.test(text))
+
+/** By the label's text; required fields have a star behind theirs. Queries by role take seconds on a page of some hundred fields. */
+function field(label: string | RegExp, root: HTMLElement = document.body): HTMLInputElement {
+  const found = [...root.querySelectorAll('label')].find((one) => matches(one.textContent.replace(/ \*$/, ''), label))?.htmlFor
+  if (!found) throw new Error(`no field ${String(label)}`)
+  return document.getElementById(found) as HTMLInputElement
+}
+
+const fill = (label: string | RegExp, value: string, root?: HTMLElement) => fireEvent.change(field(label, root), { target: { value } })
+
+async function choose(label: string, option: string | RegExp, box = field(label)) {
+  // A list from which several are chosen stays open.
+  if (box.getAttribute('aria-expanded') !== 'true') fireEvent.click(box)
+  await waitFor(() => {
+    const list = document.getElementById(box.getAttribute('aria-controls') ?? '')
+    const found = [...(list?.querySelectorAll('[role=option]') ?? [])].find((one) => matches(one.textContent, option))
+    if (!found) throw new Error(`no option ${String(option)} of ${label}`)
+    fireEvent.click(found)
+  })
+}
+
+function group(name: string): HTMLElement {
+  const found = [...document.querySelectorAll('fieldset')].find((one) => one.querySelector('legend')?.textContent === name)
+  if (!found) throw new Error(`no group ${name}`)
+  return found
+}
+
+async function addSetting(owner: string, name: string, value: string) {
+  const own = group(owner)
+  await choose(owner, name, own.querySelector<HTMLInputElement>('[placeholder="Add a setting"]') as HTMLInputElement)
+  fill(name, value, own)
+}
+
+function addCondition(name: string, fields: () => void) {
+  fireEvent.click(screen.getByRole('button', { name: 'Add a condition' }))
+  fill(/^Name of the condition/, name)
+  fields()
+}
+
+const carry = (title: string) => fireEvent.click(field(title))
+
+describe('Figure 5(a) of paper 004', () => {
+  it('is built in the form alone', { timeout: PATIENCE_MS }, async () => {
+    serveRelayed()
+    const { reproduces: _, ...wanted } = readDraft(example('examples/studies/004-5a.yaml')).data ?? {}
+    const held = await edit('')
+    fill(/^Name/, 'Study 004: Figure 5(a)')
+    fill('Notes', String(wanted.notes))
+    for (const link of SWITCHING) await choose('Links', link)
+    addCondition('Cubic', () => void fill(/^Congestion control/, 'cubic'))
+    addCondition('Hybla', () => void fill(/^Congestion control/, 'dl_hybla'))
+    for (const [name, cc] of [
+      ['Cubic split', 'cubic'],
+      ['Hybla split', 'dl_hybla'],
+    ] as const) {
+      addCondition(name, () => {
+        carry('Split TCP')
+        fill('Congestion control', cc)
+        fill('Congestion control of relays', cc)
+      })
+    }
+    addCondition('INTCP', () => {
+      carry('INTCP')
+      fill('Buffer of a relay', '24')
+      fill('Window of the receiver', '64')
+    })
+    await choose('Varies', /a value for each link/)
+    fill(/^What they differ in/, 'switch_s')
+    for (const seconds of [2, 4, 6, 8, 10]) fill(new RegExp(`^Value for intcp-switch-${seconds}s`), String(seconds))
+    await addSetting('Sender settings', 'tcp_cubic.hystart', '1')
+    await addSetting('Sender settings', 'net.ipv4.tcp_wmem', '4096 16384 16000000')
+    await addSetting('Sender settings', 'net.ipv4.tcp_slow_start_after_idle', '0')
+    await addSetting('Receiver settings', 'net.ipv4.tcp_rmem', '4096 131072 16000000')
+    await addSetting('Relay settings', 'net.ipv4.tcp_rmem', '4096 131072 64000000')
+    await addSetting('Relay settings', 'net.ipv4.tcp_wmem', '4096 16384 16000000')
+    fill(/^Length of a run/, '60')
+    fill(/^Start-up: the first/, '10')
+    fill(/^Steady state: the last/, '40')
+    fill(/^Cycles/, '3')
+    fill(/^Pause between cycles/, '1')
+    await choose('Order in a cycle', 'drawn anew')
+    await choose('Order in a cycle', 'as listed')
+    fill(/^Tries per run/, '5')
+    await choose('What is tested', 'Goodput, overall')
+    expect(readDraft(held.text).data).toEqual(wanted)
+  })
+})
+
+describe('what few campaigns have', { timeout: PATIENCE_MS }, () => {
+  it('is hidden until it is wanted', async () => {
+    serve()
+    await edit('links: [geo-viasat]\nconditions: [{name: a}]\n')
+    fireEvent.click(screen.getByText('a', { selector: 'summary strong' }))
+    await screen.findByRole('radiogroup', { name: 'What Flow 1 carries' })
+    expect(screen.queryByText('Relay settings')).toBeNull()
+    for (const label of ['INTCP', 'Receiver', 'Content', /^Messages at a fixed rate/, 'Above', 'Values', 'What they differ in']) {
+      expect(() => field(label), String(label)).toThrow('no field')
+    }
+  })
+
+  it('a range is expected of a metric in the unit that pages show', async () => {
+    serve()
+    const held = await edit('links: [geo-viasat]\nconditions: [{name: a}]\n')
+    const expected = () => readDraft(held.text).data?.expect
+    fireEvent.click(screen.getByRole('button', { name: 'Add a range' }))
+    fill('Above', '20')
+    fill('Below', '120.5')
+    await choose('Of the condition', 'a')
+    expect(expected()).toEqual([{ metric: 'overall.goodput_bps', above: 20e6, below: 120.5e6, condition: 'a' }])
+    await choose('Metric', 'Utilisation')
+    await choose('In the phase', 'Steady state')
+    fill('Above', '57')
+    fill('Below', '')
+    expect(expected()).toEqual([{ metric: 'steady.utilisation_ratio', above: 0.57, condition: 'a' }])
+    fireEvent.click(screen.getByRole('button', { name: 'Remove range 1' }))
+    expect(expected()).toBeUndefined()
+  })
+
+  it('a key of the conditions has a list of values, numbers as numbers', async () => {
+    serve()
+    const held = await edit('links: [x]\nconditions: [{name: a, flows: [{transport: intcp}]}]\nvary: {cache: [on, off]}\n')
+    fill(/^Key/, 'buffer_bytes')
+    const values = field('Values')
+    await userEvent.type(values, '{Backspace}{Backspace}0,500000,')
+    expect(readDraft(held.text).data?.vary).toEqual({ buffer_bytes: [0, 500000] })
+    await choose('Varies', 'no key')
+    expect(readDraft(held.text).data?.vary).toBeUndefined()
+  })
+
+  it('a flow keeps its sender and its messages when INTCP carries it, and goes to another receiver', async () => {
+    serve()
+    const held = await edit(
+      'links: [x]\nconditions: [{name: a, flows: [{transport: split, cc: bbr, relay_cc: reno, options: {a: 1}, sender: 2}]}]\n',
+    )
+    const flow = () => valueAt(readDraft(held.text).data, ['conditions', 0, 'flows', 0])
+    fireEvent.click(screen.getByText('a', { selector: 'summary strong' }))
+    fireEvent.click(await screen.findByText('Receiver and messages'))
+    fireEvent.click(await waitFor(() => field(/^Messages at a fixed rate/)))
+    fill('Receiver', '2')
+    carry('TCP data')
+    expect(flow()).toEqual({ cc: 'bbr', options: { a: 1 }, sender: 2, receiver: 2, offer: { message_bytes: 16, every_ms: 5 } })
+  })
+
+  it('what is wrong is said at its field', async () => {
+    serve()
+    const text =
+      'links: [x]\nconditions: [{name: a, flows: [{transport: intcp, options: {buffer_bytes: 5}, content: 99}]}]\n' +
+      'trigger: {when: {quantity: dish.x, above: 1, source: a}}\nexpect: [{metric: overall.rtt_ms, above: 1, link: y}]\n' +
+      'vary: {gap: {x: 1}}\ndeliveries: 1\n'
+    const places: Record<string, string | RegExp> = {
+      'conditions[0].flows[0].options.buffer_bytes': 'Buffer of a relay',
+      'conditions[0].flows[0].content': 'Content',
+      'trigger.when.source': 'Said by the source',
+      'expect[0].link': 'On the link',
+      'vary.gap.x': /^Value for x/,
+      deliveries: /^Keep delivery tables/,
+    }
+    const problems = Object.keys(places).map((place) => ({ place, message: `wrong is ${place}` }))
+    await edit(text, problems)
+    fireEvent.click(screen.getByText('a', { selector: 'summary strong' }))
+    await waitFor(() => field('Content'))
+    for (const [place, label] of Object.entries(places)) {
+      const says = (field(label).getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent)
+      expect(says, place).toContain(`wrong is ${place}`)
+    }
+  })
+})
+
+describe('lists that docs/campaign-file.md has too', () => {
+  const page = example('campaign-file.md')
+
+  it('options of INTCP have its names, choices and defaults', () => {
+    const [, table = ''] = /\| option of `intcp`.*\n(?:\|.*\n)?((?:\|.*\n)+)/.exec(page) ?? []
+    const rows = table
+      .trim()
+      .split('\n')
+      .map((row) => row.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+    const listed = rows.map(([, name, takes, initial]) => ({
+      name,
+      choices: takes?.includes(', ') && !/\d/.test(takes) ? takes.split(', ') : undefined,
+      initial: Number(initial?.replaceAll(',', '')) || initial?.replace(/^0$/, '0'),
+    }))
+    const ours = INTCP_OPTIONS.map(({ name, choices, initial, factor = 1 }) => ({
+      name,
+      choices: choices?.map(({ value }) => value),
+      initial: Number.parseFloat(initial) * factor || (factor > 1 ? '0' : initial),
+    }))
+    const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) => (a.name ?? '').localeCompare(b.name ?? '')
+    expect(ours.sort(byName)).toEqual(listed.sort(byName))
+  })
+
+  it('keys that may be varied are those', () => {
+    const [, said = ''] = /It is one key:\n([\s\S]*?)- or what links differ in/.exec(page) ?? []
+    const named = [...said.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name).filter((name) => name !== 'offer' && name !== 'intcp')
+    const ours = VARIED_KEYS.filter((name) => !INTCP_OPTIONS.some((option) => option.name === name))
+    expect([...ours].sort()).toEqual(named.sort())
+  })
+})
