@@ -117,3 +117,15 @@ it('after an answer that is no stream, a new stream is opened', async () => {
   FakeEventSource.open[0]?.say('report', { campaign_id: 'c' })
   expect(heard.at(-1)).toEqual({ type: 'event', kind: 'report', data: { campaign_id: 'c' } })
 })
+
+it('a browser without locks, as over plain HTTP, reads the stream in each visible tab', async () => {
+  Reflect.deleteProperty(navigator, 'locks')
+  const heard = listen()
+  await settle()
+  expect(FakeEventSource.open).toHaveLength(1)
+  FakeEventSource.open[0]?.say('agent', {})
+  expect(heard.at(-1)).toMatchObject({ type: 'event', kind: 'agent' })
+  isHidden = true
+  document.dispatchEvent(new Event('visibilitychange'))
+  expect(FakeEventSource.open).toHaveLength(0)
+})

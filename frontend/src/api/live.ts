@@ -5,6 +5,7 @@ import type { LiveEvent, LiveKind } from './types'
  * Live events, one stream per browser: HTTP/1.1 allows six connections to a server, and a stream holds one for good.
  * Among the visible tabs the one that holds a web lock reads the stream and passes events on by BroadcastChannel.
  * A hidden tab lets go, so that the stream is always read by a tab that the browser does not slow down.
+ * Over plain HTTP from another host browsers have no locks: there each visible tab reads a stream.
  */
 const LIVE_KINDS = Object.keys({
   ...{ run: true, progress: true, campaign: true, report: true, reanalysis: true, unexpected: true },
@@ -53,6 +54,8 @@ function readStream(post: (message: LiveMessage) => void, signal: AbortSignal): 
   })
 }
 
+const hasLocks = () => 'locks' in navigator
+
 /** Hand every live message to `listener` until the returned function is called. */
 export function listenLive(listener: (message: LiveMessage) => void): () => void {
   const channel = new BroadcastChannel(NAME)
@@ -67,7 +70,9 @@ export function listenLive(listener: (message: LiveMessage) => void): () => void
     if (turn) return
     const own = new AbortController()
     turn = own
-    navigator.locks.request(NAME, { signal: own.signal }, () => readStream(post, own.signal)).catch(() => undefined)
+    const read = () => readStream(post, own.signal)
+    if (hasLocks()) navigator.locks.request(NAME, { signal: own.signal }, read).catch(() => undefined)
+    else void read()
   }
   const letGo = () => {
     turn?.abort()

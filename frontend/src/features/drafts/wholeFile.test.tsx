@@ -40,7 +40,7 @@ async function edit(start: string, problems: readonly PlacedProblem[] = []) {
     held.text = text
   }
   renderPart(<Held {...{ start, problems, onText }} />)
-  await screen.findByRole('textbox', { name: 'Name' })
+  await waitFor(() => field('Name'))
   return held
 }
 
