@@ -61,10 +61,12 @@ class DrawnWay:
 
 @dataclass(frozen=True)
 class DrawnLink:
-    """time_s: where each step begins, from the run's zero; the last one ends at end_s."""
+    """time_s: where each step begins, from the run's zero; the last one ends at end_s. path_changes_s: when the link had another
+    path than at the row before."""
 
     time_s: list[float]
     end_s: float
+    path_changes_s: list[float]
     ways: dict[str, DrawnWay]
 
 
@@ -77,8 +79,18 @@ def drawn_link(columns: Mapping[str, Ints], ways: tuple[str, ...], most: int = D
     return DrawnLink(
         time_s=time_s[:-1].tolist(),
         end_s=float(time_s[-1]) if rows > 1 else 0.0,
+        path_changes_s=_path_changes_s(columns),
         ways={way: _drawn_way(columns, way, edges, np.diff(time_s)) for way in ways},
     )
+
+
+def _path_changes_s(columns: Mapping[str, Ints]) -> list[float]:
+    """None for a log of a time in which links had no path."""
+    if "down_path" not in columns:
+        return []
+    later = np.flatnonzero(np.diff(columns["down_path"])) + 1
+    found: list[float] = (columns["elapsed_us"][later] / 1e6).tolist()
+    return found
 
 
 def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDArray[np.float64]) -> DrawnWay:

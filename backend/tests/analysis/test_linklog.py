@@ -31,6 +31,15 @@ def test_a_short_log_is_drawn_row_by_row() -> None:
     assert drawn.ways["up"].rate_bps == [1e6] * 400
 
 
+def test_each_change_of_the_path_has_its_moment() -> None:
+    columns = log(401)
+    assert drawn_link(columns, WAYS).path_changes_s == []
+    columns["down_path"] = np.where(np.arange(401) < 150, 7, np.where(np.arange(401) < 151, 8, 9))
+    assert drawn_link(columns, WAYS, 3).path_changes_s == [1.5, 1.51], "none is lost in a step of a second"
+    del columns["down_path"]
+    assert drawn_link(columns, WAYS).path_changes_s == []
+
+
 @given(st.integers(2, 3_000), st.integers(1, 500))
 def test_a_thinned_log_keeps_sums_and_peaks(rows: int, most: int) -> None:
     columns = log(rows)

@@ -6532,6 +6532,11 @@ export interface components {
             time_s: number[];
             /** End S */
             end_s: number;
+            /**
+             * Path Changes S
+             * @description When another path through satellites began, from the run's zero; none for a link without one
+             */
+            path_changes_s: number[];
             ways: components["schemas"]["LinkWays"];
             /**
              * Phases

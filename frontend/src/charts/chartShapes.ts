@@ -8,7 +8,7 @@ import { paintOf, seriesStyle } from './palette'
 import { type Look, type Plot, pixelOf, plotOf } from './plot'
 import { line, type Paint, type PathShape, polyline, rectangle, ribbon, type Shape } from './scene'
 import { textWidth } from './textWidth'
-import { fineTicks, type Scale, timeTicks, valueScale } from './ticks'
+import { closeScale, fineTicks, type Scale, timeTicks, valueScale } from './ticks'
 
 interface Box {
   width: number
@@ -225,6 +225,8 @@ export interface CurveBox extends Box {
   reach?: readonly [number, number] | undefined
   /** The axis goes up to this at least, in API units: charts side by side have one scale. */
   atLeast?: number | undefined
+  /** The axis begins near the least value and not at 0. */
+  isClose?: boolean | undefined
   marks?: readonly { id: string; x: number; style: number }[] | undefined
   /** Rings with their text. */
   points?: readonly CurvePoint[] | undefined
@@ -235,6 +237,7 @@ const EVERYTHING = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const
 /** The value axis of a curve chart. */
 export function curveScale(box: CurveBox): Scale {
   const { x, curves, from, to, factor, levels = [], reach = EVERYTHING, atLeast = Number.NEGATIVE_INFINITY, look } = box
+  if (box.isClose) return closeScale(curves.flatMap(({ y }) => y.map((value) => (value === null ? null : value * factor))))
   const { height } = plotOf(box.width, box.height, box.hasTimeAxis, box.areWindowsNamed, look)
   const count = Math.min(5, tickCount(height, look.tickHeight))
   const [low, high] = curveBounds(x, curves, from, to) ?? [0, 0]

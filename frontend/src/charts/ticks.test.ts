@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { roundStep, timeTicks, valueScale } from './ticks'
+import { closeScale, roundStep, timeTicks, valueScale } from './ticks'
 
 describe('value scales end at a round number that holds the maximum', () => {
   it.each([
@@ -29,4 +29,12 @@ it.each([
 
 it('a step never needs more intervals than asked', () => {
   for (const span of [1, 3, 7, 11, 99, 101, 12_345]) expect(span / roundStep(span, 4)).toBeLessThanOrEqual(4 + 1e-9)
+})
+
+it('a close axis is near its values, and never below zero', () => {
+  const scale = closeScale([25, null, 27])
+  expect(scale.min).toBeGreaterThan(24)
+  expect(scale.max).toBeLessThan(28)
+  expect(closeScale([0.01, 0.02]).min).toBe(0)
+  expect(closeScale([null]).ticks.length).toBeGreaterThan(1)
 })

@@ -42,6 +42,17 @@ export function fineTicks(from: number, to: number, count = 8): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toFixed(decimalsOf(step))))
 }
 
+/** From a little below the least value to a little above the greatest: where changes are small against zero. */
+export function closeScale(values: readonly (number | null)[]): Scale {
+  const known = values.filter((value) => value !== null)
+  const [low, high] = known.length > 0 ? [Math.min(...known), Math.max(...known)] : [0, 1]
+  const room = Math.max(0.1, (high - low) * 0.08)
+  const [least, most] = [Math.max(0, low - room), high + room]
+  const ticks = fineTicks(least, most, 5)
+  const decimals = [0, 1, 2].find((count) => ticks.every((tick) => Number(tick.toFixed(count)) === tick)) ?? 3
+  return { min: least, max: most, ticks, decimals }
+}
+
 /** Ticks at round times within [from, to], both in seconds; about `count` of them. */
 export function timeTicks(from_s: number, to_s: number, count = 8): number[] {
   const span = Math.max(to_s - from_s, 1)

@@ -57,6 +57,9 @@ class LinkCourse(Shape):
     run_id: UUID
     time_s: list[float] = Field(description="Where each step begins, from the run's zero")
     end_s: float
+    path_changes_s: list[float] = Field(
+        description="When another path through satellites began, from the run's zero; none for a link without one"
+    )
     ways: LinkWays
     phases: dict[str, LinkPhase] = Field(
         description="By phase or window; empty until the run is analysed by this version"

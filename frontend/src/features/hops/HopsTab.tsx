@@ -9,16 +9,16 @@ import { Frame } from '@/charts/Frame'
 import { SaveMenu } from '@/charts/SaveMenu'
 import { ShareBar } from '@/charts/ShareBar'
 import { Swatch } from '@/charts/Swatch'
-import { formatBytes, NO_VALUE } from '@/lib/format'
+import { formatBytes, NO_VALUE, plural } from '@/lib/format'
 import { Empty } from '@/ui/Empty'
 import { FlowChoice } from '@/ui/FlowChoice'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StackedTable } from '@/ui/StackedTable'
-import { changeMarks, hopsFigure } from './figures'
+import { changeMarks, hopsFigure, pathCurves, pathFigure, pathMarks } from './figures'
 import { changesOf, curvesOf, hopTitle, KINDS, mostOf, nodesText, sentShares, shownOf } from './hops'
 import classes from './hops.module.css'
-import { useRunHops } from './queries'
+import { useRunHops, useRunLink } from './queries'
 import type { HopsSearch, ShownName } from './search'
 
 interface HopsTabProps {
@@ -157,6 +157,7 @@ function Courses({ run, flow, shown, onShown }: CoursesProps) {
         <div className={classes.slider}>
           <CursorSlider from={from} to={to} unit="s" step={cursorStep(from, to)} />
         </div>
+        <PathStrip run={run} to={to} />
         <div className={classes.hops}>
           {flow.hops.map((hop, index) => (
             <HopChart key={hopTitle(hop)} {...{ run, flow, name, index }} />
@@ -167,6 +168,54 @@ function Courses({ run, flow, shown, onShown }: CoursesProps) {
         </Text>
       </CursorProvider>
     </Panel>
+  )
+}
+
+/** The path that all hops are of: its delay and its changes, over the same seconds. */
+function PathStrip({ run, to }: { run: Run; to: number }) {
+  const path = run.link_log?.path
+  const { data: course } = useRunLink(run.id, path != null)
+  if (!path || !course || course.time_s.length === 0) return null
+  const changes = course.path_changes_s.filter((at) => at < to).length
+  return (
+    <div className={classes.slider}>
+      <Frame
+        title="One-way delay of the path"
+        unit="ms"
+        height={HEIGHT}
+        table={() => (
+          <CurveTable
+            caption="One-way delay of the path, ms"
+            xLabel="s"
+            x={course.time_s}
+            curves={pathCurves(course)}
+            factor={1}
+            from={0}
+            to={to}
+          />
+        )}
+        figure={() => pathFigure(run, course, to)}
+      >
+        {(width) => (
+          <CurveChart
+            width={width}
+            height={HEIGHT}
+            x={course.time_s}
+            curves={pathCurves(course)}
+            factor={1}
+            from={0}
+            to={to}
+            hasTimeAxis
+            isStepped
+            isClose
+            marks={pathMarks(course)}
+          />
+        )}
+      </Frame>
+      <Text size="xs" c="dimmed" px="sm">
+        {path.name}, without queues; {plural(changes, 'change')} of path, each a dashed line.
+      </Text>
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-import type { FlowHops, Run } from '@/api/types'
+import type { FlowHops, LinkCourse, Run } from '@/api/types'
 import type { Figure, FigureColumn } from '@/charts/figure'
 import { curvePanel, curveTable } from '@/charts/panels'
 import { captionOf, fileName } from '@/lib/captions'
@@ -41,6 +41,32 @@ export function hopsFigure(run: Run, flow: FlowHops, shown: ShownName, only?: nu
       0,
       flow.end_s,
     ),
+  }
+}
+
+/** What the way through satellites took, and when it changed. */
+export const pathCurves = (course: LinkCourse) => [{ id: 'path', label: 'One-way delay', style: 0, y: course.ways.down.delay_ms }]
+export const pathMarks = (course: LinkCourse) => course.path_changes_s.map((x, index) => ({ id: `${index} ${x}`, x, style: 3 }))
+
+/** The strip of the path above the hops. */
+export function pathFigure(run: Run, course: LinkCourse, to: number): Figure {
+  const name = run.link_log?.path?.name ?? ''
+  const curves = pathCurves(course)
+  const shared = { x: course.time_s, curves, from: 0, to, factor: 1, isStepped: true, isClose: true }
+  return {
+    file: fileName('run', run.condition, `cycle ${run.cycle}`, 'path'),
+    title: 'One-way delay of the path',
+    columns: [
+      {
+        panels: [
+          curvePanel({ title: 'One-way delay of the path', unit: 'ms' }, { ...shared, marks: pathMarks(course), hasTimeAxis: true }),
+        ],
+      },
+    ],
+    legend: [],
+    xTitle: "Seconds since the run's zero",
+    caption: captionOf(`One-way delay of the path ${name}, without queues. Dashed: another path begins.`, runSentence(run)),
+    table: curveTable('Time (s)', [{ title: 'One-way delay of the path', unit: 'ms', factor: 1, x: course.time_s, curves }], 0, to),
   }
 }
 

@@ -1,11 +1,13 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
-import type { FlowHops, HopCourse, Run, RunHops } from '@/api/types'
+import type { FlowHops, HopCourse, LinkCourse, Run, RunHops } from '@/api/types'
+import { PAPER } from '@/charts/plot'
 import { serve } from '@/testing/network'
 import { runId, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
-import { hopsFigure } from './figures'
+import { makeWorld } from '@/testing/world'
+import { hopsFigure, pathFigure, pathMarks } from './figures'
 import { changesOf, curvesOf, hopTitle, mostOf, nodesText, sentShares, shownOf } from './hops'
 
 const run = said<Run>('relayed-run')
@@ -27,6 +29,43 @@ it('the hops of a run are drawn one by one, and what is drawn is in the address'
   expect(router.state.location.search).toMatchObject({ tab: 'hops', shown: 'losses' })
   await userEvent.click(within(courses).getByRole('button', { name: 'Show the numbers behind Hop 2: near → far' }))
   expect(within(courses).getByText('Hop 2: near → far, packets')).toBeTruthy()
+})
+
+const course = {
+  run_id: run.id,
+  time_s: [0, 1, 2, 3],
+  end_s: 4,
+  path_changes_s: [1, 3],
+  ways: { down: { delay_ms: [108, 112, 112, 109] }, up: { delay_ms: [] } },
+  phases: {},
+  flows: [],
+} as unknown as LinkCourse
+const log = said<Run>('relayed-run').link_log
+const overSatellites = { ...run, link_log: { ...log, path: { name: 'beijing-new-york', sha256: 'c0ffee', at_us: 0 } } } as Run
+
+it('the hops of a path are below the path’s own delay and changes, over the same seconds', async () => {
+  const world = makeWorld()
+  world.instead[`/runs/${run.id}`] = overSatellites
+  world.instead[`/runs/${run.id}/link`] = course
+  serve(world)
+  renderAt(`/runs/${run.id}?tab=hops`)
+  const courses = await screen.findByRole('region', { name: 'Each hop over time' })
+  expect(await within(courses).findByText('beijing-new-york, without queues; 2 changes of path, each a dashed line.')).toBeTruthy()
+  const shown = within(courses).getAllByRole('button', { name: /^Show the numbers behind/ })
+  expect(shown[0]?.getAttribute('aria-label')).toBe('Show the numbers behind One-way delay of the path')
+  await userEvent.click(shown[0] as HTMLElement)
+  expect(within(courses).getByText('One-way delay of the path, ms')).toBeTruthy()
+})
+
+it('the strip of a path is near its delay, has a line for each change, and ends where the hops end', () => {
+  const figure = pathFigure(overSatellites, course, 4)
+  const [panel] = figure.columns[0]?.panels ?? []
+  const shapes = panel?.shapes(400, 120, PAPER) ?? []
+  const texts = shapes.flatMap((shape) => (shape.is === 'text' ? [shape.text] : []))
+  expect(texts).toContain('108')
+  expect(texts).not.toContain('0 ms')
+  expect(pathMarks(course).map(({ x }) => x)).toEqual([1, 3])
+  expect(figure.table.rows[1]).toEqual([1, 112])
 })
 
 it('a run of TCP says which flows have hops', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { PathStay, PathWindow } from '@/api/types'
 import { parsePathSearch } from './search'
 import { momentOf, searchFor, spanOf, stepOf } from './span'
-import { changesOf, countedChanges, delayScale, rowOfChanges, stripShapes } from './strip'
+import { changesOf, countedChanges, rowOfChanges, stripShapes } from './strip'
 import { heldAt, routeText } from './words'
 
 const HOUR_US = 3_600e6
@@ -36,14 +36,6 @@ it('changes are those within the window, and are counted where they are many', (
   expect(countedChanges([10, 20, 34], { from_us: 0, to_us: 40 }, 2)).toEqual([1, 2])
   expect(rowOfChanges([10, 20], span, 300)).toBeNull()
   expect(rowOfChanges(Array(200).fill(10), span, 300)?.bars).toHaveLength(50)
-})
-
-it('the axis of delays is near the delays, and never below zero', () => {
-  const scale = delayScale([25, null, 27])
-  expect(scale.min).toBeGreaterThan(24)
-  expect(scale.max).toBeLessThan(28)
-  expect(delayScale([0.01, 0.02]).min).toBe(0)
-  expect(delayScale([null]).ticks.length).toBeGreaterThan(1)
 })
 
 it('a stretch without a path is shaded, and no line crosses it', () => {

@@ -4,7 +4,7 @@ import { clockTicks, tickText } from '@/charts/clock'
 import { type Look, type Plot, pixelOf, plotOf, SCREEN } from '@/charts/plot'
 import { line, polyline, rectangle, type Shape } from '@/charts/scene'
 import { textWidth } from '@/charts/textWidth'
-import { fineTicks, type Scale } from '@/charts/ticks'
+import { closeScale } from '@/charts/ticks'
 import type { Span } from './span'
 
 const DELAY_PX = 190
@@ -26,17 +26,6 @@ interface StripBox {
 
 /** Where delays lie in a strip this wide. */
 export const delayPlot = (width: number, look = SCREEN): Plot => plotOf(width, DELAY_PX, false, false, look)
-
-/** From a little below the least delay to a little above the greatest: a strip is there to see changes, which are small against zero. */
-export function delayScale(values: readonly (number | null)[]): Scale {
-  const known = values.filter((value) => value !== null)
-  const [low, high] = known.length > 0 ? [Math.min(...known), Math.max(...known)] : [0, 1]
-  const room = Math.max(0.1, (high - low) * 0.08)
-  const [least, most] = [Math.max(0, low - room), high + room]
-  const ticks = fineTicks(least, most, 5)
-  const decimals = [0, 1, 2].find((count) => ticks.every((tick) => Number(tick.toFixed(count)) === tick)) ?? 3
-  return { min: least, max: most, ticks, decimals }
-}
 
 /** Where a path begins that is not the one before, within the window. */
 export const changesOf = (stays: readonly PathStay[], { from_us, to_us }: Span): number[] =>
@@ -62,7 +51,7 @@ export function rowOfChanges(changes: readonly number[], span: Span, width: numb
 /** One-way delay over time, changes of path below it, and stretches without a path shaded over both. */
 export function stripShapes({ window, span, start_s, width, look = SCREEN }: StripBox): Shape[] {
   const plot = delayPlot(width, look)
-  const scale = delayScale(window.points.map(({ delay_ms }) => delay_ms))
+  const scale = closeScale(window.points.map(({ delay_ms }) => delay_ms))
   const x = (at_us: number) => pixelOf(at_us, plot, span.from_us, span.to_us)
   const y = valueToY(plot, scale)
   const points = window.points.map(({ at_us, delay_ms }) => (delay_ms === null ? null : ([x(at_us), y(delay_ms)] as const)))
