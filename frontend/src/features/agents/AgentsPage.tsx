@@ -17,7 +17,7 @@ import classes from './agents.module.css'
 import { PauseAgent } from './PauseAgent'
 import { Programs } from './Programs'
 import { useAgents, useRevokeAgent } from './queries'
-import { clockText, hostFacts, monthText, pauseText, runLimitText, statusState, statusText } from './status'
+import { clockText, hostFacts, monthText, pauseText, rolesText, runLimitText, statusState, statusText } from './status'
 
 export function AgentsPage() {
   const agents = useAgents()
@@ -86,7 +86,7 @@ function AgentCard({ agent }: { agent: Agent }) {
               {formatRelative(agent.last_seen_at, now_ms)}
             </span>,
           ],
-          ['Roles', host.roles?.map((role) => (role === 'sender' ? 'sends' : 'receives')).join(' and ') ?? '–'],
+          ['Roles', (host.roles && rolesText(host.roles)) ?? '–'],
           ['Links', agent.links.length > 0 ? agent.links.join(', ') : 'none yet'],
           ['Kernel', host.kernel ?? '–'],
           ['System', [host.os, host.arch, host.cpus ? `${host.cpus} CPUs` : null].filter(Boolean).join(', ') || '–'],

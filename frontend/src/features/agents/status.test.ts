@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clockText, pauseText, statusState, statusText } from './status'
+import { clockText, pauseText, rolesText, statusState, statusText } from './status'
 
 const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null, pause: null } as const
 const pause = { by: 'anna', until: '2026-01-02T03:04:05Z', why: 'maintenance' }
@@ -28,4 +28,9 @@ it("a host's clock is told with its error", () => {
 it('a pause names who set it, its end and its reason', () => {
   expect(pauseText(pause)).toMatch(/^Paused by anna until .*2026.* \(maintenance\)\.$/)
   expect(pauseText({ by: 'anna', until: null, why: null })).toBe('Paused by anna until somebody resumes it.')
+})
+
+it('the roles of a host are what it does', () => {
+  expect(rolesText(['sender', 'receiver'])).toBe('sends and receives')
+  expect(rolesText(['relay'])).toBe('relays')
 })

@@ -84,3 +84,7 @@ export function monthText(policy: HostFacts['policy']): string {
 export function hostFacts(host: Agent['host']): HostFacts {
   return (host ?? {}) as HostFacts
 }
+
+const DOES: Record<string, string> = { sender: 'sends', receiver: 'receives', relay: 'relays' }
+
+export const rolesText = (roles: readonly string[]) => roles.map((role) => DOES[role] ?? role).join(' and ')
