@@ -32,16 +32,21 @@ func TestAReasonIsASentenceAndNotAVerifiersLog(t *testing.T) {
 	require.Equal(t, strings.Repeat("a", 499), firstWords(strings.Repeat("a", 499)+"é"))
 }
 
-func TestAFillingDiskIsNewsWhenHalfOfWhatWasFreeIsGone(t *testing.T) {
-	free := int64(150 << 20)
-	keeper := factsKeeper{read: func() *protocol.Host { return &protocol.Host{SpoolFreeBytes: free} }}
+// newsOf looks again each time the facts may be asked for, and delivers what is new.
+func newsOf(keeper *factsKeeper) func() *protocol.Host {
 	now := time.Now()
-	look := func() *protocol.Host {
+	return func() *protocol.Host {
 		now = now.Add(factsInterval)
 		facts := keeper.news(now, protocol.StatusIdle)
 		keeper.told(facts)
 		return facts
 	}
+}
+
+func TestAFillingDiskIsNewsWhenHalfOfWhatWasFreeIsGone(t *testing.T) {
+	free := int64(150 << 20)
+	keeper := factsKeeper{read: func() *protocol.Host { return &protocol.Host{SpoolFreeBytes: free} }}
+	look := newsOf(&keeper)
 	require.NotNil(t, look())
 	free -= 10 << 20
 	require.Nil(t, look(), "a run's samples are no news")
@@ -82,13 +87,7 @@ func TestWhatOfAMonthIsUsedIsNewsByThePercent(t *testing.T) {
 		now := month
 		return &protocol.Host{Policy: &protocol.PolicyFacts{Month: &now}}
 	}}
-	now := time.Now()
-	look := func() *protocol.Host {
-		now = now.Add(factsInterval)
-		facts := keeper.news(now, protocol.StatusIdle)
-		keeper.told(facts)
-		return facts
-	}
+	look := newsOf(&keeper)
 	require.NotNil(t, look())
 	month.UsedBytes = 509
 	require.Nil(t, look())

@@ -383,7 +383,7 @@ func TestAnUploadEndsAtOnceWhileARunHoldsTheLinkAndGoesOnAfterIt(t *testing.T) {
 	c.mu.Lock()
 	before := len(c.stored)
 	require.Less(t, before, chunks)
-	require.Empty(t, c.troubles(), "nobody is told of trouble")
+	require.Empty(t, c.troubles(), "no trouble is reported")
 	c.holds, c.goesOn = false, true
 	c.mu.Unlock()
 	c.requireAll(t, chunks)

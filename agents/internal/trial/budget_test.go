@@ -71,13 +71,7 @@ func TestARunOfMoreBytesThanTheMonthHasLeftIsRefused(t *testing.T) {
 		order.Stop = protocol.Stop{Bytes: new(c.asked)}
 		addFlow(order)
 		if !c.refuse {
-			source := newFlood(t)
-			receiving, ended := b.begin(t.Context(), order)
-			<-b.ready
-			start := makeGo(source.address)
-			start.Peers[2] = source.address
-			receiving.Go(start)
-			require.NoError(t, <-ended)
+			b.receiveFlood(t, order)
 			continue
 		}
 		_, ended := b.begin(t.Context(), order)

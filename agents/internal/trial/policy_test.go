@@ -194,6 +194,18 @@ type flood struct {
 	connections atomic.Int64
 }
 
+// receiveFlood lets a run of two flows receive from a sender that does not stop, to its end.
+func (b *rig) receiveFlood(t *testing.T, order *protocol.Prepare) {
+	t.Helper()
+	source := newFlood(t)
+	receiving, ended := b.begin(t.Context(), order)
+	<-b.ready
+	start := makeGo(source.address)
+	start.Peers[2] = source.address
+	receiving.Go(start)
+	require.NoError(t, <-ended)
+}
+
 func newFlood(t *testing.T) *flood {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -225,13 +237,7 @@ func TestAReceiversOwnerCapsItsBytesWhateverTheSenderDoes(t *testing.T) {
 	b.env.Config.Policy.MaxBytes = most
 	order.Stop.Seconds = new(9.0)
 	addFlow(order)
-	source := newFlood(t)
-	receiving, ended := b.begin(t.Context(), order)
-	<-b.ready
-	start := makeGo(source.address)
-	start.Peers[2] = source.address
-	receiving.Go(start)
-	require.NoError(t, <-ended)
+	b.receiveFlood(t, order)
 	require.Equal(t, protocol.ReasonPolicyRefused, b.failure(t).Reason, "another try would spend as much again")
 	require.Contains(t, b.failure(t).Detail, "max_bytes")
 	b.requireRestored(t)

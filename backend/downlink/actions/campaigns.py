@@ -36,7 +36,7 @@ from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.found import last_runs
 from downlink.storage.own_row import take_own
-from downlink.storage.planned import lock_planned, set_dues, wake_links
+from downlink.storage.planned import lock_planned_runs, planned_dues, set_dues, wake_links
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
 from downlink.views.precision import Forecast, forecast
@@ -197,7 +197,7 @@ def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Resume; what is still planned moves by the length of the pause, or as far as it must where it follows a clock."""
     found = rows.find_campaign(unit, campaign_id)
     # Runs before their campaign, and runs by their ids: everyone locks in this order.
-    run_rows.lock_unfinished(unit, campaign_id)
+    lock_planned_runs(unit, campaign_id)
     if rows.campaign_of(found).timetable.is_clocked:
         _move_planned(unit, found, now)
     else:
@@ -210,7 +210,7 @@ def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def _move_planned(unit: Unit, campaign: tables.Campaign, now: datetime) -> None:
-    timetable, planned = rows.campaign_of(campaign).timetable, lock_planned(unit, campaign.id)
+    timetable, planned = rows.campaign_of(campaign).timetable, planned_dues(unit, campaign.id)
     since = max(campaign.paused_at or now, min((run.due_at for run in planned), default=now))
     zones = links.zones(unit, {run.link for run in planned})
     for link, on_link in groupby(planned, attrgetter("link")):

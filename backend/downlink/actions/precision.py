@@ -12,6 +12,7 @@ from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.precision import is_precise, unneeded
 from downlink.domain.run import Ending, Reason, RunState
 from downlink.storage import campaigns, precision
+from downlink.storage.planned import lock_planned_runs
 from downlink.storage.unit import Unit
 
 NOT_NEEDED = Ending(
@@ -34,7 +35,7 @@ def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     until = campaign.until
     if until is None or not is_precise(until, campaign.sides, precision.values(unit, campaign_id, until)):
         return
-    planned = precision.lock_planned_runs(unit, campaign_id)  # runs before their campaign: everyone locks in this order
+    planned = lock_planned_runs(unit, campaign_id)  # runs before their campaign: everyone locks in this order
     if campaigns.find_campaign(unit, campaign_id, is_locked=True).state not in UNDER_WAY:
         return
     # Read after the locks: of a cycle whose first run was leased just now the others are not cancelled.

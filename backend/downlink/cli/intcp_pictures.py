@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+from downlink.cli.svg import BAND, OURS, drawing
+
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 590, 52, 362
-GRID, AXIS, TEXT = "#e3e6ea", "#5f6975", "#1c2126"
+AXIS, TEXT = "#5f6975", "#1c2126"
 APART = 12
 """Between series at one place, so that their intervals do not cover each other."""
 CLOSE = 40
@@ -90,7 +92,6 @@ def _spread(levels: Sequence[float]) -> list[float]:
 
 def trade_picture(title: str, cost: str, gain: str, points: Sequence[Point]) -> str:
     """What is bought over what it costs, in the points' order; bars are intervals of both."""
-    colour = "#00487a"
     x_most = max(end for each in points for end in each.cost.ends)
     y_most = max(end for each in points for end in each.gain.ends)
     x, y = _linear(0, x_most * 1.08, LEFT, RIGHT), _linear(0, y_most * 1.15, BOTTOM, TOP)
@@ -98,18 +99,18 @@ def trade_picture(title: str, cost: str, gain: str, points: Sequence[Point]) -> 
     parts += [_text(x(tick), BOTTOM + 18, f"{tick:,.10g}", anchor="middle") for tick in _steps(x_most * 1.08)]
     parts.append(_text(LEFT, TOP - 10, gain))
     way = " ".join(f"{x(each.cost.value):.1f},{y(each.gain.value):.1f}" for each in points)
-    parts.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-opacity="0.45"/>')
+    parts.append(f'<polyline points="{way}" fill="none" stroke="{OURS}" stroke-opacity="0.45"/>')
     for each in points:
-        parts.append(_upright(x(each.cost.value), each.gain, y, colour))
+        parts.append(_upright(x(each.cost.value), each.gain, y, OURS))
         if len(each.cost.ends) > 1:
             level = y(each.gain.value)
-            parts.append(_line(x(each.cost.low), level, x(each.cost.high), level, colour, 'stroke-width="2"'))
+            parts.append(_line(x(each.cost.low), level, x(each.cost.high), level, OURS, 'stroke-width="2"'))
     parts += [_beside(words, left, level) for words, left, level in _labels(points, x, y)]
     return _drawing(title, cost, parts)
 
 
 def _labels(points: Sequence[Point], x: Scale, y: Scale) -> list[tuple[str, float, float]]:
-    """What stands at which point; points that are close to the one before share its label."""
+    """Labels with their places; points that are close to the one before share its label."""
     made: list[tuple[str, float, float]] = []
     for each in points:
         left, level = x(each.cost.value), y(each.gain.value)
@@ -127,14 +128,9 @@ def _beside(words: str, left: float, level: float) -> str:
 
 
 def _drawing(title: str, x: str, parts: Sequence[str]) -> str:
-    named = escape(title, {'"': "&quot;"})
     axis = _text((LEFT + RIGHT) / 2, BOTTOM + 42, x, anchor="middle")
     body = "".join(f"{part}\n" for part in (*parts, _line(LEFT, BOTTOM, RIGHT, BOTTOM, AXIS), axis))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'font-family="sans-serif" font-size="12" role="img" aria-label="{named}">\n'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n{body}</svg>\n'
-    )
+    return drawing(WIDTH, HEIGHT, title, body)
 
 
 def _upright(left: float, span: Span, y: Scale, colour: str) -> str:
@@ -153,7 +149,7 @@ def _legend(series: Series, left: float) -> str:
 
 
 def _level(top: float, words: str) -> str:
-    return _line(LEFT, top, RIGHT, top, GRID) + _text(LEFT - 8, top + 4, words, anchor="end")
+    return _line(LEFT, top, RIGHT, top, BAND) + _text(LEFT - 8, top + 4, words, anchor="end")
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, colour: str, more: str = "") -> str:

@@ -6,22 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from downlink.cli.svg import BAND, OURS, drawing
+
 Row = Mapping[str, Any]
 LABEL, PLOT, MARGIN = 330, 420, 12
 LINE, TOP = 34, 30
-OURS, PUBLISHED, BAND, AXIS = "#00487a", "#852408", "#e3e6ea", "#8a94a3"
+PUBLISHED, AXIS = "#852408", "#8a94a3"
 
 
 def picture(rows: Sequence[Row], title: str) -> str:
     """A line for each value: what was published dashed or as a band, ours as a dot with its 95 % interval."""
     width, height = LABEL + PLOT + 2 * MARGIN, TOP + LINE * len(rows) + MARGIN
     lines = "".join(_line(row, TOP + LINE * index) for index, row in enumerate(rows))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="sans-serif" font-size="12" role="img" aria-label="{escape(title, {chr(34): "&quot;"})}">\n'
-        f'<rect width="{width}" height="{height}" fill="white"/>\n'
-        f'<text x="{MARGIN}" y="19" font-weight="bold">{escape(title)}</text>\n{lines}</svg>\n'
-    )
+    heading = f'<text x="{MARGIN}" y="19" font-weight="bold">{escape(title)}</text>\n'
+    return drawing(width, height, title, heading + lines)
 
 
 def span_of(row: Row) -> tuple[float, float]:

@@ -186,7 +186,8 @@ def agents_seen(unit: Unit, now: datetime) -> list[AgentSight]:
 
 def agent_volumes(unit: Unit, now: datetime) -> list[Volume]:
     """Of every agent that is not revoked and says what its owner allows a month: what is used of it, as it said last."""
-    rows = unit.session.execute(select(Agent.id, Agent.name, Agent.host).where(Agent.revoked_at.is_(None)))
+    query = select(Agent.id, Agent.name, Agent.host).where(Agent.revoked_at.is_(None))
+    rows = unit.session.execute(query.where(Agent.host["policy"]["month"].is_not(None)))
     return [
         Volume("agent", id_, name, None, month.used_bytes, month.limit_bytes, f"{month.resets_on}")
         for id_, name, host in rows

@@ -189,12 +189,18 @@ class PlannedDue(NamedTuple):
     expected_s: float
 
 
-def lock_planned(unit: Unit, campaign_id: UUID) -> list[PlannedDue]:
+def lock_planned_runs(unit: Unit, campaign_id: UUID) -> set[UUID]:
+    """In the order in which everybody locks them."""
+    query = select(Run.id).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED).order_by(Run.id)
+    return set(unit.session.scalars(query.with_for_update()))
+
+
+def planned_dues(unit: Unit, campaign_id: UUID) -> list[PlannedDue]:
     """A campaign's planned runs, by link in the order of its plan."""
     query = select(Run.id, Run.link, Run.due_at, Run.expected_s)
     query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED)
     order = (Run.link, Run.due_at, Run.cycle, Run.position, Run.attempt)
-    return [PlannedDue(*row) for row in unit.session.execute(query.order_by(*order).with_for_update())]
+    return [PlannedDue(*row) for row in unit.session.execute(query.order_by(*order))]
 
 
 _SET_DUES = text("""

@@ -31,12 +31,6 @@ def values(unit: Unit, campaign_id: UUID, until: Until) -> dict[Side, Values]:
     return {(link, condition): Values(runs, mean, sd) for link, condition, runs, mean, sd in found}
 
 
-def lock_planned_runs(unit: Unit, campaign_id: UUID) -> set[UUID]:
-    """In the order in which everybody locks them."""
-    query = select(Run.id).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED).order_by(Run.id)
-    return set(unit.session.scalars(query.with_for_update()))
-
-
 def places(unit: Unit, campaign_id: UUID) -> dict[UUID, Place]:
     """Every run of the campaign as the decision sees it."""
     query = select(Run.id, Run.link, Run.cycle, Run.attempt, Run.state == RunState.PLANNED, _HAS_BEGUN)

@@ -83,7 +83,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
 
 
 def test_a_path_is_a_table_with_a_line_for_each_stretch_of_a_hop() -> None:
-    """Against what stands beside the file: a line lasts from a knot to the hop's next one."""
+    """Compared with the trace itself: a line lasts from a knot to the hop's next one."""
     said = json.loads(GOLDEN.with_suffix(".json").read_text())
     names = [each["name"] for each in said["header"]["stations"]]
     lines = list(csv.DictReader(io.StringIO(run("show", str(GOLDEN), "--csv").stdout)))

@@ -248,7 +248,7 @@ export function curveScale(box: CurveBox): Scale {
 /** Ticks of a curve chart's axis, as fine as its zoom. */
 export const curveTicks = (from: number, to: number, plot: Plot, look: Look) => fineTicks(from, to, tickCount(plot.width, look.tickWidth))
 
-/** Where a point's text stands beside its ring: below to the right, where a rising curve leaves room, or else above to the left. ground: what is covered for it, so that it can be read over curves. */
+/** Where a point's text is, beside its ring: below to the right, where a rising curve leaves room, or else above to the left. ground: what is covered for it, so that it can be read over curves. */
 export function besidePoint(text: string, x: number, y: number, plot: Plot, look: Look): Beside {
   const [gap, font, width] = [look.font * 0.7, look.nameFont, textWidth(text, look.nameFont)]
   const fits = x + gap + width <= plot.left + plot.width

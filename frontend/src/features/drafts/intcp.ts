@@ -18,6 +18,10 @@ export interface IntcpOption {
 }
 
 const MB = 1e6
+const WHERE: readonly Choice[] = [
+  { value: 'hop', label: 'by each hop' },
+  { value: 'end', label: 'end to end' },
+]
 
 export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
@@ -52,20 +56,14 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
     label: 'Repair of losses',
     help: 'By each hop, or the receiver asks again end to end',
     initial: 'hop',
-    choices: [
-      { value: 'hop', label: 'by each hop' },
-      { value: 'end', label: 'end to end' },
-    ],
+    choices: WHERE,
   },
   {
     name: 'rate',
     label: 'Control of the rate',
     help: 'Whether full relays slow down those before them',
     initial: 'hop',
-    choices: [
-      { value: 'hop', label: 'by each hop' },
-      { value: 'end', label: 'end to end' },
-    ],
+    choices: WHERE,
   },
   {
     name: 'handover',
