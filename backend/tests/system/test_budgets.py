@@ -30,6 +30,9 @@ CARRIED = """
     FROM runs JOIN run_flows ON run_flows.run_id = runs.id WHERE campaign_id = CAST(:campaign AS uuid)
     GROUP BY runs.id ORDER BY cycle
 """
+USED = """
+    SELECT coalesce(sum(carried_bytes), 0) FROM runs JOIN run_flows ON run_flows.run_id = runs.id WHERE link = :link
+"""
 
 
 @pytest.mark.parametrize(("of", "words"), [("campaign", "limits.bytes"), ("link", "allowance per month")])
@@ -66,6 +69,6 @@ def test_a_link_faster_than_its_nominal_rate_carries_no_byte_more_than_its_budge
 
 
 def used_bytes(system: System) -> int:
-    """What all runs have carried, by what agents reported."""
+    """What the runs of this link have carried, by what agents reported: other tests bring other links."""
     with create_engine(system.stack.env["DOWNLINK_DATABASE_URL"]).connect() as connection:
-        return int(connection.execute(text("SELECT coalesce(sum(carried_bytes), 0) FROM run_flows")).scalar_one())
+        return int(connection.execute(text(USED), {"link": PROFILE}).scalar_one())

@@ -168,5 +168,5 @@ def running_agent(home: Path, command: list[str]) -> Iterator[None]:
 
 
 def is_online(client: httpx.Client) -> bool:
-    (agent,) = client.get(f"{API}/agents").json()["items"]
+    (agent,) = (each for each in client.get(f"{API}/agents").json()["items"] if each["name"] == "far")
     return bool(agent["is_online"] and agent["status"] == "idle")
