@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"downlink/agents/internal/pause"
+	"downlink/agents/internal/protocol"
 )
 
 // pauseCmd is for the host's owner: no server can lift it.
@@ -19,6 +21,7 @@ type pauseCmd struct {
 const (
 	shortestPause = time.Second
 	longestPause  = 10 * 365 * 24 * time.Hour
+	mostWhy       = 200
 )
 
 func (p pauseCmd) Run() error {
@@ -26,7 +29,10 @@ func (p pauseCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	said := pause.Pause{Why: p.Why, EndsRun: p.Now}
+	if length := utf8.RuneCountInString(p.Why); length > mostWhy {
+		return fmt.Errorf("--why has %d characters; write at most %d", length, mostWhy)
+	}
+	said := pause.Pause{Why: protocol.Sentence(p.Why), EndsRun: p.Now}
 	if p.For != nil {
 		if *p.For < shortestPause || *p.For > longestPause {
 			return fmt.Errorf("a pause of %s is not taken: write 1s to %.0fh, such as 3h or 90m, or no time at all for a pause until `downlink-agent resume`", *p.For, longestPause.Hours())

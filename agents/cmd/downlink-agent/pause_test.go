@@ -54,6 +54,15 @@ func TestAPauseOfNoTimeOrOfTooMuchIsRefused(t *testing.T) {
 	}
 }
 
+func TestAReasonForAPauseIsShort(t *testing.T) {
+	here := place{StateDir: enrolled(t)}
+	err := pauseCmd{place: here, Why: strings.Repeat("x", 201)}.Run()
+	require.EqualError(t, err, "--why has 201 characters; write at most 200")
+	require.Nil(t, pause.Read(here.StateDir, time.Now()))
+	require.NoError(t, pauseCmd{place: here, Why: strings.Repeat("☃", 199) + "\x1b"}.Run())
+	require.Equal(t, strings.Repeat("☃", 199)+"\ufffd", pause.Read(here.StateDir, time.Now()).Why)
+}
+
 func TestAPauseWithoutATimeHasNoEnd(t *testing.T) {
 	here := place{StateDir: enrolled(t)}
 	var commands cli

@@ -111,6 +111,9 @@ func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 	if request.Status == protocol.StatusIdle {
 		a.qualifyIdle(&request, now)
 	}
+	if request.Detail != nil {
+		request.Detail = new(protocol.Sentence(*request.Detail))
+	}
 	if a.client.Clock.WantsExchange(now) {
 		request.WaitS = 0
 	}

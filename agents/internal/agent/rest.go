@@ -90,7 +90,7 @@ func (a *Agent) decline(ref protocol.RunRef, reason protocol.Reason, why string)
 	a.log.Info("run declined", "run_id", ref.RunID, "attempt", ref.Attempt, "why", why)
 	err := a.outbox.Add(ref, protocol.Failed{
 		EventHead: protocol.EventHead{Kind: protocol.KindFailed, Attempt: ref.Attempt, At: protocol.Moment{Time: time.Now()}},
-		Reason:    reason, Detail: why,
+		Reason:    reason, Detail: protocol.Sentence(why),
 	})
 	if err != nil {
 		a.log.Error("that a run was declined cannot be noted", "run_id", ref.RunID, "error", err)

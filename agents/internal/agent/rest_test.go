@@ -1,9 +1,11 @@
 package agent_test
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,6 +41,14 @@ func TestAPausedAgentSaysSoUntilItIsResumed(t *testing.T) {
 	_, err := pause.Clear(p.sender.config.StateDir)
 	require.NoError(t, err)
 	p.awaitBoth(t, "uploaded")
+}
+
+func TestAServerTakesWhateverAnOwnerWroteAsTheReasonOfAPause(t *testing.T) {
+	p := newPair(t)
+	require.NoError(t, pause.Set(p.sender.config.StateDir, pause.Pause{Why: "\x1b[31mmoved" + strings.Repeat("!", 5000)}))
+	said := *p.awaitStatus(t, protocol.StatusBlocked).Detail
+	require.Contains(t, said, "(\ufffd[31mmoved!!")
+	require.Equal(t, 2000, utf8.RuneCountInString(said))
 }
 
 func TestAnOwnerBreaksOffTheRunThatIsUnderWay(t *testing.T) {

@@ -312,7 +312,7 @@ func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(), Sites: f.sites,
 	}
 	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
-		outcome.Detail = &detail
+		outcome.Detail = new(protocol.Sentence(detail))
 	}
 	return outcome
 }

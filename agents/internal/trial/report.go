@@ -45,7 +45,7 @@ func (t *Trial) reportFinished(outcomes []protocol.Outcome, link *protocol.LinkO
 }
 
 func (t *Trial) reportFailed(failure *Failure) error {
-	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason, Detail: failure.Detail})
+	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason, Detail: protocol.Sentence(failure.Detail)})
 }
 
 func (t *Trial) reportRestored(outcome settings.Outcome) error {
