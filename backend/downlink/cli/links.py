@@ -8,13 +8,19 @@ import typer
 
 from downlink.cli.linkfit import fit_command
 from downlink.cli.lookup import connect, pick
-from downlink.cli.output import AsJson, Column, megabits, megabytes, print_json, say, show
+from downlink.cli.output import AsJson, Column, Row, local_day, megabits, megabytes, print_json, say, show
 from downlink.domain.errors import InvalidError
 
 app = typer.Typer(
     help="The links: list, create, change, delete; fit a profile to what was measured over one.", no_args_is_help=True
 )
 app.command("fit")(fit_command)
+
+
+def _left(month: Row, zone: str | None) -> str:
+    """What is left of an allowance, and the day on which the next month begins by the link's clock."""
+    return f"{megabytes(month['left_bytes'])}, until {local_day(month['resets_at'], zone)}"
+
 
 COLUMNS: list[Column] = [
     ("name", lambda k: k["name"]),
@@ -27,7 +33,7 @@ COLUMNS: list[Column] = [
     ("allowance", lambda k: megabytes(k["allowance_bytes"])),
     (
         "left this month",
-        lambda k: f"{megabytes(k['month']['left_bytes'])}, until {k['month']['resets_at'][:10]}" if k["month"] else "",
+        lambda k: _left(k["month"], k["time_zone"]) if k["month"] else "",
     ),
     ("time zone", lambda k: k["time_zone"] or ""),
     ("kind", lambda k: f"emulated, {k['profile']}" if k["is_emulated"] else k["operator"]),

@@ -89,11 +89,20 @@ def moment(iso: str | None) -> str:
 
 def local_moment(iso: str, zone: str | None) -> str:
     """A moment to the second by the clock of a zone, with its name; in UTC where there is none that this host knows."""
+    local = _local(iso, zone)
+    return moment(iso) if local is None else f"{local:%a %Y-%m-%d %H:%M:%S} {zone or 'UTC'}"
+
+
+def local_day(iso: str, zone: str | None) -> str:
+    """The day on which a moment is by the clock of a zone; in UTC where there is none that this host knows."""
+    return f"{_local(iso, zone) or datetime.fromisoformat(iso):%Y-%m-%d}"
+
+
+def _local(iso: str, zone: str | None) -> datetime | None:
     try:
-        local = datetime.fromisoformat(iso).astimezone(ZoneInfo(zone or "UTC"))
+        return datetime.fromisoformat(iso).astimezone(ZoneInfo(zone or "UTC"))
     except (ZoneInfoNotFoundError, ValueError):
-        return moment(iso)
-    return f"{local:%a %Y-%m-%d %H:%M:%S} {zone or 'UTC'}"
+        return None
 
 
 def megabits(rate_bps: float | None) -> str:

@@ -161,6 +161,8 @@ def test_an_allowance_is_shown_with_what_is_left_and_taken_away(lab: Lab) -> Non
     assert row[7] == "5,000 MB"
     assert row[8].startswith("5,000 MB, until ")
     assert row[8].endswith("-15")
+    run(*change, "--time-zone", "Asia/Tokyo")  # where that day begins while it is the 14th in UTC
+    assert rows(run("links", "list"))[0][8].endswith("-15")
     run(*change, "--allowance-bytes", "0")
     assert rows(run("links", "list"))[0][7:9] == ["", ""]
 
