@@ -16,6 +16,7 @@ import (
 
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/host"
+	"downlink/agents/internal/linkcontrol"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
@@ -212,7 +213,20 @@ func (a *Agent) hostFacts() *protocol.Host {
 	if estimate, known := a.client.Clock.Estimate(time.Now()); known {
 		facts.Clock = &protocol.ClockFacts{OffsetMs: milliseconds(estimate.Offset), ErrorMs: milliseconds(estimate.Error)}
 	}
+	facts.PathTrace = pathTrace(a.config.LinkControl)
 	return &facts
+}
+
+// pathTrace is what the emulated link at a control socket flies along; nil where there is none, or the link is not up now.
+func pathTrace(socket string) *protocol.PathTrace {
+	if socket == "" {
+		return nil
+	}
+	link, err := linkcontrol.Describe(context.Background(), socket)
+	if err != nil || link.PathTrace == nil {
+		return nil
+	}
+	return &protocol.PathTrace{Name: link.PathTrace.Name, LastsS: float64(link.PathTrace.LastsUs) / 1e6}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/controls"
 	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/linkcontrol"
 	"downlink/agents/internal/pause"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/volume"
@@ -95,4 +97,33 @@ func TestWhatOfAMonthIsUsedIsNewsByThePercent(t *testing.T) {
 	require.Equal(t, int64(510), look().Policy.Month.UsedBytes, "the server hears the exact number")
 	month.UsedBytes = 0
 	require.NotNil(t, look(), "a new month")
+}
+
+// flying is a link with a path trace.
+type flying struct{ lasts time.Duration }
+
+func (l flying) Describe() linkcontrol.Link {
+	return linkcontrol.Link{Name: "leo", Profile: "pole", PathTrace: &linkcontrol.PathTrace{Name: "pole", LastsUs: l.lasts.Microseconds()}}
+}
+
+func (flying) Restart(time.Time, uint64, *linkcontrol.Window) (linkcontrol.Session, error) {
+	return nil, errors.New("no course")
+}
+
+func TestThePathOfTheLinkBesideAnAgentIsAmongTheFactsWhileTheLinkIsUp(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "link.sock")
+	require.Nil(t, pathTrace(""), "a real link")
+	require.Nil(t, pathTrace(socket), "a link that is not up")
+	server, err := linkcontrol.Listen(socket, flying{90 * time.Second})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	keeper := factsKeeper{read: func() *protocol.Host { return &protocol.Host{PathTrace: pathTrace(socket)} }}
+	look := newsOf(&keeper)
+	require.Equal(t, &protocol.PathTrace{Name: "pole", LastsS: 90}, look().PathTrace)
+	require.Nil(t, look())
+	require.NoError(t, server.Close())
+	server, err = linkcontrol.Listen(socket, flying{time.Hour})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	require.Equal(t, 3600.0, look().PathTrace.LastsS, "the link came up again with a longer path")
 }

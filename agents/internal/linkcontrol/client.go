@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 )
@@ -19,23 +20,59 @@ type Client struct {
 
 // Open takes the link's one session. ErrBusy: another has it.
 func Open(ctx context.Context, path string) (*Client, error) {
+	c, err := dial(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	greeting, err := c.next(time.Now().Add(answerLimit))
+	if err == nil && greeting.Link == nil {
+		err = errors.New("the link's control socket did not greet")
+	}
+	if err != nil {
+		_ = c.conn.Close()
+		return nil, err
+	}
+	c.Link = *greeting.Link
+	return c, nil
+}
+
+// Describe asks what the link is, also while somebody has its session. When it returns, it stands in no session's way.
+func Describe(ctx context.Context, path string) (Link, error) {
+	c, err := dial(ctx, path)
+	if err != nil {
+		return Link{}, err
+	}
+	defer func() { _ = c.conn.Close() }()
+	greeting, err := c.next(time.Now().Add(answerLimit))
+	switch {
+	case greeting.Link != nil:
+		return *greeting.Link, c.leave()
+	case err == nil || errors.Is(err, ErrBusy): // links from before say no more to those who come second
+		err = errors.New("the link's control socket does not say what the link is")
+	}
+	return Link{}, err
+}
+
+// leave gives back a session that was not used, and waits until the link has it back.
+func (c *Client) leave() error {
+	if conn, isUnix := c.conn.(*net.UnixConn); isUnix {
+		_ = conn.CloseWrite()
+	}
+	_ = c.conn.SetReadDeadline(time.Now().Add(answerLimit))
+	if _, err := io.Copy(io.Discard, c.lines); err != nil {
+		return fmt.Errorf("leave the link's control socket: %w", err)
+	}
+	return nil
+}
+
+func dial(ctx context.Context, path string) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("reach the link's control socket: %w", err)
 	}
-	c := &Client{conn: conn, lines: bufio.NewReaderSize(conn, 4<<10)}
-	greeting, err := c.next(time.Now().Add(answerLimit))
-	if err == nil && greeting.Link == nil {
-		err = errors.New("the link's control socket did not greet")
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	c.Link = *greeting.Link
-	return c, nil
+	return &Client{conn: conn, lines: bufio.NewReaderSize(conn, 4<<10)}, nil
 }
 
 // Restart begins a new course at a moment of this host's clock. Rows come from then on.

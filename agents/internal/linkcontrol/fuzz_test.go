@@ -52,9 +52,9 @@ func FuzzRequests(f *testing.F) {
 // FuzzAnswers looks for what a link may say that makes an agent panic, or wait for ever.
 func FuzzAnswers(f *testing.F) {
 	fuzztest.Add(f,
-		lines(f, answer{Link: &Link{"geo", "geo-viasat"}}, answer{Started: &Started{Fields: []string{"elapsed_us", "queue"}}}, answer{Row: []int64{1, 2}}, answer{Ended: &Ended{Rows: 1}}),
+		lines(f, answer{Link: &Link{Name: "geo", Profile: "geo-viasat", PathTrace: &PathTrace{"pole", 60e6}}}, answer{Started: &Started{Fields: []string{"elapsed_us", "queue"}}}, answer{Row: []int64{1, 2}}, answer{Ended: &Ended{Rows: 1}}),
 		lines(f, answer{Sites: &Sites{}}, answer{Begun: "10.0.0.1:5"}, answer{Asked: true}, answer{Seen: []RelaySeen{{Sites: 2}}}, answer{Rows: &SiteRows{Rows: make([]SiteRow, 3)}}, answer{Gone: true}),
-		lines(f, answer{Busy: true}), lines(f, answer{Error: "no"}))
+		lines(f, answer{Busy: true, Link: &Link{Name: "geo"}}), lines(f, answer{Error: "no"}))
 	f.Fuzz(func(_ *testing.T, said []byte) {
 		client := func() *Client { conn := hear(said); return &Client{conn: conn, lines: bufio.NewReader(conn)} }
 		_, _ = client().Rows(2, time.Second, func([]int64) error { return nil })

@@ -28,6 +28,14 @@ var ErrBusy = errors.New("another run or program has the link's control socket")
 type Link struct {
 	Name    string `json:"name"`
 	Profile string `json:"profile"`
+	// PathTrace is what the link flies along; nil: it has no path through satellites.
+	PathTrace *PathTrace `json:"path_trace,omitempty"`
+}
+
+// PathTrace says which path trace a link replays, and how long it is.
+type PathTrace struct {
+	Name    string `json:"name"`
+	LastsUs int64  `json:"lasts_us"`
 }
 
 // Started says how a link was restarted.
@@ -101,7 +109,7 @@ type request struct {
 	End            bool  `json:"end,omitempty"`
 }
 
-// answer is one of its fields.
+// answer is one of its fields. Busy comes with Link, where the socket is that of a link's course.
 type answer struct {
 	Link    *Link    `json:"link,omitempty"`
 	Started *Started `json:"started,omitempty"`

@@ -104,7 +104,8 @@ type RelaySession interface {
 
 // ListenRelays makes the socket of a link's relays.
 func ListenRelays(path string, line RelayLine) (*Server, error) {
-	return listen(path, func(s *Server, conn net.Conn) *answer { return s.relay(conn, line) })
+	busy := func() answer { return answer{Busy: true} }
+	return listen(path, busy, func(s *Server, conn net.Conn) *answer { return s.relay(conn, line) })
 }
 
 // relay is one session; whatever ends its connection ends it. What it returns is the last that is said; nil: nobody listens.

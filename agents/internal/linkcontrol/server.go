@@ -13,6 +13,7 @@ import (
 
 // Line is the link that a server speaks for.
 type Line interface {
+	// Describe may be called at any time, also while a session is there.
 	Describe() Link
 	// Restart begins a new course at a moment, at once when it is past, and logs it. It returns when that is settled.
 	Restart(at time.Time, seed uint64, window *Window) (Session, error)
@@ -45,11 +46,13 @@ const mostConnections = 8
 
 // Listen makes the socket, in place of one that nobody listens at any more.
 func Listen(path string, line Line) (*Server, error) {
-	return listen(path, func(s *Server, conn net.Conn) *answer { s.serve(conn, line); return nil })
+	busy := func() answer { link := line.Describe(); return answer{Busy: true, Link: &link} }
+	return listen(path, busy, func(s *Server, conn net.Conn) *answer { s.serve(conn, line); return nil })
 }
 
-// listen lets one connection at a time have a session. What that returns is said when the next one may begin.
-func listen(path string, session func(s *Server, conn net.Conn) (last *answer)) (*Server, error) {
+// listen lets one connection at a time have a session. What that returns is said when the next one may begin. The others hear
+// what busy returns.
+func listen(path string, busy func() answer, session func(s *Server, conn net.Conn) (last *answer)) (*Server, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("another program listens at %s", path)
@@ -69,7 +72,7 @@ func listen(path string, session func(s *Server, conn net.Conn) (last *answer)) 
 	s := &Server{listener: listener, open: map[net.Conn]struct{}{}}
 	s.handle = func(conn net.Conn) {
 		if !s.taken.TryLock() {
-			_ = send(conn, answer{Busy: true})
+			_ = send(conn, busy())
 			return
 		}
 		last := session(s, conn)

@@ -242,9 +242,13 @@ type line struct {
 	pump    *pump
 }
 
-// Describe names the link.
+// Describe names the link, and its path trace.
 func (l *line) Describe() linkcontrol.Link {
-	return linkcontrol.Link{Name: l.name, Profile: l.profile.Name}
+	link := linkcontrol.Link{Name: l.name, Profile: l.profile.Name}
+	if path, isThere := l.profile.PathSummary(); isThere {
+		link.PathTrace = &linkcontrol.PathTrace{Name: path.Name, LastsUs: path.Lasts.Microseconds()}
+	}
+	return link
 }
 
 // Restart lets the pump begin a new course; it returns at once for a moment to come.

@@ -135,10 +135,18 @@ type Host struct {
 	TCPInfoBytes     int               `json:"tcp_info_bytes"`
 	DataHost         string            `json:"data_host"`
 	SpoolFreeBytes   int64             `json:"spool_free_bytes"`
+	// PathTrace is what is replayed by the emulated link beside this agent; nil: none is known.
+	PathTrace *PathTrace `json:"path_trace,omitempty"`
 	// Clock is how this host's clock differs from the server's; nil before the first exchange.
 	Clock *ClockFacts `json:"clock,omitempty"`
 	// Policy is what the owner allows a run; the server may plan within it, and cannot change it.
 	Policy *PolicyFacts `json:"policy,omitempty"`
+}
+
+// PathTrace is a path trace that a link replays, and how long it is.
+type PathTrace struct {
+	Name   string  `json:"name"`
+	LastsS float64 `json:"lasts_s"`
 }
 
 // PolicyFacts are the bounds of the owner's policy that a plan can respect. 0, nil or empty: no bound.

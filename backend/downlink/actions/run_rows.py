@@ -14,7 +14,8 @@ from downlink.actions.secrets import TICKET, make_hop_secret, make_secret
 from downlink.domain.campaign import INTCP, PROBE, Campaign, Condition, Intcp, Probe, Split, Transport
 from downlink.domain.link import Link
 from downlink.domain.placing import PlannedRun
-from downlink.domain.run import HostPhase, RunState, transfer_deadline_s
+from downlink.domain.run import HostPhase, RunState
+from downlink.domain.run_size import deadline_s
 from downlink.domain.setting import ALWAYS_ASKED
 from downlink.domain.weather import LinkWindow, link_seed, link_window
 from downlink.storage import runs as rows
@@ -159,12 +160,6 @@ def _planned_rows(
         "trigger": trigger,
     }
     return RunRows(columns, list(_flows(condition, link)), list(_hosts(condition, link)))
-
-
-def deadline_s(condition: Condition, link: Link) -> float:
-    """The hard limit of a transfer of the condition over the link, from the run's zero."""
-    stop, last_start_s = condition.stop, max(flow.start_s for flow in condition.flows)
-    return transfer_deadline_s(stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps)
 
 
 def add_attempts(unit: Unit, again: Mapping[UUID, datetime], now: datetime) -> list[UUID]:

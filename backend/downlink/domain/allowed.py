@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from downlink.domain.campaign import Campaign, Condition, Tcp
+from downlink.domain.campaign import Campaign, Tcp
 from downlink.domain.conflict import Conflict
 from downlink.domain.hosts import Host, Use, uses_of
 from downlink.domain.link import Link
 from downlink.domain.opening import Hours
 from downlink.domain.placing import PlannedRun
-from downlink.domain.run import transfer_deadline_s
-from downlink.domain.run_size import run_bytes
+from downlink.domain.run_size import deadline_s, run_bytes
 
 START_MARGIN_S = 90.0
 """What getting ready and waiting for the start may add before a run's zero, as the agent counts it."""
@@ -106,7 +105,7 @@ def _stop(use: Use) -> str:
 
 def _too_long(use: Use, policy: Policy) -> Iterator[Conflict]:
     stop, most = use.condition.stop, policy.max_seconds
-    asked = stop.seconds if stop.seconds is not None else _deadline_s(use.condition, use.link)
+    asked = stop.seconds if stop.seconds is not None else deadline_s(use.condition, use.link)
     if most is None or asked <= most:
         return
     what = "lasts" if stop.seconds is not None else "may last, by its deadline,"
@@ -155,16 +154,9 @@ def _volume(use: Use) -> int:
     return run_bytes(use.condition, use.link) * 1448 // 1500 if is_whole else 0
 
 
-def _deadline_s(condition: Condition, link: Link) -> float:
-    last_start_s = max(flow.start_s for flow in condition.flows)
-    return transfer_deadline_s(
-        condition.stop.seconds, condition.stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps
-    )
-
-
 def _span_s(use: Use) -> float:
     """For how long an agent must be free of quiet hours to take the run."""
-    return _deadline_s(use.condition, use.link) + START_MARGIN_S
+    return deadline_s(use.condition, use.link) + START_MARGIN_S
 
 
 def _in_quiet_hours(

@@ -6,6 +6,7 @@ Facts are what an agent last said of its host. What the agent judges when a run 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +17,7 @@ from downlink.domain.budget import DOES_NOT_HOLD
 from downlink.domain.campaign import RECEIVER_MS, SENDER_MS, Campaign, Condition, FlowPlan, Sampling
 from downlink.domain.conflict import Conflict
 from downlink.domain.link import Link
-from downlink.domain.run import transfer_deadline_s
+from downlink.domain.run_size import deadline_s
 from downlink.domain.setting import ALWAYS_ASKED
 
 SAMPLE_BYTES = 64
@@ -91,13 +92,15 @@ def uses_of(campaign: Campaign, links: Sequence[Link]) -> list[Use]:
 
 
 def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, Host]) -> Iterator[Conflict]:
-    """What an agent would refuse in every run: a part that it does not take, a setting that it cannot change, too little disk.
+    """What an agent would refuse in every run: a part that it does not take, a setting that it cannot change, too little disk,
+    a path trace that is too short.
 
     links: those that have every sender that is asked for. hosts: by agent; one that is not there, or says nothing of a
     matter, is not judged.
     """
     seen: set[tuple[str, str]] = set()
-    for use in uses_of(campaign, links):
+    uses = uses_of(campaign, links)
+    for use in uses:
         host = hosts.get(use.agent)
         if host is None or not host.facts:
             continue
@@ -110,6 +113,34 @@ def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, 
             if (use.agent, key) not in seen:
                 seen.add((use.agent, key))
                 yield conflict
+    yield from _traces_short(campaign, uses, hosts)
+
+
+def _traces_short(campaign: Campaign, uses: Sequence[Use], hosts: Mapping[str, Host]) -> Iterator[Conflict]:
+    """Links whose path trace has no room for the campaign's longest run, of which a window is long (decision 0134)."""
+    links = {use.link.name: use.link for use in uses if use.link.is_emulated}
+    for name, link in links.items():
+        agents = dict.fromkeys(use.agent for use in uses if use.link.name == name and use.agent in hosts)
+        traces = [trace for agent in agents if (trace := hosts[agent].facts.get("path_trace"))]
+        number, longest = max(enumerate(campaign.conditions), key=lambda each: deadline_s(each[1], link))
+        needs_s = deadline_s(longest, link)
+        if traces and needs_s > traces[0]["lasts_s"]:
+            yield _trace_short(link, number, longest, needs_s, traces[0])
+
+
+def _trace_short(link: Link, number: int, longest: Condition, needs_s: float, trace: Mapping[str, Any]) -> Conflict:
+    asked_s, lasts_s = longest.stop.seconds, trace["lasts_s"]
+    longer = f"bring the link up with a path of {math.ceil(needs_s):,} s or more (`downlink paths make`)"
+    if asked_s is None:
+        what, helps = "a run with so many bytes", f"Let runs stop after fewer bytes, or {longer}"
+    else:
+        what, room_s = f"a run of {asked_s:,.0f} s", math.floor(lasts_s - (needs_s - asked_s))
+        helps = f"Let runs stop after {room_s:,} s, or {longer}" if room_s > 0 else longer.capitalize()
+    message = (
+        f"{longest.name}, on link {link.name}: {what} may take {needs_s:,.0f} s until its deadline, and the path trace "
+        f"{trace['name']}, which the link replays, has {lasts_s:,.0f} s. The link refuses every run of this campaign. {helps}."
+    )
+    return Conflict("trace_short", message, True, place=f"conditions[{number}].stop")
 
 
 def _part_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
@@ -167,11 +198,7 @@ def _disk_short(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[str,
 
 def disk_bytes(campaign: Campaign, use: Use) -> int:
     """What the traces of one run need at this end, as its agent counts it."""
-    stop, link = use.condition.stop, use.link
-    last_start_s = max(flow.start_s for flow in use.condition.flows)
-    lasts_s = stop.seconds or transfer_deadline_s(
-        None, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps
-    )
+    lasts_s = use.condition.stop.seconds or deadline_s(use.condition, use.link)
     polled_ms = SENDER_MS if use.is_sender else RECEIVER_MS
     is_acks = use.is_sender and campaign.sampling is Sampling.PER_ACK
     rate_hz = ACK_RATE_HZ if is_acks else 1000 / polled_ms

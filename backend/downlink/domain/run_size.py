@@ -6,6 +6,7 @@ import math
 
 from downlink.domain.campaign import Condition, FlowPlan, Probe
 from downlink.domain.link import Link
+from downlink.domain.run import transfer_deadline_s
 
 SETUP_S = 5.0
 """Prepare, common go, restore and upload, apart from the round trips they take."""
@@ -27,6 +28,12 @@ def run_duration_s(condition: Condition, link: Link) -> float:
     start_up_s = round_trip_s * _slow_start_rounds(link)
     last_start_s = max(flow.start_s for flow in condition.flows)
     return last_start_s + start_up_s + run_bytes(condition, link) * 8 / link.nominal_rate_bps + overhead_s
+
+
+def deadline_s(condition: Condition, link: Link) -> float:
+    """The hard limit of a transfer of the condition over the link, from the run's zero."""
+    stop, last_start_s = condition.stop, max(flow.start_s for flow in condition.flows)
+    return transfer_deadline_s(stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps)
 
 
 def _slow_start_rounds(link: Link) -> float:

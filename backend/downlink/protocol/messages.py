@@ -138,6 +138,13 @@ class PolicyFacts(BaseModel):
         _plain(dict(self.model_extra or {}))
 
 
+class PathTrace(Message):
+    """A path trace (docs/paths.md), and how long it is."""
+
+    name: Word
+    lasts_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 class Host(BaseModel):
     """Facts of a host. Facts that only a newer agent knows are kept as they are."""
 
@@ -178,6 +185,10 @@ class Host(BaseModel):
     )
     data_mtu: Annotated[int | None, Field(ge=0, le=2**31, exclude_if=lambda mtu: mtu is None)] = Field(
         default=None, description="Largest IP packet of the interface of data_host, in bytes; null: not said"
+    )
+    path_trace: Annotated[PathTrace | None, Field(exclude_if=lambda trace: trace is None)] = Field(
+        default=None,
+        description="What the emulated link beside the agent replays; null: there is none, or it is not up",
     )
     settings: SettingValues
     settings_writable: Annotated[list[Word], Field(max_length=64)]

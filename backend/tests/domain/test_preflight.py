@@ -113,6 +113,31 @@ def test_an_agent_that_holds_no_budget_prevents_a_launch_that_needs_it() -> None
     assert found[0].message.startswith("client does not end a transfer at a budget: install the agent")
 
 
+@pytest.mark.parametrize(
+    ("stop", "lasts_s", "helps"),
+    [
+        ({"seconds": 100}, 142, ""),
+        ({"seconds": 100}, 141.9, "a run of 100 s may take 142 s until its deadline, and the path trace pole, which"),
+        ({"seconds": 100}, 141.9, "Let runs stop after 99 s, or bring the link up with a path of 142 s or more"),
+        ({"seconds": 100}, 20, "campaign. Bring the link up with a path of 142 s or more (`downlink paths make`)."),
+        ({"bytes": 10**6}, 30, "Let runs stop after fewer bytes, or bring the link up with a path of 52 s or more"),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_longer_than_the_links_path_prevents_the_launch(
+    stop: dict[str, float], lasts_s: float, helps: str
+) -> None:
+    leo = replace(GEO, is_emulated=True)
+    hosts = {"client": host(path_trace={"name": "pole", "lasts_s": lasts_s})}
+    asked = campaign(conditions=[{"name": "short", "stop": {"seconds": 1}}, {"name": "long", "stop": stop}])
+    found = list(find_refused(asked, [leo], hosts))
+    assert [(each.code, each.is_blocking, each.place) for each in found] == (
+        [("trace_short", True, "conditions[1].stop")] if helps else []
+    )
+    assert all(helps in each.message for each in found)
+    assert list(find_refused(asked, [GEO], hosts)) == []  # a real link's runs have no windows
+    assert list(find_refused(asked, [leo], {"server-2": hosts["client"]})) == []  # it takes no part
+
+
 @pytest.mark.parametrize(("missing", "level"), [(0, Level.OK), (1, Level.BAD)])
 def test_disk_is_counted_as_the_agent_counts_it(missing: int, level: Level) -> None:
     needed = 100 * 200 * 64 + DISK_RESERVE_BYTES  # 100 s at 200 Hz of 64 bytes

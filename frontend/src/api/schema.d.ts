@@ -5853,6 +5853,8 @@ export interface components {
              * @description Largest IP packet of the interface of data_host, in bytes; null: not said
              */
             data_mtu?: number | null;
+            /** @description What the emulated link beside the agent replays; null: there is none, or it is not up */
+            path_trace?: components["schemas"]["PathTrace"] | null;
             /** Settings */
             settings: {
                 [key: string]: string;
@@ -7428,6 +7430,16 @@ export interface components {
             ground_changes_per_minute: number;
             /** Unreachable S */
             unreachable_s: number;
+        };
+        /**
+         * PathTrace
+         * @description A path trace (docs/paths.md), and how long it is.
+         */
+        PathTrace: {
+            /** Name */
+            name: string;
+            /** Lasts S */
+            lasts_s: number;
         };
         /**
          * PathWindow
