@@ -27,6 +27,9 @@ class Unseen:
     enough_deg: float
 
     def sentence(self, least_deg: float) -> str:
+        return f"Station {self.station} {self.sees(least_deg)}."
+
+    def sees(self, least_deg: float) -> str:
         spans = ", ".join(f"{low:.2f} to {high:.2f} h" for low, high in self.hours[:MOST_TOLD])
         more = f" and {len(self.hours) - MOST_TOLD} times more" if len(self.hours) > MOST_TOLD else ""
         remedy = (
@@ -34,7 +37,14 @@ class Unseen:
             if self.enough_deg >= 0
             else f"no elevation would do (the best satellite is {-self.enough_deg:.1f} degrees below the horizon)"
         )
-        return f"Station {self.station} sees no satellite above {least_deg:g} degrees from {spans}{more}: {remedy}."
+        return f"sees no satellite above {least_deg:g} degrees from {spans}{more}: {remedy}"
+
+    @property
+    def what_helps(self) -> str:
+        others = "other satellites or another station"
+        if self.enough_deg < 0:
+            return f"Take {others}."
+        return f"Take a least elevation of at most {self.enough_deg:.1f} degrees, {others}."
 
 
 def unseen(sky: Sky, duration_us: int) -> list[Unseen]:
@@ -52,8 +62,7 @@ def check_seen(found: Sequence[Unseen], least_deg: float) -> None:
     """Raises InvalidError for a station that sees no satellite at all."""
     for each in found:
         if each.share == 1:
-            remedy = "Take a lower least elevation, other satellites or another station."
-            raise wrong(f"station {each.station}", each.sentence(least_deg).rstrip("."), remedy)
+            raise wrong(f"station {each.station}", f"it {each.sees(least_deg)}", each.what_helps)
 
 
 def best_elevations(sky: Sky, at_us: Whole) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -197,8 +198,13 @@ def test_a_station_that_sees_nothing_is_told_with_an_elevation_that_would_do() -
     assert set(found) == {"north", "pole"}
     assert 0 < found["north"].enough_deg < 25
     assert found["pole"].enough_deg < 0
-    with pytest.raises(InvalidError, match="no elevation would do"):
+    with pytest.raises(InvalidError, match=r"no elevation would do .* Take other satellites or another station"):
         check_seen([found["pole"]], 25)
+    dark = replace(found["north"], share=1, enough_deg=12.5)
+    with pytest.raises(
+        InvalidError, match=r"station north: it sees no .* Take a least elevation of at most 12.5 degrees"
+    ):
+        check_seen([dark], 25)
     enough = Sky(sky.orbits, sky.stations[:1], EPOCH, found["north"].enough_deg, None, "none")
     assert unseen(enough, 600_000_000) == []
 
