@@ -62,7 +62,7 @@ func TestProfilesOfPathsAreReadFromFiles(t *testing.T) {
 		{"path: {file: kept, loss_ratio: 2}", "path.loss_ratio must be from 0 to 1", 0},
 		{"path: {file: x.dlpath, from: paris}", "joins east and west, and not the profile's stations paris", 0},
 		{"path: {file: x.dlpath, gap: 1}", "field gap not found", 0},
-		{"path: y.dlpath", "open the path trace", 0},
+		{"path: y.dlpath", "open the path trace y.dlpath, a file in the profile's folder or below, or an absolute path; `downlink paths make NAME --to FILE`", 0},
 		{"path: {file: x.dlpath, queue: {limit_bytes: 100}}", "path.queue.limit_bytes must be at least 1500", 0},
 		{"hops: [{path: x.dlpath}, {path: x.dlpath}]", "one path at most", 0},
 		{"path: x.dlpath\ndown: {rate: {constant_bps: 5000}}", "either down and up, or hops, or path", 0},

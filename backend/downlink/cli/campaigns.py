@@ -11,7 +11,7 @@ import typer
 from downlink.cli import campaign_results as results
 from downlink.cli import retention, shares, triggers
 from downlink.cli.campaign_results import Which
-from downlink.cli.client import Client
+from downlink.cli.client import Client, placed
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import (
     AsJson,
@@ -279,7 +279,7 @@ def _print_preview(found: dict[str, Any]) -> None:
         say(f"{sharing['link']}: {sharing['share']:.0%} of its time while these want it too: {others}")
     print_hosts(found["hosts"])
     for conflict in found["conflicts"]:
-        note(f"conflict: {conflict['message']}")
+        note(f"conflict: {placed(conflict)}")
 
 
 app.command()(triggers.trigger)

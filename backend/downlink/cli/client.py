@@ -149,11 +149,17 @@ def _is_loopback(server: str) -> bool:
     return httpx.URL(server).host in {"127.0.0.1", "::1", "localhost"}
 
 
+def placed(conflict: Mapping[str, Any]) -> str:
+    """A conflict's sentence, behind the key of the campaign file that it is about."""
+    return f"{conflict['place']}: {conflict['message']}" if conflict["place"] else str(conflict["message"])
+
+
 def _problem(answer: httpx.Response) -> DownlinkError:
     """The server's problem (docs/api.md) as the error that it means."""
     try:
         body = answer.json()
-        code, message, details = body["code"], body["message"], body.get("details") or {}
+        code, details = body["code"], body.get("details") or {}
+        message = " ".join(placed(each) for each in details.get("conflicts", [])) or body["message"]
     except (ValueError, KeyError, TypeError):
         code, message, details = (
             "unexpected_answer",

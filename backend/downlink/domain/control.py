@@ -55,10 +55,14 @@ def _spell(value: Scalar) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ControlFault:
-    """A sentence on why runs fail. is_certain: they all do, whatever happens on the host meanwhile."""
+    """A sentence on why runs fail. is_certain: they all do, whatever happens on the host meanwhile.
+
+    is_carrier: it is about the kind of transport, and not about what is asked of it.
+    """
 
     sentence: str
     is_certain: bool = True
+    is_carrier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +100,12 @@ class HostControls:
         if isinstance(transport, Split) and kind not in self.transports and INTCP in self.transports:
             yield ControlFault(
                 "It speaks for the relays of an emulated link, which carry INTCP alone: for split TCP name relays on hosts of "
-                "their own instead."
+                "their own instead.",
+                is_carrier=True,
             )
         elif kind not in self.transports:
-            yield ControlFault(f"Its agent carries no {kind} flows; install the agent of this server's version there.")
+            sentence = f"Its agent carries no {kind} flows; install the agent of this server's version there."
+            yield ControlFault(sentence, is_carrier=True)
         elif isinstance(transport, Intcp):
             asked = asdict(transport)
             if part != "relay":  # an end has no buffer of a relay, though its agent says what one of its host may have

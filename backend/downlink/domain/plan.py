@@ -193,7 +193,7 @@ def _absent(campaign: Campaign, links: Sequence[Link], absent: Mapping[str, Conf
 def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, HostControls]) -> Iterator[Conflict]:
     """Flows that an agent cannot carry, or not so: one conflict per agent and fault, with the first condition."""
     asked = [
-        (agent, part, condition.name, f"conditions[{number}].flows[{index}].{_place(flow, part)}", flow)
+        (agent, part, condition.name, f"conditions[{number}].flows[{index}]", flow)
         for link in links
         for number, condition in enumerate(campaign.conditions)
         for index, flow in enumerate(condition.flows)
@@ -202,7 +202,8 @@ def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, Hos
     found: dict[tuple[str, ControlFault], tuple[str, str]] = {}
     for agent, part, name, place, flow in asked:
         for fault in controls[agent].part_faults(flow, part) if agent in controls else ():
-            found.setdefault((agent, fault), (name, place))
+            key = "transport" if fault.is_carrier else _key(flow, part)
+            found.setdefault((agent, fault), (name, f"{place}.{key}"))
     for (agent, fault), (name, place) in found.items():
         yield Conflict("control_unfit", f"{name}, on {agent}: {fault.sentence}", fault.is_certain, place=place)
 
@@ -215,7 +216,7 @@ def _carriers(link: Link, flow: FlowPlan) -> Iterator[tuple[str, str]]:
         yield link.receivers[flow.receiver - 1], "receiver"
 
 
-def _place(flow: FlowPlan, part: str) -> str:
+def _key(flow: FlowPlan, part: str) -> str:
     """The key of a flow that an agent of this part has something against."""
     if isinstance(flow.transport, Split):
         return {"sender": "cc", "relay": "relay_cc"}.get(part, "transport")

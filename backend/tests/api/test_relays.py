@@ -61,6 +61,7 @@ def test_without_relays_neither_split_nor_intcp_is_launched(lab: Lab) -> None:
     ("facts", "flow", "place", "words"),
     [
         ({"transports": ["tcp"]}, INTCP_FLOW, "transport", "carries no intcp flows"),
+        ({"transports": ["intcp"]}, SPLIT_FLOW, "transport", "carry INTCP alone: for split TCP name relays"),
         ({}, {**INTCP_FLOW, "options": {"buffer_bytes": 24_000_000}}, "transport", "buffer_bytes of intcp must be a whole"),
         ({"data_mtu": 1400}, INTCP_FLOW, "transport", "takes 1,400: raise its MTU"),
         ({}, {**SPLIT_FLOW, "relay_cc": "dl_pcc"}, "relay_cc", "does not have the control dl_pcc"),

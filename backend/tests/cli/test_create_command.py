@@ -23,6 +23,8 @@ def test_a_draft_whose_launch_is_refused_is_named(lab: Lab, tmp_path: Path, monk
     file.write_text(FILE)
     refused = CliRunner().invoke(app, ["campaigns", "create", str(file), "--launch"])
     assert isinstance(refused.exception, ConflictError)
-    assert "There is no link called geo" in refused.exception.message
+    assert refused.exception.message.startswith("links[0]: There is no link called geo")
+    shown = CliRunner().invoke(app, ["campaigns", "preview", str(file)])
+    assert (shown.exit_code, "conflict: links[0]: There is no link called geo" in shown.stderr) == (1, True)
     (draft,) = lab.call("GET", "/campaigns")["items"]
     assert (refused.stdout.strip(), draft["state"]) == (draft["id"], "draft")
