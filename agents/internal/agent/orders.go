@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -116,7 +117,8 @@ func (a *Agent) runTrial(ctx context.Context, t *trial.Trial) protocol.Status {
 		a.log.Error("the run marker could not be removed", "error", err)
 	}
 	keys := a.spool.Keys(t.Ref().RunID, t.Ref().Attempt)
-	if ctx.Err() == nil && err == nil && len(keys) > 0 {
+	// Whether a run that was broken off wants its chunks is for the server to say, unless it has taken the run away.
+	if err == nil && len(keys) > 0 && !errors.Is(context.Cause(ctx), trial.ErrLost) {
 		return protocol.StatusRestored
 	}
 	return protocol.StatusIdle

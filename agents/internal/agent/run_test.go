@@ -210,6 +210,14 @@ func TestAnAbortedRunIsRestoredAtOnce(t *testing.T) {
 	restored := p.backend.awaitEvent(t, "sender", "restored", patience)
 	require.Equal(t, true, restored["is_restored"])
 	require.Nil(t, p.backend.said("sender", "finished"))
+	flows := restored["flows"].([]any)
+	require.Len(t, flows, 1)
+	require.Positive(t, flows[0].(map[string]any)["app_bytes"])
+	p.backend.await(t, "the sender to hold its chunks", patience, func() bool {
+		polls := p.backend.polls["sender"]
+		last := polls[len(polls)-1]
+		return last.Status == protocol.StatusRestored && len(last.Spool) == 1
+	})
 	p.backend.awaitEvent(t, "receiver", "restored", patience)
 }
 

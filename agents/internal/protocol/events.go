@@ -50,6 +50,13 @@ type Failed struct {
 	EventHead
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail"`
+	Recorded
+}
+
+// Recorded is what an agent has of a run that was broken off while data moved; empty where none did.
+type Recorded struct {
+	Flows []Outcome    `json:"flows,omitempty"`
+	Link  *LinkOutcome `json:"link,omitempty"`
 }
 
 // Finished says that every flow ended and its chunks are on disk.
@@ -165,12 +172,13 @@ type SiteTable struct {
 	DroppedRows uint64 `json:"dropped_rows"`
 }
 
-// Restored says how the host stands after the run; Differences are sentences.
+// Restored says how the host stands after the run; Differences are sentences. It has what was recorded of an aborted run.
 type Restored struct {
 	EventHead
 	SettingsAfter map[string]string `json:"settings_after"`
 	IsRestored    bool              `json:"is_restored"`
 	Differences   []string          `json:"differences"`
+	Recorded
 }
 
 // Uploaded says that every chunk of the attempt was acknowledged but for those that are missing.

@@ -296,6 +296,13 @@ func TestEveryEngineIsBrokenOffAtOnce(t *testing.T) {
 			r.requireRestored(t)
 			require.Equal(t, []protocol.EventKind{"ready", "restored"}, r.kinds())
 		}
+		for _, r := range w.rigs {
+			flows := r.restored(t).Flows
+			require.Len(t, flows, 1)
+			require.Equal(t, protocol.EndedAborted, flows[0].Ended)
+			require.Len(t, r.env.Spool.Keys(ref.RunID, ref.Attempt), flows[0].Chunks, "what it sampled is announced")
+		}
+		require.Greater(t, w.rigs[0].restored(t).Flows[0].AppBytes, int64(1_000_000))
 	})
 }
 
@@ -350,6 +357,14 @@ func TestEveryEngineKeepsTheOwnersBytes(t *testing.T) {
 			failed := w.rigs[place].failure(t)
 			require.Equal(t, protocol.ReasonPolicyRefused, failed.Reason, failed.Detail)
 			require.Contains(t, failed.Detail, "max_bytes")
+			require.Len(t, failed.Flows, 1)
+			moved := failed.Flows[0].AppBytes
+			require.LessOrEqual(t, moved, int64(most+1))
+			least := int64(most - 128<<10)
+			if place != 0 && place != w.last() {
+				least /= 4 // the owner's bytes are those that came, too
+			}
+			require.Greater(t, moved, least, "what it moved counts, at place %d", place)
 		}
 	})
 }

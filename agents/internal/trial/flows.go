@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -30,7 +31,7 @@ const connectSlack = 10 * time.Second
 // stuckLimit is how long after the run's hard end its flows may still be busy with themselves.
 const stuckLimit = 10 * time.Second
 
-// runFlows carries all flows out side by side. The first that fails ends the others.
+// runFlows carries all flows out side by side. The first that fails ends the others. There is an outcome of each in any case.
 //
 // Liveness: every call on a connection ends at the run's hard end. The context's own deadline is for what is not a call.
 func (t *Trial) runFlows(ctx context.Context, ports *ports, peers map[int]string) ([]protocol.Outcome, error) {
@@ -116,20 +117,20 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 	case errors.Is(context.Cause(ctx), errBudgetOver):
 		return f.overBudget(result), nil
 	case ctx.Err() != nil:
-		return protocol.Outcome{}, context.Cause(ctx)
+		return f.outcome(result), context.Cause(ctx)
 	case errors.Is(err, intcpsocket.ErrUnreachable), errors.Is(err, transfer.ErrUpstream):
-		return protocol.Outcome{}, fail(protocol.ReasonRelayUnreachable, "%s: %v", describe(f.flow), err)
+		return f.outcome(result), fail(protocol.ReasonRelayUnreachable, "%s: %v", describe(f.flow), err)
 	case errors.Is(err, transfer.ErrNoConnection):
-		return protocol.Outcome{}, fail(protocol.ReasonConnectFailed, "%s: %v", describe(f.flow), err)
+		return f.outcome(result), fail(protocol.ReasonConnectFailed, "%s: %v", describe(f.flow), err)
 	case err != nil:
-		return protocol.Outcome{}, err
+		return f.outcome(result), err
 	case result.Ended == transfer.EndedAborted:
 		// The context has not ended, so it was the budget. With either ending nobody tries the run again.
 		if f.trial.isRest {
 			f.breakOff(errBudgetOver)
 			return f.overBudget(result), nil
 		}
-		return protocol.Outcome{}, refuse("%s: %s", describe(f.flow), result.Detail)
+		return f.outcome(result), refuse("%s: %s", describe(f.flow), result.Detail)
 	}
 	switch {
 	case f.flow.Transport.Kind == protocol.TransportProbe:
@@ -301,13 +302,17 @@ func (t *Trial) keep(flow int, point protocol.Point, block tcpinfo.Block) error 
 	return nil
 }
 
+// outcome is what came of the flow, however it ended: also of one that was broken off before it had a connection.
 func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
+	if result.Ended == "" {
+		result.Ended = transfer.EndedAborted
+	}
 	outcome := protocol.Outcome{
 		Flow: f.flow.Flow, Point: f.flow.Point(), AskedCC: f.askedCC(), ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
 		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
 		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer, HandshakeRTTUs: f.handshakeRTT,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
-		Sampling: f.sampling, DroppedSamples: f.stats.Dropped,
+		Sampling: cmp.Or(f.sampling, protocol.SamplingPolled), DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
 		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(), Sites: f.sites,
 	}

@@ -115,7 +115,7 @@ func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error
 		found.Detail, found.CountedFlows = &detail, []int{} // it has not counted everything
 	}
 	if float64(found.LateSamples) > mostLateRatio*float64(l.ended.Rows) {
-		return nil, fail(protocol.ReasonEmulatorLate, "the emulated link was late: in %d of %d moments packets left more than %s after their time, the worst %s; let this machine do less beside the run",
+		return found, fail(protocol.ReasonEmulatorLate, "the emulated link was late: in %d of %d moments packets left more than %s after their time, the worst %s; let this machine do less beside the run",
 			found.LateSamples, l.ended.Rows, time.Duration(found.LateLimitUs)*time.Microsecond, time.Duration(found.LatenessMaxUs)*time.Microsecond)
 	}
 	return found, nil

@@ -40,16 +40,33 @@ func (t *Trial) fingerprint() protocol.Fingerprint {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (t *Trial) reportFinished(outcomes []protocol.Outcome, link *protocol.LinkOutcome) error {
-	return t.env.Report(t.Ref(), protocol.Finished{EventHead: t.head(protocol.KindFinished), Flows: outcomes, Link: link})
+func (t *Trial) reportFinished() error {
+	return t.env.Report(t.Ref(), protocol.Finished{EventHead: t.head(protocol.KindFinished), Flows: t.recorded.Flows, Link: t.recorded.Link})
 }
 
 func (t *Trial) reportFailed(failure *Failure) error {
-	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason, Detail: protocol.Sentence(failure.Detail)})
+	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason, Detail: protocol.Sentence(failure.Detail), Recorded: t.begun()})
 }
 
-func (t *Trial) reportRestored(outcome settings.Outcome) error {
-	return t.env.Report(t.Ref(), RestoredEvent(t.Ref(), outcome, t.snapshot()))
+func (t *Trial) reportRestored(outcome settings.Outcome, recorded protocol.Recorded) error {
+	event := RestoredEvent(t.Ref(), outcome, t.snapshot())
+	event.Recorded = recorded
+	return t.env.Report(t.Ref(), event)
+}
+
+// begun is what there is of a run that was broken off: of the flows that had a connection, and of the link if there is one. What
+// they moved counts, and what was sampled is kept.
+func (t *Trial) begun() protocol.Recorded {
+	var begun []protocol.Outcome
+	for _, outcome := range t.recorded.Flows {
+		if outcome.StartedUs != nil || outcome.AppBytes > 0 || outcome.Chunks > 0 {
+			begun = append(begun, outcome)
+		}
+	}
+	if len(begun) == 0 {
+		return protocol.Recorded{}
+	}
+	return protocol.Recorded{Flows: begun, Link: t.recorded.Link}
 }
 
 // RestoredEvent says how a host stands after an attempt.

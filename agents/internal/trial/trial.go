@@ -34,6 +34,9 @@ type Trial struct {
 	isRest      bool
 	volumeError error
 
+	// recorded is what there is of the flows once they are over.
+	recorded protocol.Recorded
+
 	mu   sync.Mutex
 	zero time.Time
 	sent map[int]*atomic.Int64
@@ -158,15 +161,17 @@ func (t *Trial) reportEnd(err error, outcome settings.Outcome) error {
 	switch {
 	case errors.Is(err, ErrLost):
 		return nil
-	case err == nil, errors.As(err, &aborted):
-		return t.reportRestored(outcome)
+	case err == nil:
+		return t.reportRestored(outcome, protocol.Recorded{})
+	case errors.As(err, &aborted):
+		return t.reportRestored(outcome, t.begun())
 	}
 	failure := asFailure(err)
 	if outcome.IsRestored {
 		return t.reportFailed(failure)
 	}
 	failed := t.reportFailed(fail(protocol.ReasonNotRestored, "%s; and then the host's settings could not be put back", failure.Detail))
-	return errors.Join(failed, t.reportRestored(outcome))
+	return errors.Join(failed, t.reportRestored(outcome, protocol.Recorded{}))
 }
 
 func (t *Trial) carryOut(ctx context.Context) error {
@@ -212,14 +217,13 @@ func (t *Trial) carryOut(ctx context.Context) error {
 		return fail(protocol.ReasonOverBudget, "what this host moves cannot be counted: %v", err)
 	}
 	outcomes, err := t.runFlows(ctx, ports, peers)
-	if err := errors.Join(err, settle()); err != nil {
+	err = errors.Join(err, settle())
+	weather, linkErr := link.end(outcomes)
+	t.recorded = protocol.Recorded{Flows: outcomes, Link: weather}
+	if err = errors.Join(err, linkErr, link.checkNode(ports.home)); err != nil {
 		return err
 	}
-	weather, err := link.end(outcomes)
-	if err = errors.Join(err, link.checkNode(ports.home)); err != nil {
-		return err
-	}
-	return t.reportFinished(outcomes, weather)
+	return t.reportFinished()
 }
 
 func (t *Trial) check() error {

@@ -106,6 +106,17 @@ func (b *rig) failure(t *testing.T) protocol.Failed {
 	return failed
 }
 
+// restored returns the event of a host that was put back, which must be the last one.
+func (b *rig) restored(t *testing.T) protocol.Restored {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.NotEmpty(t, b.events)
+	restored, isRestored := b.events[len(b.events)-1].(protocol.Restored)
+	require.True(t, isRestored, "%v", b.events)
+	return restored
+}
+
 // finished returns the event of a run that has finished.
 func (b *rig) finished(t *testing.T) protocol.Finished {
 	t.Helper()
@@ -295,6 +306,29 @@ func TestAReceiverThatReachesNobodyFailsToConnect(t *testing.T) {
 	require.NoError(t, <-ended)
 	require.Equal(t, protocol.ReasonConnectFailed, b.failure(t).Reason)
 	b.requireRestored(t)
+}
+
+// TestAFlowThatReachesNobodySpoilsItsRunButNotTheCountOfOthers: the sender has not heard of the second flow.
+func TestAFlowThatReachesNobodySpoilsItsRunButNotTheCountOfOthers(t *testing.T) {
+	b, order := newRig(t), makeOrder(protocol.RoleReceiver)
+	order.Stop.Seconds = new(9.0)
+	addFlow(order)
+	order.Flows[1].StartS = 0.5
+	receiving, ended := b.begin(t.Context(), order)
+	<-b.ready
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	start := makeGo(newFlood(t).address)
+	start.Peers[2] = closed.Addr().String()
+	receiving.Go(start)
+	require.NoError(t, <-ended)
+	failed := b.failure(t)
+	require.Equal(t, protocol.ReasonConnectFailed, failed.Reason)
+	require.Len(t, failed.Flows, 1, "of a flow without a connection there is nothing to say")
+	require.Equal(t, 1, failed.Flows[0].Flow)
+	require.Positive(t, failed.Flows[0].AppBytes)
+	require.Len(t, b.env.Spool.Keys(ref.RunID, ref.Attempt), failed.Flows[0].Chunks)
 }
 
 func TestAFullSpoolEndsTheRun(t *testing.T) {

@@ -74,7 +74,8 @@ def _ready(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> boo
 def _failed(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
     if host.phase not in (HostPhase.ASSIGNED, HostPhase.PREPARING, HostPhase.READY, HostPhase.FINISHED):
         return False
-    host.phase = HostPhase.DONE
+    host.phase = outcomes.phase_after(event)
+    outcomes.note_outcomes(unit, run, host, event)
     runs.condemn(unit, run, Ending(RunState.FAILED, Reason(event["reason"]), f"{host.agent}: {event['detail']}"))
     return True
 
@@ -89,10 +90,11 @@ def _finished(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> 
     return True
 
 
-def _restored(_unit: Unit, _run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
+def _restored(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> bool:
     if host.phase not in (HostPhase.PREPARING, HostPhase.READY, HostPhase.FINISHED):
         return False
-    host.phase = HostPhase.RESTORED if host.phase == HostPhase.FINISHED else HostPhase.DONE
+    host.phase = HostPhase.RESTORED if host.phase == HostPhase.FINISHED else outcomes.phase_after(event)
+    outcomes.note_outcomes(unit, run, host, event)
     outcomes.note_restored(host, event)
     return True
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from downlink.actions import outcomes, runs
 from downlink.domain.errors import ConflictError, UnavailableError
-from downlink.domain.run import HostPhase, RunState, is_reopened
+from downlink.domain.run import HostPhase, Reason, RunState, is_reopened
 from downlink.storage import runs as rows
 from downlink.storage import uploads
 from downlink.storage.events import add_event
@@ -16,7 +16,6 @@ from downlink.storage.tables import Run, RunHost
 from downlink.storage.unit import Unit
 
 _RISES: Mapping[str, HostPhase] = {
-    "failed": HostPhase.DONE,
     "finished": HostPhase.FINISHED,
     "restored": HostPhase.RESTORED,
     "uploaded": HostPhase.UPLOADED,
@@ -44,10 +43,9 @@ def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], n
         return
     if not uploads.is_settled(run):
         raise UnavailableError("run_settling", "The run is just being ended; send this again in some seconds.")
-    if kind == "finished":
-        outcomes.note_outcomes(unit, run, host, event)
+    outcomes.note_outcomes(unit, run, host, event)
     if kind != "restored" or rows.outcomes_of(rows.flows_of(unit, run.id), host.agent):
-        host.phase = _RISES[kind]
+        host.phase = _RISES.get(kind) or outcomes.phase_after(event)
     add_event(
         unit, now, "host", {"detail": f"{host.agent}: {kind}, late", "agent_at": event["at"]}, run.campaign_id, run.id
     )
@@ -60,8 +58,10 @@ def _judge_anew(unit: Unit, run: Run) -> None:
     if any(host.phase != HostPhase.UPLOADED for host in hosts):
         return
     run.verdict = None if is_reopened(run.reason) else run.state
-    for host in hosts:
-        ending = outcomes.ending_said_by(host.agent, rows.outcomes_of(rows.flows_of(unit, run.id), host.agent))
-        if ending and run.verdict is None:
-            run.verdict, run.reason, run.detail = ending.state, ending.reason, ending.detail
+    flows = rows.flows_of(unit, run.id)
+    said = (outcomes.ending_said_by(host.agent, rows.outcomes_of(flows, host.agent)) for host in hosts)
+    # An end that was stopped does not know why; one that saw the reason does.
+    endings = sorted((ending for ending in said if ending), key=lambda ending: ending.reason is Reason.INTERNAL)
+    if endings and run.verdict is None:
+        run.verdict, run.reason, run.detail = endings[0].state, endings[0].reason, endings[0].detail
     runs.need(unit, run, "seal")

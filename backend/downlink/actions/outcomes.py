@@ -7,7 +7,7 @@ from typing import Any
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
-from downlink.domain.run import Ending, Reason, RunState
+from downlink.domain.run import Ending, HostPhase, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -36,14 +36,20 @@ _BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
 
 
 def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], *, is_new: bool = True) -> None:
-    """Keep the outcomes of `finished`; of a repeat only check them. InvalidError for a flow that is not this agent's."""
+    """Keep the outcomes of an event that may have some; of a repeat only check them. InvalidError for a flow that is not this agent's."""
     flows = {flow.flow: flow for flow in rows.flows_of(unit, run.id)}
-    for outcome in event["flows"]:
+    said = event.get("flows", ())
+    for outcome in said:
         _check_end(flows, outcome, host.agent)
-    for outcome in event["flows"] if is_new else ():
+    for outcome in said if is_new else ():
         flows[outcome["flow"]].note_outcome(Point(outcome["point"]), outcome)
     if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
         run.link_outcome = {"agent": host.agent, **event["link"]}
+
+
+def phase_after(event: Mapping[str, Any]) -> HostPhase:
+    """How far a host is with a run that it has broken off and left: what it says that it has of it is wanted."""
+    return HostPhase.RESTORED if event.get("flows") else HostPhase.DONE
 
 
 def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:

@@ -433,12 +433,6 @@ class ReadyEvent(Event):
     fingerprint: Facts
 
 
-class FailedEvent(Event):
-    kind: Literal["failed"] = "failed"
-    reason: Reason
-    detail: Sentence
-
-
 class HystartExits(Message):
     """Of all sockets beside the flow on its host."""
 
@@ -549,13 +543,26 @@ class LinkOutcome(Message):
     detail: Sentence | None
 
 
+class Recorded(Event):
+    """What an agent has of a run that was broken off while data moved."""
+
+    flows: Annotated[list[FlowOutcome], Field(max_length=64, exclude_if=lambda flows: not flows)] = []
+    link: Annotated[LinkOutcome | None, Field(exclude_if=lambda link: link is None)] = None
+
+
+class FailedEvent(Recorded):
+    kind: Literal["failed"] = "failed"
+    reason: Reason
+    detail: Sentence
+
+
 class FinishedEvent(Event):
     kind: Literal["finished"] = "finished"
     flows: Annotated[list[FlowOutcome], Field(max_length=64)]
     link: Annotated[LinkOutcome | None, Field(exclude_if=lambda link: link is None)] = None
 
 
-class RestoredEvent(Event):
+class RestoredEvent(Recorded):
     kind: Literal["restored"] = "restored"
     settings_after: SettingValues
     is_restored: bool

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import create_engine, text
 
+from downlink.stack.process import wait_until
 from tests.system.conftest import PROFILE, System
 
 SOURCE = """
@@ -30,6 +31,7 @@ CARRIED = """
     FROM runs JOIN run_flows ON run_flows.run_id = runs.id WHERE campaign_id = CAST(:campaign AS uuid)
     GROUP BY runs.id ORDER BY cycle
 """
+ENDS = "SELECT sender_outcome, receiver_outcome, carried_bytes FROM run_flows WHERE run_id = CAST(:run AS uuid)"
 USED = """
     SELECT coalesce(sum(carried_bytes), 0) FROM runs JOIN run_flows ON run_flows.run_id = runs.id WHERE link = :link
 """
@@ -66,6 +68,22 @@ def test_a_link_faster_than_its_nominal_rate_carries_no_byte_more_than_its_budge
     finally:
         back = {"nominal_rate_bps": link["nominal_rate_bps"], "allowance_bytes": None}
         system.client.patch(f"/links/{link['id']}", back)
+
+
+def test_a_run_that_a_person_cancels_counts_what_either_end_has_moved(system: System) -> None:
+    """Which of them is stopped first is chance. The other sees that its connection ends."""
+    used = used_bytes(system)
+    campaign = system.launch(SOURCE.format(of="cancel", link=PROFILE, limit=""))
+    run = system.wait_for_data(campaign)["id"]
+    system.client.post(f"/campaigns/{campaign}/cancel")
+    assert wait_until(lambda: system.client.get(f"/runs/{run}")["state"] == "cancelled", timeout_s=60, step_s=0.1)
+    with create_engine(system.stack.env["DOWNLINK_DATABASE_URL"]).connect() as connection:
+        flows = connection.execute(text(ENDS), {"run": run}).all()
+    assert len(flows) == 2
+    for sent, received, carried in flows:
+        assert "aborted" in {sent["ended"], received["ended"]}
+        assert carried == max(sent["app_bytes"], received["app_bytes"]) > 0
+    assert used_bytes(system) == used + sum(carried for _, _, carried in flows)
 
 
 def used_bytes(system: System) -> int:

@@ -65,7 +65,12 @@ def test_a_link_that_is_down_for_long_costs_its_run_and_no_other(system: System)
     assert (ended["state"], ended["reason"]) == ("failed", "link_lost"), ended["detail"]
     assert ended["detail"]
     (flow,) = ended["flows"]
-    assert flow["traces"]["sender"]["samples"] > 0, "what the end that named the loss has sampled is kept"
+    for end in ("sender", "receiver"):
+        trace = flow["traces"][end]
+        assert trace["samples"] > 0, (
+            "what was sampled is kept, also by the end that was stopped because the other named the loss"
+        )
+        assert not trace["missing_chunks"]
     after = system.launch(campaign_file("Link up again", seconds=2))
     system.wait_complete(after)
     assert [run["state"] for run in system.runs_in_time(after)] == ["complete"]

@@ -5205,6 +5205,12 @@ export interface components {
              */
             at: string;
             /**
+             * Flows
+             * @default []
+             */
+            flows: components["schemas"]["FlowOutcome"][];
+            link?: components["schemas"]["LinkOutcome"] | null;
+            /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
@@ -8261,6 +8267,12 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /**
+             * Flows
+             * @default []
+             */
+            flows: components["schemas"]["FlowOutcome"][];
+            link?: components["schemas"]["LinkOutcome"] | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
