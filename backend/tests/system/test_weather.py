@@ -136,7 +136,8 @@ def check_sums(stormy: System, runs: list[dict[str, Any]], logs: dict[str, Log])
             assert np.array_equal(found[f"{way}_received_bytes"], sum(parts)), way
         lost = {(each["flow"], each["way"], each["cause"]): each["packets"] for each in run["link_log"]["lost"]}
         if run["condition"] == "alone":
-            assert lost[1, "down", "queue_full"] > 0
+            for cause in CAUSES:  # that the queue was full is not sure: a busy machine sends less
+                assert ((1, "down", cause) in lost) is bool(found[f"down_{cause}_bytes"][-1] > 0), cause
             sent = sum(n for (flow, way, _), n in lost.items() if (flow, way) == (1, "down"))
             lost_bytes = sum(int(found[f"down_{cause}_bytes"][-1]) for cause in CAUSES)
             assert 0.95 < 1500 * sent / lost_bytes < 1.1, "packets of a full link are nearly all full"
