@@ -1,9 +1,8 @@
-// Package fuzztest is what fuzz targets share: mutants of good input that every test run tries, and a bound on memory.
+// Package fuzztest is what fuzz targets share: mutants of good input that every test run tries.
 package fuzztest
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -57,17 +56,5 @@ func edit(chance *rand.Rand, content []byte) []byte {
 		return flipped
 	default:
 		return slices.Concat(content[:begin], []byte(odd[chance.IntN(len(odd))]), content[end:])
-	}
-}
-
-// Bound fails where a decoder allocates more than most bytes, and factor times the size of its input beside.
-func Bound(t *testing.T, size, factor, most int, decode func()) {
-	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	decode()
-	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(most)+uint64(factor)*uint64(size) {
-		t.Fatalf("%d bytes made the decoder allocate %d", size, took)
 	}
 }
