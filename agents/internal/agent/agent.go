@@ -57,6 +57,9 @@ type Agent struct {
 	backoff func() *uplink.Backoff
 	// sendEvery is between two tries to send what was observed of the link.
 	sendEvery time.Duration
+	// mostHold is how long that waits for runs of others, and heldSince since when it does; zero: it does not.
+	mostHold  time.Duration
+	heldSince time.Time
 }
 
 // Parts are what an Agent is made of besides its configuration.
@@ -92,7 +95,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls, bootID: bootID,
 		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
 		pulse: pulse{patience: stuckAfter}, state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
-		backoff: uplink.DefaultBackoff, sendEvery: sendEvery,
+		backoff: uplink.DefaultBackoff, sendEvery: sendEvery, mostHold: mostHold,
 	}, nil
 }
 

@@ -40,6 +40,9 @@ func (p *Pulse) IsStuck(now time.Time) bool             { return p.isStuck(now) 
 // HurryObserving makes an agent send at once what it observed.
 func (a *Agent) HurryObserving() { a.sendEvery = 10 * time.Millisecond }
 
+// HoldObservations is how long an agent lets what it observed wait for runs of others.
+func (a *Agent) HoldObservations(most time.Duration) { a.mostHold = most }
+
 // WatchLink is the part of an agent that reads dish and modem.
 func (a *Agent) WatchLink(ctx context.Context) error { return a.watchLink(ctx) }
 

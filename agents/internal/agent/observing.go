@@ -21,6 +21,8 @@ import (
 const (
 	// sendEvery is between two tries to send what was observed.
 	sendEvery = 30 * time.Second
+	// mostHold is how long what was observed waits for runs of others: an hour of a dish fits into one call.
+	mostHold = time.Hour
 	// tellEvery is between two warnings of a source that says nothing.
 	tellEvery = 10 * time.Minute
 )
@@ -113,10 +115,40 @@ func (a *Agent) maySend() bool {
 	return !a.state.isBusy() && !waits
 }
 
+// mustHold: a run of other agents is on the link behind which this one is. What crosses no link does not wait.
+func (a *Agent) mustHold(ctx context.Context, now time.Time) bool {
+	if a.config.SeparateUplink {
+		return false
+	}
+	var isHeld bool
+	err := a.gate.Pass(ctx, func(ctx context.Context) (err error) {
+		isHeld, err = a.client.HoldsObservations(ctx)
+		return err
+	})
+	if err != nil || !isHeld {
+		a.heldSince = time.Time{}
+		return false
+	}
+	if a.heldSince.IsZero() {
+		a.heldSince = now
+	}
+	if now.Sub(a.heldSince) < a.mostHold {
+		return true
+	}
+	a.heldSince = now
+	return false
+}
+
 // sendSome sends what one call takes; it is broken off when a run begins. What the server refuses for good is dropped.
 func (a *Agent) sendSome(ctx context.Context, store *observe.Store) (more bool, err error) {
 	next := store.Next()
 	if len(next) == 0 {
+		return false, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go a.cancelWhenBusy(ctx, cancel)
+	if a.mustHold(ctx, time.Now()) {
 		return false, nil
 	}
 	request := protocol.ObservationsRequest{}
@@ -128,9 +160,6 @@ func (a *Agent) sendSome(ctx context.Context, store *observe.Store) (more bool, 
 			Quantity: one.Quantity, Unit: one.Unit, Source: one.Source, At: protocol.Moment{Time: one.At}, Value: one.Value,
 		})
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go a.cancelWhenBusy(ctx, cancel)
 	var reply protocol.ObservationsReply
 	err = a.gate.Pass(ctx, func(ctx context.Context) (err error) {
 		reply, err = a.client.PostObservations(ctx, request)

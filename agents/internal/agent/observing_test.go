@@ -30,9 +30,12 @@ type observer struct {
 	waiting  string // the file of what the server does not have yet
 	reads    atomic.Int64
 	received atomic.Int64
+	asked    atomic.Int64
 	log      heard
 	// answer is the server's; a test may have another one.
 	answer func(w http.ResponseWriter, request protocol.ObservationsRequest)
+	// hold answers whether runs of others hold the link; a server of before has no such route.
+	hold func(w http.ResponseWriter)
 }
 
 // heard is what an agent logs.
@@ -79,7 +82,7 @@ func (o *observer) start(t *testing.T) {
 
 func newObserver(t *testing.T) *observer {
 	t.Helper()
-	o := &observer{answer: func(w http.ResponseWriter, request protocol.ObservationsRequest) {
+	o := &observer{hold: func(w http.ResponseWriter) { w.WriteHeader(http.StatusMethodNotAllowed) }, answer: func(w http.ResponseWriter, request protocol.ObservationsRequest) {
 		reply(w, map[string]int{"stored": len(request.Observations)})
 	}}
 	modem := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -88,6 +91,11 @@ func newObserver(t *testing.T) *observer {
 	}))
 	t.Cleanup(modem.Close)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			o.asked.Add(1)
+			o.hold(w)
+			return
+		}
 		var request protocol.ObservationsRequest
 		if json.NewDecoder(r.Body).Decode(&request) == nil && *request.Link == "geo" {
 			o.received.Add(int64(len(request.Observations)))
@@ -120,6 +128,28 @@ func TestAnAgentReadsWhileARunIsOnAndSendsAfterIt(t *testing.T) {
 	require.Eventually(t, func() bool { return o.received.Load() > 0 }, patience, 10*time.Millisecond)
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// TestObservationsWaitForRunsOfOthers: on the link behind which this agent is. It is in none of them.
+func TestObservationsWaitForRunsOfOthers(t *testing.T) {
+	o := newObserver(t)
+	var isHeld atomic.Bool
+	isHeld.Store(true)
+	o.hold = func(w http.ResponseWriter) { reply(w, protocol.ObservationsHold{Hold: isHeld.Load()}) }
+	o.start(t)
+	require.Eventually(t, func() bool { return o.asked.Load() > 5 }, patience, 10*time.Millisecond)
+	require.Zero(t, o.received.Load())
+	isHeld.Store(false)
+	require.Eventually(t, func() bool { return o.received.Load() > 0 && o.holds(t) == 0 }, patience, 10*time.Millisecond)
+}
+
+func TestObservationsDoNotWaitForEver(t *testing.T) {
+	o := newObserver(t)
+	o.agent.HoldObservations(200 * time.Millisecond)
+	o.hold = func(w http.ResponseWriter) { reply(w, protocol.ObservationsHold{Hold: true}) }
+	o.start(t)
+	require.Eventually(t, func() bool { return o.received.Load() > 0 }, patience, 10*time.Millisecond)
+	require.Greater(t, o.asked.Load(), int64(1), "but they waited")
 }
 
 func TestWhatTheServerHasIsForgotten(t *testing.T) {

@@ -31,6 +31,7 @@ var targets = map[string]func() any{
 	"join_request_relay.json":     func() any { return &protocol.JoinRequest{} },
 	"join_response.json":          func() any { return &protocol.JoinResponse{} },
 	"observations_answer.json":    func() any { return &protocol.ObservationsReply{} },
+	"observations_hold.json":      func() any { return &protocol.ObservationsHold{} },
 	"observations_request.json":   func() any { return &protocol.ObservationsRequest{} },
 	"order_abort.json":            func() any { return &protocol.PollResponse{} },
 	"order_discard.json":          func() any { return &protocol.PollResponse{} },

@@ -15,6 +15,11 @@ type ObservedValue struct {
 	Value    float64 `json:"value"`
 }
 
+// ObservationsHold says whether observations should wait for the end of a run of others.
+type ObservationsHold struct {
+	Hold bool `json:"hold"`
+}
+
 // ObservationsReply answers them. Without Stored it is not the server's.
 type ObservationsReply struct {
 	Stored       *int           `json:"stored"`

@@ -184,6 +184,14 @@ func (c *Client) PostObservations(ctx context.Context, request protocol.Observat
 	return reply, err
 }
 
+// HoldsObservations asks whether what was observed should wait, since a run holds a link that it would cross. A server of before does
+// not say.
+func (c *Client) HoldsObservations(ctx context.Context) (bool, error) {
+	var reply protocol.ObservationsHold
+	err := c.call(ctx, http.MethodGet, "/api/v1/agent/observations", nil, nil, &reply, replyTimeout)
+	return reply.Hold, err
+}
+
 // Hush closes the connections that are not in use: even an idle one sends probes.
 func (c *Client) Hush() { c.http.CloseIdleConnections() }
 

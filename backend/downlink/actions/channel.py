@@ -166,6 +166,11 @@ def holds_upload(unit: Unit, agent: Agent, report: AgentReport) -> bool:
     return run is not None and leases.is_in_use(unit, run.link, agent.name)
 
 
+def holds_observations(unit: Unit, agent: Agent) -> bool:
+    """Whether a run holds a link that they would cross, or the agent's host."""
+    return leases.is_in_use(unit, None, agent.name)
+
+
 def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> dict[UUID, Spooled]:
     """What is to become of the chunks of each run that the report names."""
     named = {*report.spool, *([report.run_id] if report.run_id else [])}

@@ -40,6 +40,7 @@ from downlink.protocol.messages import (
     JoinRequest,
     JoinResponse,
     ObservationsAnswer,
+    ObservationsHold,
     ObservationsRequest,
     ObservedValue,
     PointName,
@@ -155,6 +156,13 @@ def take_observations(body: ObservationsRequest, secret: Secret, unit: UnitOfWor
             first=said[0].message,
         )
     return ObservationsAnswer(stored=stored, refused_count=len(said), refused=said[:MAX_PROBLEMS])
+
+
+@router.get("/observations", responses=problems(401))
+def hold_observations(secret: Secret, unit: UnitOfWork) -> ObservationsHold:
+    """Whether the agent should keep what its dish and modem said until a run of others is over."""
+    agent = agents.authenticate(unit, secret)
+    return ObservationsHold(hold=channel.holds_observations(unit, agent))
 
 
 def _parted(values: list[ObservedValue | Unreadable]) -> tuple[dict[int, Observation], dict[int, DownlinkError]]:

@@ -640,6 +640,10 @@ class ObservationsRequest(Message):
     observations: Annotated[list[Annotated[ObservedValue, WrapValidator(_each_alone)]], Field(max_length=2000)]
 
 
+class ObservationsHold(Message):
+    hold: Annotated[bool, Field(description="A run of others holds a link that observations would cross, or the host")]
+
+
 class RefusedValue(Message):
     place: Annotated[int, Field(description="In the request's list, from 0")]
     code: str

@@ -68,12 +68,12 @@ _IN_USE = text("""
 """)
 
 
-def is_in_use(unit: Unit, link: str, agent: str) -> bool:
-    """Whether some run holds the link, another one behind which this agent is, or an agent on its host.
+def is_in_use(unit: Unit, link: str | None, agent: str) -> bool:
+    """Whether some run holds the link, if it is one's, another one behind which this agent is, or an agent on its host.
 
     Behind a link are its receivers and relays: what they upload goes over it. Senders are on the Internet.
     """
-    values = {"link": LINK + link, "link_kind": LINK, "agent_kind": AGENT, "agent": agent}
+    values = {"link": link and LINK + link, "link_kind": LINK, "agent_kind": AGENT, "agent": agent}
     return bool(unit.session.scalar(_IN_USE, values))
 
 

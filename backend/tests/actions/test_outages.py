@@ -188,6 +188,27 @@ def test_a_late_upload_waits_for_every_link_behind_which_its_agent_is(lab: Lab, 
     assert ends[late].is_held is is_held
 
 
+def test_observations_wait_for_runs_of_others_on_the_links_behind_which_their_agent_is(lab: Lab) -> None:
+    ends = {name: lab.join(name) for name in ("client", "server", "beside", "elsewhere")}
+    lab.link(further_receivers=["beside"])
+    lab.link("leo", receiver="elsewhere", senders=("server",))
+
+    def held() -> dict[str, bool]:
+        headers = {name: {"Authorization": f"Bearer {agent.secret}"} for name, agent in ends.items()}
+        answers = {name: lab.client.get("/api/v1/agent/observations", headers=headers[name]) for name in ends}
+        return {name: answer.json()["hold"] for name, answer in answers.items()}
+
+    assert not any(held().values())
+    for agent in ends.values():
+        agent.act()
+    campaign = lab.launch(**ONE)
+    lab.tick()
+    assert lab.runs(campaign)[0]["state"] == "leased"
+    assert held() == {"client": True, "server": True, "beside": True, "elsewhere": False}
+    assert lab.drive(campaign, [*ends.values()])[0]["state"] == "complete"
+    assert not any(held().values())
+
+
 def test_no_attempt_takes_chunks_of_another(lab: Lab) -> None:
     """Each has its own run: chunks of the first are kept with the first, and with no address with the second."""
     agents = [*pair(lab)]

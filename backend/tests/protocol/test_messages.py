@@ -15,6 +15,7 @@ from downlink.protocol.messages import (
     JoinRequest,
     JoinResponse,
     ObservationsAnswer,
+    ObservationsHold,
     ObservationsRequest,
     PollRequest,
     PollResponse,
@@ -24,7 +25,7 @@ GOLDEN = Path(__file__).resolve().parents[3] / "docs" / "protocol"
 TYPES: dict[str, Any] = {
     "chunks_answer": ChunksAnswer,
     "event": AnyEvent, "join_request": JoinRequest, "join_response": JoinResponse, "observations_request": ObservationsRequest,
-    "observations_answer": ObservationsAnswer,
+    "observations_answer": ObservationsAnswer, "observations_hold": ObservationsHold,
     "order": PollResponse,
     "poll_request": PollRequest, "poll_response": PollResponse,
 }  # fmt: skip

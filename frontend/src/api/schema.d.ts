@@ -2407,7 +2407,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Hold Observations
+         * @description Whether the agent should keep what its dish and modem said until a run of others is over.
+         */
+        get: operations["hold_observations"];
         put?: never;
         /**
          * Take Observations
@@ -7184,6 +7188,14 @@ export interface components {
              * @default []
              */
             refused: components["schemas"]["RefusedValue"][];
+        };
+        /** ObservationsHold */
+        ObservationsHold: {
+            /**
+             * Hold
+             * @description A run of others holds a link that observations would cross, or the host
+             */
+            hold: boolean;
         };
         /**
          * ObservationsRequest
@@ -21069,6 +21081,62 @@ export interface operations {
             };
             /** @description Its state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    hold_observations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObservationsHold"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
