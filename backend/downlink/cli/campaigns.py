@@ -139,7 +139,7 @@ def preview(file: File, as_json: AsJson = False) -> None:
         print_json(found)
     else:
         _print_preview(found)
-    if found["conflicts"]:
+    if any(each["is_blocking"] for each in found["conflicts"]):
         raise typer.Exit(1)
 
 
@@ -279,7 +279,7 @@ def _print_preview(found: dict[str, Any]) -> None:
         say(f"{sharing['link']}: {sharing['share']:.0%} of its time while these want it too: {others}")
     print_hosts(found["hosts"])
     for conflict in found["conflicts"]:
-        note(f"conflict: {placed(conflict)}")
+        note(f"{'conflict' if conflict['is_blocking'] else 'warning'}: {placed(conflict)}")
 
 
 app.command()(triggers.trigger)
