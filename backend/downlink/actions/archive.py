@@ -33,7 +33,7 @@ from downlink.storage.archive import (
     insert_rows,
     refusing_unfit,
 )
-from downlink.storage.unit import Unit
+from downlink.storage.unit import Unit, lock
 from downlink.traces import open_run
 
 FORMATS = ("dl-archive/1", FORMAT)
@@ -64,6 +64,7 @@ def _load(unit: Unit, archive: zipfile.ZipFile) -> tuple[UUID, bool]:
     manifest = _object(archive, "manifest.json")
     _check_whole(archive, manifest)
     identity = UUID(manifest["campaign_id"])
+    lock(unit, f"archive {identity}")  # whoever loads the same one meanwhile finds it loaded
     if has_campaign(unit, identity):
         return identity, False
     rows = _object(archive, "rows.json")

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from downlink.actions.archive import load_archive
 from downlink.domain.errors import InvalidError
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab
+from tests.fixtures.recorded import ARCHIVE
 
 
 @pytest.fixture
@@ -69,6 +71,29 @@ def test_loading_twice_changes_nothing(lab: Lab, units: UnitFactory, campaign: s
     with units() as unit:
         assert load_archive(unit, packed) == (UUID(campaign), False)
     assert lab.call("GET", f"/campaigns/{campaign}")["is_recorded"] is False
+
+
+def test_two_who_load_one_archive_at_once_load_it_once(units: UnitFactory) -> None:
+    content = ARCHIVE.read_bytes()
+
+    def load() -> tuple[UUID, bool]:
+        with units() as unit:
+            return load_archive(unit, content)
+
+    with ThreadPoolExecutor() as pool:
+        with units() as unit:
+            first, _ = load_archive(unit, content)
+            second = pool.submit(load)
+            await_blocked(units)
+        assert second.result() == (first, False)
+
+
+def await_blocked(units: UnitFactory) -> None:
+    """Until somebody waits for a transaction that is open."""
+    with units.engine.connect() as connection:
+        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()")
+        while not connection.scalar(waiting):
+            connection.rollback()
 
 
 def test_an_archive_holds_no_secrets(lab: Lab, units: UnitFactory, campaign: str) -> None:
