@@ -28,7 +28,13 @@ from downlink.importers.documents import (
     too_many_values,
 )
 from downlink.importers.flent import is_flent, read_flent
-from downlink.importers.foreign import KNOWN, sentence_for_bytes, sentence_for_document, sentence_for_table
+from downlink.importers.foreign import (
+    KNOWN,
+    sentence_for_document,
+    sentence_for_magic,
+    sentence_for_table,
+    sentence_for_text,
+)
 from downlink.importers.iperf3 import documents_of_events, is_iperf3, is_stream_event, read_iperf3
 from downlink.importers.model import Content, ImportedTrace, SourceKind, UnreadableError, refused
 from downlink.importers.ndt7 import is_ndt7, read_ndt7
@@ -119,6 +125,8 @@ def _readers(content: bytes) -> Readers:
     """What a text is, and a reader for each of its tests with the bytes that it reads."""
     if not content or content.isspace():
         raise UnreadableError("it is empty")
+    if sentence := sentence_for_magic(content):  # before a brace in the middle of it is looked at
+        raise UnreadableError(sentence)
     text = content.lstrip()
     if text.startswith((b"{", b"[")):
         return _json_readers(text)
@@ -137,7 +145,7 @@ def _unknown_text(content: bytes, header: list[str]) -> str:
         return (
             f"it looks like a per-ACK log, but lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
         )
-    sentence = sentence_for_bytes(content) or sentence_for_table(header)
+    sentence = sentence_for_text(content) or sentence_for_table(header)
     return sentence or f"its format is not known; {KNOWN}"
 
 

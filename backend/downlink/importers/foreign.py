@@ -32,11 +32,13 @@ _SUBJECTS = (
 HEAD_BYTES = 4_096
 
 
-def sentence_for_bytes(content: bytes) -> str | None:
-    """By the first bytes, or by what a text says in its first lines."""
-    for magic, sentence in _MAGIC:
-        if content.startswith(magic):
-            return sentence
+def sentence_for_magic(content: bytes) -> str | None:
+    """By the first bytes: what is no text."""
+    return next((sentence for magic, sentence in _MAGIC if content.startswith(magic)), None)
+
+
+def sentence_for_text(content: bytes) -> str | None:
+    """By what a text says in its first lines."""
     head = content[:HEAD_BYTES]
     return next((sentence for pattern, sentence in _TEXTS if pattern.search(head)), None)
 

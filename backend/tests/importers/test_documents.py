@@ -139,6 +139,7 @@ DISH = {
         (b"Connecting to host 10.0.0.1, port 5201\n[ ID] Interval           Transfer\n", "run iperf3 with `-J` and import that"),
         (b"PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.1 ms\n", "output of ping"),
         (b"PAR1" + b"\0" * 30, "a Parquet file, which is not read; export the trace as CSV"),
+        (b"PAR1\xff\n{\xfe\xff}", "a Parquet file, which is not read; export the trace as CSV"),
         (parquet_zip(), "a part of a Downlink archive; load the whole archive with `downlink seed FILE`"),
         (b'{"type":"result","ping":{},"download":{"bandwidth":1},"upload":{}}', "a result of Speedtest"),
     ],
