@@ -94,7 +94,7 @@ def test_the_document_is_current() -> None:
 
 def test_there_are_routes_to_test() -> None:
     assert len(routes(for_agents=False)) > 30
-    assert len(routes(for_agents=True)) == 6
+    assert len(routes(for_agents=True)) == 7
 
 
 def test_strangers_read_nothing_and_readers_change_nothing(lab: Lab) -> None:
