@@ -33,8 +33,12 @@ _CAUSES = frozenset(
     {
         Reason.AGENT_RESTARTED,
         Reason.AGENT_LOST,
+        Reason.CC_UNAVAILABLE,
+        Reason.CLOCK_UNSURE,
         Reason.DISK_FULL,
+        Reason.HOST_BUSY,
         Reason.OVER_BUDGET,
+        Reason.POLICY_REFUSED,
         Reason.CONTENT_WRONG,
         Reason.RELAY_REFUSED,
         Reason.RELAY_UNREACHABLE,

@@ -117,6 +117,28 @@ def test_the_cause_replaces_the_symptom_at_the_other_end(lab: Lab, symptom: str)
     assert lab.runs(campaign)[0]["reason"] == "agent_restarted"
 
 
+@pytest.mark.parametrize(
+    ("reason", "attempts"), [("policy_refused", 1), ("host_busy", 2), ("clock_unsure", 2), ("cc_unavailable", 1)]
+)
+def test_what_a_sender_says_of_itself_counts_although_its_receiver_was_heard_first(
+    lab: Lab, reason: str, attempts: int
+) -> None:
+    """An owner's limits and pause cut the connections: the other end sees that they are closed, and may say so first."""
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    until(lab, campaign, [client, server], "running")
+    client.act()
+    client.ends_with = "peer_closed"
+    client.act()
+    assert lab.runs(campaign)[0]["reason"] == "link_lost"
+    client.ends_with = None
+    server.event("failed", reason=reason, detail="its owner's word")
+    server.forget()
+    runs = lab.drive(campaign, [server, client])
+    assert (runs[0]["state"], runs[0]["reason"], len(runs)) == ("failed", reason, attempts)
+    assert runs[0]["detail"] == "server: its owner's word"
+
+
 def test_an_agent_restarted_after_its_transfer_still_uploads(lab: Lab) -> None:
     client, server = pair(lab)
     campaign = lab.launch(**ONE)
