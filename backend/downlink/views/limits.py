@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -14,11 +14,12 @@ from downlink.analysis.limits import BufferAdvice
 from downlink.codec.series import unpack_series
 from downlink.domain.metric import LIMITS
 from downlink.storage import judged, runs
-from downlink.storage.tables import FlowLimit
+from downlink.storage.tables import FlowLimit, RunFlow
 from downlink.storage.unit import Unit
 from downlink.views.flows import Flows, Group, complete_flows, run_ids
 
-RMEM_START, WMEM_START = "4096 131072", "4096 16384"  # Linux's own least and first sizes: only the maxima change
+# Linux's own least and first sizes: only the maxima change, and none is below the first size.
+RMEM_START, WMEM_START, LEAST_MAX_BYTES = "4096 131072", "4096 16384", 131072
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,9 @@ class CampaignLimits:
 def run_limits(unit: Unit, run_id: UUID) -> RunLimits:
     """What held each analysed flow of a run, second by second."""
     runs.get_run(unit, run_id)
-    cc = {flow.flow: flow.cc for flow in runs.flows_of(unit, run_id)}
+    of_run = {flow.flow: flow for flow in runs.flows_of(unit, run_id)}
     flows = [
-        FlowLimits(row.flow, cc[row.flow], _seconds(row), _shares(row), _advice(row))
+        FlowLimits(row.flow, of_run[row.flow].cc, _seconds(row), _shares(row), _advice(of_run[row.flow], row))
         for row in judged.rows(unit, FlowLimit, [run_id])
     ]
     return RunLimits(run_id, flows)
@@ -91,7 +92,7 @@ def campaign_limits(unit: Unit, campaign_id: UUID, flows: Flows | None = None) -
     held = {(row.run_id, row.flow): row for row in judged.rows(unit, FlowLimit, run_ids(flows), ("seconds",))}
     groups = []
     for group, members in flows.items():
-        rows = [held[run.id, flow.flow] for run, flow in members if (run.id, flow.flow) in held]
+        rows = [(flow, held[run.id, flow.flow]) for run, flow in members if (run.id, flow.flow) in held]
         if rows:
             groups.append(_group(group, rows))
     return CampaignLimits(campaign_id, groups, list(_advice_per_link(groups)))
@@ -107,18 +108,19 @@ def _shares(row: FlowLimit) -> dict[str, float] | None:
     return None if None in shares.values() else shares
 
 
-def _advice(row: FlowLimit) -> BufferAdvice | None:
-    if row.bdp_bytes is None or row.is_lower_bound is None or row.max_bytes is None:
+def _advice(flow: RunFlow, row: FlowLimit) -> BufferAdvice | None:
+    """None for a flow that sends messages at a fixed rate: it says nothing of how much the path holds."""
+    if flow.offer is not None or row.bdp_bytes is None or row.is_lower_bound is None or row.max_bytes is None:
         return None
     return BufferAdvice(row.bdp_bytes, row.is_lower_bound, row.max_bytes)
 
 
-def _group(group: Group, rows: Sequence[FlowLimit]) -> GroupLimits:
-    values = [[math.nan if (share := getattr(row, name)) is None else share for name in LIMITS] for row in rows]
+def _group(group: Group, rows: Sequence[tuple[RunFlow, FlowLimit]]) -> GroupLimits:
+    values = [[math.nan if (share := getattr(row, name)) is None else share for name in LIMITS] for _, row in rows]
     shares = mean_intervals(values, least=0, most=1)
     means = {name: shares[rank].to_dict() for rank, name in enumerate(LIMITS)}
     return GroupLimits(
-        group.link, group.condition, group.flow, group.cc, len(rows), means, _largest(_advice(row) for row in rows)
+        group.link, group.condition, group.flow, group.cc, len(rows), means, _largest(_advice(*each) for each in rows)
     )
 
 
@@ -128,7 +130,8 @@ def _largest(advice: Iterable[BufferAdvice | None]) -> BufferAdvice | None:
 
 def _advice_per_link(groups: Sequence[GroupLimits]) -> Iterator[LinkAdvice]:
     for link, members in groupby(groups, key=lambda group: group.link):
-        if advice := _largest(group.advice for group in members):
+        if largest := _largest(group.advice for group in members):
+            advice = replace(largest, max_bytes=max(largest.max_bytes, LEAST_MAX_BYTES))
             rmem, wmem = f"{RMEM_START} {advice.max_bytes}", f"{WMEM_START} {advice.max_bytes}"
             yield LinkAdvice(link, **asdict(advice), rmem=rmem, wmem=wmem, sentence=_sentence(link, advice, rmem, wmem))
 

@@ -29,6 +29,10 @@ def draw_held_by_window(t_us: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]
     }
 
 
+def draw_over_a_millisecond(t_us: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    return {**draw_steady(t_us), "min_rtt_us": np.full_like(t_us, 1000)}
+
+
 @pytest.fixture
 def campaign(lab: Lab) -> str:
     client, server = lab.join("client"), lab.join("server")
@@ -75,6 +79,28 @@ def test_a_campaign_says_which_buffers_to_set_and_every_second_is_a_line_of_its_
     assert len(lines) == 2 * 5
     assert {line["max_bytes"] for line in lines} == {"27000832"}
     assert float(lines[3]["receive_window_ratio"]) == pytest.approx(0.6, abs=1e-5)
+
+
+def test_a_flow_of_messages_at_a_fixed_rate_gives_no_advice_on_buffers(lab: Lab) -> None:
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+    offer = {"message_bytes": 16, "every_ms": 5}
+    campaign = lab.launch(conditions=[{"name": "on", "flows": [{"cc": "cubic", "offer": offer}]}])
+    lab.drive(campaign, agents)
+    assert limits_of_first_run(lab, campaign)["advice"] is None
+    shown = lab.call("GET", f"/campaigns/{campaign}/limits")
+    assert (shown["groups"][0]["advice"], shown["advice"]) == (None, [])
+
+
+def test_no_maximum_is_advised_below_the_size_with_which_buffers_start(lab: Lab) -> None:
+    agents = [lab.join("client"), lab.join("server")]
+    lab.link()
+    agents[1].draws = draw_over_a_millisecond
+    campaign = lab.launch(conditions=[{"name": "on"}])
+    lab.drive(campaign, agents)
+    (advice,) = lab.call("GET", f"/campaigns/{campaign}/limits")["advice"]
+    assert (advice["rmem"], advice["wmem"]) == ("4096 131072 131072", "4096 16384 131072")
+    assert advice["bdp_bytes"] == RATE_BYTES_S / 1000
 
 
 def test_a_kernel_that_does_not_count_is_null_and_never_zero(lab: Lab) -> None:

@@ -1,5 +1,6 @@
 import { Alert, Stack } from '@mantine/core'
 import type { FlowExits, Run, RunExits } from '@/api/types'
+import { hasTcp } from '@/lib/runs'
 import { UNDER_WAY } from '@/lib/states'
 import { Empty } from '@/ui/Empty'
 import { FlowChoice } from '@/ui/FlowChoice'
@@ -29,6 +30,12 @@ export function ExitsTab({ run, search, onSearch }: ExitsTabProps) {
 }
 
 function NotYet({ run }: { run: Run }) {
+  if (!hasTcp(run))
+    return (
+      <Panel>
+        <Empty title="No flow of this run is TCP">INTCP and probes have no slow start. What INTCP did is on the tab Hops.</Empty>
+      </Panel>
+    )
   const isToCome = run.state === 'planned' || UNDER_WAY.includes(run.state)
   return (
     <Panel>

@@ -9,8 +9,20 @@ interface AdvicePanelProps {
   conditions: CampaignSpec['conditions']
 }
 
+/** With which Linux's receive buffers start; the server advises no less. */
+const START_BYTES = 131_072
+
 /** The buffers that a link asks for, ready to paste; nothing to paste where every condition had them. */
 export function AdvicePanel({ advice, conditions }: AdvicePanelProps) {
+  if (advice.max_bytes <= START_BYTES)
+    return (
+      <Panel title={`Buffers for the link ${advice.link}`}>
+        <Text size="sm">
+          The path held {formatBytes(advice.bdp_bytes)} in flight. Buffers that start with {formatBytes(START_BYTES)} need not grow for
+          that.
+        </Text>
+      </Panel>
+    )
   const least = leastBuffer(conditions)
   if (least >= advice.max_bytes)
     return (

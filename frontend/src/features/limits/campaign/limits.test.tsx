@@ -1,7 +1,8 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
+import type { CampaignLimits } from '@/api/types'
 import { serve } from '@/testing/network'
-import { IDS } from '@/testing/recordings'
+import { IDS, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
 import { makeWorld } from '@/testing/world'
 
@@ -25,5 +26,16 @@ it('shows what held each condition, and the buffers to set', async () => {
 it('says that buffers suffice where every condition had them', async () => {
   serveWith({ 'net.ipv4.tcp_wmem': '4096 16384 70000000' }, { 'net.ipv4.tcp_rmem': '4096 131072 60000000' })
   expect(await screen.findByText(/could grow to 60.0 MB or more: they need no change/)).toBeTruthy()
+  expect(screen.queryByLabelText('Command for the receiver')).toBeNull()
+})
+
+it('a path that holds less than buffers start with needs no command', async () => {
+  const world = makeWorld()
+  const limits = said<CampaignLimits>('recorded-limits')
+  const advice = limits.advice.map((one) => ({ ...one, bdp_bytes: 596, max_bytes: 131_072 }))
+  world.instead[`/campaigns/${IDS.recorded}/limits`] = { ...limits, advice }
+  serve(world)
+  renderAt(`/campaigns/${IDS.recorded}?tab=limits`)
+  expect(await screen.findByText('The path held 596 B in flight. Buffers that start with 131 kB need not grow for that.')).toBeTruthy()
   expect(screen.queryByLabelText('Command for the receiver')).toBeNull()
 })

@@ -8,6 +8,7 @@ import { Frame } from '@/charts/Frame'
 import { LayerSwatch } from '@/charts/layers'
 import { ShareChart } from '@/charts/ShareChart'
 import { LIMITS } from '@/lib/quantities'
+import { hasTcp } from '@/lib/runs'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
@@ -27,18 +28,7 @@ export function LimitsTab({ run }: { run: Run }) {
       description="Of each second, the share for which the sender waited for a window or a buffer, or had nothing to send. From the kernel's own counters."
       isFlush
     >
-      <QueryPanel
-        query={limits}
-        empty={({ flows }) =>
-          flows.length === 0 ? (
-            <Empty title="Nothing to tell yet">
-              {run.reason
-                ? 'The run ended without a usable trace; its reason is above.'
-                : 'It is judged when the traces are uploaded and sealed.'}
-            </Empty>
-          ) : null
-        }
-      >
+      <QueryPanel query={limits} empty={({ flows }) => (flows.length === 0 ? <NotJudged run={run} /> : null)}>
         {({ flows }) => (
           <CursorProvider>
             {flows.map((flow) => (
@@ -48,6 +38,15 @@ export function LimitsTab({ run }: { run: Run }) {
         )}
       </QueryPanel>
     </Panel>
+  )
+}
+
+function NotJudged({ run }: { run: Run }) {
+  if (!hasTcp(run)) return <Empty title="No flow of this run is TCP">The kernel counts what limits a flow for TCP alone.</Empty>
+  return (
+    <Empty title="No flow has been judged">
+      {run.reason ? 'The run ended without a usable trace; its reason is above.' : 'It is judged when the traces are uploaded and sealed.'}
+    </Empty>
   )
 }
 

@@ -1,8 +1,10 @@
 import { fireEvent, screen } from '@testing-library/react'
 import { expect, it } from 'vitest'
+import type { Run } from '@/api/types'
 import { serve } from '@/testing/network'
-import { runId } from '@/testing/recordings'
+import { runId, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
+import { makeWorld } from '@/testing/world'
 
 it('shows what held the flow, over all and at the cursor', async () => {
   serve()
@@ -23,5 +25,19 @@ it('a trace of every ACK does not tell, and why', async () => {
 it('a run without a trace says so', async () => {
   serve()
   renderAt(`/runs/${runId('running', 2)}?tab=limits`)
-  expect(await screen.findByText('Nothing to tell yet')).toBeTruthy()
+  expect(await screen.findByText('No flow has been judged')).toBeTruthy()
+})
+
+it.each([
+  ['limits', 'The kernel counts what limits a flow for TCP alone.'],
+  ['exits', 'INTCP and probes have no slow start. What INTCP did is on the tab Hops.'],
+])('a run without TCP has no %s, and says why', async (tab, reason) => {
+  const run = said<Run>('relayed-run')
+  const world = makeWorld()
+  world.instead[`/runs/${run.id}`] = { ...run, flows: run.flows.map((flow) => ({ ...flow, asked_cc: 'intcp' })) }
+  world.instead[`/runs/${run.id}/${tab}`] = { run_id: run.id, flows: [] }
+  serve(world)
+  renderAt(`/runs/${run.id}?tab=${tab}`)
+  expect(await screen.findByText('No flow of this run is TCP')).toBeTruthy()
+  expect(screen.getByText(reason)).toBeTruthy()
 })
