@@ -72,8 +72,8 @@ function StartFields() {
 function RepeatFields() {
   const { data, edit, editAll } = useDraft()
   const start = startOf(mappingAt(data, ['timetable']).start_at)
-  const repeat = mappingAt(data, REPEAT)
-  const every = typeof repeat.every === 'string' ? repeat.every : 'once'
+  const { value, error } = useField([...REPEAT, 'every'])
+  const every = typeof value === 'string' ? value : 'once'
   const until = useField([...REPEAT, 'until'])
   if (!start && every === 'once') return null
   const change = (next: string | null) => {
@@ -97,6 +97,7 @@ function RepeatFields() {
             { value: 'week', label: 'each week' },
           ]}
           allowDeselect={false}
+          error={error}
           value={every}
           onChange={change}
         />
@@ -160,7 +161,7 @@ function HoursFields({ index }: { index: number }) {
   if (!hours) return <TextField path={path} label="Days and hours" required />
   const change = (part: Partial<typeof hours>) => set(hoursText({ ...hours, ...part }))
   return (
-    <div className={classes.pair}>
+    <div className={classes.triple}>
       <MultiSelect label="Open on" data={[...DAYS]} value={[...hours.days]} error={error} onChange={(days) => change({ days })} />
       <TextInput label="From" placeholder="18:00" value={hours.opens} onChange={(event) => change({ opens: event.currentTarget.value })} />
       <TextInput

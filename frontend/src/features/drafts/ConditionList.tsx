@@ -1,10 +1,10 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { carrierOf, isSplit } from './carrier'
 import { listAt, mappingAt } from './document'
 import classes from './drafts.module.css'
 import { FlowEditor } from './FlowEditor'
-import { NumberField, Reasons, TextField } from './fields'
+import { NumberField, Reasons, SegmentField, TextField } from './fields'
 import type { ConditionData } from './matrix'
 import { SettingsEditor } from './SettingsEditor'
 import { useDraft } from './view'
@@ -165,10 +165,9 @@ export function StopFields({ path, own = false }: { path: readonly (string | num
   const change = (next: string) => edit(path, next === 'none' ? undefined : next === 'bytes' ? { bytes: 100 * MB } : { seconds: 60 })
   return (
     <div>
-      <SegmentedControl
-        size="xs"
+      <SegmentField
         mb="xs"
-        aria-label={own ? 'When runs of this condition end' : 'When a run ends'}
+        label={own ? 'When runs of this condition end' : 'When a run ends'}
         data={[
           ...(own ? [{ value: 'none', label: 'As the campaign' }] : []),
           { value: 'seconds', label: 'After seconds' },

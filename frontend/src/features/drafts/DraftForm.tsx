@@ -33,7 +33,7 @@ export function DraftForm() {
         </Stack>
       </Panel>
       <Conditions />
-      <Panel title="Settings of every condition" description="A condition’s own settings go before these.">
+      <Panel title="Settings of every condition" description="A setting of a condition replaces the same one here.">
         <div className={classes.pair}>
           <SettingsEditor path={['defaults', 'sender']} title="Sender settings" />
           <SettingsEditor path={['defaults', 'receiver']} title="Receiver settings" />
@@ -171,7 +171,7 @@ function Windows() {
         {windows.map((_, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a window is known by its place; its name is being typed
           <Group key={index} align="flex-start" wrap="nowrap" gap="xs">
-            <div className={`${classes.pair} ${classes.grow}`}>
+            <div className={`${classes.triple} ${classes.grow}`}>
               <TextField path={['windows', index, 'name']} label="Name" required />
               <NumberField path={['windows', index, 'from_s']} label="From" unit="s" help="After the start of the run" required />
               <NumberField path={['windows', index, 'to_s']} label="To" unit="s" help="Before the run ends" required />
@@ -205,11 +205,11 @@ function Sampling() {
 }
 
 function Deliveries() {
-  const { value, shape, error, set } = useField(['deliveries'])
+  const { value, error, set } = useField(['deliveries'])
   return (
     <Switch
       label="Keep delivery tables"
-      description={helpText(shape)}
+      description="When each block left, arrived and was in order. Flows that send messages at a fixed rate have one anyway."
       error={error}
       checked={value === true}
       onChange={(event) => set(event.currentTarget.checked || undefined)}

@@ -41,6 +41,7 @@ export function FlowEditor({ path, title, onRemove }: { path: Path; title: strin
           <NumberField
             path={[...path, 'pacing_rate_bps']}
             label="Fastest rate"
+            help="Of the sender"
             unit="Mb/s"
             factor={MBPS}
             placeholder="as the control wants"

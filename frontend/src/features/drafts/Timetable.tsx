@@ -1,10 +1,10 @@
-import { SegmentedControl, Select, Stack } from '@mantine/core'
+import { Select, Stack } from '@mantine/core'
 import { METRICS } from '@/lib/quantities'
 import { Panel } from '@/ui/Panel'
 import { ClockFields } from './ClockFields'
 import { mappingAt, type Path, placeOf, valueAt } from './document'
 import classes from './drafts.module.css'
-import { NumberField, Reasons } from './fields'
+import { NumberField, Reasons, SegmentField } from './fields'
 import { phasesOf } from './metrics'
 import { useDraft, useField } from './view'
 
@@ -41,14 +41,12 @@ export function Timetable() {
   return (
     <Panel title="Timetable">
       <Stack gap="md">
-        <SegmentedControl
-          size="xs"
-          style={{ alignSelf: 'flex-start' }}
-          aria-label="How long the campaign takes"
+        <SegmentField
+          label="How long the campaign takes"
           data={[
-            { value: 'cycles', label: 'A number of cycles' },
+            { value: 'cycles', label: 'By cycles' },
             { value: 'until', label: 'Until it is known' },
-            { value: 'hours', label: 'A number of hours' },
+            { value: 'hours', label: 'By hours' },
           ]}
           value={way}
           onChange={change}
@@ -56,18 +54,14 @@ export function Timetable() {
         <Reasons path={['timetable']} />
         {way === 'until' ? <UntilFields /> : null}
         <div className={classes.pair}>
-          {way === 'until' ? (
-            <NumberField path={['timetable', 'pause_s']} label="Pause between cycles" unit="s" />
-          ) : way === 'cycles' ? (
-            <>
-              <NumberField path={['timetable', 'cycles']} label="Cycles" required />
-              <NumberField path={['timetable', 'pause_s']} label="Pause between cycles" unit="s" />
-            </>
-          ) : (
+          {way === 'cycles' ? <NumberField path={['timetable', 'cycles']} label="Cycles" required /> : null}
+          {way === 'hours' ? (
             <>
               <NumberField path={['timetable', 'duration_h']} label="Duration" unit="h" required />
               <NumberField path={['timetable', 'every_s']} label="A run on each link every" unit="s" required />
             </>
+          ) : (
+            <NumberField path={['timetable', 'pause_s']} label="Pause between cycles" unit="s" help="0 to 86,400 s" placeholder="0 s" />
           )}
           <Order />
         </div>

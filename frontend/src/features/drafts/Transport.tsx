@@ -37,10 +37,11 @@ interface ControlProps {
 export function Control({ path, label, placeholder }: ControlProps) {
   const { known } = useDraft()
   const { value, shape, error, set } = useField(path)
+  const help = helpText(shape)
   return (
     <Autocomplete
       label={label}
-      description={helpText(shape)}
+      description={help === label ? undefined : help}
       error={error}
       data={known.controls}
       placeholder={placeholder}
@@ -140,12 +141,12 @@ export function FurtherOfFlow({ path, title }: { path: Path; title: string }) {
 }
 
 function Offer({ path }: { path: Path }) {
-  const { value, shape, set } = useField(path)
+  const { value, set } = useField(path)
   return (
     <>
       <Switch
         label="Messages at a fixed rate"
-        description={helpText(shape)}
+        description="Instead of as fast as it can"
         checked={value !== undefined}
         onChange={(event) => set(event.currentTarget.checked ? FIRST_OFFER : undefined)}
       />

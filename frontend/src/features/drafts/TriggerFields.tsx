@@ -12,7 +12,7 @@ const WHEN: Path = ['trigger', 'when']
 type Kind = 'launch' | 'quantity' | 'slot' | 'call'
 const KINDS: { value: Kind; label: string }[] = [
   { value: 'launch', label: 'the launch, by the timetable' },
-  { value: 'quantity', label: 'a quantity of a link: dish, modem or weather' },
+  { value: 'quantity', label: 'a quantity of a link' },
   { value: 'slot', label: 'the beginning of a satellite’s slot' },
   { value: 'call', label: 'a signed HTTP call' },
 ]
@@ -44,6 +44,7 @@ export function TriggerFields() {
       <Stack gap="md">
         <Select
           label="Runs start with"
+          description={kind === 'quantity' ? 'Of its dish, its modem or its weather' : undefined}
           data={KINDS}
           allowDeselect={false}
           value={kind}
@@ -51,11 +52,12 @@ export function TriggerFields() {
         />
         <Reasons path={TRIGGER} />
         <Reasons path={WHEN} />
+        <Reasons path={[...WHEN, 'call']} />
         {kind === 'quantity' ? <QuantityFields /> : null}
         {kind === 'slot' ? (
           <div className={classes.pair}>
-            <NumberField path={[...WHEN, 'slot', 'every_s']} label="Seconds of a slot" unit="s" required />
-            <NumberField path={[...WHEN, 'slot', 'at_s']} label="First slot of a minute" unit="s" />
+            <NumberField path={[...WHEN, 'slot', 'every_s']} label="Length of a slot" unit="s" help="15 s for Starlink" required />
+            <NumberField path={[...WHEN, 'slot', 'at_s']} label="The first begins at" unit="s" help="Seconds after a full minute, UTC" />
           </div>
         ) : null}
         {kind === 'launch' ? null : <Limits />}
@@ -102,7 +104,7 @@ function QuantityFields() {
           onChange={(next) => next && next !== side && turn(next)}
         />
         <NumberField path={[...WHEN, side]} label="Value" help="In the unit of the quantity" isSigned required />
-        <NumberField path={[...WHEN, 'for_s']} label="For at least" unit="s" />
+        <NumberField path={[...WHEN, 'for_s']} label="For at least" unit="s" help="0 to 86,400 s" placeholder="0 s" />
       </div>
     </>
   )
@@ -112,9 +114,9 @@ function Limits() {
   const until = useField([...TRIGGER, 'until'])
   return (
     <div className={classes.pair}>
-      <NumberField path={[...TRIGGER, 'pause_s']} label="Least time between firings" unit="s" />
-      <NumberField path={[...TRIGGER, 'most_per_day']} label="Most firings a day" />
-      <NumberField path={[...TRIGGER, 'most']} label="Most firings in all" />
+      <NumberField path={[...TRIGGER, 'pause_s']} label="Least time between firings" unit="s" help="1 to 2,592,000 s" />
+      <NumberField path={[...TRIGGER, 'most_per_day']} label="Most firings a day" help="In any 24 hours; 1 to 1,000" />
+      <NumberField path={[...TRIGGER, 'most']} label="Most firings in all" help="The campaign ends with the last; 1 to 10,000" />
       <TextInput
         type="date"
         label="Last day"

@@ -1,5 +1,5 @@
 import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
-import { listAt, type Path } from './document'
+import { listAt, type Path, placeOf } from './document'
 import classes from './drafts.module.css'
 import { Reasons } from './fields'
 import { shapeAt } from './schema'
@@ -10,9 +10,14 @@ const VARY: Path = ['vary']
 const PARTS = ['sender', 'receiver', 'relay'] as const
 const WAYS: { value: Way; label: string }[] = [
   { value: 'none', label: 'no key' },
-  { value: 'values', label: 'a key of the conditions: a condition for each value' },
-  { value: 'links', label: 'what the links differ in: a value for each link' },
+  { value: 'values', label: 'a key of the conditions' },
+  { value: 'links', label: 'what the links differ in' },
 ]
+const HELP: Readonly<Record<Way, string>> = {
+  none: 'Figures show its values along the x-axis',
+  values: 'A condition is made for each value; figures show the values along the x-axis',
+  links: 'Each link has a value; figures show the values along the x-axis',
+}
 
 /** One key with several values, which figures have as x. */
 export function VaryFields() {
@@ -32,7 +37,7 @@ export function VaryFields() {
       <legend>One key with several values</legend>
       <Select
         label="Varies"
-        description="Figures have its values as x"
+        description={HELP[way]}
         data={WAYS}
         allowDeselect={false}
         value={way}
@@ -46,9 +51,10 @@ export function VaryFields() {
 }
 
 function ValuesOfKey() {
-  const { data, schema, edit } = useDraft()
+  const { data, schema, edit, problems } = useDraft()
   const { key, values } = variedOf(data)
-  const { error } = useField([...VARY, key])
+  const place = placeOf([...VARY, key])
+  const wrong = problems.filter((one) => one.place === place || one.place.startsWith(`${place}[`)).map(({ message }) => message)
   const settings = PARTS.flatMap((part) =>
     Object.keys(shapeAt(schema, ['defaults', part])?.properties ?? {}).map((name) => `${part}.${name}`),
   )
@@ -66,7 +72,7 @@ function ValuesOfKey() {
       <TagsInput
         label="Values"
         description="In the unit of the key’s name, such as bytes or ms; Enter or a comma ends each"
-        error={error}
+        error={wrong.length > 0 ? wrong.join(' ') : undefined}
         required
         value={values.map(String)}
         onChange={(next) => edit([...VARY, key], valuesOf(next, values))}

@@ -71,7 +71,7 @@ const extensions = (live: { current: Live }) => [
   // Tab moves on to the next field, as everywhere else on the page.
   keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
   EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ 'aria-label': 'Campaign file', spellcheck: 'false' }),
+  EditorView.contentAttributes.of({ 'aria-label': 'Campaign file', spellcheck: 'false', tabindex: '0' }),
   EditorView.updateListener.of((update) => {
     const isOwn = !update.transactions.some((one) => one.annotation(outside))
     if (update.docChanged && isOwn) live.current.onChange(update.state.doc.toString())

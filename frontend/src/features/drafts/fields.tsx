@@ -1,5 +1,5 @@
-import { NumberInput, Text, TextInput } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { NumberInput, SegmentedControl, type SegmentedControlProps, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useId, useState } from 'react'
 import { type Path, placeOf } from './document'
 import { defaultText, helpText, rangeText } from './schema'
 import { useDraft, useField } from './view'
@@ -68,6 +68,19 @@ export function NumberField({ path, label, help, unit, factor = 1, isSigned = fa
       onChange={change}
       {...(isSigned ? {} : { min: 0 })}
     />
+  )
+}
+
+/** One of two or three, side by side, under a name that is seen. */
+export function SegmentField({ label, ...control }: SegmentedControlProps & { label: string }) {
+  const id = useId()
+  return (
+    <div>
+      <Text id={id} size="sm" fw={500} mb={2}>
+        {label}
+      </Text>
+      <SegmentedControl size="xs" aria-labelledby={id} {...control} />
+    </div>
   )
 }
 

@@ -40,7 +40,12 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
     unit: 'MB',
     factor: MB,
   },
-  { name: 'hole_packets', label: 'Packets that show a loss', help: 'Later packets that make a missing one lost; 1 to 16', initial: '3' },
+  {
+    name: 'hole_packets',
+    label: 'Packets that show a loss',
+    help: 'A missing packet counts as lost after so many later ones; 1 to 16',
+    initial: '3',
+  },
   {
     name: 'cache',
     label: 'Cache of relays',

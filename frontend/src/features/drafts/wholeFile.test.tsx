@@ -6,11 +6,13 @@ import { describe, expect, it } from 'vitest'
 import type { PlacedProblem } from '@/api/problem'
 import type { Link } from '@/api/types'
 import { serve } from '@/testing/network'
+import { said } from '@/testing/recordings'
 import { renderPart } from '@/testing/renderPart'
 import { makeWorld } from '@/testing/world'
 import { DraftEditor } from './DraftEditor'
-import { readDraft, valueAt } from './document'
+import { type Path, placeOf, readDraft, valueAt } from './document'
 import { INTCP_OPTIONS } from './intcp'
+import { type Shape, shapeAt } from './schema'
 import { VARIED_KEYS } from './vary'
 
 const PATIENCE_MS = 180_000
@@ -183,7 +185,7 @@ describe('Figure 5(a) of paper 004', () => {
       fill('Buffer of a relay', '24')
       fill('Window of the receiver', '64')
     })
-    await choose('Varies', /a value for each link/)
+    await choose('Varies', 'what the links differ in')
     fill(/^What they differ in/, 'switch_s')
     for (const seconds of [2, 4, 6, 8, 10]) fill(new RegExp(`^Value for intcp-switch-${seconds}s`), String(seconds))
     await addSetting('Sender settings', 'tcp_cubic.hystart', '1')
@@ -282,6 +284,91 @@ describe('what few campaigns have', { timeout: PATIENCE_MS }, () => {
       const says = (field(label).getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent)
       expect(says, place).toContain(`wrong is ${place}`)
     }
+  })
+})
+
+/** Parts that hold names of the user's own, or of another list: one place, whatever is in them. */
+const BY_NAME = /(?:^|\.)(?:sender|receiver|relay|options|vary)$/
+/** What the form keeps as it is. */
+const KEPT = /^(?:reproduces|conditions\[\]\.varied|conditions\[\]\.flows\[\]\.transport)\b/
+
+function keysOf(shape: Shape, place = ''): string[] {
+  const { properties, items } = shapeAt(shape, []) ?? {}
+  if (BY_NAME.test(place) && properties) return [place]
+  if (properties) return Object.entries(properties).flatMap(([name, inner]) => keysOf(inner, place ? `${place}.${name}` : name))
+  return items ? keysOf(items, `${place}[]`) : [place]
+}
+
+/** Each place of a file that has a value. */
+function placesOf(value: unknown, path: Path = []): string[] {
+  if (typeof value !== 'object' || value === null) return [placeOf(path)]
+  if (Array.isArray(value)) return value.flatMap((one, index) => placesOf(one, [...path, index]))
+  return Object.entries(value).flatMap(([name, one]) => placesOf(one, [...path, name]))
+}
+
+const keyOf = (place: string) => place.replace(/\[\d+\]/g, '[]').replace(/((?:^|\.)(?:sender|receiver|relay|options|vary))\.(?:.*)$/, '$1')
+
+/** Together they have every key. */
+const FILES = [
+  `name: a
+notes: b
+links: [x, y]
+stop: {seconds: 20}
+phases: {startup_s: 5, steady_s: 10}
+windows: [{name: lead, from_s: 1, to_s: 2}]
+timetable: {cycles: 1, pause_s: 1, order: shuffled, seed: 2, start_at: 2026-12-01 18:00 UTC, opening_hours: [daily 01:00-05:00], repeat: {every: day, until: 2026-12-31}}
+limits: {attempts: 1, bytes: 2000000000}
+weight: 2
+sampling: per_ack
+deliveries: true
+primary_metrics: [overall.goodput_bps]
+defaults: {sender: {route.initcwnd: 2}, receiver: {route.initcwnd: 2}, relay: {route.initcwnd: 2}}
+conditions:
+  - name: a
+    stop: {bytes: 1000000}
+    sender: {route.initcwnd: 3}
+    receiver: {route.initcwnd: 3}
+    relay: {route.initcwnd: 3}
+    flows:
+      - {transport: intcp, options: {cache: on}, content: 1, receiver: 2, offer: {message_bytes: 16, every_ms: 5}}
+      - {transport: split, cc: cubic, relay_cc: reno, sender: 1, start_s: 1, options: {a: 1}, pacing_rate_bps: 8000}
+      - {probe: {every_ms: 100}}
+expect: [{metric: overall.goodput_bps, above: 1, below: 2, condition: a, link: x, flow: 1}]
+vary: {seconds: [1, 2]}
+trigger: {when: {quantity: dish.x, above: 1, for_s: 2, link: x, source: dish}, pause_s: 3, most_per_day: 4, most: 5, until: 2026-12-31}
+`,
+  `links: [x]
+stop: {bytes: 1000000}
+timetable: {duration_h: 1, every_s: 60}
+trigger: {when: {slot: {every_s: 15, at_s: 12}}}
+conditions: [{name: a, stop: {seconds: 20}}]
+`,
+  `links: [x]
+timetable: {}
+until: {metric: throughput_bps, phase: steady, flow: 1, half_width_percent: 5, most_cycles: 9}
+trigger: {when: {quantity: dish.x, below: 1}}
+conditions: [{name: a}]
+`,
+  'links: [x]\ntimetable: {cycles: 1}\ntrigger: {when: {call: true}}\nconditions: [{name: a}]\n',
+]
+
+describe('every key of a campaign file', () => {
+  it('is in one of these files', () => {
+    const wanted = keysOf(said<Shape>('campaign-schema')).filter((key) => !KEPT.test(key))
+    const had = new Set(FILES.flatMap((file) => placesOf(readDraft(file).data)).map(keyOf))
+    expect(wanted.filter((key) => !had.has(key))).toEqual([])
+  })
+
+  it.each(FILES)('has a place in the form, which says what is wrong with it: %#', { timeout: PATIENCE_MS }, async (file) => {
+    serve()
+    const places = placesOf(readDraft(file).data).filter((place) => !KEPT.test(keyOf(place)))
+    await edit(
+      file,
+      places.map((place) => ({ place, message: `<${place}>` })),
+    )
+    fireEvent.click(screen.getByText('a', { selector: 'summary strong' }))
+    await screen.findByRole('textbox', { name: 'Name of the condition' })
+    expect(places.filter((place) => !document.body.textContent.includes(`<${place}>`))).toEqual([])
   })
 })
 

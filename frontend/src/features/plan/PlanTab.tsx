@@ -7,7 +7,7 @@ import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 import { StackedTable } from '@/ui/StackedTable'
 import classes from './plan.module.css'
-import { carried, expectTexts, samplingText, timetableText, triggerTexts, untilTexts } from './wording'
+import { expectTexts, flowText, samplingText, timetableText, triggerTexts, untilTexts } from './wording'
 
 /** What was asked for: timetable, conditions with their settings, and the file itself. */
 export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
@@ -20,9 +20,9 @@ export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
           items={[
             ['Links', spec.links.join(', ')],
             ['Timetable', timetableText(spec)],
-            ...untilTexts(spec).map((text) => ['Ends', `${text}; runs, duration and volume are of the most cycles`] as const),
+            ...untilTexts(spec).map((text) => ['Ends', `${text}; runs, duration and volume are those of the most cycles`] as const),
             ...(spec.expect ? ([['Expected', expectTexts(spec).join('; ')]] as const) : []),
-            ...triggerTexts(spec).map((text) => ['Trigger', `${text}; runs, duration and volume are of one firing`] as const),
+            ...triggerTexts(spec).map((text) => ['Trigger', `${text}; runs, duration and volume are those of one firing`] as const),
             ['Runs', estimate.runs.toLocaleString('en-GB')],
             ['Estimated duration', formatDuration(estimate.duration_s)],
             ['Estimated volume', formatBytes(estimate.bytes)],
@@ -66,25 +66,27 @@ function DownloadFile({ campaign: { name, source } }: { campaign: CampaignDetail
 }
 
 export function ConditionsTable({ conditions }: { conditions: Condition[] }) {
+  const hasRelays = conditions.some(({ relay }) => Object.keys(relay ?? {}).length > 0)
   return (
     <StackedTable
       label="Conditions"
-      heads={['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings']}
+      heads={['Condition', 'Flows', 'Stop', 'Sender settings', 'Receiver settings', ...(hasRelays ? ['Relay settings'] : [])]}
       style={{ verticalAlign: 'top' }}
-      whole={['Sender settings', 'Receiver settings']}
-      rows={conditions.map(({ name, flows, stop, sender, receiver }) => ({
+      whole={['Flows', 'Sender settings', 'Receiver settings', 'Relay settings']}
+      rows={conditions.map(({ name, flows, stop, sender, receiver, relay }) => ({
         key: name,
         cells: [
           name,
-          flows.map((flow) => (
-            <div key={`${carried(flow)} ${flow.sender} ${flow.start_s}`}>
-              {carried(flow)} from sender {flow.sender}
-              {flow.start_s > 0 ? `, ${flow.start_s} s later` : ''}
-            </div>
+          flows.map((flow, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: flows are known by their number, and may be alike
+            <Text key={index} size="sm" miw={230} maw={340} style={{ whiteSpace: 'normal' }}>
+              {flowText(flow)}
+            </Text>
           )),
           stopOf(stop),
           <Settings key="sender" settings={sender} />,
           <Settings key="receiver" settings={receiver} />,
+          ...(hasRelays ? [<Settings key="relay" settings={relay ?? {}} />] : []),
         ],
       }))}
     />

@@ -78,8 +78,8 @@ export function triggerTexts({ trigger }: Pick<CampaignSpec, 'trigger'>): string
     : when.slot
       ? `at the beginning of a slot of ${when.slot.every_s} s (from second ${when.slot.at_s})`
       : `when ${when.quantity} of ${when.link} is ${typeof when.above === 'number' ? `above ${when.above}` : `below ${when.below}`}${when.for_s ? ` for ${when.for_s} s` : ''}`
-  const limits = [`${formatDuration(pause_s)} apart`, `${most_per_day} a day`, `${most} in all`, ...(until ? [`until ${until}`] : [])]
-  return [`starts ${cause}, at most ${limits.join(', ')}`]
+  const limits = [`${most_per_day} a day`, `${most} in all`, ...(until ? [`until ${until}`] : [])]
+  return [`starts ${cause}, at least ${formatDuration(pause_s)} apart, at most ${limits.join(', ')}`]
 }
 
 /** "weight 2", and what that gives on each link that other campaigns want too. */
@@ -93,6 +93,18 @@ export function weightText({ campaign, sharing }: Pick<CampaignPreview, 'campaig
 
 export function samplingText({ sampling }: Pick<CampaignSpec, 'sampling'>): string {
   return sampling === 'per_ack' ? 'every ACK, where the sender can' : 'polled'
+}
+
+/** "cubic from sender 1", "INTCP from sender 1 to receiver 2, content 1, 5 s later". */
+export function flowText(flow: Condition['flows'][number]): string {
+  const receiver = ('receiver' in flow && flow.receiver) || 1
+  const content = 'content' in flow ? flow.content : null
+  const parts = [
+    `${carried(flow)} from sender ${flow.sender}${receiver > 1 ? ` to receiver ${receiver}` : ''}`,
+    ...(content ? [`content ${content}`] : []),
+    ...(flow.start_s > 0 ? [`${flow.start_s} s later`] : []),
+  ]
+  return parts.join(', ')
 }
 
 /** "cubic", "dl_cubic_search (version 4)", "INTCP (cache off)", "cubic, split, relays with dl_hybla", or "Probes every 100 ms". */
