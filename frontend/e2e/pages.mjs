@@ -49,6 +49,30 @@ const FIXED = [
       await page.getByLabel('The join command').waitFor()
     },
   },
+  {
+    name: 'agents-pause',
+    path: '/agents',
+    isBrief: true,
+    prepare: async (page) => {
+      await page
+        .getByRole('button', { name: /^Pause / })
+        .first()
+        .click()
+      await page.getByLabel('How long').waitFor()
+    },
+  },
+  {
+    name: 'agents-revoke',
+    path: '/agents',
+    prepare: async (page) => {
+      await page
+        .getByRole('button', { name: /^Revoke / })
+        .first()
+        .click()
+      await page.getByRole('button', { name: 'Keep' }).waitFor()
+    },
+  },
+  { name: 'people', path: '/people', prepare: (page) => page.getByRole('group', { name: 'Record of changes' }).waitFor() },
   { name: 'links', path: '/links' },
   { name: 'paths', path: '/paths' },
   {

@@ -20,10 +20,10 @@ export function MarkStrip({ marks, from, to }: MarkStripProps) {
   return (
     <div ref={ref}>
       <svg width="100%" height={rows * ROW_HEIGHT} className={classes.flags} aria-hidden="true">
-        {placed.map(({ id, left, row, code, glyph, style }) => (
+        {placed.map(({ id, left, row, isBefore, code, glyph, style }) => (
           <g key={id}>
             <MarkGlyph glyph={glyph} style={style} x={left - 5} y={row * ROW_HEIGHT + 3} />
-            <text x={left + 8} y={row * ROW_HEIGHT + 12}>
+            <text x={isBefore ? left - 8 : left + 8} textAnchor={isBefore ? 'end' : 'start'} y={row * ROW_HEIGHT + 12}>
               {code}
             </text>
           </g>

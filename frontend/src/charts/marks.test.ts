@@ -17,6 +17,14 @@ it('flags that would overlap go one row down, and up again when there is room', 
   expect(placed.map(({ row }) => row)).toEqual([0, 1, 2, 0])
 })
 
+it('at the right edge the code stands before its glyph, and needs its room there', () => {
+  const placed = placeMarks([mark('a', 9.7), mark('end', 10)], PLOT, 0, 10)
+  expect(placed.map(({ row, isBefore }) => [row, isBefore])).toEqual([
+    [0, false],
+    [1, true],
+  ])
+})
+
 it('marks outside the zoom are left out, on its edges they stay', () => {
   expect(placeMarks([mark('a', 1), mark('b', 2), mark('c', 3.01)], PLOT, 2, 3).map(({ id }) => id)).toEqual(['b'])
 })

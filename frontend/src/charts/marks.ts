@@ -1,4 +1,4 @@
-import { type Plot, pixelOf } from './plot'
+import { MARGIN, type Plot, pixelOf } from './plot'
 
 /** The shape of a mark's flag; with its code and its dash it is told without colour. */
 export type Glyph = 'bar' | 'circle' | 'cross' | 'square' | 'triangle' | 'diamond' | 'hexagon'
@@ -18,6 +18,8 @@ export interface PlacedMark extends Mark {
   left: number
   /** Row of the flag from the top; flags of one row do not overlap. */
   row: number
+  /** Its code stands before the glyph: behind it there is no room. */
+  isBefore: boolean
 }
 
 /** Width of a flag: glyph and code. */
@@ -31,9 +33,11 @@ export function placeMarks(marks: readonly Mark[], plot: Plot, from: number, to:
     .sort((a, b) => a.x - b.x)
     .map((mark) => {
       const left = pixelOf(mark.x, plot, from, to)
-      const free = ends.findIndex((end) => end <= left)
+      const isBefore = left + FLAG_WIDTH > plot.left + plot.width + MARGIN.right
+      const start = isBefore ? left - FLAG_WIDTH : left
+      const free = ends.findIndex((end) => end <= start)
       const row = free === -1 ? ends.length : free
       ends[row] = left + FLAG_WIDTH
-      return { ...mark, left, row }
+      return { ...mark, left, row, isBefore }
     })
 }

@@ -4,6 +4,12 @@ import { formatBytes, formatEstimate, formatNumber, formatSigned, NO_VALUE, plur
 describe('numbers carry about three significant digits', () => {
   it.each([
     [0, '0'],
+    [0.00000004, '0.000'],
+    [0.00000123, '0.0000012'],
+    [0.00042, '0.00042'],
+    [0.000999, '0.0010'],
+    [0.00421, '0.0042'],
+    [0.00996, '0.010'],
     [0.0421, '0.042'],
     [0.421, '0.42'],
     [4.216, '4.22'],
@@ -34,7 +40,8 @@ describe('differences keep their sign', () => {
     [12.13, '+12.1'],
     [-3, '−3.00'],
     [0, '0'],
-    [-0.0001, '0.000'],
+    [-0.0001, '−0.00010'],
+    [-0.0000001, '0.000'],
   ])('%s reads %s', (value, text) => expect(formatSigned(value)).toBe(text))
 })
 

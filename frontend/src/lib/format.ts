@@ -11,10 +11,11 @@ export interface Estimate {
   n: number
 }
 
-/** Decimals that leave about three significant digits: 0.42, 4.20, 42.0, 420. */
+/** Decimals that leave two or three significant digits: 0.0042, 0.42, 4.20, 42.0, 420. Less than a millionth is taken for zero. */
 export function decimalsFor(magnitude: number): number {
   const size = Math.abs(magnitude)
   if (size === 0) return 0
+  if (size < 0.00995 && size >= 1e-6) return Math.min(1 - Math.floor(Math.log10(size * 1.005)), 7)
   if (size < 0.0995) return 3
   if (size < 9.995) return 2
   return size < 99.95 ? 1 : 0

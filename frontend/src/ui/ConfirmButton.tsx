@@ -41,7 +41,8 @@ export function ConfirmButton({
           <Button variant="default" onClick={close} data-autofocus>
             {isHarmless ? 'Not now' : 'Keep'}
           </Button>
-          <Button {...(isHarmless ? {} : { color: 'red' })} loading={isPending ?? false} onClick={() => onConfirm(close)}>
+          {/* White on a lighter red misses 4.5:1. */}
+          <Button {...(isHarmless ? {} : { color: 'red.9' })} loading={isPending ?? false} onClick={() => onConfirm(close)}>
             {children}
           </Button>
         </Group>

@@ -17,35 +17,28 @@ const SPANS = [
 ]
 const HOUR_MS = 3_600_000
 
-/** Lets an agent rest, or ends such a rest. What its owner set on the host is not touched. */
+/**
+ * Lets an agent rest, or ends such a rest. What its owner set on the host is not touched.
+ * One button for both: the focus that comes back from the dialog, or stays after Resume, finds it there.
+ */
 export function PauseAgent({ agent }: { agent: Agent }) {
-  return agent.pause ? <Resume agent={agent} /> : <Pause agent={agent} />
-}
-
-function Resume({ agent }: { agent: Agent }) {
+  const [isOpen, { open, close }] = useDisclosure(false)
   const resume = useResumeAgent()
+  const verb = agent.pause ? 'Resume' : 'Pause'
+  const press = () => {
+    if (!agent.pause) open()
+    else if (!resume.isPending) resume.mutate({ params: { path: { agent_id: agent.id } } })
+  }
   return (
     <>
       {resume.error ? <ProblemAlert error={resume.error} /> : null}
       <Button
         size="compact-sm"
-        variant="light"
-        aria-label={`Resume ${agent.name}`}
-        loading={resume.isPending}
-        onClick={() => resume.mutate({ params: { path: { agent_id: agent.id } } })}
+        {...(agent.pause ? { variant: 'light' } : { variant: 'subtle', color: 'gray' })}
+        aria-label={`${verb} ${agent.name}`}
+        onClick={press}
       >
-        Resume
-      </Button>
-    </>
-  )
-}
-
-function Pause({ agent }: { agent: Agent }) {
-  const [isOpen, { open, close }] = useDisclosure(false)
-  return (
-    <>
-      <Button size="compact-sm" variant="subtle" color="gray" aria-label={`Pause ${agent.name}`} onClick={open}>
-        Pause
+        {verb}
       </Button>
       <LateDialog opened={isOpen} onClose={close} title={`Pause ${agent.name}?`}>
         <PauseForm agent={agent} onDone={close} />

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, it } from 'vitest'
 import { serve } from '@/testing/network'
@@ -36,7 +36,7 @@ it('what the host’s owner allows is there, and what is not said is a dash', as
   const cardOf = async (name: string) => within((await screen.findByRole('heading', { name })).closest('section') as HTMLElement)
   const card = await cardOf('geo-server-2')
   expect(card.getByText(/^at most 3,600 s and 2\S* GB$/)).toBeTruthy()
-  expect(card.getByText(/41\S* GB of 50\S* GB used \(82 %\), until 2026-12-20/)).toBeTruthy()
+  expect(card.getByText(/41\S* GB of 50\S* GB used \(82 %\); it begins anew on 2026-12-20/)).toBeTruthy()
   expect(card.getByText('weekdays 18:00-23:00; sun 00:00-24:00')).toBeTruthy()
   const silent = await cardOf('geo-client')
   expect(silent.getByText('Quiet hours, by its clock').nextElementSibling?.textContent).toBe('–')
@@ -89,6 +89,7 @@ it('an agent is paused with a reason, and resumed', async () => {
   await userEvent.type(dialog.getByLabelText('Why'), 'maintenance')
   await userEvent.click(dialog.getByRole('button', { name: 'Pause' }))
   expect(await screen.findByText(/^Paused by admin until somebody resumes it \(maintenance\)\./)).toBeTruthy()
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Resume geo-client' })))
   await userEvent.click(screen.getByRole('button', { name: 'Resume geo-client' }))
-  expect(await screen.findByRole('button', { name: 'Pause geo-client' })).toBeTruthy()
+  expect(document.activeElement).toBe(await screen.findByRole('button', { name: 'Pause geo-client' }))
 })

@@ -21,8 +21,8 @@ it.each([
 
 it("a host's clock is told with its error", () => {
   expect(clockText(undefined)).toBe('–')
-  expect(clockText({ offset_ms: 1.5, error_ms: 0.4 })).toBe("+1.5 ms to the server's, known within 0.4 ms")
-  expect(clockText({ offset_ms: -20, error_ms: 3 })).toBe("−20.0 ms to the server's, known within 3.0 ms")
+  expect(clockText({ offset_ms: 1.5, error_ms: 0.4 })).toBe('1.5 ms behind the server’s, ± 0.4 ms')
+  expect(clockText({ offset_ms: -20, error_ms: 3 })).toBe('20.0 ms ahead of the server’s, ± 3.0 ms')
 })
 
 it('a pause names who set it, its end and its reason', () => {

@@ -52,11 +52,11 @@ interface HostFacts {
   clock?: { offset_ms: number; error_ms: number }
 }
 
-/** "+1.5 ms off the server's, known within 0.4 ms"; a dash for an agent that does not say. */
+/** "1.5 ms behind the server’s, ± 0.4 ms"; a dash for an agent that does not say. */
 export function clockText(clock: HostFacts['clock']): string {
   if (!clock) return '–'
-  const sign = clock.offset_ms > 0 ? '+' : ''
-  return `${sign}${formatNumber(clock.offset_ms, 1)} ms to the server's, known within ${formatNumber(clock.error_ms, 1)} ms`
+  const side = clock.offset_ms < 0 ? 'ahead of' : 'behind'
+  return `${formatNumber(Math.abs(clock.offset_ms), 1)} ms ${side} the server’s, ± ${formatNumber(clock.error_ms, 1)} ms`
 }
 
 /** What the host's owner allows one run: "at most 3,600 s, 2.0 GB and 50 Mb/s". */
@@ -77,7 +77,7 @@ export function monthText(policy: HostFacts['policy']): string {
   if (!policy.month) return 'no limit'
   const { used_bytes, limit_bytes, resets_on } = policy.month
   const percent = formatNumber((100 * used_bytes) / limit_bytes, 0)
-  return `${formatBytes(used_bytes)} of ${formatBytes(limit_bytes)} used (${percent} %), until ${resets_on}`
+  return `${formatBytes(used_bytes)} of ${formatBytes(limit_bytes)} used (${percent} %); it begins anew on ${resets_on}`
 }
 
 /** The host's facts that people ask for, from what the agent sent at joining. */

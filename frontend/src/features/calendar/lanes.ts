@@ -2,7 +2,7 @@ import type { CalendarLane, CalendarLink, Calendar as Days } from '@/api/types'
 import { momentText, secondsOf } from '@/charts/clock'
 import { formatBytes, formatNumber, plural } from '@/lib/format'
 import { type Tone, toneOf } from '@/lib/states'
-import { formatDayAndClock } from '@/lib/time'
+import { formatMinute } from '@/lib/time'
 
 const DAY_MS = 86_400_000
 
@@ -83,7 +83,7 @@ export function carriedText({
   const carried = `${formatBytes(carried_bytes)} carried in these days.`
   if (allowance_bytes === null || month === null) return `${carried} The link has no allowance.`
   const share = allowance_bytes > 0 ? ` (${formatNumber((100 * month.used_bytes) / allowance_bytes, 0)} %)` : ''
-  return `${carried} Allowance: ${formatBytes(month.used_bytes)} of ${formatBytes(allowance_bytes)} used this month${share}, until ${formatDayAndClock(month.resets_at)}.`
+  return `${carried} Allowance: ${formatBytes(month.used_bytes)} of ${formatBytes(allowance_bytes)} used this month${share}, until ${formatMinute(month.resets_at)}.`
 }
 
 /** "7 runs: 4 complete, 1 failed · 1.40 GB", and of a campaign with a limit what all of it has used. */

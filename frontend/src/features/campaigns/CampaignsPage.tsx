@@ -163,7 +163,7 @@ function Item({ campaign }: { campaign: Campaign }) {
       <div>
         {campaign.state === 'draft' ? (
           <Text size="sm" c="dimmed">
-            {plural(campaign.runs_total, 'run')} planned, not launched
+            {campaign.runs_total > 0 ? `${plural(campaign.runs_total, 'run')} planned, not launched` : 'Not launched'}
           </Text>
         ) : (
           <>

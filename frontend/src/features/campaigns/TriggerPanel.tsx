@@ -74,7 +74,8 @@ function Calls({ campaign, found }: { campaign: CampaignDetail; found: TriggerSt
             <CopyCommand label="Secret of signed calls" value={secret.data.secret} />
           </>
         ) : null}
-        <Text size="sm">Calls go to</Text>
+        {found.has_secret || secret.data ? null : <Text size="sm">Each call is signed with a secret. Make it first.</Text>}
+        <Text size="sm">Calls go to this address:</Text>
         <CopyCommand label="Address of signed calls" value={address} />
         <Group>
           {found.has_secret ? (
@@ -82,7 +83,7 @@ function Calls({ campaign, found }: { campaign: CampaignDetail; found: TriggerSt
               variant="default"
               size="xs"
               question="Make a new secret?"
-              consequence="Calls that are signed with the secret of now are refused from then on."
+              consequence="Calls that are signed with the old secret are refused from then on."
               isPending={secret.isPending}
               error={secret.error}
               onConfirm={(close) => make(close)}

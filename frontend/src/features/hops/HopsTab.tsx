@@ -29,7 +29,7 @@ interface HopsTabProps {
 
 const NONE = (
   <Empty title="No flow of this run passes relays">
-    Flows with `transport: split` or `transport: intcp` do, over a link that names its relays. TCP crosses them as it crosses routers.
+    Flows of split TCP and of INTCP do, over a link that names its relays. TCP crosses them as it crosses routers.
   </Empty>
 )
 

@@ -89,7 +89,7 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           />
           <Agents
             label="Further receivers"
-            description="Hang along the way; campaigns count them from 2"
+            description="Attached along the way; campaigns count them from 2"
             data={names}
             {...form.getInputProps('further_receivers')}
           />

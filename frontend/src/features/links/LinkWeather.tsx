@@ -112,8 +112,8 @@ function StationForm({ link }: { link: Link }) {
         </FileButton>
       </Group>
       <Text size="sm" c="dimmed">
-        A header with a column “time” and columns such as weather.rain_mm_per_h; times without an offset are in the link’s zone. Other
-        headers, and files above 900 kB: downlink weather import.
+        The first line names the columns: “time”, and quantities such as weather.rain_mm_per_h. Times without an offset are in the link’s
+        time zone. For other names and for files above 900 kB there is the command <code>downlink weather import</code>.
       </Text>
       {send.data ? (
         <Text size="sm" role="status">

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { Link as PageLink } from '@tanstack/react-router'
 import type { SortingState } from '@tanstack/react-table'
-import { type ReactNode, useMemo, useState } from 'react'
+import { Fragment, type ReactNode, useMemo, useState } from 'react'
 import type { Link } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
 import { Allowed } from '@/ui/Allowed'
@@ -89,8 +89,8 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
     { id: 'rtt', accessorKey: 'base_rtt_ms', header: 'Base RTT', cell: ({ row }) => `${formatNumber(row.original.base_rtt_ms)} ms` },
     { id: 'bdp', accessorFn: bdpOf, header: 'BDP', cell: ({ row }) => <Whole>{formatBytes(bdpOf(row.original))}</Whole> },
     { id: 'receiver', accessorKey: 'receiver', header: 'Receiver', cell: ({ row }) => <Receivers link={row.original} /> },
-    { id: 'senders', accessorFn: ({ senders }) => senders.join(', '), header: 'Senders', ...noValue },
-    { id: 'relays', accessorFn: ({ relays }) => relays.join(', '), header: 'Relays', ...noValue },
+    { id: 'senders', header: 'Senders', cell: ({ row }) => <Names of={row.original.senders} />, ...noValue },
+    { id: 'relays', header: 'Relays', cell: ({ row }) => <Names of={row.original.relays} />, ...noValue },
     {
       id: 'allowance',
       accessorFn: ({ allowance_bytes }) => allowance_bytes ?? Number.MAX_SAFE_INTEGER,
@@ -102,7 +102,7 @@ function columnsOf(onEdit: (link: Link) => void): Column<Link>[] {
       id: 'actions',
       header: '',
       cell: ({ row }) => (
-        <Group gap={6} wrap="nowrap">
+        <Group gap={6} miw={190}>
           <QuickTest links={[row.original]} size="compact-sm" variant="light" aria-label={`Quick test on ${row.original.name}`} />
           <LinkWeather link={row.original} size="compact-sm" variant="default" aria-label={`Dish and weather of ${row.original.name}`} />
           <Allowed verb="change_link" owner={row.original.owner_id}>
@@ -123,7 +123,7 @@ const bdpOf = ({ nominal_rate_bps, base_rtt_ms }: Link) => (nominal_rate_bps / 8
 const FEW = 2
 
 function Receivers({ link: { receiver, further_receivers: further = [] } }: { link: Link }) {
-  if (further.length <= FEW) return [receiver, ...further].join(', ')
+  if (further.length <= FEW) return <Names of={[receiver, ...further]} />
   return (
     <>
       {receiver} <span title={further.join(', ')}>and {further.length} further</span>
@@ -141,6 +141,15 @@ function Name({ link }: { link: Link }) {
     </>
   )
 }
+
+/** Names of agents, none of them broken at its hyphens. */
+const Names = ({ of: names }: { of: readonly string[] }) =>
+  names.map((name, index) => (
+    <Fragment key={name}>
+      {index > 0 ? ', ' : ''}
+      <Whole>{name}</Whole>
+    </Fragment>
+  ))
 
 const Whole = ({ children }: { children: ReactNode }) => (
   <Text span inherit style={{ whiteSpace: 'nowrap' }}>

@@ -1,6 +1,6 @@
 import type { Link, LinkBody } from '@/api/types'
 import { formatBytes } from '@/lib/format'
-import { formatDayAndClock } from '@/lib/time'
+import { formatMinute } from '@/lib/time'
 
 /** A link as a person types it: Mb/s, ms, GB. */
 export interface LinkValues {
@@ -88,6 +88,6 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
 /** "3.00 GB a month, 1.20 GB left until …" */
 export function allowanceText({ allowance_bytes, month }: Pick<Link, 'allowance_bytes' | 'month'>): string {
   if (allowance_bytes === null) return 'no limit'
-  const left = month ? `, ${formatBytes(month.left_bytes)} left until ${formatDayAndClock(month.resets_at)}` : ''
+  const left = month ? `, ${formatBytes(month.left_bytes)} left until ${formatMinute(month.resets_at)}` : ''
   return `${formatBytes(allowance_bytes)} a month${left}`
 }

@@ -38,7 +38,7 @@ it('a link is added in the units that people use', async () => {
     relays: [],
     further_receivers: ['geo-client'],
   })
-  expect(await screen.findByText('rooftop, geo-client')).toBeTruthy()
+  expect(await screen.findByRole('cell', { name: 'rooftop, geo-client' })).toBeTruthy()
 })
 
 it('many further receivers of a link are counted', async () => {

@@ -23,7 +23,7 @@ export function NewChannel({ hasMail }: { hasMail: boolean }) {
     initialValues: EMPTY,
     validate: {
       name: (value) => (value.trim() ? null : 'Give the channel a name'),
-      target: (value) => (value.trim() ? null : 'Say where to'),
+      target: (value) => (value.trim() ? null : 'Give an address'),
       topics: (value) => (value.length > 0 ? null : 'Choose at least one'),
     },
   })
@@ -49,7 +49,7 @@ export function NewChannel({ hasMail }: { hasMail: boolean }) {
           </Group>
           <Topics form={form} />
           <Group justify="space-between">
-            <Checkbox label="My own campaigns and links alone" {...form.getInputProps('is_own_only', { type: 'checkbox' })} />
+            <Checkbox label="Only my own campaigns and links" {...form.getInputProps('is_own_only', { type: 'checkbox' })} />
             <Button type="submit" loading={add.isPending}>
               Add channel
             </Button>
@@ -78,7 +78,7 @@ function Topics({ form }: { form: Form }) {
   const { topics } = form.values
   return (
     <Group align="flex-end" gap="md">
-      <Checkbox.Group label="Tell when" {...form.getInputProps('topics')}>
+      <Checkbox.Group label="Send news when" {...form.getInputProps('topics')}>
         <Group gap="md" mt={6}>
           {Object.entries(TOPICS).map(([value, label]) => (
             <Checkbox key={value} value={value} label={label} />

@@ -7,14 +7,14 @@ import { ChannelTable } from './ChannelTable'
 import { NewChannel } from './NewChannel'
 import { useChannels } from './queries'
 
-/** Where the server tells people what happens. For operators and admins. */
+/** Where the server sends news of what happens. For operators and admins. */
 export function NotificationsPage() {
   const channels = useChannels()
   return (
     <>
       <PageHeader
         title="Notifications"
-        description="The server tells you what happens while you do not look: by a signed webhook, in a chat, or by mail. What does not arrive is tried again for 11 hours."
+        description="The server sends news of what happens: by a signed webhook, to a chat, or by mail. What does not arrive is sent again for 11 hours."
       />
       <Stack gap="lg">
         <NewChannel hasMail={channels.data?.has_mail ?? false} />

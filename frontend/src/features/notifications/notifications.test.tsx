@@ -11,7 +11,7 @@ it('a channel is added, and its secret is shown', async () => {
   const add = await screen.findByRole('button', { name: 'Add channel' })
   await userEvent.click(add)
   expect(screen.getByText('Give the channel a name')).toBeTruthy()
-  expect(screen.getByText('Say where to')).toBeTruthy()
+  expect(screen.getByText('Give an address')).toBeTruthy()
   await userEvent.type(screen.getByLabelText(/^Name/), 'On call')
   await userEvent.type(screen.getByLabelText(/^Address/), 'https://hooks.example/x')
   await userEvent.click(add)

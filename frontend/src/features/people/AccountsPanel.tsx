@@ -1,4 +1,4 @@
-import { Alert, Group, Select, Table } from '@mantine/core'
+import { Alert, Group, Select } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '@/api/types'
 import { formatMoment, formatRelative } from '@/lib/time'
@@ -7,7 +7,7 @@ import { CopyCommand } from '@/ui/CopyCommand'
 import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { useNow } from '@/ui/useNow'
 import { useAccounts, useChangeRole, useOfferPassword, useRemoveAccount } from './queries'
 import { ROLES, type Role } from './roles'
@@ -36,27 +36,24 @@ function AccountTable({ accounts }: { accounts: Account[] }) {
           <CopyCommand value={offered.link} label="The link to a new password" />
         </Alert>
       ) : null}
-      <ScrollTable label="Accounts" heads={['User name', 'Role', 'Signed in', 'Since', '']}>
-        {accounts.map((account) => (
-          <Table.Tr key={account.id}>
-            <Table.Th scope="row">
-              {account.username}
-              {account.is_own ? ' (you)' : ''}
-            </Table.Th>
-            <Table.Td>
-              <RoleChoice account={account} />
-            </Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatRelative(account.signed_in_at, now_ms)}</Table.Td>
-            <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(account.created_at)}</Table.Td>
-            <Table.Td>
-              <Group gap="xs" justify="flex-end" wrap="nowrap">
-                <NewPassword account={account} onOffered={(link) => setOffered({ name: account.username, link })} />
-                <Remove account={account} />
-              </Group>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </ScrollTable>
+      <StackedTable
+        label="Accounts"
+        heads={['User name', 'Role', 'Signed in', 'Since', '']}
+        whole={['']}
+        rows={accounts.map((account) => ({
+          key: account.id,
+          cells: [
+            `${account.username}${account.is_own ? ' (you)' : ''}`,
+            <RoleChoice key="role" account={account} />,
+            formatRelative(account.signed_in_at, now_ms),
+            formatMoment(account.created_at),
+            <Group key="verbs" gap="xs" justify="flex-end" wrap="nowrap">
+              <NewPassword account={account} onOffered={(link) => setOffered({ name: account.username, link })} />
+              <Remove account={account} />
+            </Group>,
+          ],
+        }))}
+      />
     </>
   )
 }

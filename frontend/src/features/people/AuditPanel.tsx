@@ -1,14 +1,18 @@
-import { Anchor, Button, Table } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { useState } from 'react'
 import { API } from '@/api/client'
 import { formatMoment } from '@/lib/time'
 import { Panel } from '@/ui/Panel'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { useAudit } from './queries'
 
 const FIRST = 20
 const MOST = 500
+
+/** With its kind, unless its name says that. */
+const actorOf = ({ actor, actor_kind }: { actor: string; actor_kind: string }) =>
+  actor === actor_kind ? actor : `${actor} (${actor_kind})`
 
 /** Who changed what about access, the newest first. */
 export function AuditPanel() {
@@ -27,18 +31,14 @@ export function AuditPanel() {
       <QueryPanel query={audit}>
         {({ items, total }) => (
           <>
-            <ScrollTable label="Record of changes" heads={['When', 'Who', 'Did', 'To']}>
-              {items.map((entry) => (
-                <Table.Tr key={entry.id}>
-                  <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(entry.at)}</Table.Td>
-                  <Table.Td>
-                    {entry.actor} ({entry.actor_kind})
-                  </Table.Td>
-                  <Table.Td>{entry.action.replaceAll('_', ' ')}</Table.Td>
-                  <Table.Td>{entry.subject}</Table.Td>
-                </Table.Tr>
-              ))}
-            </ScrollTable>
+            <StackedTable
+              label="Record of changes"
+              heads={['When', 'Who', 'Did', 'To']}
+              rows={items.map((entry) => ({
+                key: String(entry.id),
+                cells: [formatMoment(entry.at), actorOf(entry), entry.action.replaceAll('_', ' '), entry.subject],
+              }))}
+            />
             {total > items.length && limit < MOST ? (
               <Button m="md" size="compact-sm" variant="default" onClick={() => setLimit(MOST)}>
                 Show {Math.min(total, MOST) - items.length} more

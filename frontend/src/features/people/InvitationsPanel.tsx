@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Select, Table, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Select, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Invitation } from '@/api/types'
 import { formatMoment } from '@/lib/time'
@@ -8,7 +8,7 @@ import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 import { useInvitations, useInvite, useWithdraw } from './queries'
 import { ROLES, type Role } from './roles'
 
@@ -43,7 +43,14 @@ function NewInvitation() {
       <form onSubmit={submit} noValidate>
         <Group align="flex-end" gap="md">
           <TextInput label="Whom" placeholder="Ada Example" required flex="1 1 220px" {...form.getInputProps('name')} />
-          <Select label="As" flex="1 1 300px" allowDeselect={false} data={ROLES} {...form.getInputProps('role')} />
+          <Select
+            label="As"
+            flex="1 1 300px"
+            allowDeselect={false}
+            data={ROLES.map(({ value }) => value)}
+            description={ROLES.find(({ value }) => value === form.values.role)?.may}
+            {...form.getInputProps('role')}
+          />
           <Button type="submit" loading={invite.isPending}>
             Make an invitation
           </Button>
@@ -66,19 +73,21 @@ function NewInvitation() {
 
 function InvitationTable({ invitations }: { invitations: Invitation[] }) {
   return (
-    <ScrollTable label="Open invitations" heads={['For', 'To', 'Made by', 'Ends', '']}>
-      {invitations.map((each) => (
-        <Table.Tr key={each.id}>
-          <Table.Th scope="row">{each.name}</Table.Th>
-          <Table.Td>{each.user_id ? 'a new password' : `an account as ${each.role}`}</Table.Td>
-          <Table.Td>{each.created_by}</Table.Td>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatMoment(each.expires_at)}</Table.Td>
-          <Table.Td ta="right">
-            <Withdraw invitation={each} />
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </ScrollTable>
+    <StackedTable
+      label="Open invitations"
+      heads={['For', 'To', 'Made by', 'Ends', '']}
+      whole={['']}
+      rows={invitations.map((each) => ({
+        key: each.id,
+        cells: [
+          each.name,
+          each.user_id ? 'a new password' : `an account as ${each.role}`,
+          each.created_by,
+          formatMoment(each.expires_at),
+          <Withdraw key="withdraw" invitation={each} />,
+        ],
+      }))}
+    />
   )
 }
 

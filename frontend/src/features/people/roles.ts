@@ -3,7 +3,7 @@ import type { Account } from '@/api/types'
 export type Role = Account['role']
 
 export const ROLES = [
-  { value: 'viewer', label: 'viewer: reads everything' },
-  { value: 'operator', label: 'operator: measures, and changes what is their own' },
-  { value: 'admin', label: 'admin: everything, people and agents included' },
-] satisfies { value: Role; label: string }[]
+  { value: 'viewer', may: 'Reads everything' },
+  { value: 'operator', may: 'Measures, and changes what is their own' },
+  { value: 'admin', may: 'Everything, people and agents included' },
+] satisfies { value: Role; may: string }[]

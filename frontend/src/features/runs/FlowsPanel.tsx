@@ -42,8 +42,8 @@ function FlowRow({ flow, flows, wasAsked }: { flow: RunFlow; flows: RunFlow[]; w
       <Table.Th scope="row" role="rowheader">
         Flow {flow.flow}
       </Table.Th>
-      <Table.Td role="cell" data-label="From → to" data-whole>
-        {flow.sender} → {flow.receiver}
+      <Table.Td role="cell" data-label="From → to" data-whole style={{ whiteSpace: 'normal' }}>
+        <span className={classes.unbroken}>{flow.sender} →</span> <span className={classes.unbroken}>{flow.receiver}</span>
         <Aside>{proxyText(flow.proxy)}</Aside>
       </Table.Td>
       <Table.Td role="cell" data-label="Congestion control">
@@ -52,7 +52,7 @@ function FlowRow({ flow, flows, wasAsked }: { flow: RunFlow; flows: RunFlow[]; w
         ) : (
           controlName(flow.actual_cc ?? flow.asked_cc, flow.cc_version)
         )}
-        {options.length > 0 ? <div>{options.join(', ')}</div> : null}
+        <Aside>{options.length > 0 ? options.join(', ') : null}</Aside>
         <Aside>{hystartText(flow, flows)}</Aside>
       </Table.Td>
       <Table.Td role="cell" data-label="Recorded at the sender">

@@ -37,7 +37,7 @@ const COLUMNS: Column<RunSummary>[] = [
       </Link>
     ),
   },
-  { id: 'link', accessorKey: 'link', header: 'Link' },
+  { id: 'link', accessorKey: 'link', header: 'Link', cell: ({ row }) => <Whole>{row.original.link}</Whole> },
   { id: 'cycle', accessorKey: 'cycle', header: 'Cycle' },
   { id: 'attempt', accessorKey: 'attempt', header: 'Attempt' },
   { id: 'state', accessorFn: (run) => RUN_STATES.indexOf(run.state), header: 'State', cell: ({ row }) => <State run={row.original} /> },
@@ -47,7 +47,7 @@ const COLUMNS: Column<RunSummary>[] = [
     id: 'took',
     accessorFn: (run) => secondsBetween(run.started_at, run.ended_at) ?? -1,
     header: 'Took',
-    cell: ({ row }) => formatDuration(secondsBetween(row.original.started_at, row.original.ended_at)),
+    cell: ({ row }) => <Whole>{formatDuration(secondsBetween(row.original.started_at, row.original.ended_at))}</Whole>,
   },
   {
     id: 'throughput_bps',
@@ -57,9 +57,13 @@ const COLUMNS: Column<RunSummary>[] = [
   },
 ]
 
-function Moment({ at }: { at: string | null }) {
-  return <span title={formatMoment(at)}>{formatDayAndClock(at)}</span>
-}
+const Whole = ({ children, title }: { children: string; title?: string }) => (
+  <span style={{ whiteSpace: 'nowrap' }} title={title}>
+    {children}
+  </span>
+)
+
+const Moment = ({ at }: { at: string | null }) => <Whole title={formatMoment(at)}>{formatDayAndClock(at)}</Whole>
 
 /** The state, and for a run that did not end well the reason in words. */
 function State({ run }: { run: RunSummary }) {

@@ -24,7 +24,8 @@ import classes from './link.module.css'
 
 const NONE = (
   <Empty title="No log of the link">
-    Emulated links that restart for each run keep one: those of `make demo`, and any whose receiver's agent names the link's control socket.
+    Emulated links that restart for each run keep one: those of <code>make demo</code>, and any whose receiver's agent names the link's
+    control socket.
   </Empty>
 )
 

@@ -4,8 +4,9 @@ import type { LabelledGroup } from './series'
 
 /** "17.0", "28.0; 1 of 3 not within 32 s": no run is left unsaid. */
 export function eventTimesText({ median, n, not_within, within_s }: EventTimes): string {
-  const text = median === null ? NO_VALUE : formatNumber(median)
-  return not_within > 0 && within_s !== null ? `${text}; ${not_within} of ${n} not within ${formatNumber(within_s, 0)} s` : text
+  const missed = not_within > 0 && within_s !== null ? `${not_within} of ${n} not within ${formatNumber(within_s, 0)} s` : null
+  const text = median === null ? null : formatNumber(median)
+  return [text, missed].filter(Boolean).join('; ') || NO_VALUE
 }
 
 /** What the common level is. */

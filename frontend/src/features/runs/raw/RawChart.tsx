@@ -116,6 +116,7 @@ function options(latest: { current: RawChartProps }, scheme: 'light' | 'dark', s
 function tickText(value: number | null): string {
   if (value === null) return ''
   const size = Math.abs(value)
+  if (size > 0 && size < 0.00995) return value.toExponential(1).replace('.0', '')
   const step = size >= 1e6 ? { by: 1e-6, sign: 'M' } : size >= 1e5 ? { by: 1e-3, sign: 'k' } : { by: 1, sign: '' }
   return `${formatNumber(value * step.by).replace(/\.0+$/, '')}${step.sign}`
 }
