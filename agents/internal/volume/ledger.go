@@ -109,7 +109,7 @@ func (l *Ledger) Month(now time.Time) (Month, error) {
 			begin = booked
 		}
 	}
-	return Month{l.most, used, Begin(begin.AddDate(0, 1, l.day-begin.Day()), l.day).Format(dateForm)}, err
+	return Month{l.most, used, begin.AddDate(0, 1, 0).Format(dateForm)}, err
 }
 
 // Meter counts a run from now on; used is what it has moved so far. The returned function ends that with the exact count.
@@ -171,7 +171,8 @@ func (l *Ledger) follow(start book, used func() int64, stop <-chan struct{}) {
 	}
 }
 
-// read is the count of the month in which now lies. A clock that was put back opens no new month.
+// read is the count of the month in which now lies. A clock that was put back opens no new month, and another reset day takes
+// the count along until the month is over in which it was made.
 func (l *Ledger) read(now time.Time) (book, error) {
 	fresh := book{From: Begin(now, l.day).Format(dateForm)}
 	content, err := os.ReadFile(l.path)
@@ -185,10 +186,14 @@ func (l *Ledger) read(now time.Time) (book, error) {
 	if err := json.Unmarshal(content, &kept); err != nil {
 		return book{}, fmt.Errorf("read %s: %w", FileName, err)
 	}
-	if _, err := time.Parse(dateForm, kept.From); err != nil || kept.Bytes < 0 {
+	begun, err := time.ParseInLocation(dateForm, kept.From, now.Location())
+	if err != nil || kept.Bytes < 0 {
 		return book{}, fmt.Errorf("read %s: from %q and bytes %d are no count", FileName, kept.From, kept.Bytes)
 	}
-	if fresh.From > kept.From {
+	switch isOtherDay := begun.Day() != l.day; {
+	case isOtherDay && now.Before(begun.AddDate(0, 1, 0)):
+		return book{From: fresh.From, Bytes: kept.Bytes}, nil
+	case isOtherDay, fresh.From > kept.From:
 		return fresh, nil
 	}
 	return kept, nil

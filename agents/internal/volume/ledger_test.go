@@ -55,6 +55,45 @@ func TestARunIsCountedAndTheNextMonthIsNew(t *testing.T) {
 	require.Empty(t, Open(dir, 30e6+1, 20).UsedUp(now))
 }
 
+func TestAnotherResetDayGivesNothingBack(t *testing.T) {
+	now := day(t, "2026-11-27 03:00:00")
+	for _, c := range []struct{ before, after int }{{28, 15}, {15, 28}, {27, 26}, {1, 27}} {
+		dir := t.TempDir()
+		settle, err := Open(dir, 100e6, c.before).Meter(now, func() int64 { return 30e6 })
+		require.NoError(t, err)
+		require.NoError(t, settle())
+		ledger := Open(dir, 100e6, c.after)
+		left, err := ledger.Left(now)
+		require.NoError(t, err)
+		require.Equal(t, int64(70e6), left, "from the %d. to the %d.", c.before, c.after)
+		month, err := ledger.Month(now)
+		require.NoError(t, err)
+		resets := Begin(now, c.after).AddDate(0, 1, 0)
+		require.Equal(t, Month{100e6, 30e6, resets.Format(dateForm)}, month)
+
+		settle, err = ledger.Meter(now, func() int64 { return 1 })
+		require.NoError(t, err)
+		require.NoError(t, settle())
+		left, err = ledger.Left(resets.Add(-time.Second))
+		require.NoError(t, err)
+		require.Equal(t, int64(70e6-1), left)
+		left, err = ledger.Left(resets)
+		require.NoError(t, err)
+		require.Equal(t, int64(100e6), left, "the next month is new")
+	}
+}
+
+func TestACountOfAnotherResetDayEndsWithItsMonth(t *testing.T) {
+	dir := t.TempDir()
+	settle, err := Open(dir, 100e6, 28).Meter(day(t, "2026-11-27 03:00:00"), func() int64 { return 30e6 })
+	require.NoError(t, err)
+	require.NoError(t, settle())
+	ledger := Open(dir, 100e6, 15)
+	left, err := ledger.Left(day(t, "2026-11-28 00:00:00"))
+	require.NoError(t, err)
+	require.Equal(t, int64(100e6), left)
+}
+
 func TestTheDiskIsAheadOfARunThatNobodyEnds(t *testing.T) {
 	dir, now := t.TempDir(), day(t, "2026-11-25 03:00:00")
 	var moved atomic.Int64
