@@ -15,6 +15,7 @@ from downlink.domain.errors import InvalidError
 from downlink.domain.text import is_storable
 
 MAX_TEXT_BYTES = 256 * 2**10
+_TEXT = "tag:yaml.org,2002:str"
 MAX_DEPTH = 20
 
 
@@ -87,12 +88,19 @@ def _places(node: yaml.Node, place: str = "", depth: int = 0) -> Iterator[tuple[
     elif isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else None
-            if name is None or name in seen:
-                why = "a key must be a plain text" if name is None else "this key appears twice"
-                raise _refusal(f"{why}.", key.start_mark.line + 1, f"{place}.{name}".strip(".") if name else place)
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
+            if fault := _key_fault(key, seen):
+                raise _refusal(f"{fault}.", key.start_mark.line + 1, f"{place}.{name}".strip("."))
             seen.add(name)
             yield from _places(value, f"{place}.{name}" if place else name, depth + 1)
+
+
+def _key_fault(key: yaml.Node, seen: set[str]) -> str | None:
+    if not isinstance(key, yaml.ScalarNode):
+        return "a key must be a plain text"
+    if key.tag != _TEXT:
+        return f'a key must be a text: write "{key.value}", in quotes'
+    return "this key appears twice" if key.value in seen else None
 
 
 def _line(lines: dict[str, int], place: str) -> int | None:

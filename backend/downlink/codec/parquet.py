@@ -87,7 +87,7 @@ def trace_columns(parts: Sequence[bytes], names: Sequence[str] | None = None) ->
 def _refusing() -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
         raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
 
 

@@ -68,6 +68,19 @@ def test_a_key_that_stands_twice_is_refused_also_in_json() -> None:
     assert problems('{"name": "a",\n "name": "b"}')[0]["line"] == 2
 
 
+@pytest.mark.parametrize("key", ["2022", "2.5", "true", "null", "~"])
+@pytest.mark.parametrize("place", ["", "stop", "conditions[0]"])
+def test_a_key_that_is_another_scalar_is_refused_where_it_is(key: str, place: str) -> None:
+    text = {"": f"{SMALL}{key}: 3\n", "stop": f"stop: {{{key}: 3}}", "conditions[0]": f"conditions: [{{{key}: 3}}]"}
+    assert problems(text[place])[0] == {
+        "place": f"{place}.{key}".strip("."),
+        "line": 9 if place == "" else 1,
+        "message": f'a key must be a text: write "{key}", in quotes.',
+    }
+    quoted = problems(text[place].replace(key, f'"{key}"'))
+    assert any("unknown key" in each["message"] for each in quoted)
+
+
 def test_words_are_words_and_numbers_numbers() -> None:
     """YAML 1.1 would read on, off, 12:30 and 010 as something else."""
     text = (

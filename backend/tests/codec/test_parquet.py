@@ -44,3 +44,10 @@ def test_a_joined_file_keeps_a_row_group_for_each_chunk() -> None:
 def test_bytes_that_are_no_parquet_are_refused(data: bytes) -> None:
     with pytest.raises(InvalidError, match="not a Parquet"):
         parquet_to_columns(data)
+
+
+def test_a_column_whose_name_is_not_utf8_is_refused() -> None:
+    whole = columns_to_parquet(FIRST)
+    place = whole.index(b"rtt_us")
+    with pytest.raises(InvalidError, match="not a Parquet"):
+        parquet_to_columns(whole[:place] + b"\xc6" + whole[place + 1 :])
