@@ -156,8 +156,9 @@ def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
         raise ConflictError(
             "trigger_takes_no_calls", "This campaign's file does not say `trigger: {when: {call: true}}`."
         )
-    secret = take_own(unit, TriggerRow, campaign_id).secret = make_secret(TRIGGER)
-    return secret
+    row = take_own(unit, TriggerRow, campaign_id)
+    row.secret, row.called_at = make_secret(TRIGGER), None  # calls that the old one signed are of no use any more
+    return row.secret
 
 
 def signature(secret: str, stamp: str, body: bytes) -> str:

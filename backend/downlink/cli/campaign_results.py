@@ -216,7 +216,8 @@ def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
     else:
-        say(f"{found['runs']} runs are analysed by version {found['analysis_version']}.")
+        analysed = "run is" if found["runs"] == 1 else "runs are"
+        say(f"{found['runs']} {analysed} analysed by version {found['analysis_version']}.")
 
 
 COMMANDS = (export, figure, table, reproduction, delays, rates, sweep, reanalyse)

@@ -16,6 +16,7 @@ from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import (
     AsJson,
     Column,
+    counted,
     duration,
     local_moment,
     megabytes,
@@ -212,7 +213,7 @@ def rerun(campaign: Which, as_json: AsJson = False) -> None:
     if as_json:
         print_json(made)
     else:
-        say(f"{made['runs']} runs will be repeated.")
+        say(f"{counted(made['runs'], 'run')} will be repeated.")
 
 
 @app.command()
@@ -269,7 +270,9 @@ def _print_preview(found: dict[str, Any]) -> None:
     )
     if estimate["runs"] > len(found["runs"]):
         note(f"These are the first {len(found['runs'])}.")
-    say(f"\n{estimate['runs']} runs, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}")
+    say(
+        f"\n{counted(estimate['runs'], 'run')}, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}"
+    )
     if found["campaign"].get("trigger"):
         say(f"This is one firing; there are {found['campaign']['trigger']['most']} at most.")
     if found["forecast"]:

@@ -228,6 +228,18 @@ def test_a_signed_call_fires_once(lab: Lab) -> None:
     assert len(lab.runs(campaign)) == 1
 
 
+def test_a_new_secret_forgets_a_call_of_a_clock_that_is_ahead(lab: Lab) -> None:
+    pair(lab)
+    campaign = wait_for(lab, {"call": True}, pause_s=1)
+    old = lab.call("POST", f"/campaigns/{campaign}/trigger/secret")["secret"]
+    ahead = int(lab.now().timestamp()) + 200
+    assert call(lab, campaign, old, stamp=ahead).status_code == 200
+    assert call(lab, campaign, old).json()["code"] == "call_repeated"
+    secret = lab.call("POST", f"/campaigns/{campaign}/trigger/secret")["secret"]
+    assert call(lab, campaign, secret).status_code == 200
+    assert call(lab, campaign, old, stamp=ahead + 1).status_code == 401
+
+
 def test_who_does_not_know_the_secret_starts_nothing(lab: Lab) -> None:
     pair(lab)
     campaign = wait_for(lab, {"call": True})
