@@ -195,14 +195,13 @@ def pause_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """Resume; what is still planned moves by the length of the pause, or as far as it must where it follows a clock."""
-    found = rows.find_campaign(unit, campaign_id)
     # Runs before their campaign, and runs by their ids: everyone locks in this order.
     lock_planned_runs(unit, campaign_id)
-    if rows.campaign_of(found).timetable.is_clocked:
-        _move_planned(unit, found, now)
-    else:
-        run_rows.postpone_planned(unit, campaign_id, now - (found.paused_at or now))
     row = _in_state(unit, campaign_id, CampaignState.PAUSED)
+    if rows.campaign_of(row).timetable.is_clocked:
+        _move_planned(unit, row, now)
+    else:
+        run_rows.postpone_planned(unit, campaign_id, now - (row.paused_at or now))
     row.paused_at, row.resumed_at = None, now
     wake_links(unit, rows.campaign_of(row).links)
     order_work(unit)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import text
 
+from downlink.actions.campaigns import pause_campaign, resume_campaign
 from downlink.jobs.tasks import carry_out
 from downlink.stack.process import wait_until
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_faults import pair
+from tests.actions.test_reruns import await_waiting_for_lock
 from tests.fixtures.lab import Lab
 
 RUNS = 114
@@ -50,3 +53,31 @@ def test_two_workers_end_a_hundred_runs_of_one_campaign_without_a_deadlock(lab: 
         wanted = unit.session.execute(text("SELECT report_wanted FROM campaigns")).scalar_one()
     firsts = wanted - RUNS // 2
     assert firsts in (1, 2), "each cycle's last run asks for a report, and a condition's first one; nobody else"
+
+
+def test_a_second_resume_moves_runs_by_the_length_of_the_second_pause(lab: Lab) -> None:
+    """Somebody resumes while another resumes and pauses again: the first pause is over then."""
+    pair(lab)
+    campaign = UUID(lab.launch())
+
+    def due() -> datetime:
+        return min(datetime.fromisoformat(run["due_at"]) for run in lab.runs(str(campaign)))
+
+    planned, began = due(), lab.now()
+    at = [began + timedelta(seconds=second) for second in (0, 100, 110, 140)]
+    with lab.units() as unit:
+        pause_campaign(unit, campaign, at[0])
+
+    def resume_again() -> None:
+        with lab.units() as unit:
+            resume_campaign(unit, campaign, at[3])
+
+    with ThreadPoolExecutor(1) as worker:
+        with lab.units() as unit:
+            resume_campaign(unit, campaign, at[1])
+            unit.session.flush()
+            again = worker.submit(resume_again)
+            await_waiting_for_lock(lab)
+            pause_campaign(unit, campaign, at[2])
+        again.result()
+    assert due() - planned == timedelta(seconds=100 + 30)
