@@ -36,7 +36,7 @@ func Open(ctx context.Context, path string) (*Client, error) {
 	return c, nil
 }
 
-// Describe asks what the link is, also while somebody has its session. When it returns, it stands in no session's way.
+// Describe asks what the link is, also while somebody has its session. When it returns, the session is free again.
 func Describe(ctx context.Context, path string) (Link, error) {
 	c, err := dial(ctx, path)
 	if err != nil {

@@ -23,7 +23,7 @@ func Sentence(text string) string {
 	return string([]rune(text)[:mostSentence-1]) + "…"
 }
 
-// steers tells a control character, or one that turns the direction of a line. Line breaks and tabs may be in a sentence.
+// steers is whether a character controls a terminal, or turns the direction of a line. Line breaks and tabs may be in a sentence.
 func steers(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
