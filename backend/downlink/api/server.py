@@ -7,6 +7,7 @@ import contextlib
 import gc
 import resource
 import socket
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -94,13 +95,14 @@ def connection_class(stalled_s: float) -> type[H11Protocol]:
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT."""
+    """Serve until SIGTERM or SIGINT. UnavailableError where it cannot listen."""
     configure_logs(settings)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection for each agent that holds a poll
     app = create_app(settings)
     if settings.metrics_port:
-        start_http_server(settings.metrics_port, settings.metrics_host, app.state.figures.registry)
+        with _listening(settings.metrics_host, settings.metrics_port, "DOWNLINK_METRICS_"):
+            start_http_server(settings.metrics_port, settings.metrics_host, app.state.figures.registry)
     config = uvicorn.Config(
         app,
         http=connection_class(settings.stalled_s),
@@ -141,9 +143,21 @@ def _tcp(settings: Settings) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, settings.stalled_s * 1000)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((settings.host, settings.port))
-    listener.listen(2048)
+    with _listening(settings.host, settings.port, "DOWNLINK_"):
+        listener.bind((settings.host, settings.port))
+        listener.listen(2048)
     return listener
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int, prefix: str) -> Iterator[None]:
+    """Also port 80 without the right to it, or an address of another machine."""
+    try:
+        yield
+    except OSError as error:
+        why = f"the api cannot listen at {host}, port {port}: {error.strerror}"
+        what = f"set {prefix}HOST and {prefix}PORT to an address of this machine and a port that is free"
+        raise UnavailableError("cannot_listen", f"{why}; {what}") from error
 
 
 def _unix(settings: Settings, stack: contextlib.ExitStack) -> socket.socket:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import httpx
@@ -132,3 +135,16 @@ def test_figures_are_on_a_port_of_their_own(server: ApiProcess) -> None:
 def test_another_name_of_this_host_is_refused_where_names_are_set(server: ApiProcess) -> None:
     assert server.client.get("/healthz", headers={"Host": "evil.example"}).status_code == 400
     assert server.client.get("/healthz", headers={"Host": "downlink:8400"}).status_code == 200
+
+
+@pytest.mark.parametrize("variable", ["DOWNLINK_PORT", "DOWNLINK_METRICS_PORT"])
+def test_an_api_that_cannot_listen_says_where_and_what_to_set(
+    server: ApiProcess, database_url: str, variable: str
+) -> None:
+    own = {"DOWNLINK_DATABASE_URL": database_url, "DOWNLINK_PORT": str(free_port()), variable: str(server.port)}
+    command = [sys.executable, "-m", "downlink.main", "api"]
+    ended = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (6, False)
+    said = ended.stderr.splitlines()[-1]
+    assert said.startswith(f"downlink: the api cannot listen at 127.0.0.1, port {server.port}: Address already in use")
+    assert variable in said
