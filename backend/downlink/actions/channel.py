@@ -100,7 +100,7 @@ def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said:
     if phase is not None:
         host.phase = phase
         if phase is HostPhase.DONE:
-            detail = f"The agent {host.agent} was restarted during the run; it has restored its host."
+            detail = f"The agent {host.agent} was restarted during the run; it has restored its host.{_unannounced(run, said)}"
             runs.condemn(unit, run, Ending(RunState.FAILED, Reason.AGENT_RESTARTED, detail))
     elif report.status is AgentStatus.PREPARING and report.run_id == run.id and host.phase == HostPhase.ASSIGNED:
         host.phase = HostPhase.PREPARING
@@ -112,6 +112,13 @@ def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said:
     if report.status in LEFT and report.run_id == run.id and run.state == RunState.RUNNING:
         _note_leaving(unit, run, host)
     runs.advance(unit, run, now)
+
+
+def _unannounced(run: Run, said: dict[str, Any]) -> str:
+    """Of samples that an agent had on disk when it was killed: nobody knows how many there should be."""
+    chunks = sum(each["chunks"] for each in said["spool"] if each["run_id"] == str(run.id))
+    counted = "1 chunk" if chunks == 1 else f"{chunks} chunks"
+    return f" It keeps {counted} of samples aside, for `downlink-agent spool` on its host." if chunks else ""
 
 
 def _note_progress(

@@ -79,6 +79,21 @@ def test_a_restarted_sender_fails_the_run_and_the_next_attempt_completes(lab: La
     assert not client.spool
 
 
+def test_samples_of_an_agent_that_was_killed_are_named_and_stay_on_its_host(lab: Lab) -> None:
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE)
+    run = until(lab, campaign, [client, server], "running")
+    server.act()
+    server.spool[run["id"], 1] = {(1, "sender", sequence): b"" for sequence in range(3)}
+    server.forget()
+    server.act()
+    failed = lab.runs(campaign)[0]
+    assert failed["reason"] == "agent_restarted"
+    assert failed["detail"].endswith("It keeps 3 chunks of samples aside, for `downlink-agent spool` on its host.")
+    lab.drive(campaign, [client, server])
+    assert ("discard" in server.orders, server.spool) == (True, {})
+
+
 def test_the_next_attempt_gets_its_turn_although_the_link_was_given_back_before(lab: Lab) -> None:
     """A job ends the run a while after its upload: by then the tick has looked at the free link, and found nothing to start."""
     client, server = pair(lab)
