@@ -238,7 +238,7 @@ func (w *way) killEnded(t *testing.T, transport protocol.Transport, victim int) 
 	w.awaitPrepared(t, transport, 1)
 	w.backend.change(func() { w.backend.deaf, w.backend.run.held = true, false })
 	for _, p := range w.processes {
-		require.Eventually(t, func() bool { return len(eventFiles(t, p)) == 2 }, patience, 10*time.Millisecond, "finished and restored wait on disk")
+		awaitUnreported(t, p)
 	}
 	w.processes[victim].end(t, syscall.SIGKILL)
 	w.processes[victim].start(t)
