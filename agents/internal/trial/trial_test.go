@@ -98,23 +98,23 @@ func (b *rig) kinds() (kinds []protocol.EventKind) {
 // failure returns the failed event, which must be the last one.
 func (b *rig) failure(t *testing.T) protocol.Failed {
 	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	require.NotEmpty(t, b.events)
-	failed, isFailed := b.events[len(b.events)-1].(protocol.Failed)
-	require.True(t, isFailed, "%v", b.events)
-	return failed
+	return lastEvent[protocol.Failed](t, b)
 }
 
 // restored returns the event of a host that was put back, which must be the last one.
 func (b *rig) restored(t *testing.T) protocol.Restored {
 	t.Helper()
+	return lastEvent[protocol.Restored](t, b)
+}
+
+func lastEvent[E protocol.Event](t *testing.T, b *rig) E {
+	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	require.NotEmpty(t, b.events)
-	restored, isRestored := b.events[len(b.events)-1].(protocol.Restored)
-	require.True(t, isRestored, "%v", b.events)
-	return restored
+	event, isIt := b.events[len(b.events)-1].(E)
+	require.True(t, isIt, "%v", b.events)
+	return event
 }
 
 // finished returns the event of a run that has finished.
