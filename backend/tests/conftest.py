@@ -23,12 +23,25 @@ from downlink.stack.servers import start_postgres, start_valkey
 from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
+from tests.fixtures import asleep, proofs
 from tests.fixtures.debian_servers import postgres_tools, redis_server
 from tests.fixtures.lab import Lab
 from tests.fixtures.s3_server import S3Server
 
 # What a command prints is read from its output: the log of a server in the same process keeps out of it.
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+
+pytest_addoption = proofs.add_options
+is_awake = pytest.fixture(autouse=True)(asleep.is_awake)
+
+
+def pytest_report_header() -> list[str]:
+    return list(proofs.header())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    proofs.select(config, items)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ import pytest
 from tests.system.conftest import AGENT
 from tests.system.packaged import LAYERS, NEXT, POLICY, STATE, UNIT, VERSION, WANTED, TestRoot, build
 
+pytestmark = pytest.mark.verify("packages")
+
 ELF_MACHINE = {"amd64": 62, "arm64": 183}
 JOINED = """server: http://127.0.0.1:9
 name: packaged

@@ -16,6 +16,8 @@ from tests.system.conftest import SENDER, System
 from tests.system.test_faults import kill
 from tests.system.test_join import take_joined, type_on_new_host
 
+pytestmark = pytest.mark.verify("stack")
+
 CAMPAIGN = """
 name: In the browser
 links: [terrestrial]

@@ -11,6 +11,8 @@ from sqlalchemy import create_engine, text
 from downlink.stack.process import wait_until
 from tests.system.conftest import PROFILE, System
 
+pytestmark = pytest.mark.verify("stack")
+
 SOURCE = """
 name: Budget of {of}
 links: [{link}]

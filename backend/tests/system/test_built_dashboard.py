@@ -27,7 +27,7 @@ from tests.fixtures.numbered_postgres import start_postgres_at
 from tests.fixtures.printed import FORMATS, page_mm, read_printed
 from tests.system.watching import family, processor_s
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.verify("stack"), pytest.mark.timeout(180)]
 NAME = "Demo: HyStart on and off"
 RECORDED = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
 # A study of which a run failed.

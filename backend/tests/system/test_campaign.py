@@ -18,6 +18,8 @@ from downlink.cli.export import export_archive, export_folder
 from tests.system.conftest import System
 from tests.system.test_faults import HYSTART
 
+pytestmark = pytest.mark.verify("stack")
+
 Row = dict[str, str]
 SECONDS, STARTUP_S, STEADY_S, CYCLES = 6, 2, 2, 3
 SOURCE = f"""

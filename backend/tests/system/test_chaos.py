@@ -42,7 +42,7 @@ SHORT_S = 2.0
 FAULTS, PAUSE_S = 3, 2.0
 KINDS = ("kill", "kill", "stop", "stop", "cut off", "cut", "mix", "disk full", HALF_OPEN, *STATUS)
 PATIENCE_S = 240.0
-pytestmark = pytest.mark.timeout(PATIENCE_S + 120)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(PATIENCE_S + 120)]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,14 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port
 from tests.stack.test_containers import services
 from tests.system.conftest import ROOT
+
+pytestmark = pytest.mark.verify("packages")
 
 
 def test_the_queues_command_asks_for_its_password(supervisor: Supervisor, tmp_path: Path) -> None:

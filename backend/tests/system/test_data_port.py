@@ -13,6 +13,8 @@ from downlink.stack.process import wait_until
 from tests.system.conftest import RECEIVER, System
 from tests.system.test_faults import campaign_file
 
+pytestmark = pytest.mark.verify("stack")
+
 # Runs inside the receiver's namespace: say a line at the data port, count what comes back until it is closed.
 KNOCK = """
 import socket, sys

@@ -21,6 +21,8 @@ from downlink.stack.servers import start_postgres
 from tests.system.conftest import DASHBOARD, ROOT
 from tests.system.hoststate import MARK, HostState, read_host_state
 
+pytestmark = pytest.mark.verify("stack")
+
 CAMPAIGN = """
 name: Short demo
 links: [terrestrial]

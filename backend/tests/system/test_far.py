@@ -14,6 +14,8 @@ from tests.system.networks import added_to
 from tests.system.test_campaign import trace
 from tests.system.test_faults import traces_are_whole
 
+pytestmark = pytest.mark.verify("stack")
+
 RTT_MS = 1_200
 PROFILE = f"""
 name: far

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import httpx
+import pytest
 import redis
 from sqlalchemy import create_engine, text
 
@@ -14,6 +15,8 @@ from downlink.stack.launcher import start_service
 from downlink.stack.process import wait_until
 from downlink.stack.servers import start_postgres
 from tests.system.conftest import SENDER, System
+
+pytestmark = pytest.mark.verify("faults")
 
 HYSTART = Path("/sys/module/tcp_cubic/parameters/hystart")
 

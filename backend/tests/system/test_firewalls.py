@@ -11,6 +11,8 @@ import pytest
 from tests.system.conftest import System
 from tests.system.networks import Networks, Placed, networks_beside, quick_test, start_agents
 
+pytestmark = pytest.mark.verify("stack")
+
 SERVER, SENDER, RELAY, NAT = "192.0.2.1", "198.51.100.2", "198.51.100.18", "203.0.113.2"
 GATEWAYS = {"sender": "198.51.100.1", "relay": "198.51.100.17", "nat": "203.0.113.1", "home": "192.168.7.1"}
 PORT = 8410

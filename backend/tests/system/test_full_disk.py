@@ -18,6 +18,8 @@ from tests.system.conftest import AGENT, System
 from tests.system.networks import added_to
 from tests.system.test_faults import is_answering, kill, traces_are_whole
 
+pytestmark = pytest.mark.verify("faults")
+
 MB = 1 << 20
 SIZE_MB = 160
 RESERVE_MB = 64

@@ -15,6 +15,8 @@ from tests.fixtures.browser import ACCOUNT, DASHBOARD, add_account, run_script
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.verify("faults")
+
 KINDS = (
     '<img src=x onerror="alert(1)">',
     "</title><script>alert(1)</script>",

@@ -11,6 +11,8 @@ from tests.system.conftest import System
 from tests.system.networks import Networks, Placed, networks_beside, start_agents
 from tests.system.test_data_port import query
 
+pytestmark = pytest.mark.verify("stack")
+
 SERVER = "2001:db8::1"
 ADDRESS = {"v6-sender": "2001:db8:a::2", "v6-relay": "2001:db8:b::2", "v6-receiver": "2001:db8:c::2"}
 HOSTS = tuple(Placed(name, name, name.removeprefix("v6-")) for name in ADDRESS)

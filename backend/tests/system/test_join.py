@@ -13,6 +13,8 @@ import pytest
 
 from tests.system.conftest import AGENT, System
 
+pytestmark = pytest.mark.verify("stack")
+
 # A host that has never seen an agent: its state and lock folders are empty.
 NEW_HOST = 'mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run && exec sh -c "$1"'
 

@@ -13,6 +13,8 @@ import yaml
 from tests.stack.test_containers import COMMANDS, VARIABLES
 from tests.system.conftest import ROOT
 
+pytestmark = pytest.mark.verify("packages")
+
 FOLDER = ROOT / "docs" / "deploy" / "kubernetes"
 PROGRAM = ROOT / ".cache" / "bin" / "kubeconform"
 VERSION = "1.37.0"

@@ -16,6 +16,8 @@ from tests.system.conftest import AGENT, PROFILE, System
 from tests.system.networks import added_to
 from tests.system.test_faults import kill, traces_are_whole
 
+pytestmark = pytest.mark.verify("stack")
+
 LATE, OTHER = Host("sender-1", "late-sender", "sender"), Host("sender-2", "other-sender", "sender")
 HOSTS = (Host("receiver", "late-receiver", "receiver"), LATE, OTHER)
 SLOW_BPS = 100

@@ -16,6 +16,8 @@ from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.verify("stack")
+
 TABS = 8
 MB = 10**6
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.system.conftest import ROOT
 
+pytestmark = pytest.mark.verify("packages")
+
 FOLDER = ROOT / "docs" / "monitoring"
 
 

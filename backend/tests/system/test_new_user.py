@@ -24,6 +24,8 @@ from tests.system.conftest import DASHBOARD
 from tests.system.networks import SERVER_PORT, Networks
 from tests.system.packaged import LAYERS, UNIT, VERSION, TestRoot
 
+pytestmark = pytest.mark.verify("stack")
+
 SERVER = "192.0.2.1"
 HOSTS = {"dish": ("198.51.100.2", "--role receiver"), "far": ("203.0.113.2", "--role sender --data-port 8410")}
 RATE_BPS = 50_000_000

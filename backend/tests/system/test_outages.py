@@ -25,7 +25,7 @@ LINK_S = float(os.environ.get("DOWNLINK_LINK_S", "0"))
 """How long the link is down at least; until the run has ended in any case."""
 STATES = ("preparing", "running", "uploading") if IS_CHAOS else ("running",)
 SERVER = ("api", "conductor", "worker")
-pytestmark = pytest.mark.timeout(OUTAGE_S + LINK_S + 240)
+pytestmark = [pytest.mark.verify("long"), pytest.mark.timeout(OUTAGE_S + LINK_S + 240)]
 
 
 def has_bytes(system: System, campaign: str) -> bool:

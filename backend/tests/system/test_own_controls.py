@@ -12,6 +12,8 @@ from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.control import read_host_controls
 from tests.system.conftest import ROOT, System
 
+pytestmark = pytest.mark.verify("stack")
+
 SOURCE = """
 name: SEARCH in the kernel
 links: [terrestrial]

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from downlink.main import app
 from tests.system.conftest import System
 
+pytestmark = pytest.mark.verify("stack")
+
 SOURCE = """
 name: Latency under load
 links: [terrestrial]

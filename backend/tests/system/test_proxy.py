@@ -22,6 +22,8 @@ from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, next_event, running_api
 from tests.system.conftest import AGENT, ROOT
 
+pytestmark = pytest.mark.verify("kernel")
+
 CADDYFILE = ROOT / "docs" / "deploy" / "Caddyfile"
 MIB = 1 << 20
 LARGE_MIB = 256

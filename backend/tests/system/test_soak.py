@@ -31,6 +31,8 @@ from tests.fixtures.foreign_files import iperf3_file
 from tests.system.conftest import RECEIVER, ROOT, SENDER, System, whole_system
 from tests.system.watching import MB, Watch, descriptors, error_lines, family, memory_mb
 
+pytestmark = pytest.mark.verify("long")
+
 SOAK_S = float(os.environ.get("SOAK_S", "120"))
 SAMPLE_S = 5.0
 KILLED_FROM, KILLED_UNTIL, WATCHED_FROM = 0.1, 0.5, 0.6  # shares of the time

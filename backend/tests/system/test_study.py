@@ -14,6 +14,8 @@ import pytest
 from tests.system.conftest import DASHBOARD, ROOT
 from tests.system.test_demo import DOWNLINK, home, read_until
 
+pytestmark = pytest.mark.verify("stack")
+
 __all__ = ["home"]  # the fixture of the demo's tests
 
 

@@ -39,7 +39,7 @@ CYCLES = 1 if not CHAOS_S else max(2, round(CHAOS_S / 30))
 SERVERS = ("api-1", "api-2", "conductor-1", "conductor-2", "worker-1", "worker-2")
 DRIVERS, PAUSE_S, FAILOVER_S = 10, 0.5, 60.0
 SECONDS, SAMPLES = 5, 501
-pytestmark = pytest.mark.timeout(CHAOS_S * 3 + 300)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(CHAOS_S * 3 + 300)]
 NOT_WHOLE = f"""
     SELECT run_id, flow, point, traces.samples, missing, count(*), sum(chunks.samples) FROM traces
     JOIN chunks USING (run_id, flow, point) JOIN runs ON runs.id = run_id WHERE state = 'complete'

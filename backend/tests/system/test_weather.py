@@ -19,6 +19,8 @@ from downlink.domain.weather import link_seed
 from downlink.stack.rig import Host, Rig, wait_online
 from tests.system.conftest import AGENT, System
 
+pytestmark = pytest.mark.verify("stack")
+
 PROFILE = """
 name: stormy
 description: every kind of chance, in times that a short run sees
