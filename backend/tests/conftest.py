@@ -33,6 +33,7 @@ structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 
 pytest_addoption = proofs.add_options
+pytest_configure = proofs.configure
 is_awake = pytest.fixture(autouse=True)(asleep.is_awake)
 
 
