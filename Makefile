@@ -25,11 +25,6 @@ NFPM := $(STAMPS)/nfpm-$(NFPM_VERSION)
 KUBECONFORM_VERSION := v0.8.0
 KUBECONFORM := $(STAMPS)/kubeconform-$(KUBECONFORM_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
-# Two processes, each with servers and a database of its own; a file stays whole. The files come in the order of their names: ordered
-# by how many tests they hold, those of one long test would come last, and one of both processes would wait for the other.
-PYTEST_TWICE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
-# SERVERS=debian: the backend's tests use Debian's postgresql and redis-server instead of the embedded ones.
-SERVERS := embedded
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
 
@@ -157,32 +152,40 @@ $(STAMPS)/kubernetes: backend/requirements-kubernetes.lock $(STAMPS)/python
 
 ## ---- prove
 
+PROOF := @exec $(PYTHON) backend/tools/proof.py
+LONG := kernel faults stack packages long
+
 .PHONY: test
-test: ## Every test; installs what it needs. A part that fails does not hide the others (SERVERS=debian: the backend's on Debian's servers)
-	@$(MAKE) --keep-going test-backend test-agents test-frontend test-system
+test: tools ## The quick proof, of backend, agents, dashboard and (as root) a small real stack; installs what it needs (ONLY=backend: one part; SEED=7: another draw)
+	$(PROOF) test $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
-.PHONY: test-backend
-test-backend: $(STAMPS)/python $(AGENT) $(S3_SERVER) $(OIDC_PROVIDER) $(if $(filter debian,$(SERVERS)),packages)
-	TEST_SERVERS=$(SERVERS) $(PYTEST_TWICE) backend/tests --ignore backend/tests/system
+.PHONY: test-busy
+test-busy: tools ## The quick proof with four busy loops beside it: nothing of it may depend on how fast the machine is
+	$(PROOF) test --busy 4
 
-.PHONY: test-agents
-test-agents: packages
-	$(MAKE) -C agents --keep-going check-generated test
+.PHONY: verify
+verify: tools ## As root, at most 70 minutes on two cores: the long proof, what a release needs; its parts follow, and have the same options
+	$(PROOF) $(LONG) $(if $(SEED),--seed $(SEED))
 
-.PHONY: test-frontend
-test-frontend: frontend/node_modules/.package-lock.json
-	cd frontend && npm test --silent
+.PHONY: verify-kernel verify-faults verify-stack verify-packages verify-long verify-sample
+verify-kernel: ## Congestion controls, namespaces, the proxy, time stamps, rates of real kernels
+verify-faults: ## Kills, chaos, a fleet, a day, two of each process; large tables whole
+verify-stack: ## Real stacks: demos, relays, journeys in a browser
+verify-packages: ## Debian packages, compose, Kubernetes, alert rules, an S3 store, sign-in by a provider
+verify-long: ## Soak, an idle tab, outages
+verify-sample: ## At most 15 minutes: a fifth of the long proof, drawn by the commit, without what measures rates or milliseconds
+$(LONG:%=verify-%) verify-sample: verify-%: tools
+	$(PROOF) $* $(if $(SEED),--seed $(SEED))
 
-.PHONY: test-system
-test-system: install packages $(S3_SERVER) $(NFPM) $(KUBECONFORM) $(STAMPS)/kubernetes
-	$(PYTEST) --durations 12 backend/tests/system
+.PHONY: verify-tools
+verify-tools: install packages $(S3_SERVER) $(OIDC_PROVIDER) $(NFPM) $(KUBECONFORM) $(STAMPS)/kubernetes
 
 .PHONY: chaos
 chaos: install packages $(S3_SERVER) ## As root, hours: N=1000 schedules of faults in virtual time and N/50 over real parts, a table; then the whole server away, the link down for five minutes, and two of each process killed in turn (SEED=1)
-	CHAOS_SEED=$(or $(SEED),1) CHAOS_N=$(or $(N),1000) $(PYTEST) -n 2 --dist load backend/tests/actions/test_chaos.py
-	CHAOS_SEED=$(or $(SEED),1) CHAOS_REAL=$$(( ($(or $(N),1000) + 49) / 50 )) $(PYTEST) backend/tests/system/test_chaos.py
-	DOWNLINK_OUTAGE_S=180 DOWNLINK_LINK_S=300 $(PYTEST) backend/tests/system/test_outages.py
-	DOWNLINK_CHAOS_S=180 $(PYTEST) -s backend/tests/system/test_two_of_each.py
+	CHAOS_SEED=$(or $(SEED),1) CHAOS_N=$(or $(N),1000) $(PYTEST) -n 2 --dist load --verify faults backend/tests/actions/test_chaos.py
+	CHAOS_SEED=$(or $(SEED),1) CHAOS_REAL=$$(( ($(or $(N),1000) + 49) / 50 )) $(PYTEST) --verify faults backend/tests/system/test_chaos.py
+	DOWNLINK_OUTAGE_S=180 DOWNLINK_LINK_S=300 $(PYTEST) --verify long backend/tests/system/test_outages.py
+	DOWNLINK_CHAOS_S=180 $(PYTEST) -s --verify faults backend/tests/system/test_two_of_each.py
 
 .PHONY: fuzz
 fuzz: $(STAMPS)/python ## Forty minutes: mutants of good input for 30 s (FUZZ_S) with every decoder of bytes from elsewhere, in Python and Go (FUZZ_SEED=1)
@@ -207,19 +210,19 @@ lint-frontend: frontend/node_modules/.package-lock.json
 
 .PHONY: soak
 soak: install packages ## As root, 35 minutes, or HOURS=24: everything left running, each process killed once; fails when memory, descriptors or requests grow
-	SOAK_S=$$(awk 'BEGIN {print 3600 * $(or $(HOURS),0.5)}') $(PYTEST) -s backend/tests/system/test_soak.py
+	SOAK_S=$$(awk 'BEGIN {print 3600 * $(or $(HOURS),0.5)}') $(PYTEST) -s --verify long backend/tests/system/test_soak.py
 
 .PHONY: day
 day: $(STAMPS)/python ## Half an hour: 24 hours of two links with 213 GEO and 131 LEO runs on a fast clock, under faults; memory and descriptors (SEED=1)
-	DAY_HOURS=24 CHAOS_SEED=$(or $(SEED),1) $(PYTEST) -s --show-capture=no backend/tests/actions/test_day.py
+	DAY_HOURS=24 CHAOS_SEED=$(or $(SEED),1) $(PYTEST) -s --show-capture=no --verify faults backend/tests/actions/test_day.py
 
 .PHONY: idle
 idle: install packages ## Six minutes: what a tab left open costs a server with a past, in requests and processor time, over five of them
-	DOWNLINK_IDLE_S=300 $(PYTEST) -s backend/tests/system/test_built_dashboard.py -k idle
+	DOWNLINK_IDLE_S=300 $(PYTEST) -s --verify long backend/tests/system/test_built_dashboard.py -k idle
 
 .PHONY: fleet
 fleet: $(STAMPS)/python ## An hour: 24 hours of 1,000 agents and ten campaigns on a fast clock; every run ends, nothing grows
-	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no backend/tests/actions/test_fleet.py
+	FLEET_AGENTS=1000 FLEET_HOURS=24 $(PYTEST) -s --show-capture=no --verify faults backend/tests/actions/test_fleet.py
 
 .PHONY: calibrate
 calibrate: ## A link profile's statistics beside their targets, in virtual time (PROFILE=geo-viasat; FLOWS=30; DOWNLOADS=10; WINDOW=30, in MB; TRACE=FILE: beside a recorded flow; FIT=500: repeat the fit)
@@ -231,16 +234,23 @@ bench: install packages $(S3_SERVER) ## Every benchmark, one table with goals (B
 	cd backend
 	../$(BIN)/python -m bench.all
 
-# Debian packages that tests and benchmarks use, as program:package. RUNLEVEL=1 keeps apt from starting their services.
-PACKAGES := chromium:chromium iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus caddy:caddy docker-compose:docker-compose pdftotext:poppler-utils systemd-analyze:systemd nft:nftables
+# Debian packages as program:package. RUNLEVEL=1 keeps apt from starting their services.
+TEST_PACKAGES := gcc:gcc,libc6-dev chromium:chromium
+PACKAGES := $(TEST_PACKAGES) iperf3:iperf3 clang:clang llvm-strip:llvm redis-server:redis-server pg_lsclusters:postgresql promtool:prometheus caddy:caddy docker-compose:docker-compose pdftotext:poppler-utils systemd-analyze:systemd nft:nftables
 
-.PHONY: packages
-packages:
-	@missing=""
-	for pair in $(PACKAGES); do command -v "$${pair%%:*}" >/dev/null || missing+=" $${pair##*:}"; done
-	[ -z "$$missing" ] && exit 0
-	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "Tests need$$missing. Type: sudo apt-get install$$missing" >&2; exit 1; fi
-	apt-get update -q && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+define install-packages
+missing=""
+for pair in $(1); do command -v "$${pair%%:*}" >/dev/null || missing+=" $${pair##*:}"; done
+missing=$${missing//,/ }
+[ -z "$$missing" ] && exit 0
+if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "This needs$$missing. Type: sudo apt-get install$$missing" >&2; exit $(2); fi
+apt-get update -q && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+endef
+
+.PHONY: packages test-packages
+packages: ; @$(call install-packages,$(PACKAGES),1)
+# The quick proof does without, and says what it left out.
+test-packages: ; @$(call install-packages,$(TEST_PACKAGES),0)
 
 $(OIDC_PROVIDER): backend/tests/oidc/package-lock.json
 	npm --prefix backend/tests/oidc install --no-save --no-audit --no-fund --loglevel=error
