@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from sqlalchemy import create_engine, text
@@ -16,7 +17,7 @@ from sqlalchemy import create_engine, text
 from bench.database import database
 from downlink.actions.archive import load_archive
 from downlink.storage.unit import Unit
-from tests.fixtures.api_process import API, running_api
+from tests.fixtures.api_process import API, ApiProcess, running_api
 from tests.fixtures.recorded import ARCHIVE
 
 CAMPAIGNS, LINKS, RUNS, DAYS = 24, 4, 24_000, 28
@@ -48,6 +49,10 @@ def fill(unit: Unit) -> None:
         unit.session.execute(text(statement), wanted)
 
 
+def get(api: ApiProcess, path: str) -> object:
+    return api.client.get(path).raise_for_status()
+
+
 def p95_ms(work: Callable[[], object]) -> float:
     taken = []
     for _ in range(REQUESTS):
@@ -69,7 +74,7 @@ def main() -> None:
                 found = api.client.get(path).raise_for_status().json()
                 runs = sum(lane["runs"] for link in found["links"] for lane in link["lanes"])
                 assert abs(runs - RUNS * days / DAYS) < CAMPAIGNS, runs
-                value = p95_ms(lambda path=path: api.client.get(path).raise_for_status())
+                value = p95_ms(partial(get, api, path))
                 remark = f"{runs:,} runs of {CAMPAIGNS} campaigns on {LINKS} links, {REQUESTS} requests"
                 row = {"name": f"GET calendar of {days} days, p95", "value": round(value, 2), "unit": "ms"}
                 print(json.dumps({**row, "goal": f"<= {LIMIT_MS}", "remark": remark}), flush=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 from uuid import UUID
@@ -105,6 +105,10 @@ def reanalysis_s(api: httpx.Client, campaign: UUID) -> float:
     return time.perf_counter() - began
 
 
+def get(api: httpx.Client, path: str) -> object:
+    return api.get(path).raise_for_status()
+
+
 def median_s(work: Callable[[], object]) -> float:
     return statistics.median(timed(work, ROUNDS))
 
@@ -123,7 +127,7 @@ def first_chart_s(address: str, campaign: UUID) -> float:
     place = ("--base-url", address, *ACCOUNT, "--path", f"/campaigns/{campaign}")
     nearby = ("--latency-ms", "0", "--rate-mbps", "10000", "--times", str(ROUNDS))
     visits = run_script("first-plot.mjs", *place, *nearby, timeout_s=300).splitlines()
-    return statistics.median(json.loads(visit)["seconds"] for visit in visits)
+    return statistics.median(float(json.loads(visit)["seconds"]) for visit in visits)
 
 
 def tell(name: str, value: float, unit: str, **others: object) -> None:
@@ -158,7 +162,7 @@ def main() -> None:
         }
         asked = {name: f"/campaigns/{campaign}/{path}" for name, path in own.items()}
         for name, path in {**asked, "comparison": f"/comparison?{sides}"}.items():
-            times = timed(lambda path=path: api.get(path).raise_for_status(), 50)
+            times = timed(partial(get, api, path), 50)
             p95_ms = 1e3 * sorted(times)[47]
             tell(f"GET {name}, p95", p95_ms, "ms", goal=f"<= {LIMIT_MS}", remark=f"{RUNS} runs, 50 requests")
         tell(
@@ -178,4 +182,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

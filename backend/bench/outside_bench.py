@@ -57,7 +57,9 @@ def find_outside(units: UnitFactory, each: int) -> UUID:
     with units() as unit:
         unit.session.execute(text("DELETE FROM channels"))
         wanted = channels.Wanted("ops", "webhook", "https://ops.example/", (Topic.UNEXPECTED,), False, 3, 15)
-        channel = channels.make_channel(unit, wanted, NOW, actor=COMMAND_LINE, owner_id=None, has_mail=False).id
+        channel = channels.make_channel(
+            unit, wanted, NOW, actor=COMMAND_LINE, owner_id=None, has_mail=False, allowed=()
+        ).id
     with units() as unit:
         unit.session.execute(text(JUDGED), {"each": each, "outside": checks(900.0), "inside": checks(600.0)})
         unit.session.execute(text(FOUND_OUTSIDE), {"each": each, "found": FOUND})

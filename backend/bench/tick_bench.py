@@ -60,8 +60,8 @@ def fill(units: UnitFactory, planned_runs: int, now: datetime) -> None:
             _add(campaigns[number % CAMPAIGNS], names, "running", 1, now)
         for number in range(planned_runs):
             _add(campaigns[number % CAMPAIGNS], ends[number % LINKS], "planned", 2 + number // LINKS, now)
-        for table, rows in _rows.items():
-            unit.session.execute(insert(table), rows)
+        for kind, rows in _rows.items():
+            unit.session.execute(insert(kind), rows)
             rows.clear()
     with units.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))

@@ -164,8 +164,9 @@ def joined_chunks(made: Chunks) -> Chunks:
     """Those in a row as one file, 16 at most."""
     found: Chunks = []
     for place, content in made:
-        first, parts = found[-1] if found else ({}, b"")
-        at = first.get("joined_to", first.get("sequence", 0))
+        nothing: tuple[dict[str, Any], bytes] = {}, b""
+        first, parts = found[-1] if found else nothing
+        at = int(first.get("joined_to") or first.get("sequence") or 0)
         is_next = all(first.get(key) == place[key] for key in ("run_id", "flow", "end"))
         if is_next and place["sequence"] == first["sequence"] + 1 < at + 16:
             own = {**place, "member": first["member"], "joined_to": at}
@@ -242,7 +243,8 @@ class Writer:
 
     def get(self, path: str, **query: Any) -> bytes:
         headers = {"Authorization": f"Bearer {self._lab.token}"}
-        return self._lab.client.get(f"/api/v1{path}", params=query, headers=headers).content
+        content: bytes = self._lab.client.get(f"/api/v1{path}", params=query, headers=headers).content
+        return content
 
     def save(self, file: str, content: bytes) -> None:
         """Ids that are random (version 4) by the order in which they appear, moments of today as one; objects on lines of their own."""
