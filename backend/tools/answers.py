@@ -166,7 +166,7 @@ def joined_chunks(made: Chunks) -> Chunks:
     for place, content in made:
         nothing: tuple[dict[str, Any], bytes] = {}, b""
         first, parts = found[-1] if found else nothing
-        at = int(first.get("joined_to") or first.get("sequence") or 0)
+        at: int = first["joined_to"] if "joined_to" in first else first.get("sequence", 0)
         is_next = all(first.get(key) == place[key] for key in ("run_id", "flow", "end"))
         if is_next and place["sequence"] == first["sequence"] + 1 < at + 16:
             own = {**place, "member": first["member"], "joined_to": at}
