@@ -6,21 +6,36 @@ and to change them.
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Engine, text
 
-from bench.database import database
+from bench.database import Opened, database
 from bench.polls_bench import add_agents, tick
+from bench.rows import Row, show
+from bench.timing import timed_s
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.api_process import API, ApiProcess, running_api
 
-MANY, SOME = 20_000, 1_000
-LAUNCH_S, TABLE_S, CANCEL_S, LOOK_S = 15, 10, 1, 2
+
+@dataclass(frozen=True)
+class Size:
+    """Runs of the campaign that is looked at from all sides, and of the one that is cancelled."""
+
+    many: int
+    some: int
+
+
+FULL, TINY = Size(many=20_000, some=1_000), Size(many=60, some=4)
+MANY, SOME = (f"campaign of {runs:,} runs" for runs in (FULL.many, FULL.some))
+LOOK = "<= 2"
 PATIENCE_S = 900
+LINK = {
+    "name": "l", "orbit": "GEO", "nominal_rate_bps": 10**8, "base_rtt_ms": 600, "receiver": "a0", "senders": ["a1"],
+}  # fmt: skip
 CONDITIONS = [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}, {"name": "off", "sender": {"tcp_cubic.hystart": 0}}]
 TABLES = (Run, RunFlow, RunHost)
 CHANGES = (
@@ -31,66 +46,78 @@ CHANGES = (
 )
 
 
-def main() -> None:
-    with database() as (home, _, units):
+def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
+    with opened() as (home, _, units):
         add_agents(units, 2)
         tick(units)
         with running_api(home, units) as api:
             api.client.timeout = PATIENCE_S
-            link = {
-                "name": "l",
-                "orbit": "GEO",
-                "nominal_rate_bps": 10**8,
-                "base_rtt_ms": 600,
-                "receiver": "a0",
-                "senders": ["a1"],
-            }
-            api.client.post(f"{API}/links", json=link).raise_for_status()
-            some = launch(api, SOME)[0]
-            plain_s = changed_s(units.engine, some)
-            cancel_s = timed_s(lambda: post(api, f"/campaigns/{some}/cancel"))
-            tell("cancel", SOME, cancel_s, f"<= {CANCEL_S}", plain_s, "peer: the same rows changed by three statements")
-            many, preview_s, launch_s = launch(api, MANY)
-            tell("preview", MANY, preview_s, f"<= {LOOK_S}")
-            plain_s = inserted_s(units.engine, many)
-            tell(
-                "launch",
-                MANY,
-                launch_s,
-                f"<= {LAUNCH_S}",
-                plain_s,
-                "peer: copies of the rows inserted by one statement a table",
-            )
-            read_all(api, units, many)
-            tell("cancel", MANY, timed_s(lambda: post(api, f"/campaigns/{many}/cancel")))
-            tell("delete", MANY, timed_s(lambda: api.client.delete(f"{API}/campaigns/{many}").raise_for_status()))
+            api.client.post(f"{API}/links", json=LINK).raise_for_status()
+            yield from cancelled(api, units, size.some)
+            yield from of_many(api, units, size.many)
 
 
-def launch(api: ApiProcess, runs: int) -> tuple[str, float, float]:
-    """A campaign of so many runs on one link: its id, and how long its preview and its launch took."""
-    file = {
-        "name": f"{runs} runs", "links": ["l"], "stop": {"seconds": 5}, "timetable": {"cycles": runs // len(CONDITIONS)},
-        "conditions": CONDITIONS,
-    }  # fmt: skip
-    preview_s = timed_s(lambda: post(api, "/campaigns/preview", campaign=file))
-    made = str(post(api, "/campaigns", campaign=file)["id"])
-    return made, preview_s, timed_s(lambda: post(api, f"/campaigns/{made}/launch", even_if_offline=True))
+def cancelled(api: ApiProcess, units: UnitFactory, runs: int) -> Iterator[Row]:
+    some = launched(api, runs)
+    plain_s = changed_s(units.engine, some)
+    cancel_s = timed_s(lambda: post(api, f"/campaigns/{some}/cancel"))
+    yield from told(SOME, "cancel", cancel_s, "<= 1", plain_s, "peer: the same rows changed by three statements")
 
 
-def read_all(api: ApiProcess, units: UnitFactory, campaign: str) -> None:
-    """What its page asks for, and its table of runs."""
+def of_many(api: ApiProcess, units: UnitFactory, runs: int) -> Iterator[Row]:
+    file = campaign_file(runs)
+    yield from told(MANY, "preview", timed_s(lambda: post(api, "/campaigns/preview", campaign=file)), LOOK)
+    many = made(api, runs)
+    launch_s = timed_s(lambda: launch(api, many))
+    plain_s = inserted_s(units.engine, many, runs)
+    remark = "peer: copies of the rows inserted by one statement a table"
+    yield from told(MANY, "launch", launch_s, "<= 15", plain_s, remark)
+    yield from looked_at(api, many, runs)
+    plain_s = read_s(units.engine, many)
+    table_s = timed_s(partial(get, api, many, "/runs.csv"))
+    yield from told(MANY, "runs.csv", table_s, "<= 10", plain_s, "peer: SELECT of the rows")
+    yield from told(MANY, "cancel", timed_s(lambda: post(api, f"/campaigns/{many}/cancel")))
+    yield from told(MANY, "delete", timed_s(lambda: delete(api, many)))
 
-    def get(path: str) -> bytes:
-        return api.client.get(f"{API}/campaigns/{campaign}{path}").raise_for_status().content
 
+def looked_at(api: ApiProcess, campaign: str, runs: int) -> Iterator[Row]:
+    """What its page asks for."""
     pages = {
-        "page": "", "what it does now": "/now", "first 50 runs": "/runs?limit=50", "last 50 runs": f"/runs?limit=50&offset={MANY - 50}",
+        "page": "", "what it does now": "/now", "first 50 runs": "/runs?limit=50", "last 50 runs": f"/runs?limit=50&offset={runs - 50}",
         "day strip": "/day", "circumstances": "/circumstances",
     }  # fmt: skip
     for name, path in pages.items():
-        tell(name, MANY, timed_s(lambda path=path: get(path)), f"<= {LOOK_S}")  # type: ignore[misc]
-    plain_s = read_s(units.engine, campaign)
-    tell("runs.csv", MANY, timed_s(lambda: get("/runs.csv")), f"<= {TABLE_S}", plain_s, "peer: SELECT of the rows")
+        yield from told(MANY, name, timed_s(partial(get, api, campaign, path)), LOOK)
+
+
+def campaign_file(runs: int) -> dict[str, object]:
+    return {
+        "name": f"{runs} runs", "links": ["l"], "stop": {"seconds": 5}, "timetable": {"cycles": runs // len(CONDITIONS)},
+        "conditions": CONDITIONS,
+    }  # fmt: skip
+
+
+def made(api: ApiProcess, runs: int) -> str:
+    """A campaign of so many runs on one link: its id."""
+    return str(post(api, "/campaigns", campaign=campaign_file(runs))["id"])
+
+
+def launched(api: ApiProcess, runs: int) -> str:
+    campaign = made(api, runs)
+    launch(api, campaign)
+    return campaign
+
+
+def launch(api: ApiProcess, campaign: str) -> None:
+    post(api, f"/campaigns/{campaign}/launch", even_if_offline=True)
+
+
+def delete(api: ApiProcess, campaign: str) -> None:
+    api.client.delete(f"{API}/campaigns/{campaign}").raise_for_status()
+
+
+def get(api: ApiProcess, campaign: str, path: str) -> bytes:
+    return api.client.get(f"{API}/campaigns/{campaign}{path}").raise_for_status().content
 
 
 def post(api: ApiProcess, path: str, **body: object) -> Mapping[str, object]:
@@ -106,19 +133,20 @@ def changed_s(engine: Engine, campaign: str) -> float:
         return timed_s(lambda: [connection.execute(text(each), {"id": campaign}) for each in CHANGES])
 
 
-def inserted_s(engine: Engine, campaign: str) -> float:
+def inserted_s(engine: Engine, campaign: str, runs: int) -> float:
     """Nothing of it stays. Copies of the runs, with their flows and hosts, in cycles that come after theirs."""
     with engine.connect() as connection:
         connection.execute(
             text("CREATE TEMP TABLE copies ON COMMIT DROP AS SELECT id, gen_random_uuid() AS copy FROM runs")
         )
-        return timed_s(lambda: [connection.execute(text(copied(table)), {"id": campaign}) for table in TABLES])
+        return timed_s(lambda: [connection.execute(text(copied(table, runs)), {"id": campaign}) for table in TABLES])
 
 
-def copied(table: type[Run | RunFlow | RunHost]) -> str:
+def copied(table: type[Run | RunFlow | RunHost], cycles: int) -> str:
+    """SQL that copies a table's rows of one campaign so many cycles further on."""
     names = [column.name for column in table.__table__.columns if not column.computed]
     key = "id" if table is Run else "run_id"
-    values = {key: "copies.copy", **({"cycle": f"own.cycle + {MANY}"} if table is Run else {})}
+    values = {key: "copies.copy", **({"cycle": f"own.cycle + {cycles}"} if table is Run else {})}
     shown = ", ".join(values.get(name, f"own.{name}") for name in names)
     return f"""
         INSERT INTO {table.__tablename__} ({", ".join(names)}) SELECT {shown} FROM {table.__tablename__} AS own
@@ -133,22 +161,15 @@ def read_s(engine: Engine, campaign: str) -> float:
         return timed_s(lambda: connection.execute(query, {"id": campaign}).all())
 
 
-def timed_s(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def tell(
-    what: str, runs: int, taken_s: float, goal: str | None = None, plain_s: float | None = None, remark: str = ""
-) -> None:
+def told(
+    campaign: str, what: str, taken_s: float, goal: str | None = None, plain_s: float | None = None, remark: str = ""
+) -> Iterator[Row]:
     """One row for the time, and, where there is a peer, one for the time beside it."""
-    row = {"name": f"campaign of {runs:,} runs: {what}", "value": round(taken_s, 4), "unit": "s"}
-    print(json.dumps({**row, "goal": goal}), flush=True)
+    name = f"{campaign}: {what}"
+    yield Row(name, taken_s, "s", goal=goal)
     if plain_s is not None:
-        beside = {"name": f"{row['name']}, beside the database", "peer": round(plain_s, 4), "remark": remark}
-        print(json.dumps({**row, **beside}), flush=True)
+        yield Row(f"{name}, beside the database", taken_s, "s", plain_s, remark=remark)
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

@@ -6,37 +6,49 @@ Debian's browser against a real api with the shipped example; needs `make instal
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import median
 
-from bench.database import database
+from bench.database import Opened, database
+from bench.rows import Row, show
 from downlink.actions.archive import load_archive
 from tests.fixtures.api_process import running_api
-from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script
+from tests.fixtures.browser import ACCOUNT, DASHBOARD, add_account, run_script
+from tests.fixtures.recorded import ARCHIVE
 
-EXAMPLE = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
-VISITS = "5"
-
-
-def main() -> None:
-    with database() as (home, _, units):
-        with units() as unit:
-            add_account(unit)
-            campaign, _ = load_archive(unit, EXAMPLE.read_bytes())
-        with running_api(home, units, dashboard_dir=DASHBOARD) as api:
-            place = ("--base-url", api.address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", VISITS)
-            visits = [json.loads(line) for line in run_script("first-plot.mjs", *place, timeout_s=500).splitlines()]
-    for name, key, unit_name, goal in ROWS:
-        value = median(visit[key] for visit in visits)
-        sys.stdout.write(json.dumps({"name": name, "value": value, "unit": unit_name, "goal": goal}) + "\n")
-
-
-ROWS = (
+FIGURES = (
     ("first chart of a campaign, cold, 600 ms and 20 Mb/s", "seconds", "s", "<= 4"),
     ("script before a campaign's first chart, compressed", "script_kb", "kB", "<= 250"),
     ("requests before a campaign's first chart", "requests", "requests", None),
 )
 
 
+@dataclass(frozen=True)
+class Size:
+    visits: int
+
+
+FULL, TINY = Size(5), Size(1)
+
+
+def visits(address: str, campaign: object, times: int, *network: str) -> list[dict[str, float]]:
+    """What a browser without a cache finds on its way to the campaign's first chart."""
+    place = ("--base-url", address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", str(times))
+    said = run_script("first-plot.mjs", *place, *network, timeout_s=500)
+    return [json.loads(line) for line in said.splitlines()]
+
+
+def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
+    with opened() as (home, _, units):
+        with units() as unit:
+            add_account(unit)
+            campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
+        with running_api(home, units, dashboard_dir=DASHBOARD) as api:
+            found = visits(api.address, campaign, size.visits)
+    for name, key, unit_name, goal in FIGURES:
+        yield Row(name, median(visit[key] for visit in found), unit_name, goal=goal)
+
+
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

@@ -7,29 +7,35 @@ Both are joined as the seal does it.
 from __future__ import annotations
 
 import json
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
-from pydantic import SecretStr
 from sqlalchemy import select, text
 
+from bench.database import Opened, database
+from bench.rows import Row, show
 from downlink.actions.archive import load_archive
 from downlink.actions.seal import PART_CHUNKS
 from downlink.codec.chunk import MAX_SAMPLES
 from downlink.codec.parquet import Columns, columns_to_parquet, trace_columns
-from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
-from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Run
 from downlink.storage.traces import add_part
-from downlink.storage.unit import UnitFactory, open_units
+from downlink.storage.unit import UnitFactory
 from tests.fixtures.recorded import ARCHIVE
 
+
+@dataclass(frozen=True)
+class Size:
+    """The most traces of each kind; all where None."""
+
+    traces: int | None
+
+
+FULL, TINY = Size(None), Size(1)
 GOLDEN = Path(__file__).parents[1] / "tests" / "data" / "exits"
 USED = "SELECT pg_total_relation_size('chunks'), (SELECT sum(samples) FROM chunks)"
 
@@ -49,9 +55,9 @@ def polled() -> Iterator[Columns]:
             yield trace_columns([archive.read(each["member"]) for each in chunks])
 
 
-def per_ack() -> Columns:
-    """The golden traces, one behind the other."""
-    return trace_columns([path.read_bytes() for path in sorted(GOLDEN.glob("*.parquet"))])
+def per_ack(traces: int | None = None) -> Columns:
+    """The golden traces, or the first of them, one behind the other."""
+    return trace_columns([path.read_bytes() for path in sorted(GOLDEN.glob("*.parquet"))[:traces]])
 
 
 def pieces(columns: Columns, size: int) -> Iterator[Columns]:
@@ -60,32 +66,34 @@ def pieces(columns: Columns, size: int) -> Iterator[Columns]:
         yield {name: values[start : start + size] for name, values in columns.items()}
 
 
+def parts(columns: Columns) -> Iterator[tuple[int, list[int], bytes]]:
+    """A trace as sealing cuts it: each part's first sequence number, its chunks' samples, and its content."""
+    for number, part in enumerate(pieces(columns, PART_CHUNKS * MAX_SAMPLES)):
+        sizes = [len(each["elapsed_us"]) for each in pieces(part, MAX_SAMPLES)]
+        yield number * PART_CHUNKS, sizes, columns_to_parquet(part)
+
+
 def store(units: UnitFactory, flow: int, traces: Iterable[Columns]) -> float:
     """Seal traces as a flow beside a run's own; the bytes that each sample takes."""
     before, samples_before = used(units)
     with units() as unit:
         run_id = unit.session.scalars(select(Run.id).limit(1)).one()
-        parts = (part for each in traces for part in pieces(each, PART_CHUNKS * MAX_SAMPLES))
-        for number, part in enumerate(parts):
-            sizes = [len(each["elapsed_us"]) for each in pieces(part, MAX_SAMPLES)]
-            place = (run_id, flow, "sender", number * PART_CHUNKS)
-            add_part(unit, place, sizes, columns_to_parquet(part), datetime.now(UTC))
+        cut = (part for each in traces for part in parts(each))
+        for number, (_, sizes, parquet) in enumerate(cut):
+            add_part(unit, (run_id, flow, "sender", number * PART_CHUNKS), sizes, parquet, datetime.now(UTC))
     after, samples = used(units)
     return (after - before) / (samples - samples_before)
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder, Supervisor(Path(folder)) as supervisor:
-        url = start_postgres(supervisor, Path(folder) / "postgres")
-        upgrade(Settings(database_url=SecretStr(url)))
-        units = open_units(url, 1)
+def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
+    with opened() as (_, _, units):
         with units() as unit:
             load_archive(unit, ARCHIVE.read_bytes())
-        found = [store(units, 900, polled()), store(units, 901, [per_ack()])]
-        units.close()
-    for name, value, goal in zip(("polled", "of an ACK"), found, ("<= 12", "<= 20"), strict=True):
-        print(json.dumps({"name": f"disk per sample, {name}", "value": round(value, 2), "unit": "bytes", "goal": goal}))
+        taken = store(units, 900, islice(polled(), size.traces))
+        yield Row("disk per sample, polled", taken, "bytes", goal="<= 12")
+        taken = store(units, 901, [per_ack(size.traces)])
+        yield Row("disk per sample, of an ACK", taken, "bytes", goal="<= 20")
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

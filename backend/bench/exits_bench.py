@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from bench.rows import Row, show
+from bench.timing import timed_s, times_s
 from downlink.analysis.exits.best import judge_best
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.hystartpp import judge_hystartpp
@@ -19,43 +18,54 @@ from downlink.analysis.exits.sliding import judge_search_10
 from downlink.analysis.exits.sweep import Parameters, grid, sweep
 from downlink.analysis.exits.trace import AckTrace, trace_from_fields
 
-ACKS = 700_000
+
+@dataclass(frozen=True)
+class Size:
+    """acks: of the longest trace. sampled: traces that a sweep is measured on, of so many ACKs. sets: of parameters, the most."""
+
+    acks: int
+    repeats: int
+    sampled: int
+    sampled_acks: int
+    sets: int | None
+
+
+FULL = Size(acks=700_000, repeats=3, sampled=8, sampled_acks=20_000, sets=None)
+TINY = Size(acks=7_000, repeats=1, sampled=1, sampled_acks=2_000, sets=2)
 DURATION_S = 120
-LIMIT_S = 0.5
+LIMIT_MS = 500
 GEO_RTT_US = 600_000
 LEO_RTT_US = 40_000
 MSS_BYTES = 1_448
-REPEATS = 3
 STUDY_TRACES = 344
-SAMPLED_TRACES = 8
 CORES = 2
 
 
-def long_trace(rtt_us: int, seed: int = 1) -> AckTrace:
+def long_trace(rtt_us: int, acks: int, seed: int = 1) -> AckTrace:
     """A flow without an exit: RTT noise below every threshold, and deliveries that keep on growing, so that nothing can stop early."""
     rng = np.random.default_rng(seed)
-    elapsed_us = np.sort(rng.integers(0, DURATION_S * 1_000_000, ACKS))
+    elapsed_us = np.sort(rng.integers(0, DURATION_S * 1_000_000, acks))
     elapsed_us -= elapsed_us[0]
-    acked_bytes = np.cumsum(rng.integers(1, 3, ACKS) * MSS_BYTES)
+    acked_bytes = np.cumsum(rng.integers(1, 3, acks) * MSS_BYTES)
     ahead = np.searchsorted(elapsed_us, elapsed_us + rtt_us)
     return trace_from_fields(
         {
             "elapsed_us": elapsed_us,
             "acked_bytes": acked_bytes,
-            "snd_mss_bytes": np.full(ACKS, MSS_BYTES),
-            "ack_rtt_us": rtt_us + rng.integers(0, 3_000, ACKS),
-            "snd_nxt_bytes": acked_bytes[np.minimum(ahead, ACKS - 1)],
-            "pacing_rate_bps": np.full(ACKS, 200_000_000),
+            "snd_mss_bytes": np.full(acks, MSS_BYTES),
+            "ack_rtt_us": rtt_us + rng.integers(0, 3_000, acks),
+            "snd_nxt_bytes": acked_bytes[np.minimum(ahead, acks - 1)],
+            "pacing_rate_bps": np.full(acks, 200_000_000),
         },
         is_per_ack=True,
     )
 
 
-def slow_start_trace(seed: int) -> AckTrace:
+def slow_start_trace(acks: int, seed: int) -> AckTrace:
     """A GEO slow start of 18 s: doubling to capacity, a queue, a loss at the end."""
     rng = np.random.default_rng(seed)
     rate_bps = 100e6
-    time_s = np.sort(np.concatenate([[0.0], rng.uniform(0, 18, 20_000)]))
+    time_s = np.sort(np.concatenate([[0.0], rng.uniform(0, 18, acks)]))
     grown = MSS_BYTES * 10 * (2 ** np.minimum(time_s / 0.6, 9) - 1) + np.maximum(time_s - 5.4, 0) * rate_bps / 8
     rtt_us = GEO_RTT_US + (np.maximum(time_s - 5.4, 0) * 90_000).astype(np.int64) + rng.integers(0, 40_000, len(time_s))
     lost = np.zeros(len(time_s), np.int64)
@@ -71,19 +81,6 @@ def slow_start_trace(seed: int) -> AckTrace:
         },
         is_per_ack=True,
     )
-
-
-def best_of(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    taken = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - started)
-    return min(taken)
-
-
-def say(name: str, value: float, unit: str, remark: str) -> None:
-    print(json.dumps({"name": name, "value": value, "unit": unit, "remark": remark}))
 
 
 def endless(kernel: Kernel) -> Callable[[AckTrace], object]:
@@ -103,14 +100,10 @@ DETECTORS: dict[str, Callable[[AckTrace], object]] = {
 }
 
 
-def time_detectors(orbit: str, trace: AckTrace) -> bool:
-    """Whether every detector keeps the limit."""
-    is_fast = True
+def time_detectors(orbit: str, trace: AckTrace, size: Size) -> Iterator[Row]:
     for name, work in DETECTORS.items():
-        taken_s = best_of(partial(_on_a_copy, work, trace))
-        is_fast &= taken_s <= LIMIT_S
-        say(f"{orbit} exit {name}", taken_s * 1e3, "ms", f"{ACKS:,} ACKs, limit {LIMIT_S * 1e3:.0f} ms")
-    return is_fast
+        taken_ms = 1e3 * min(times_s(partial(_on_a_copy, work, trace), size.repeats))
+        yield Row(f"{orbit} exit {name}", taken_ms, "ms", goal=f"<= {LIMIT_MS}", remark=f"{size.acks:,} ACKs")
 
 
 def _on_a_copy(work: Callable[[AckTrace], object], trace: AckTrace) -> None:
@@ -134,24 +127,24 @@ SWEPT: dict[str, Sequence[Parameters]] = {
 }
 
 
-def time_sweep(name: str, sets: Sequence[Parameters], longest: AckTrace) -> None:
+def time_sweep(name: str, sets: Sequence[Parameters], longest: AckTrace, size: Size) -> Iterator[Row]:
     """Measured on a few traces; the study of Kachooei 2023 (SEARCH) is as many times that, shared by two workers."""
-    traces = [slow_start_trace(seed) for seed in range(SAMPLED_TRACES)]
-    each_s = best_of(lambda: [sweep(replace(one), sets) for one in traces]) / len(traces)
-    worst_s = best_of(lambda: sweep(replace(longest), sets), repeats=1)
-    said = f"{len(sets)} parameter sets x {STUDY_TRACES} traces of 20,000 ACKs on {CORES} cores, extrapolated from"
-    say(f"sweep {name}", each_s * STUDY_TRACES / CORES, "s", f"{said} {len(traces)} of {each_s * 1e3:.0f} ms each")
-    say(f"sweep {name}, one trace", worst_s, "s", f"{len(sets)} parameter sets, {ACKS:,} ACKs without a loss, measured")
+    traces = [slow_start_trace(size.sampled_acks, seed) for seed in range(size.sampled)]
+    each_s = min(times_s(lambda: [sweep(replace(one), sets) for one in traces], size.repeats)) / len(traces)
+    study = f"{STUDY_TRACES} traces of {size.sampled_acks:,} ACKs on {CORES} cores"
+    remark = f"{len(sets)} parameter sets x {study}, extrapolated from {len(traces)} of {each_s * 1e3:.0f} ms each"
+    yield Row(f"sweep {name}", each_s * STUDY_TRACES / CORES, "s", remark=remark)
+    remark = f"{len(sets)} parameter sets, {size.acks:,} ACKs without a loss, measured"
+    yield Row(f"sweep {name}, one trace", timed_s(lambda: sweep(replace(longest), sets)), "s", remark=remark)
 
 
-def main() -> int:
-    orbits = {"GEO": GEO_RTT_US, "LEO": LEO_RTT_US}
-    kept = [time_detectors(orbit, long_trace(rtt_us)) for orbit, rtt_us in orbits.items()]
-    longest = long_trace(GEO_RTT_US)
+def rows(size: Size) -> Iterator[Row]:
+    for orbit, rtt_us in {"GEO": GEO_RTT_US, "LEO": LEO_RTT_US}.items():
+        yield from time_detectors(orbit, long_trace(rtt_us, size.acks), size)
+    longest = long_trace(GEO_RTT_US, size.acks)
     for name, sets in SWEPT.items():
-        time_sweep(name, sets, longest)
-    return 0 if all(kept) else 1
+        yield from time_sweep(name, sets[: size.sets], longest, size)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    show(rows, FULL, TINY)

@@ -13,9 +13,9 @@ import json
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -25,17 +25,34 @@ import httpx
 import numpy as np
 import psycopg
 
+from bench.rows import Row, show
+from bench.timing import timed_s
 from downlink.codec.bundle import MAX_CHUNKS, split_bundle
 from downlink.codec.chunk import MAX_SAMPLES, ChunkHeader, encode_chunk
 from downlink.domain.point import Point
 from downlink.domain.sample import TIME_FIELD, fields_of
-from downlink.stack.launcher import running
-from downlink.stack.process import Program, wait_until
+from downlink.stack.launcher import Stack, running
+from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port, is_listening
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
-ROUNDS, CLIENTS = 5, 2
-SINGLE, BUNDLED = 80, 416  # chunks in a round, the latter four requests from each client
+
+@dataclass(frozen=True)
+class Size:
+    """single, bundled: chunks in a round, one to a request and many."""
+
+    rounds: int
+    single: int
+    bundled: int
+
+    @property
+    def chunks(self) -> int:
+        return self.rounds * (self.single + self.bundled)
+
+
+FULL = Size(rounds=5, single=80, bundled=416)  # the latter four requests from each client
+TINY = Size(rounds=1, single=2, bundled=8)
+CLIENTS = 2
 BUNDLE_BYTES, BUNDLE_CLIENTS = 2 * 2**20, 4  # as an agent sends them that gets through quickly (agents/internal/agent)
 FAST = 1500  # chunks/s
 CAMPAIGN = """
@@ -166,27 +183,29 @@ def copy_all(database: str, uploads: Sequence[Upload]) -> float:
 def together(client: Callable[[int], None], clients: int) -> float:
     """Run so many at once; answer the seconds until the last has ended."""
     threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
-    began = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return time.perf_counter() - began
+
+    def run() -> None:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return timed_s(run)
 
 
-def measure(port: int, bare_port: int, database: str, uploads: list[Upload]) -> dict[str, float]:
+def measure(port: int, bare_port: int, database: str, uploads: list[Upload], size: Size) -> dict[str, float]:
     """Chunks a second: medians over rounds in which every way takes its own, or the same, uploads in turns."""
     seconds: dict[str, list[float]] = {"bare": [], "copy": [], "chunk": [], "bundle": [], "repeat": []}
-    for number in range(ROUNDS):
-        mine = uploads[number * (SINGLE + BUNDLED) :]
-        single, bundled = mine[:SINGLE], mine[SINGLE : SINGLE + BUNDLED]
+    for number in range(size.rounds):
+        mine = uploads[number * (size.single + size.bundled) :]
+        single, bundled = mine[: size.single], mine[size.single : size.single + size.bundled]
         seconds["bare"].append(send_all(bare_port, single))
         seconds["copy"].append(copy_all(database, bundled))
         seconds["chunk"].append(send_all(port, single))
         seconds["bundle"].append(send_all(port, bundles(bundled), "POST", BUNDLE_CLIENTS))
         seconds["repeat"].append(send_all(port, single))
-    counts = {"copy": BUNDLED, "bundle": BUNDLED}
-    return {kind: counts.get(kind, SINGLE) / median(values) for kind, values in seconds.items()}
+    counts = {"copy": size.bundled, "bundle": size.bundled}
+    return {kind: counts.get(kind, size.single) / median(values) for kind, values in seconds.items()}
 
 
 def join(api: httpx.Client, name: str) -> BenchAgent:
@@ -217,43 +236,50 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def main() -> None:
+def ready_to_upload(stack: Stack, chunks: int) -> list[Upload]:
+    """Carry out a run of two scripted agents until its chunks are wanted; all of its sender's."""
+    bearer = {"Authorization": f"Bearer {stack.token}"}
+    api = httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, trust_env=False)
+    sender, receiver = join(api, "sender"), join(api, "receiver")
+    sender.announced, receiver.announced = chunks, 1
+    api.post("/links", json=LINK).raise_for_status()
+    campaign = api.post("/campaigns", json={"source": CAMPAIGN}).raise_for_status().json()["id"]
+    launched = api.post(f"/campaigns/{campaign}/launch")
+    if not launched.is_success:
+        raise RuntimeError(launched.text)
+    return make_uploads(sender, carry_out(sender, receiver), chunks)
+
+
+def bare_server(supervisor: Supervisor) -> int:
+    """Start the HTTP server that stores nothing; its port."""
+    port = free_port()
+    supervisor.start(Program("bare", [sys.executable, "-c", BARE % port]))
+    supervisor.wait_ready("bare", lambda: is_listening(port), timeout_s=60)
+    return port
+
+
+def rows(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder, running(Path(folder), None) as stack:
-        bearer = {"Authorization": f"Bearer {stack.token}"}
-        api = httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, trust_env=False)
-        sender, receiver = join(api, "sender"), join(api, "receiver")
-        sender.announced, receiver.announced = ROUNDS * (SINGLE + BUNDLED), 1
-        api.post("/links", json=LINK).raise_for_status()
-        campaign = api.post("/campaigns", json={"source": CAMPAIGN}).raise_for_status().json()["id"]
-        launched = api.post(f"/campaigns/{campaign}/launch")
-        if not launched.is_success:
-            raise RuntimeError(launched.text)
-        run = carry_out(sender, receiver)
-        uploads = make_uploads(sender, run, sender.announced)
-
-        bare_port = free_port()
-        stack.supervisor.start(Program("bare", [sys.executable, "-c", BARE % bare_port]))
-        wait_until(lambda: is_listening(bare_port), timeout_s=10)
-        port = httpx.URL(stack.address).port or 80
+        uploads = ready_to_upload(stack, size.chunks)
         database = stack.env["DOWNLINK_DATABASE_URL"].replace("+psycopg", "")
-        rates = measure(port, bare_port, database, uploads)
+        port = httpx.URL(stack.address).port or 80
+        rates = measure(port, bare_server(stack.supervisor), database, uploads, size)
+    chunk_kb = sum(len(body) for _, body, _ in uploads) / len(uploads) / 1e3
+    yield ingest_row(rates, chunk_kb)
+    beside = f"{rates['chunk'] / rates['bare']:.2f} of a bare PUT"
+    yield Row("chunk ingest, one a request", rates["chunk"], "chunks/s", remark=beside)
+    yield Row("chunk ingest, repeated", rates["repeat"], "chunks/s", remark="a no-op")
+    yield Row("bare COPY of as many at once", rates["copy"], "chunks/s", remark="stored, without HTTP")
+    yield Row("bare PUT", rates["bare"], "chunks/s", remark="nothing is stored")
 
-    size = sum(len(body) for _, body, _ in uploads) / len(uploads)
-    said = f"{rates['bundle'] * MAX_SAMPLES / 1e6:.2f} M samples/s, {size / 1e3:.0f} kB a chunk"
-    share = rates["bundle"] / rates["bare"]
-    # Either of two goals: so many a second, or half of what the database alone stores.
-    goal = {"goal": ">= 1500"} if rates["bundle"] >= FAST else {"peer": round(rates["copy"], 1), "goal": ">= 0.5"}
-    rows: list[tuple[str, str, str, dict[str, Any]]] = [
-        ("chunk ingest, many a request", "bundle", f"{said}; {share:.2f} of a bare PUT", goal),
-        ("chunk ingest, one a request", "chunk", f"{rates['chunk'] / rates['bare']:.2f} of a bare PUT", {}),
-        ("chunk ingest, repeated", "repeat", "a no-op", {}),
-        ("bare COPY of as many at once", "copy", "stored, without HTTP", {}),
-        ("bare PUT", "bare", "nothing is stored", {}),
-    ]
-    for name, kind, remark, more in rows:
-        row = {"name": name, "value": round(rates[kind], 1), "unit": "chunks/s", "remark": remark}
-        print(json.dumps({**row, **more}))
+
+def ingest_row(rates: dict[str, float], chunk_kb: float) -> Row:
+    """Either of two goals: so many a second, or half of what the database alone stores."""
+    remark = f"{rates['bundle'] * MAX_SAMPLES / 1e6:.2f} M samples/s, {chunk_kb:.0f} kB a chunk"
+    remark += f"; {rates['bundle'] / rates['bare']:.2f} of a bare PUT"
+    peer, goal = (None, f">= {FAST}") if rates["bundle"] >= FAST else (rates["copy"], ">= 0.5")
+    return Row("chunk ingest, many a request", rates["bundle"], "chunks/s", peer, goal, remark)
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

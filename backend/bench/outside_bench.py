@@ -7,13 +7,16 @@ Real PostgreSQL; the campaign is the recorded example's, with copies of one of i
 from __future__ import annotations
 
 import json
-import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import text
 
-from bench.database import database
+from bench.database import Opened, copied_runs, database
+from bench.rows import Row, show
+from bench.timing import timed_s
 from downlink.actions import channels, notices
 from downlink.actions.archive import load_archive
 from downlink.domain.access import COMMAND_LINE
@@ -22,14 +25,26 @@ from downlink.domain.notification import Topic
 from downlink.storage.unit import Unit, UnitFactory
 from tests.fixtures.recorded import ARCHIVE
 
-RUNS, FOUND, LIMIT_S = 5_000, 1_000, 1
+
+@dataclass(frozen=True)
+class Size:
+    """found: so many of the runs at once."""
+
+    runs: int
+    found: int
+
+
+FULL, TINY = Size(runs=5_000, found=1_000), Size(runs=20, found=5)
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
-COPIES = """
-    INSERT INTO runs SELECT (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'cycle', 100 + at.n,
-        'due_at', moment, 'start_at', moment, 'state_at', moment, 'released_at', moment, 'ended_at', moment))).*
-    FROM (SELECT runs AS one FROM runs LIMIT 1) AS first, generate_series(1, :runs) at(n),
-        LATERAL (SELECT CAST(:first AS timestamptz) + at.n * interval '1 minute' AS moment) AS given
-"""
+COPIES = copied_runs(
+    {
+        "id": "gen_random_uuid()",
+        "cycle": "100 + at.n",
+        **dict.fromkeys(("due_at", "start_at", "state_at", "released_at", "ended_at"), "moment"),
+    },
+    """generate_series(1, :runs) at(n),
+       LATERAL (SELECT CAST(:first AS timestamptz) + at.n * interval '1 minute' AS moment) AS given""",
+)
 JUDGED = """
     UPDATE runs SET checks = CAST(CASE WHEN :each = 1 OR cycle % :each = 0 THEN :outside ELSE :inside END AS jsonb) WHERE cycle > 100
 """
@@ -40,9 +55,9 @@ FOUND_OUTSIDE = """
 """
 
 
-def fill(unit: Unit) -> None:
+def fill(unit: Unit, size: Size) -> None:
     load_archive(unit, ARCHIVE.read_bytes())
-    unit.session.execute(text(COPIES), {"runs": RUNS, "first": NOW - timedelta(minutes=RUNS)})
+    unit.session.execute(text(COPIES), {"runs": size.runs, "first": NOW - timedelta(minutes=size.runs)})
     unit.session.execute(text("UPDATE campaigns SET origin = 'measured'"))
 
 
@@ -52,8 +67,8 @@ def checks(value: float) -> str:
     return json.dumps([each.to_dict() for each in found])
 
 
-def find_outside(units: UnitFactory, each: int) -> UUID:
-    """Every run, or every second one, lies outside, and so many are found at once; the channel that is to hear of it."""
+def find_outside(units: UnitFactory, each: int, found: int) -> UUID:
+    """Let every run, or every second one, lie outside, and so many be found at once; the channel that is to hear of it."""
     with units() as unit:
         unit.session.execute(text("DELETE FROM channels"))
         wanted = channels.Wanted("ops", "webhook", "https://ops.example/", (Topic.UNEXPECTED,), False, 3, 15)
@@ -62,35 +77,35 @@ def find_outside(units: UnitFactory, each: int) -> UUID:
         ).id
     with units() as unit:
         unit.session.execute(text(JUDGED), {"each": each, "outside": checks(900.0), "inside": checks(600.0)})
-        unit.session.execute(text(FOUND_OUTSIDE), {"each": each, "found": FOUND})
+        unit.session.execute(text(FOUND_OUTSIDE), {"each": each, "found": found})
     return channel
 
 
-def collect_s(units: UnitFactory) -> float:
+def collect(units: UnitFactory, found: int) -> None:
     """As the conductor does, until it has seen all of the log."""
-    began = time.perf_counter()
-    for _ in range(-(-FOUND // notices.MOST_AT_ONCE) + 1):
+    for _ in range(-(-found // notices.MOST_AT_ONCE) + 1):
         with units() as unit:
             notices.collect(unit, NOW)
-    return time.perf_counter() - began
 
 
-def main() -> None:
-    with database() as (_, _, units):
+def notifications(units: UnitFactory, channel: UUID) -> int:
+    asked = text("SELECT count(*) FROM notifications WHERE channel_id = :id")
+    with units(is_read_only=True) as unit:
+        return int(unit.session.execute(asked, {"id": channel}).scalar_one())
+
+
+def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
+    with opened() as (_, _, units):
         with units() as unit:
-            fill(unit)
-        for each, which, expected in ((1, "every run", 1), (2, "every second run", FOUND)):
-            channel = find_outside(units, each)
-            value = collect_s(units)
-            with units(is_read_only=True) as unit:
-                told = unit.session.scalar(
-                    text("SELECT count(*) FROM notifications WHERE channel_id = :id"), {"id": channel}
-                )
+            fill(unit, size)
+        for each, which, expected in ((1, "every run", 1), (2, "every second run", size.found)):
+            channel = find_outside(units, each, size.found)
+            value_s = timed_s(lambda: collect(units, size.found))
+            told = notifications(units, channel)
             assert told == expected, told
-            row = {"name": f"Notify of runs outside, {which}", "value": round(value, 3), "unit": "s"}
-            remark = f"{FOUND:,} found at once of {RUNS:,} runs of a condition, {told:,} notifications"
-            print(json.dumps({**row, "goal": f"<= {LIMIT_S}", "remark": remark}), flush=True)
+            remark = f"{size.found:,} found at once of {size.runs:,} runs of a condition, {told:,} notifications"
+            yield Row(f"Notify of runs outside, {which}", value_s, "s", goal="<= 1", remark=remark)
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

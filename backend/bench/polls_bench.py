@@ -8,36 +8,52 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
-from pydantic import SecretStr
-
+from bench import ready_times
+from bench.database import Opened, database
+from bench.rows import Row, show
 from downlink.actions import conductor
 from downlink.actions.secrets import AGENT, hash_secret, make_secret
 from downlink.domain.agent import PROTOCOL
-from downlink.settings import Settings
 from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres, start_valkey
+from downlink.stack.servers import start_valkey
 from downlink.storage import heartbeats
-from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Agent
-from downlink.storage.unit import UnitFactory, open_units
+from downlink.storage.unit import UnitFactory
 from tests.fixtures.api_process import API, ApiProcess, running_api
 from tests.fixtures.scripted_agent import make_host
 
-WAIT_S = 25
-SETTLE_S, WATCHED_S, READY_S = 35, 30, 30
-ORDERS = 10
-FLEETS = ((1, 3_000), (2, 10_000))
-"""Api processes and agents."""
-TICKS = os.sysconf("SC_CLK_TCK")
+FLEETS = {"3,000 idle agents at 1 api process": 1, "10,000 idle agents at 2 api processes": 2}
+"""Name of a fleet to its api processes."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """agents: of each of FLEETS. wait_s: how long a poll may be held. orders: runs, each of two agents.
+
+    settle_s, watched_s, ready_s: until the fleet is spread, while its polls are counted, and while /readyz is asked.
+    """
+
+    agents: Sequence[int]
+    wait_s: float
+    settle_s: float
+    watched_s: float
+    ready_s: float
+    tick_s: float
+    orders: int
+
+
+FULL = Size((3_000, 10_000), wait_s=25, settle_s=35, watched_s=30, ready_s=30, tick_s=1, orders=10)
+TINY = Size((10, 10), wait_s=0.2, settle_s=0.2, watched_s=0.2, ready_s=0.1, tick_s=0.2, orders=1)
+STEP_S = 0.1
+PATIENCE_S = 60
+"""How long a first answer and an order may take to come at all."""
 
 
 @dataclass
@@ -46,13 +62,14 @@ class Fleet:
 
     secrets: list[str]
     ports: list[int]
+    wait_s: float
     answered: int = 0
     failures: list[str] = field(default_factory=list)
     got: dict[int, float] = field(default_factory=dict)
 
     async def poll(self, number: int) -> None:
-        """One agent; its first poll comes within the first 25 s, so that polls are spread as they are in time."""
-        await asyncio.sleep(WAIT_S * number / len(self.secrets))
+        """One agent; its first poll comes within the first `wait_s`, so that polls are spread as they are in time."""
+        await asyncio.sleep(self.wait_s * number / len(self.secrets))
         port = self.ports[number % len(self.ports)]
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         request = self._request(number)
@@ -63,11 +80,20 @@ class Fleet:
             body = await reader.readexactly(length)
             if not head.startswith(b"HTTP/1.1 200"):
                 self.failures.append(body.decode())
-                await asyncio.sleep(1)
+                await asyncio.sleep(self.wait_s / 25)
             elif b'"order":null' not in body:
                 self.got[number] = time.monotonic()
                 return
             self.answered += 1
+
+    async def watch(self, seconds: float) -> float:
+        """Wait so long, and until some poll has been answered; the seconds it took. RuntimeError where none ever is."""
+        began, answered = time.monotonic(), self.answered
+        while time.monotonic() < began + seconds or self.answered == answered:
+            await asyncio.sleep(STEP_S)
+            if time.monotonic() > began + seconds + PATIENCE_S:
+                raise RuntimeError(f"no poll was answered; {self.failures[:1]}")
+        return time.monotonic() - began
 
     def _request(self, number: int) -> bytes:
         said = {
@@ -79,7 +105,7 @@ class Fleet:
             "progress": None,
             "spool": [],
         }
-        body = json.dumps({**said, "host": None, "wait_s": WAIT_S}).encode()
+        body = json.dumps({**said, "host": None, "wait_s": self.wait_s}).encode()
         head = f"POST {API}/agent/poll HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {self.secrets[number]}\r\n"
         return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -98,9 +124,9 @@ def add_agents(units: UnitFactory, count: int) -> list[str]:
     return secrets
 
 
-def plan_runs(api: ApiProcess, last: int) -> None:
-    """One run for each of ORDERS pairs, the fleet's last agents."""
-    names = [f"l{number}" for number in range(ORDERS)]
+def plan_runs(api: ApiProcess, last: int, orders: int) -> None:
+    """One run for each of so many pairs, the fleet's last agents."""
+    names = [f"l{number}" for number in range(orders)]
     for number, name in enumerate(names):
         ends = {"receiver": f"a{last - 2 * number}", "senders": [f"a{last - 2 * number - 1}"]}
         link = {"name": name, "orbit": "terrestrial", "nominal_rate_bps": 10**8, "base_rtt_ms": 20, **ends}
@@ -113,13 +139,12 @@ def plan_runs(api: ApiProcess, last: int) -> None:
 
 
 def cpu_s(pid: int) -> float:
-    """Processor time of a process so far (proc(5), stat fields 14 and 15)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Processor time of a process so far (its clock has the number that clock_getcpuclockid(3) makes)."""
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 async def ready_times_s(address: str, seconds: float) -> list[float]:
-    command = [sys.executable, "-m", "bench.ready_times", address, str(seconds)]
+    command = [sys.executable, ready_times.__file__, address, str(seconds)]
     asking = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     said, _ = await asking.communicate()
     assert asking.returncode == 0, "the process that asks /readyz has failed"
@@ -127,50 +152,55 @@ async def ready_times_s(address: str, seconds: float) -> list[float]:
     return found
 
 
-async def measure(fleet: Fleet, apis: list[ApiProcess], units: UnitFactory) -> list[dict[str, object]]:
+@dataclass(frozen=True)
+class Measured:
+    """used_s: processor time of each api while it was watched for `wall_s`, in which so many polls were answered.
+
+    late_s: from when orders were given to when each of them came.
+    """
+
+    wall_s: float
+    used_s: list[float]
+    polls: int
+    ready_s: list[float]
+    late_s: list[float]
+
+
+async def measure(fleet: Fleet, apis: list[ApiProcess], units: UnitFactory, size: Size) -> Measured:
     tasks = [asyncio.create_task(fleet.poll(number)) for number in range(len(fleet.secrets))]
-    await asyncio.sleep(SETTLE_S)
-    pids = [api._supervisor.pid("api") for api in apis]
-    before, answered, began = [cpu_s(pid) for pid in pids], fleet.answered, time.monotonic()
-    await asyncio.sleep(WATCHED_S)
-    wall_s, polls = time.monotonic() - began, fleet.answered - answered
-    used_s = [cpu_s(pid) - start for pid, start in zip(pids, before, strict=True)]
-    ticking = asyncio.create_task(keep_ticking(units))
-    await asyncio.sleep(1)
-    ready = await ready_times_s(apis[0].address, READY_S)
+    await fleet.watch(size.settle_s)
+    before, answered = [cpu_s(api.pid) for api in apis], fleet.answered
+    wall_s = await fleet.watch(size.watched_s)
+    polls = fleet.answered - answered
+    used_s = [cpu_s(api.pid) - start for api, start in zip(apis, before, strict=True)]
+    ticking = asyncio.create_task(keep_ticking(units, size.tick_s))
+    await asyncio.sleep(size.tick_s)
+    ready_s = await ready_times_s(apis[0].address, size.ready_s)
     ticking.cancel()
-    await asyncio.to_thread(plan_runs, apis[0], len(fleet.secrets) - 1)
+    late_s = await order(fleet, apis[0], units, size.orders)
+    for task in tasks:
+        task.cancel()
+    return Measured(wall_s, used_s, polls, ready_s, late_s)
+
+
+async def order(fleet: Fleet, api: ApiProcess, units: UnitFactory, orders: int) -> list[float]:
+    """Give two agents each an order; the seconds until each came, infinite for one that did not."""
+    await asyncio.to_thread(plan_runs, api, len(fleet.secrets) - 1, orders)
     await asyncio.to_thread(tick, units)
     began = time.monotonic()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(20):
-            while len(fleet.got) < 2 * ORDERS:
+        async with asyncio.timeout(PATIENCE_S):
+            while len(fleet.got) < 2 * orders:
                 await asyncio.sleep(0.01)
-    for task in tasks:
-        task.cancel()
-    name = f"{len(fleet.secrets):,} idle agents at {len(apis)} api process{'es' if len(apis) > 1 else ''}"
-    expected = len(fleet.secrets) * wall_s / WAIT_S
     late_s = [at - began for at in fleet.got.values()]
-    return [
-            {"name": f"{name}: processor of each", "value": 100 * max(used_s) / wall_s, "unit": "% of a core", "goal": "<= 35"},
-            {"name": f"{name}: a poll", "value": 1000 * sum(used_s) / polls, "unit": "CPU ms", "goal": "<= 1.5"},
-            {"name": f"{name}: /readyz, p99", "value": 1000 * sorted(ready)[int(len(ready) * 0.99)], "unit": "ms", "goal": "<= 50"},
-            {
-                "name": f"{name}: polls answered", "value": polls, "peer": expected, "unit": "polls", "goal": ">= 0.95",
-                "remark": f"{len(fleet.failures)} failed",
-            },
-            {
-                "name": f"{name}: order to its agent, slowest of {2 * ORDERS}", "unit": "ms", "goal": "<= 1000",
-                "value": 1000 * (max(late_s) if len(late_s) == 2 * ORDERS else float("inf")),
-            },
-    ]  # fmt: skip
+    return late_s + [float("inf")] * (2 * orders - len(late_s))
 
 
-async def keep_ticking(units: UnitFactory) -> None:
+async def keep_ticking(units: UnitFactory, every_s: float) -> None:
     """As a conductor does: without it the server is not ready."""
     while True:
         await asyncio.to_thread(tick, units)
-        await asyncio.sleep(1)
+        await asyncio.sleep(every_s)
 
 
 def tick(units: UnitFactory) -> None:
@@ -179,23 +209,31 @@ def tick(units: UnitFactory) -> None:
     conductor.tick(units, datetime.now(UTC))
 
 
-def main() -> None:
-    for processes, agents in FLEETS:
+def rows_of(name: str, fleet: Fleet, found: Measured) -> Iterator[Row]:
+    processor = 100 * max(found.used_s) / found.wall_s
+    yield Row(f"{name}: processor of each", processor, "% of a core", goal="<= 35")
+    yield Row(f"{name}: a poll", 1e3 * sum(found.used_s) / found.polls, "CPU ms", goal="<= 1.5")
+    p99_s = sorted(found.ready_s)[int(len(found.ready_s) * 0.99)]
+    yield Row(f"{name}: /readyz, p99", 1e3 * p99_s, "ms", goal="<= 50")
+    expected, remark = len(fleet.secrets) * found.wall_s / fleet.wait_s, f"{len(fleet.failures)} failed"
+    yield Row(f"{name}: polls answered", found.polls, "polls", expected, ">= 0.95", remark)
+    slowest = f"{name}: order to its agent, slowest of 20"
+    remark = f"of {len(found.late_s)} orders"
+    yield Row(slowest, 1e3 * max(found.late_s), "ms", goal="<= 1000", remark=remark)
+
+
+def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
+    for (name, processes), agents in zip(FLEETS.items(), size.agents, strict=True):
         with contextlib.ExitStack() as stack:
-            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="downlink-bench-")))
-            supervisor = stack.enter_context(Supervisor(home / "servers"))
-            url = start_postgres(supervisor, home / "postgres")
+            home, _, units = stack.enter_context(opened())
+            supervisor = stack.enter_context(Supervisor(home / "queue"))
             queue = start_valkey(supervisor, home / "valkey")
-            upgrade(Settings(database_url=SecretStr(url)))
-            units = open_units(url, 4)
-            stack.callback(units.close)
             secrets = add_agents(units, agents)
             tick(units)
             apis = [stack.enter_context(running_api(home / str(each), units, queue)) for each in range(processes)]
-            fleet = Fleet(secrets, [api.port for api in apis])
-            for row in asyncio.run(measure(fleet, apis, units)):
-                print(json.dumps(row), flush=True)
+            fleet = Fleet(secrets, [api.port for api in apis], size.wait_s)
+            yield from rows_of(name, fleet, asyncio.run(measure(fleet, apis, units, size)))
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

@@ -5,14 +5,14 @@ Each time is told as a ratio to one plain numpy sum over the bytes that it has t
 
 from __future__ import annotations
 
-import json
-import statistics
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.rows import Row, show
+from bench.timing import Work, median_s
 from downlink.analysis.objects import object_times_s
 from downlink.analysis.phases import run_metrics
 from downlink.analysis.report import FlowRecord, build_report
@@ -21,37 +21,50 @@ from downlink.domain.campaign import Phases
 from downlink.domain.metric import DEFAULT_PRIMARY
 
 Columns = dict[str, NDArray[np.int64]]
-RUNS, SECONDS, RATE_HZ, ROUNDS = 344, 125, 100, 5
+RATE_HZ = 100
 CONDITIONS = ("HyStart on", "HyStart off")
-SAMPLES = SECONDS * RATE_HZ
 FIRST_BYTE_US = 600_000
 
 
-def sender_trace(rng: np.random.Generator) -> Columns:
+@dataclass(frozen=True)
+class Size:
+    runs: int
+    seconds: int
+    rounds: int
+
+    @property
+    def samples(self) -> int:
+        return self.seconds * RATE_HZ
+
+
+FULL, TINY = Size(runs=344, seconds=125, rounds=5), Size(runs=4, seconds=30, rounds=1)
+
+
+def sender_trace(rng: np.random.Generator, size: Size) -> Columns:
     """A flow that grows to about 100 Mb/s, with the columns that the series are made of."""
-    elapsed_us = FIRST_BYTE_US + 10_000 * np.arange(SAMPLES) + rng.integers(0, 3_000, SAMPLES)
-    delivered = np.cumsum(rng.integers(60, 110, SAMPLES))
-    mss_bytes = np.full(SAMPLES, 1448)
+    elapsed_us = FIRST_BYTE_US + 10_000 * np.arange(size.samples) + rng.integers(0, 3_000, size.samples)
+    delivered = np.cumsum(rng.integers(60, 110, size.samples))
+    mss_bytes = np.full(size.samples, 1448)
     return {
         "elapsed_us": elapsed_us,
         "delivered_segments": delivered,
         "snd_mss_bytes": mss_bytes,
         "acked_bytes": delivered * 1448,
         "sent_bytes": (delivered + 5_000) * 1448,
-        "retransmitted_bytes": np.cumsum(rng.integers(0, 2, SAMPLES)) * 1448,
-        "rtt_us": rng.integers(600_000, 900_000, SAMPLES),
-        "snd_wnd_bytes": rng.integers(1_000_000, 30_000_000, SAMPLES),
-        "cwnd_segments": rng.integers(1_000, 9_000, SAMPLES),
-        "unacked_segments": rng.integers(1_000, 9_000, SAMPLES),
+        "retransmitted_bytes": np.cumsum(rng.integers(0, 2, size.samples)) * 1448,
+        "rtt_us": rng.integers(600_000, 900_000, size.samples),
+        "snd_wnd_bytes": rng.integers(1_000_000, 30_000_000, size.samples),
+        "cwnd_segments": rng.integers(1_000, 9_000, size.samples),
+        "unacked_segments": rng.integers(1_000, 9_000, size.samples),
     }
 
 
-def receiver_trace(rng: np.random.Generator) -> Columns:
+def receiver_trace(rng: np.random.Generator, size: Size) -> Columns:
     return {
-        "elapsed_us": FIRST_BYTE_US + 10_000 * np.arange(SAMPLES) + rng.integers(0, 3_000, SAMPLES),
-        "received_bytes": np.cumsum(rng.integers(60, 110, SAMPLES)) * 1448,
-        "rcv_rtt_us": rng.integers(600_000, 900_000, SAMPLES),
-        "rcv_wnd_bytes": rng.integers(1_000_000, 30_000_000, SAMPLES),
+        "elapsed_us": FIRST_BYTE_US + 10_000 * np.arange(size.samples) + rng.integers(0, 3_000, size.samples),
+        "received_bytes": np.cumsum(rng.integers(60, 110, size.samples)) * 1448,
+        "rcv_rtt_us": rng.integers(600_000, 900_000, size.samples),
+        "rcv_wnd_bytes": rng.integers(1_000_000, 30_000_000, size.samples),
     }
 
 
@@ -86,34 +99,24 @@ def from_traces(traces: Sequence[tuple[Columns, Columns]]) -> None:
     )
 
 
-def median_s(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(ROUNDS):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times)
-
-
-def tell(name: str, value: float, unit: str, remark: str) -> None:
-    print(json.dumps({"name": name, "value": round(value, 4), "unit": unit, "remark": remark}), flush=True)
-
-
-def main() -> None:
+def rows(size: Size) -> Iterator[Row]:
     rng = np.random.default_rng(1)
-    traces = [(sender_trace(rng), receiver_trace(rng)) for _ in range(RUNS)]
+    traces = [(sender_trace(rng, size), receiver_trace(rng, size)) for _ in range(size.runs)]
     series = [sent for sent, _ in series_of(traces)]
-    columns = [column for pair in traces for end in pair for column in end.values()]
-    all_bytes = np.concatenate(columns)
-    remark = f"{RUNS} runs x 2 ends x {SECONDS} s x {RATE_HZ} Hz, {all_bytes.nbytes / 1e6:.0f} MB"
-    plain_s = median_s(all_bytes.sum)
-    series_s, traces_s = median_s(lambda: series_of(traces)), median_s(lambda: from_traces(traces))
-    report_s = median_s(lambda: report_of(series, [{}] * RUNS))
-    tell("plain numpy sum", plain_s, "s", remark)
-    tell("series from traces", series_s, "s", f"{series_s / plain_s:.1f} x the plain sum over the same bytes")
-    tell("report from traces", traces_s, "s", f"{traces_s / plain_s:.1f} x the plain sum over the same bytes")
-    tell("report from series", report_s, "s", f"{report_s / plain_s:.2f} x the plain sum over the traces' bytes")
+    all_bytes = np.concatenate([column for pair in traces for end in pair for column in end.values()])
+    remark = f"{size.runs} runs x 2 ends x {size.seconds} s x {RATE_HZ} Hz, {all_bytes.nbytes / 1e6:.0f} MB"
+    plain_s = median_s(all_bytes.sum, size.rounds)
+    yield Row("plain numpy sum", plain_s, "s", remark=remark)
+    same, traced = "the plain sum over the same bytes", "the plain sum over the traces' bytes"
+    works: dict[str, tuple[Work, str]] = {
+        "series from traces": (lambda: series_of(traces), same),
+        "report from traces": (lambda: from_traces(traces), same),
+        "report from series": (lambda: report_of(series, [{}] * len(series)), traced),
+    }
+    for name, (work, beside) in works.items():
+        taken_s = median_s(work, size.rounds)
+        yield Row(name, taken_s, "s", remark=f"{taken_s / plain_s:.3g} x {beside}")
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-ROUNDS = 3
+from bench.rows import Row, show
+
 READY = "Command line"  # the last line of what the launcher says of a stack that is ready
+
+
+@dataclass(frozen=True)
+class Size:
+    rounds: int
+
+
+FULL, TINY = Size(3), Size(1)
 
 
 def start_and_stop(home: Path) -> tuple[float, float]:
@@ -31,18 +41,16 @@ def start_and_stop(home: Path) -> tuple[float, float]:
         return ready_s, time.monotonic() - asked
 
 
-def main() -> None:
+def rows(size: Size) -> Iterator[Row]:
     times: dict[str, list[tuple[float, float]]] = {"a new cluster": [], "a cluster that is there": []}
-    for _ in range(ROUNDS):
+    for _ in range(size.rounds):
         with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder:
             for found in times.values():
                 found.append(start_and_stop(Path(folder) / "home"))
     for kind, found in times.items():
-        name = f"stack start to ready, {kind}"
-        print(json.dumps({"name": name, "value": median(ready for ready, _ in found), "unit": "s", "goal": "<= 6"}))
-    stop_s = median(stop for found in times.values() for _, stop in found)
-    print(json.dumps({"name": "stack stop", "value": stop_s, "unit": "s", "goal": "<= 3"}))
+        yield Row(f"stack start to ready, {kind}", median(ready for ready, _ in found), "s", goal="<= 6")
+    yield Row("stack stop", median(stop for found in times.values() for _, stop in found), "s", goal="<= 3")
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)

@@ -7,32 +7,45 @@ first one after a break, in which everything is looked at anew.
 
 from __future__ import annotations
 
-import json
-import tempfile
-import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from statistics import median
 from uuid import uuid4
 
-from pydantic import SecretStr
 from sqlalchemy import insert, text
 from sqlalchemy.dialects.postgresql import Range
 
+from bench.database import Opened, database, vacuum
+from bench.rows import Row, show
+from bench.timing import timed_s
 from downlink.actions import conductor
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.watch import API
-from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
 from downlink.storage import heartbeats, planned
-from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Agent, Campaign, Lease, Link, Run, RunFlow, RunHost
-from downlink.storage.unit import UnitFactory, open_units
+from downlink.storage.unit import UnitFactory
 
 _ALL: Range[int] = Range(0, None)
-CAMPAIGNS, LINKS, TICKS, BUSY = 10, 1_000, 30, 20
-FEW, MANY = 10_000, 100_000
+CAMPAIGNS = 10
+
+
+@dataclass(frozen=True)
+class Size:
+    """links: as many runs are under way. busy: so many of them are due each second, and so many links given back.
+
+    few, many: planned runs.
+    """
+
+    links: int
+    ticks: int
+    busy: int
+    few: int
+    many: int
+
+
+FULL = Size(links=1_000, ticks=30, busy=20, few=10_000, many=100_000)
+TINY = Size(links=10, ticks=2, busy=3, few=20, many=60)
 SPEC = campaign_from_dict(
     {
         "name": "bench",
@@ -44,7 +57,7 @@ SPEC = campaign_from_dict(
 ).to_dict()
 
 
-def fill(units: UnitFactory, planned_runs: int, now: datetime) -> None:
+def fill(units: UnitFactory, links: int, planned_runs: int, now: datetime) -> None:
     """A run under way on each link, and the planned ones spread over links and campaigns."""
     campaigns = [uuid4() for _ in range(CAMPAIGNS)]
     with units() as unit:
@@ -53,18 +66,17 @@ def fill(units: UnitFactory, planned_runs: int, now: datetime) -> None:
         shared = {"notes": "", "state": "running", "source": "", "spec": SPEC, "estimate": {}, "report_wanted": 0}
         times = {"created_at": now, "launched_at": now, "resumed_at": now}
         unit.session.execute(insert(Campaign), [{"id": id_, "name": "bench", **shared, **times} for id_ in campaigns])
-        ends = [(f"link-{n}", f"receiver-{n}", f"sender-{n}") for n in range(LINKS)]
+        ends = [(f"link-{n}", f"receiver-{n}", f"sender-{n}") for n in range(links)]
         unit.session.execute(insert(Link), [_link(*names, now) for names in ends])
         unit.session.execute(insert(Agent), [_agent(name, now) for _, *names in ends for name in names])
         for number, names in enumerate(ends):
             _add(campaigns[number % CAMPAIGNS], names, "running", 1, now)
         for number in range(planned_runs):
-            _add(campaigns[number % CAMPAIGNS], ends[number % LINKS], "planned", 2 + number // LINKS, now)
+            _add(campaigns[number % CAMPAIGNS], ends[number % links], "planned", 2 + number // links, now)
         for kind, rows in _rows.items():
             unit.session.execute(insert(kind), rows)
             rows.clear()
-    with units.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE"))
+    vacuum(units)
 
 
 _rows: dict[type, list[dict[str, object]]] = {Run: [], RunFlow: [], RunHost: [], Lease: []}
@@ -105,18 +117,20 @@ def _add(campaign: object, names: tuple[str, str, str], state: str, cycle: int, 
             _rows[Lease].append({"run_id": run_id, "resource": resource, "slots": _ALL})
 
 
-def measure(units: UnitFactory, now: datetime) -> tuple[float, float]:
+def measure(units: UnitFactory, size: Size, planned_runs: int) -> tuple[float, float]:
     """Milliseconds of a busy pass (median), and of the first one after a break."""
+    now = datetime.now(UTC)
+    fill(units, size.links, planned_runs, now)
     mark(units, now)
-    broken_ms = timed(units, now)
+    broken_ms = pass_ms(units, now)
     taken = []
-    for number in range(TICKS):
+    for number in range(size.ticks):
         moment = now + timedelta(seconds=number + 1)
         mark(units, moment)
         with units() as unit:
-            unit.session.execute(text(_DUE), {"now": moment, "busy": BUSY})
-            planned.wake_links(unit, [f"link-{BUSY * number + n}" for n in range(BUSY)])
-        taken.append(timed(units, moment))
+            unit.session.execute(text(_DUE), {"now": moment, "busy": size.busy})
+            planned.wake_links(unit, [f"link-{size.busy * number + n}" for n in range(size.busy)])
+        taken.append(pass_ms(units, moment))
     return median(taken), broken_ms
 
 
@@ -130,38 +144,20 @@ def mark(units: UnitFactory, now: datetime) -> None:
         heartbeats.beat(unit, API, now)
 
 
-def timed(units: UnitFactory, now: datetime) -> float:
-    started = time.perf_counter()
-    conductor.tick(units, now)
-    return (time.perf_counter() - started) * 1e3
+def pass_ms(units: UnitFactory, now: datetime) -> float:
+    return 1e3 * timed_s(lambda: conductor.tick(units, now))
 
 
-def say(**row: object) -> None:
-    print(json.dumps(row), flush=True)
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder, Supervisor(Path(folder)) as supervisor:
-        url = start_postgres(supervisor, Path(folder) / "postgres")
-        upgrade(Settings(database_url=SecretStr(url)))
-        units = open_units(url, 2)
-        found = {}
-        for count in (FEW, MANY):
-            now = datetime.now(UTC)
-            fill(units, count, now)
-            found[count] = measure(units, now)
-        units.close()
-    remark = f"{LINKS:,} runs under way, {BUSY} of them due and {BUSY} links given back"
-    say(name="tick, 100,000 planned", value=found[MANY][0], unit="ms", goal="<= 100", remark=remark)
-    peer = {"peer": found[FEW][0], "goal": "<= 1.5", "remark": "peer: 10,000 planned"}
-    say(name="tick by planned runs", value=found[MANY][0], unit="ms", **peer)
-    say(
-        name="tick after a break",
-        value=found[MANY][1],
-        unit="ms",
-        remark=f"all {LINKS:,} runs and links looked at anew",
-    )
+def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
+    with opened() as (_, _, units):
+        few_ms, _ = measure(units, size, size.few)
+        many_ms, broken_ms = measure(units, size, size.many)
+    remark = f"{size.links:,} runs under way, {size.busy} of them due and {size.busy} links given back"
+    yield Row("tick, 100,000 planned", many_ms, "ms", goal="<= 100", remark=remark)
+    yield Row("tick by planned runs", many_ms, "ms", few_ms, goal="<= 1.5", remark=f"peer: {size.few:,} planned")
+    remark = f"all {size.links:,} runs and links looked at anew"
+    yield Row("tick after a break", broken_ms, "ms", remark=remark)
 
 
 if __name__ == "__main__":
-    main()
+    show(rows, FULL, TINY)
