@@ -8,19 +8,21 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, PlainTextResponse
 
 from downlink.api.deps import Config, problems
+from downlink.api.schemas.agents import AgentProgram, AgentPrograms
 from downlink.domain.enrolment import UNIT_FILE
 from downlink.domain.errors import NotFoundError
 
 router = APIRouter(tags=["agents"])
 # By Go's name and by what `uname -m` prints.
-GO_ARCH = {"amd64": "amd64", "x86_64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
+GoArch = Literal["amd64", "arm64"]
+GO_ARCH: dict[str, GoArch] = {"amd64": "amd64", "x86_64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
 Arch = Annotated[
     str,
     InPath(pattern=f"^({'|'.join(GO_ARCH)})$", description="`amd64` or `arm64`; also what `uname -m` prints"),
@@ -28,7 +30,15 @@ Arch = Annotated[
 BINARY: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 }
+HOW = "`make install` builds the agent for both processors, `make demo` for its own alone; DOWNLINK_AGENT_DIR names the folder."
 TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/agents/binaries")
+def list_binaries(settings: Config) -> AgentPrograms:
+    """Which programs this server has, and how to get the others."""
+    items = [AgentProgram(arch=arch, is_here=_is_here(settings, _name(arch))) for arch in get_args(GoArch)]
+    return AgentPrograms(items=items, how=None if all(item.is_here for item in items) else HOW)
 
 
 @router.get("/agents/binaries/{arch}.sha256", response_class=PlainTextResponse, responses={**problems(404), **TEXT})
@@ -51,17 +61,21 @@ def get_unit(settings: Config) -> PlainTextResponse:
 
 
 def _program(settings: Config, arch: str) -> Path:
-    return _find(settings, f"downlink-agent-linux-{GO_ARCH[arch]}")
+    return _find(settings, _name(GO_ARCH[arch]))
+
+
+def _name(go_arch: GoArch) -> str:
+    return f"downlink-agent-linux-{go_arch}"
+
+
+def _is_here(settings: Config, name: str) -> bool:
+    return settings.agent_dir is not None and (settings.agent_dir / name).is_file()
 
 
 def _find(settings: Config, name: str) -> Path:
-    folder = settings.agent_dir
-    if folder is None or not (file := folder / name).is_file():
-        raise NotFoundError(
-            "agent_file_missing",
-            f"This server does not have {name}. `make install` builds it; DOWNLINK_AGENT_DIR names its folder.",
-        )
-    return file
+    if settings.agent_dir is None or not _is_here(settings, name):
+        raise NotFoundError("agent_file_missing", f"This server does not have {name}. {HOW}")
+    return settings.agent_dir / name
 
 
 @lru_cache(maxsize=8)

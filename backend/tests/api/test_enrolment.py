@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,22 @@ def test_a_program_that_the_server_lacks_is_a_problem_that_says_so(lab: Lab, tmp
         assert (answer.status_code, answer.json()["code"]) == (404, "agent_file_missing")
     for path in ("sparc", "..%2fdownlink-agent.service", "sparc.sha256"):
         assert lab.client.get(f"{API}/agents/binaries/{path}").status_code in (404, 422)
+
+
+def test_which_programs_a_server_has_and_how_to_get_the_others(lab: Lab, tmp_path: Path) -> None:
+    def asked() -> dict[str, Any]:
+        answer: dict[str, Any] = lab.client.get(f"{API}/agents/binaries").json()
+        return answer
+
+    with_agent_files(lab, tmp_path)
+    found = asked()
+    assert found["items"] == [{"arch": "amd64", "is_here": True}, {"arch": "arm64", "is_here": False}]
+    assert "`make install`" in found["how"]
+    (tmp_path / "downlink-agent-linux-arm64").write_bytes(b"\x7fELF arm64")
+    assert [item["is_here"] for item in asked()["items"]] == [True, True]
+    assert asked()["how"] is None
+    lab.app.state.settings = lab.app.state.settings.model_copy(update={"agent_dir": None})
+    assert [item["is_here"] for item in asked()["items"]] == [False, False]
 
 
 def test_the_unit_served_is_the_one_in_the_repository_and_on_the_operations_page(lab: Lab, tmp_path: Path) -> None:

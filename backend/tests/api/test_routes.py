@@ -34,7 +34,8 @@ OPEN = {
     # signed with a campaign's own secret
     ("POST", f"{API}/campaigns/{{campaign_id}}/trigger/call"),
     # for hosts that are not known yet
-    ("GET", f"{API}/agents/binaries/{{arch}}"), ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
+    ("GET", f"{API}/agents/binaries"), ("GET", f"{API}/agents/binaries/{{arch}}"),
+    ("GET", f"{API}/agents/binaries/{{arch}}.sha256"), ("GET", f"{API}/agents/unit"),
 }  # fmt: skip
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 BODIES: dict[str, Any] = {

@@ -470,6 +470,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/binaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Binaries
+         * @description Which programs this server has, and how to get the others.
+         */
+        get: operations["list_binaries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/binaries/{arch}.sha256": {
         parameters: {
             query?: never;
@@ -2650,6 +2670,29 @@ export interface components {
             until: string | null;
             /** Why */
             why: string | null;
+        };
+        /** AgentProgram */
+        AgentProgram: {
+            /**
+             * Arch
+             * @enum {string}
+             */
+            arch: "amd64" | "arm64";
+            /**
+             * Is Here
+             * @description Whether this server has the program for it
+             */
+            is_here: boolean;
+        };
+        /** AgentPrograms */
+        AgentPrograms: {
+            /** Items */
+            items: components["schemas"]["AgentProgram"][];
+            /**
+             * How
+             * @description How to get those that are missing; null when none is
+             */
+            how: string | null;
         };
         /** Annotation */
         Annotation: {
@@ -12324,6 +12367,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_binaries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPrograms"];
                 };
             };
         };

@@ -69,6 +69,16 @@ class AgentList(Shape):
     total: int
 
 
+class AgentProgram(Shape):
+    arch: Literal["amd64", "arm64"]
+    is_here: bool = Field(description="Whether this server has the program for it")
+
+
+class AgentPrograms(Shape):
+    items: list[AgentProgram]
+    how: str | None = Field(description="How to get those that are missing; null when none is")
+
+
 class EnrolmentBody(Body):
     name: AgentName
     expires_in_minutes: Annotated[int, Field(ge=1, le=1440)] = 60

@@ -51,8 +51,8 @@ it('adding one asks for its name and gives the whole line, the program and the u
   const golden = readFileSync('../docs/protocol/join_command.txt', 'utf8').trim()
   expect((await screen.findByLabelText('The join command')).textContent).toBe(golden)
   expect(screen.getByLabelText('The install commands').textContent).toContain('/api/v1/agents/binaries/')
-  expect(within(screen.getByRole('dialog')).getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe(
-    '/api/v1/agents/binaries/arm64',
+  expect((await within(screen.getByRole('dialog')).findByRole('link', { name: 'Linux x86-64' })).getAttribute('href')).toBe(
+    '/api/v1/agents/binaries/amd64',
   )
   expect((await screen.findByLabelText('The systemd unit')).textContent).toContain('ExecStart=/usr/local/bin/downlink-agent run')
 })
@@ -76,8 +76,16 @@ it('the program is there without adding an agent, with its checksum beside it', 
   serve()
   renderAt('/agents')
   const program = within(await screen.findByRole('region', { name: 'The agent’s program' }))
-  expect(program.getByRole('link', { name: 'Linux arm64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/arm64')
+  expect((await program.findByRole('link', { name: 'Linux x86-64' })).getAttribute('href')).toBe('/api/v1/agents/binaries/amd64')
   expect(program.getByRole('link', { name: 'SHA-256 of Linux x86-64' }).getAttribute('href')).toBe('/api/v1/agents/binaries/amd64.sha256')
+})
+
+it('a program that the server lacks is not offered; how to get it is said', async () => {
+  serve()
+  renderAt('/agents')
+  const program = within(await screen.findByRole('region', { name: 'The agent’s program' }))
+  expect(await program.findByText(/^Not on this server: Linux arm64\. .*make install/)).toBeTruthy()
+  expect(program.queryByRole('link', { name: 'Linux arm64' })).toBeNull()
 })
 
 it('an agent is paused with a reason, and resumed', async () => {

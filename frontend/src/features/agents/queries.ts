@@ -9,6 +9,9 @@ export const useAgents = () => api.useQuery('get', `${API}/agents`, { params: { 
 /** The systemd unit, as text. */
 export const useUnit = () => api.useQuery('get', `${API}/agents/unit`, { parseAs: 'text' })
 
+/** Which of the agent's programs this server has. */
+export const usePrograms = () => api.useQuery('get', `${API}/agents/binaries`)
+
 export const useEnrol = () => api.useMutation('post', `${API}/agents/enrolments`)
 
 function useChanged() {

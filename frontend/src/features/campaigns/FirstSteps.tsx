@@ -15,8 +15,8 @@ export function FirstSteps({ isTried = false }: { isTried?: boolean }) {
         You are signed in.
       </Step>
       <Step isDone={(agents ?? 0) >= ENDS} title="An agent at each end">
-        <Link to="/agents">Agents</Link>: one behind the terminal, one on a server. “Add agent” has the program for amd64 and arm64, with
-        checksums.{agents ? ` ${agents} so far.` : ''}
+        <Link to="/agents">Agents</Link>: one behind the terminal, one on a server. “Add agent” has the program, with its checksum.
+        {agents ? ` ${agents} so far.` : ''}
       </Step>
       <Step isDone={(links ?? 0) > 0} title="A link between them">
         <Link to="/links">Links</Link>: its rate, its round-trip time, and the agents at its ends.
