@@ -15,7 +15,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -26,19 +25,16 @@ from uuid import UUID, uuid5
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
+from bench.database import database
 from downlink.actions.archive import load_archive
 from downlink.codec.parquet import columns_to_parquet, parquet_to_columns, trace_columns
 from downlink.main import app
 from downlink.settings import Settings
-from downlink.stack.process import Supervisor
-from downlink.stack.servers import start_postgres
-from downlink.storage.migrate import upgrade
-from downlink.storage.unit import open_units
 from tests.fixtures.foreign_files import ack_csv_file, flent_file, iperf3_file, ndt7_file
 from tests.fixtures.lab import Lab
+from tests.fixtures.recorded import ARCHIVE
 
 TESTS = Path(__file__).parents[1] / "tests"
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "recorded-hystart.zip"
 ACK_TRACES = ("geo-viasat-on", "geo-viasat-off", "leo-starlink-on", "own-search-3.1", "own-best")
 STUDY, RUNS = UUID(int=50), 50
 TABLES = ("runs", "series", "metrics", "exits", "limits", "fairness", "statistics", "outliers", "summary")
@@ -48,24 +44,19 @@ Chunks = list[tuple[dict[str, Any], bytes]]
 
 def main() -> None:
     folder, is_joined = Path(sys.argv[1]), "joined" in sys.argv[2:]
-    with tempfile.TemporaryDirectory(prefix="downlink-answers-") as home, Supervisor(Path(home)) as supervisor:
-        url = start_postgres(supervisor, Path(home) / "postgres")
-        settings = Settings(database_url=SecretStr(url), base_url="http://testserver")
-        upgrade(settings)
+    with database() as (_, url, units):
         os.environ["DOWNLINK_DATABASE_URL"] = url
-        units = open_units(url, 8)
-        with Lab(settings, units) as lab:
+        with Lab(Settings(database_url=SecretStr(url), base_url="http://testserver"), units) as lab:
             for name, campaign in load_all(lab, is_joined=is_joined):
                 write(lab, folder / name / "loaded", campaign)
                 outcome = CliRunner().invoke(app, ["analyse", campaign])
                 if outcome.exit_code:
                     raise SystemExit(outcome.output)
                 write(lab, folder / name / "analysed", campaign)
-        units.close()
 
 
 def load_all(lab: Lab, *, is_joined: bool) -> Iterator[tuple[str, str]]:
-    for name, content in (("example", EXAMPLE.read_bytes()), ("study", study_archive(is_joined=is_joined))):
+    for name, content in (("example", ARCHIVE.read_bytes()), ("study", study_archive(is_joined=is_joined))):
         with lab.units() as unit:
             campaign = str(load_archive(unit, content)[0])
         yield name, campaign
@@ -183,7 +174,7 @@ def study_trace(row: dict[str, Any], made: Chunks, key: tuple[str, int, str]) ->
 
 
 def read_archive() -> tuple[Rows, Chunks]:
-    with zipfile.ZipFile(EXAMPLE) as archive:
+    with zipfile.ZipFile(ARCHIVE) as archive:
         places = json.loads(archive.read("chunks.json"))
         return json.loads(archive.read("rows.json")), [(place, archive.read(place["member"])) for place in places]
 
