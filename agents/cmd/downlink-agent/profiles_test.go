@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 )
 
 // printed runs a command line and returns what it prints.
@@ -73,6 +74,7 @@ func TestAProfileIsShownWithoutBuildingIt(t *testing.T) {
 }
 
 func TestStatisticsOfALinkWithAProxySayThatItTakesNoPart(t *testing.T) {
+	hosttest.Verify(t, hosttest.Kernel, "reckons the statistics of two links, for half a minute")
 	with, err := printed(t, "profiles", "show", "geo-viasat-pep", "--flows", "0")
 	require.NoError(t, err)
 	require.Contains(t, with, "The profile's proxy takes no part")

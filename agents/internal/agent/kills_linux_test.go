@@ -38,6 +38,7 @@ var (
 // of an emulated path; and it cuts a hop. After each of them the others have ended the run by a name, hosts are as they were, and
 // a next run over the same agents, killed one included, is complete. The cases wait most of their time, and so all at once.
 func TestALostPlaceOrHopLeavesNothingBehind(t *testing.T) {
+	hosttest.Verify(t, hosttest.Faults, "kills processes in each state")
 	var all sync.WaitGroup
 	defer all.Wait()
 	begin := func(name string, test func(t *testing.T)) { all.Go(func() { t.Run(name, test) }) }

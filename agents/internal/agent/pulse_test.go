@@ -18,6 +18,7 @@ import (
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/controls"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 )
@@ -97,6 +98,7 @@ func startWatched(t *testing.T, server string) (a *agent.Agent, stop func()) {
 }
 
 func TestSystemdHearsOfALoopThatGoesOnAndNotOfAStuckOne(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "hears a sign of life each tenth of a second")
 	listener := listenAsSystemd(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, protocol.PollResponse{Protocol: protocol.Version, ServerNow: protocol.Moment{Time: time.Now()}})
@@ -124,6 +126,7 @@ func TestSystemdHearsOfALoopThatGoesOnAndNotOfAStuckOne(t *testing.T) {
 }
 
 func TestAnAgentWhoseServerIsAwayIsNotStuck(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "hears a sign of life each tenth of a second")
 	listener := listenAsSystemd(t)
 	_, stop := startWatched(t, "http://127.0.0.1:9")
 	defer stop()

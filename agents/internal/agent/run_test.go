@@ -64,6 +64,7 @@ func outcomeOf(t *testing.T, event map[string]any, flow int) map[string]any {
 }
 
 func TestARunBetweenTwoNamespaces(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPair(t)
 	before := p.sender.setting(t, wmem)
 	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))
@@ -95,6 +96,7 @@ func chunkFiles(t *testing.T, p *process) []string {
 
 // A flow's seconds count from its first byte, which is late on a busy host: so it is their lengths that are compared.
 func TestStaggeredFlowsEndTogether(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	const firstS, laterS, toleranceS = 2.0, 1.0, 0.5
 	p, run := newPair(t), makeRun(1, protocol.Stop{Seconds: new(firstS)}, 20, "cubic", "bbr")
 	for _, order := range run.prepare {
@@ -114,6 +116,7 @@ func TestStaggeredFlowsEndTogether(t *testing.T) {
 }
 
 func TestAnObjectArrivesWhole(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPairAt(t, "2001:db8::1", "2001:db8::2")
 	p.begin(makeRun(1, protocol.Stop{Bytes: new(int64(20e6))}, 20, "cubic"))
 	p.awaitBoth(t, "uploaded")
@@ -138,6 +141,7 @@ func TestAnUnavailableCongestionControlFailsBeforeDataMoves(t *testing.T) {
 // What a receiver says after its own end is right, and its end may come before the sender's. That it is still ready it
 // may say until it has got its start, which is late on a busy host.
 func TestAReceiverIsSilentWhileDataFlows(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPair(t)
 	p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))
 	p.backend.await(t, "data to flow", patience, func() bool { return bytesSent(p) > 0 })
@@ -190,6 +194,7 @@ func TestAKilledSenderIsRestoredAtItsRestartAndTheNextAttemptSucceeds(t *testing
 }
 
 func TestATerminatedAgentRestoresItsHost(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPair(t)
 	before := p.receiver.setting(t, rmem)
 	p.begin(makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic"))

@@ -19,6 +19,7 @@ import (
 	"downlink/agents/internal/agent"
 	"downlink/agents/internal/config"
 	"downlink/agents/internal/controls"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
 	"downlink/agents/internal/spool"
@@ -215,6 +216,7 @@ func TestWhatAProxySaysOfAChunkIsNotTheServersWord(t *testing.T) {
 }
 
 func TestAChunkThatDoesNotGetThroughIsReportedByNameAndTriedAgain(t *testing.T) {
+	hosttest.Verify(t, hosttest.Faults, "waits for pauses between uploads")
 	t.Parallel()
 	c := newCollector(t)
 	var reported bool
@@ -267,6 +269,7 @@ func TestAnAgentWhoseChunksDoNotGetThroughIsFreeForRunsAndKeepsThem(t *testing.T
 }
 
 func TestAnUnreadableChunkIsReportedAndTheOthersGoOn(t *testing.T) {
+	hosttest.Verify(t, hosttest.Faults, "waits for pauses between uploads")
 	t.Parallel()
 	c := newCollector(t)
 	state := holding(t, c.URL, 3)

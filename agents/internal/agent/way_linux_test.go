@@ -105,6 +105,7 @@ func again(bytes float64, transport protocol.Transport) float64 {
 // TestAnOriginThreeRelaysAndAConsumer: an object crosses three relays that know their neighbours alone, and every place has
 // its samples.
 func TestAnOriginThreeRelaysAndAConsumer(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	for _, transport := range wayTransports {
 		w := newWay(t, 3)
 		w.begin(w.run(transport, protocol.Stop{Bytes: new(int64(2e6))}))

@@ -39,6 +39,7 @@ func call[Case any](t *testing.T, program *ebpf.Program, given Case) (result Cas
 }
 
 func TestVivacesThroughputTermIsThePowerOfTheRate(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	program := bench(t).Programs["bench_throughput"]
 	for _, kbps := range []uint64{100, 1000, 1047, 4194, 20_000, 99_999, 144_000, 1_000_000, 9_999_999} {
 		got := call(t, program, bpf.BenchThroughputCase{Rate: kbps * 125})
@@ -107,6 +108,7 @@ func leastSquares(xs, ys []float64) (slope, deviation float64) {
 }
 
 func TestVivacesSlopeIsTheLineOfLeastSquares(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	for _, l := range []line{
 		{spanUs: 1_200_000, slope: 0.05, noiseUs: 1_000, samples: 10_000},
 		{spanUs: 1_200_000, slope: 0.015, noiseUs: 100, samples: 1_000},
@@ -222,6 +224,7 @@ func meanRate(seen []observation, fromUs float64) float64 {
 }
 
 func TestVivaceConvergesInVirtualTime(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	path := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}
 	for name, utility := range map[string]bpf.BenchVivaceCase{"latency": vivaceLatency, "loss": vivaceLoss} {
 		t.Run(name, func(t *testing.T) {
@@ -232,6 +235,7 @@ func TestVivaceConvergesInVirtualTime(t *testing.T) {
 }
 
 func TestVivaceDoublesUntilTheUtilityFalls(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	seen := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000}.drive(t, vivaceLatency, 3e6)
 	rate, phase := seen[0].rate, seen[0].phase
 	require.EqualValues(t, 1, phase)
@@ -252,6 +256,7 @@ func TestVivaceDoublesUntilTheUtilityFalls(t *testing.T) {
 }
 
 func TestVivaceProbesInPairsAroundTheRate(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	seen := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000}.drive(t, vivaceLatency, 10e6)
 	plans := 0
 	for i := 1; i < len(seen); i++ {
@@ -299,6 +304,7 @@ func split(rates, lasted []float64) ([]float64, []float64) {
 // Above 11 % of loss the utility falls with the rate at every rate. Intervals of fifty packets judge a loss of 15 %
 // roughly, so the way down is a drift.
 func TestVivaceBacksOffInVirtualTime(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	lossy := fluid{rateBps: 20e6, rttUs: 50_000, queueBytes: 125_000, lossRatio: 0.15}
 	const startBps = 4_194_000
 	for _, utility := range []bpf.BenchVivaceCase{vivaceLatency, vivaceLoss} {
@@ -309,6 +315,7 @@ func TestVivaceBacksOffInVirtualTime(t *testing.T) {
 
 // A receiver's buffer that holds the sender below the link: the rate stays near what it lets through.
 func TestVivaceDoesNotOutgrowAWindow(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	buffered := fluid{rateBps: 100e6, rttUs: 50_000, queueBytes: 600_000, window: 100}
 	const letsThroughBps = 100 * packetBits / 0.05
 	seen := buffered.drive(t, vivaceLatency, 20e6)
@@ -320,6 +327,7 @@ func TestVivaceDoesNotOutgrowAWindow(t *testing.T) {
 
 // A send buffer is small at first: the start waits for it.
 func TestVivacesStartSurvivesASmallBuffer(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	path := fluid{rateBps: 50e6, rttUs: 50_000, queueBytes: 600_000, window: 8, opensAtUs: 300_000}
 	for _, o := range path.drive(t, vivaceLatency, 3e6) {
 		if o.phase != 1 {
@@ -333,6 +341,7 @@ func TestVivacesStartSurvivesASmallBuffer(t *testing.T) {
 // Over a return channel like geo-viasat-unframed's the published filter, two per cent over intervals of an RTT, takes jitter for
 // a queue; ours fills the link.
 func TestVivaceSeesThroughJitter(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	jittery := fluid{rateBps: 50e6, rttUs: 600_000, queueBytes: 4e6, jitterSdUs: 28_000} // 17 ms of deviation when folded
 	published := bpf.BenchVivaceCase{LatencyMilli: 900_000, IntervalRtts: 1}
 	reached, stayed := meanRate(jittery.drive(t, vivaceLatency, 90e6), 60e6), meanRate(jittery.drive(t, published, 90e6), 60e6)
@@ -342,6 +351,7 @@ func TestVivaceSeesThroughJitter(t *testing.T) {
 }
 
 func TestVivaceStartsThroughJitterWhenAsked(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	jittery := fluid{rateBps: 144e6, rttUs: 600_000, queueBytes: 12e6, jitterSdUs: 28_000}
 	filtered := vivaceLatency
 	filtered.StartNoisePercent = 300

@@ -17,6 +17,7 @@ import (
 
 // A path faster than the satellite links, with an acknowledgement for every second packet: records must keep up without a drop.
 func TestNoRecordIsLostOnAFastPath(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := fastPath(t)
 	loaded := load(t, "dl_cubic_nohs", nil)
 	sender, receiver := p.connect(t, "dl_cubic_nohs")
@@ -38,6 +39,7 @@ func TestNoRecordIsLostOnAFastPath(t *testing.T) {
 // A disk that stands still for two seconds holds up the spool, and neither the ring's reader nor the kernel. On a busy machine
 // it stands still for longer, until half of the records are more than the ring alone can hold.
 func TestADiskThatStallsForTwoSecondsLosesNoRecord(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := fastPath(t)
 	loaded := load(t, "dl_cubic_nohs", nil)
 	held := acks.RingBytes(1e9) / 168

@@ -50,6 +50,7 @@ func openProbe(t *testing.T) *acks.Probe {
 // and stays behind the flow without it. The jitter decides in which round it leaves, so that a late one is possible:
 // hence the median of three pairs, each over a link of its own.
 func TestCubicWithHyStartStartsBehindCubicWithoutIt(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	const pairs = 3
 	setHyStart(t, "1")
 	var ratios []float64
@@ -72,6 +73,7 @@ func TestCubicWithHyStartStartsBehindCubicWithoutIt(t *testing.T) {
 // Cubic, which fills the queue, has the larger share of a short link too; Vivace with the latency utility gives way and
 // is not driven out. Cubic without HyStart, so that its start does not decide.
 func TestVivaceLatencyGivesWayToCubic(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPath(t, linkBps, 50*time.Millisecond, 500_000, nil)
 	cubic, vivace := p.compete(t, rival{load(t, "dl_cubic_nohs", nil), "dl_cubic_nohs"}, rival{load(t, "dl_vivace", nil), "dl_vivace"}, 6*time.Second)
 	ofCubic, ofVivace := deliveredBps(cubic, 0, 6), deliveredBps(vivace, 0, 6)

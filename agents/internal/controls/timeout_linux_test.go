@@ -7,6 +7,7 @@ import (
 
 	"downlink/agents/internal/acks"
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,6 +19,7 @@ const (
 )
 
 func TestATimeoutIsOnRecordWhenItHappens(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, func(profile *emulate.Profile) {
 		profile.Down.Gap = &emulate.Gap{EveryS: 100, OffsetS: 1, LengthMs: 800, IsLossy: true}
 	})

@@ -65,6 +65,7 @@ func requireSlowerGrowthInCSS(t *testing.T, records []acks.Ack) {
 }
 
 func TestSearchExitsAtTheAcknowledgementOfItsReplay(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	for _, version := range []string{"1.0", "3.1", "4.0"} {
 		t.Run(version, func(t *testing.T) {
 			p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
@@ -80,6 +81,7 @@ func TestSearchExitsAtTheAcknowledgementOfItsReplay(t *testing.T) {
 }
 
 func TestMeanAndDeviationEndSlowStartWhereTheirReplayDoes(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPath(t, linkBps, 100*time.Millisecond, deepQueue, nil)
 	records := p.run(t, load(t, "dl_cubic_meansd", map[string]any{"k_tenths": 15}), "dl_cubic_meansd", 2*time.Second)
 	thresholds, exit := replayMeanSD(records, 1.5)
@@ -93,6 +95,7 @@ func TestMeanAndDeviationEndSlowStartWhereTheirReplayDoes(t *testing.T) {
 }
 
 func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	framed := func(profile *emulate.Profile) { profile.Up.Gap = &emulate.Gap{EveryS: 0.04, LengthMs: 39} }
 	for name, c := range map[string]struct {
 		options bestOptions
@@ -119,6 +122,7 @@ func TestBestSetsTheThresholdOfItsReplay(t *testing.T) {
 }
 
 func TestHyblaGrowsByItsRTT(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	for _, rtt := range []time.Duration{25, 40, 100, 600} {
 		rtt *= time.Millisecond
 		t.Run(rtt.String(), func(t *testing.T) {
@@ -159,6 +163,7 @@ func requireHyblaSlowStart(t *testing.T, records []acks.Ack, handshakeUs uint32)
 }
 
 func TestHyblaIsRenoAfterALossAtTheReferenceRTT(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPath(t, linkBps, 25*time.Millisecond, 100_000, nil)
 	records := p.run(t, load(t, "dl_hybla", nil), "dl_hybla", 3*time.Second)
 	first, last := longestAvoidance(records)
@@ -175,6 +180,7 @@ func TestHyblaIsRenoAfterALossAtTheReferenceRTT(t *testing.T) {
 // In a window of more than 128 segments rho^2/cwnd is less than a 128th: then a window's worth of acknowledgements adds
 // one segment.
 func TestHyblaIsRenoInALargeWindow(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPath(t, 100e6, 25*time.Millisecond, 600_000, nil)
 	records := p.run(t, load(t, "dl_hybla", nil), "dl_hybla", 4*time.Second)
 	first, last := longestAvoidance(records)
@@ -229,6 +235,7 @@ func courseOf(t *testing.T, records []acks.Ack) course {
 // A busy host that stands still for some tenths of a second moves the course of whichever flow it hits, so that a pair
 // that disagrees is measured again.
 func TestNohsIsStockCubicWithHyStartOff(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	probe, ours := openProbe(t), load(t, "dl_cubic_nohs", nil)
 	setHyStart(t, "0")
 	var stock, nohs course
@@ -272,6 +279,7 @@ func TestTwoHyStartSettingsRunOnOneKernel(t *testing.T) {
 }
 
 func TestTheProbeSeesTheSameFlowAsTheControl(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	probe := openProbe(t)
 	ours := load(t, "dl_cubic_nohs", nil)
 	p := newPath(t, linkBps, 50*time.Millisecond, deepQueue, nil)
@@ -322,11 +330,13 @@ func meanRTT(records []acks.Ack, fromS float64) time.Duration {
 // With the loss utility: a busy test host moves the RTT by more than the latency utility tolerates over 50 ms. Virtual
 // time judges that one.
 func TestVivaceFillsACleanLink(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	records := vivaceRun(t, map[string]any{"utility": "loss"}, 500_000, 6*time.Second, nil)
 	require.Greater(t, deliveredBps(records, 3, 6), 0.75*linkBps)
 }
 
 func TestVivaceLatencyKeepsTheQueueShorterThanVivaceLoss(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	var latency, loss []acks.Ack
 	t.Run("latency", func(t *testing.T) {
@@ -350,6 +360,7 @@ func TestVivaceLatencyKeepsTheQueueShorterThanVivaceLoss(t *testing.T) {
 // 50 packets meets 0.30 of loss, give or take 0.065, so that chance doubles the rate once in 20 starts and twice in 300:
 // one more try. With 0.15 of loss chance did so in one start of 20.
 func TestVivaceBacksOffUnderHeavyLoss(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	reached := float64(linkBps)
 	for attempt := 0; attempt < 2 && reached >= 0.5*linkBps; attempt++ {

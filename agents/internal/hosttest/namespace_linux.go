@@ -12,11 +12,12 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// NeedRoot skips a test that makes namespaces, or loads programs into the kernel, when the process may not.
+// NeedRoot leaves a test that makes namespaces, or loads programs into the kernel, to the long proof, which root runs.
 func NeedRoot(t testing.TB) {
 	t.Helper()
+	Verify(t, Kernel, "needs root")
 	if os.Geteuid() != 0 {
-		t.Skip("needs root: run it with `make -C agents test-root`")
+		t.Skip("needs root: run it with `sudo make verify-kernel`")
 	}
 }
 

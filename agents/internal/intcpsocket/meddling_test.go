@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/transfer"
@@ -120,6 +121,7 @@ func TestReplaysAtASocketAreDropped(t *testing.T) {
 
 // TestAFloodOfStrangersLeavesARunItsRate: strangers send OPENs as fast as they can while messages come at their rate.
 func TestAFloodOfStrangersLeavesARunItsRate(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates")
 	arrived := func(isFlooded bool) (bytes int64, strangers uint64) {
 		c := newChain(t, 1, transfer.Stop{After: time.Second})
 		c.offer = &transfer.Offer{MessageBytes: 1400, Every: time.Millisecond}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/linkcontrol"
 )
@@ -25,6 +26,7 @@ func branchedHops(bps float64) emulate.Profile {
 }
 
 func TestAFurtherReceiverIsAsFarAsItsHops(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	lab := startLab(t, Options{Name: testName("branch"), Profile: branchedHops(20e6), Senders: 1})
 	hosts := lab.Hosts()
 	for _, wire := range []struct {
@@ -63,6 +65,7 @@ func TestAFurtherReceiverGetsItsDataWhileTheLinkIsRestarted(t *testing.T) {
 
 // TestPacketsToFurtherReceiversAreOfNoPort: theirs may have the number of a port at the first one.
 func TestPacketsToFurtherReceiversAreOfNoPort(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	profile := branchedHops(20e6)
 	profile.Hops[0].Down.Loss.IndependentRatio, profile.Receivers[1].Down.Loss.IndependentRatio = 0.2, 0.2
 	lab := startLab(t, Options{Name: testName("ports"), Profile: profile, Senders: 1})
@@ -102,6 +105,7 @@ func TestPacketsToFurtherReceiversAreOfNoPort(t *testing.T) {
 
 // TestReceiversOfALinkShareItsRelaysCaches: three of them ask for one content, and the first hop carries it once.
 func TestReceiversOfALinkShareItsRelaysCaches(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	path := t.TempDir() + "/relays.sock"
 	profile := branchedHops(10e6)
 	profile.Hops[1].Down.Loss.IndependentRatio = 0.01

@@ -26,6 +26,7 @@ func TestAThreadWithinItsShareNeverRests(t *testing.T) {
 
 // The kernel stops a real-time thread that takes more than 95 % of a core, for 50 ms.
 func TestABusyRealTimeThreadLeavesAShareOfItsCore(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	const lasting = 300 * time.Millisecond
 	var busy time.Duration

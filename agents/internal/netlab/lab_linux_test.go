@@ -162,6 +162,7 @@ func download(t *testing.T, hosts map[string]HostInfo, sender, senderAddress str
 }
 
 func TestTransferOverTheLinkInBothFamilies(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	lab := startLab(t, Options{Name: testName("tcp"), Profile: terrestrial(t), Senders: 2})
 	hosts := lab.Hosts()
 	content := bytes.Repeat([]byte("downlink"), 250_000)
@@ -178,6 +179,7 @@ func TestTransferOverTheLinkInBothFamilies(t *testing.T) {
 }
 
 func TestControlTrafficTakesTheOtherWay(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	backend := echoServer(t, "tcp", "127.0.0.1:0")
 	lab := startLab(t, Options{Name: testName("ctl"), Profile: terrestrial(t), Senders: 1, Control: backend})
 	for name, host := range lab.Hosts() {

@@ -36,6 +36,7 @@ func logged(t *testing.T, log []byte, from string) (rows []map[string]float64) {
 }
 
 func TestALinksLogHasARowForEachMoment(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	profile, err := emulate.LoadProfile("geo-viasat-unframed")
 	require.NoError(t, err)

@@ -136,6 +136,7 @@ func tracedWay(trace *pathtrace.Trace, from time.Duration, isUp bool) (took time
 // the first one after a change, the median of what probes meet is that of the trace. What a busy machine adds counts for the
 // fastest probe only. DOWNLINK_PATH_S, the seconds of each path on a quiet machine, asks for the median of that, too.
 func TestTheIdleRttOfFifteenHopsIsThatOfTheTrace(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	const within, spacing = 300 * time.Microsecond, 50 * ms
 	seconds := 5
@@ -197,6 +198,7 @@ func medianTime(times []time.Duration) time.Duration {
 // 20 Mb/s. BBR follows each acknowledgement that a busy machine lets wait; DOWNLINK_PATH_S, for so many seconds on a quiet one,
 // asks as much of it as of the others.
 func TestRealTCPFillsAPathThatMoves(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	const exact, tries = 0.95, 3
 	wanted, lasting := map[string]float64{"cubic": exact, "bbr": 0.85, "dl_hybla": exact}, 7*time.Second

@@ -194,6 +194,7 @@ func TestAProxyHasABoundedNumberOfConnections(t *testing.T) {
 
 // A receiver that does not read stops the sender, once the buffers in between are full.
 func TestAProxyKeepsNoMoreThanItsBuffers(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	_, hosts := pepLab(t, "pepbuf", func(p *emulate.Pep) { p.BufferBytes = 200_000 })
 	receiver, sender := accepted(t, hosts)
 	require.NoError(t, receiver.SetReadBuffer(65536))
@@ -229,6 +230,7 @@ func TestAControlThatTheKernelLacksIsNamed(t *testing.T) {
 // With a proxy the sender's own start-up is over within the short segment. What crosses the satellite begins with the
 // window that the proxy was given.
 func TestCubicStartsSoonerBehindAProxy(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	profile := benchProfile(40e6, 100)
 	plain := startLab(t, Options{Name: testName("slow"), Profile: profile, Senders: 1})
 	profile.Pep = &emulate.Pep{

@@ -130,6 +130,7 @@ func stillHops(hops ...emulate.Hop) emulate.Profile {
 }
 
 func TestRelaysAtTheSitesOfALinkRepairEachHop(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	l := relayed(t, "relay", stillHops(stillHop(20e6, 10, 0.01), stillHop(20e6, 10, 0.01), stillHop(20e6, 10, 0.01)))
 	l.begin()
 	l.over(500 * time.Millisecond)

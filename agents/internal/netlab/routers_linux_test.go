@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -40,6 +41,7 @@ func fastest(t *testing.T, hosts map[string]HostInfo, from, to, address string) 
 }
 
 func TestARouterThatIsAHostIsAsFarAsItsHops(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	profile := stillHops(stillHop(20e6, 5, 0), stillHop(20e6, 12, 0), stillHop(20e6, 20, 0))
 	lab := startLab(t, Options{Name: testName("far"), Profile: profile, Senders: 1, HasRouters: true})
 	hosts := lab.Hosts()
@@ -53,6 +55,7 @@ func TestARouterThatIsAHostIsAsFarAsItsHops(t *testing.T) {
 }
 
 func TestAConnectionIsSplitAtARouterWhileTheLinkIsRestarted(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	profile := stillHops(stillHop(20e6, 5, 0), stillHop(20e6, 20, 0))
 	lab := startLab(t, Options{Name: testName("split"), Profile: profile, Senders: 1, HasRouters: true})
 	hosts := lab.Hosts()

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/delivery"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/socket"
 )
 
 // TestABulkFlowHasADepartureForEachBufferOfItsBlocks fills the socket of a slow link, so that the kernel takes writes in parts.
 func TestABulkFlowHasADepartureForEachBufferOfItsBlocks(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	const blocks, mostBuffer = 300, 64 << 10
 	lab := startLab(t, Options{Name: testName("stamps"), Profile: terrestrial(t), Senders: 1})
 	hosts := lab.Hosts()

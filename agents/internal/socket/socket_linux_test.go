@@ -58,6 +58,7 @@ func TestAnUnavailableControlIsNamedWithWhatThereIs(t *testing.T) {
 }
 
 func TestPacingHoldsTheRateDown(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	sender, receiver := hosttest.Connect(t)
 	_, err := SetControl(sender, "cubic")

@@ -41,6 +41,7 @@ func (b *rig) firstChunk(t *testing.T) (chunk.Header, [][]int64) {
 }
 
 func TestEveryAckOfAFlowIsOnRecordWhereTheRunAsksForIt(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	for _, cc := range []string{"cubic", "dl_cubic_nohs"} {
 		b, outcome := transferPerAck(t, &controls.Library{}, cc)
@@ -68,6 +69,7 @@ func TestWhereAcksCannotBeRecordedTheFlowIsPolledAndSaysWhy(t *testing.T) {
 }
 
 func TestTracesOfBBRHoldItsState(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	for sampling, controls := range map[protocol.SamplingMode]trial.Controls{
 		protocol.SamplingPolled: controls.Kernel{}, protocol.SamplingPerAck: &controls.Library{},
@@ -93,6 +95,7 @@ func TestRowsOfAcksHoldDocumentedFieldsOnly(t *testing.T) {
 }
 
 func TestTheOutcomeTellsWhichBBRItWasAndHystartsExits(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	_, outcome := transferPerAck(t, controls.Kernel{}, "bbr")
 	require.Equal(t, new(1), outcome.CCVersion)
 	require.NotNil(t, outcome.HystartExits)

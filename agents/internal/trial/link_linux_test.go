@@ -44,6 +44,7 @@ func runWithLink(t *testing.T, path string, seed *uint64) (sender, receiver *rig
 }
 
 func TestTheAgentBesideAnEmulatedLinkRestartsItAndKeepsItsLog(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	path := linkUp(t, "leo-starlink")
 	sender, receiver := runWithLink(t, path, new(uint64(42)))
 	require.Nil(t, sender.finished(t).Link, "the other agent has nothing to say of the link")

@@ -68,6 +68,7 @@ func (w *way) finish(t *testing.T) (relay *rig, outcome protocol.Outcome) {
 }
 
 func TestTheAgentOfALinksSitesKeepsATableOfThem(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	w := overSites(t)
 	w.orders[1].Sampling.Sites = true
 	relay, outcome := w.finish(t)
@@ -102,6 +103,7 @@ func TestTheAgentOfALinksSitesKeepsATableOfThem(t *testing.T) {
 }
 
 func TestFlowsOfOneContentHaveTheWholeTableEach(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	w := overSites(t)
 	w.orders[1].Sampling.Sites = true
 	for _, order := range w.orders {
