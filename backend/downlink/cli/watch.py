@@ -20,10 +20,11 @@ State = tuple[dict[str, Any], list[dict[str, Any]]]
 Report = Callable[[], None]
 
 
-def states(client: Client, campaign: str) -> Iterator[State]:
-    """The campaign and its runs once a second, until it has ended."""
+def states(client: Client, campaign: str, check: Report = lambda: None) -> Iterator[State]:
+    """The campaign and its runs once a second, until it has ended. check is called as often, also while the server is away."""
     heard = time.monotonic()
     while True:
+        check()
         try:
             found = client.get(f"/campaigns/{campaign}"), client.items(f"/campaigns/{campaign}/runs")
         except UnavailableError:
@@ -44,9 +45,8 @@ def follow(client: Client, campaign: str, is_plain: bool = False, check: Report 
     """
     show = _lines if is_plain or not sys.stdout.isatty() else _bar
     last: dict[str, Any] = {}
-    for found, _ in show(states(client, campaign)):
+    for found, _ in show(states(client, campaign, check)):
         last = found
-        check()
     say(_verdict(last))
     return last
 

@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -16,24 +17,31 @@ from downlink.cli.table import campaign_table, check_markers, put_between_marker
 from downlink.cli.watch import all_complete
 from downlink.domain.errors import UnavailableError
 from downlink.domain.link import MAX_SENDERS
-from downlink.stack.demo import make_paths, own_campaigns, read_needs, run_demo
+from downlink.stack.agent_build import NOT_BUILT, AgentBuild
+from downlink.stack.demo import make_paths, own_campaigns, read_campaigns, ready_needs, run_demo, seed_recorded
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
-from downlink.stack.watch import Watch
+from downlink.stack.watch import Watch, watch_over
 
 app = typer.Typer(help="The whole stack on this machine (what `make up` and `make demo` run).", no_args_is_help=True)
 
 ARCHIVES = Path("docs/reproduction/archives")
 Home = Annotated[Path, typer.Option(help="Folder for data, logs and the access file")]
 Dashboard = Annotated[Path, typer.Option(help="The built dashboard")]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65535, envvar="DOWNLINK_PORT", help="Port of dashboard and api; else the first free one from 8400 on"
+    ),
+]
 
 
 @app.command()
-def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist")) -> None:
+def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist"), port: Port = None) -> None:
     """Start servers, api, conductor and worker; stay until Ctrl-C."""
-    with _until_interrupted(), running(home, dashboard) as stack:
+    with _until_interrupted(), running(home, dashboard, port) as stack:
         greet(stack)
-        _stay(Watch(stack))
+        _stay(watch_over(stack))
 
 
 @app.command()
@@ -59,6 +67,8 @@ def demo(
     table: Annotated[
         Path | None, typer.Option(help="Markdown file that gets the table of the last campaign's findings")
     ] = None,
+    port: Port = None,
+    agent_build: Annotated[Path | None, typer.Option(hidden=True, help="Log of the agent's build under way")] = None,
 ) -> None:
     """Start the stack, the emulated links that campaigns need, with their agents, and the campaigns; stay until Ctrl-C.
 
@@ -68,17 +78,23 @@ def demo(
     check_host()
     if table:
         check_markers(table)
-    sources, needs = read_needs(campaign or own_campaigns(), profile or [], senders)
-    make_paths(needs)
-    with _until_interrupted(), running(home, dashboard) as stack:
+    files = campaign or own_campaigns()
+    sources = read_campaigns(files)
+    find_needs = partial(ready_needs, files, sources, profile or [], senders)
+    needs = None if agent_build else find_needs()  # what is missing is said before anything starts
+    is_unattended = bool(os.environ.get("DEMO_EXIT"))
+    with _until_interrupted(), running(home, dashboard, port) as stack:
+        seed_recorded(stack)
         greet(stack)
+        watch = watch_over(stack, is_unattended=is_unattended)
+        if agent_build and not _is_built(AgentBuild(agent_build), watch, is_unattended):
+            _stay(watch)
         client = Client(Access(stack.address, stack.token))
-        watch = Watch(stack)
-        ended = run_demo(stack, client, sources, needs, watch.look)
+        ended = run_demo(stack, client, sources, needs or find_needs(), watch.look)
         if table:
             put_between_markers(table, campaign_table(client, ended[-1]["id"]))
             typer.echo(f"The table is in {table}.")
-        if not os.environ.get("DEMO_EXIT"):
+        if not is_unattended:
             _stay(watch)
         elif not all(all_complete(each) for each in ended):
             raise typer.Exit(1)
@@ -120,8 +136,8 @@ def study(
     make_paths(needs_of(jobs))  # what is missing is said before anything starts
     with _until_interrupted(), running(home, dashboard) as stack:
         greet(stack)
-        client = Client(Access(stack.address, stack.token))
-        if not run_studies(stack, client, jobs, lanes, home / "trial" if trial_s else into, Watch(stack).look):
+        client, watch = Client(Access(stack.address, stack.token)), watch_over(stack, is_unattended=True)
+        if not run_studies(stack, client, jobs, lanes, home / "trial" if trial_s else into, watch.look):
             raise typer.Exit(1)
 
 
@@ -142,7 +158,21 @@ def _until_interrupted() -> Iterator[None]:
         typer.echo("\nStopped; nothing is left running.")
 
 
-def _stay(watch: Watch) -> None:
+def _is_built(build: AgentBuild, watch: Watch, is_unattended: bool) -> bool:
+    """Wait for the agent's program. Where somebody looks at the page, it stays also when the build has failed."""
+    try:
+        build.wait(watch.look, typer.echo)
+    except UnavailableError as error:
+        if is_unattended or error.code != NOT_BUILT:
+            raise
+        typer.echo(
+            f"{error.message}\nSo there are no links and no campaigns; the page stays. Mend that and start again."
+        )
+        return False
+    return True
+
+
+def _stay(watch: Watch) -> NoReturn:
     typer.echo("Ctrl-C stops everything; the data stays for the next start.")
     while True:
         watch.look()

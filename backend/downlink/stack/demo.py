@@ -1,4 +1,4 @@
-"""The demo: emulated links, their agents, and campaigns on them; by default four minutes on a GEO link, then two of INTCP."""
+"""The demo: emulated links, their agents, and campaigns on them; by default one over a GEO link, then one of INTCP."""
 
 from __future__ import annotations
 
@@ -29,18 +29,30 @@ def own_campaigns() -> list[Path]:
     return [EXAMPLES / first, EXAMPLES / "intcp-taste.yaml"]
 
 
-def read_needs(files: Sequence[Path], profiles: list[str], senders: int) -> tuple[list[str], list[LinkNeed]]:
-    """The campaigns' texts, and the links that they need. Errors come before anything is started."""
+def read_campaigns(files: Sequence[Path]) -> list[str]:
+    """The campaigns' texts. InvalidError where one is no campaign."""
     from downlink.codec.campaign_file import parse_campaign
 
     sources = [file.read_text() for file in files]
+    for source in sources:
+        parse_campaign(source)
+    return sources
+
+
+def ready_needs(files: Sequence[Path], sources: Sequence[str], profiles: list[str], senders: int) -> list[LinkNeed]:
+    """The links that the campaigns of these files need, their paths made. InvalidError where a link has no profile."""
+    from downlink.codec.campaign_file import parse_campaign
+
     campaigns, known = [parse_campaign(source) for source in sources], known_profiles(AGENT)
     refuse_unused(profiles, [link for campaign in campaigns for link in campaign.links])
-    wanted = [
-        link_needs(campaign, profiles, known, file.parent, senders)
-        for file, campaign in zip(files, campaigns, strict=True)
-    ]
-    return sources, merge_needs(wanted)
+    needs = merge_needs(
+        [
+            link_needs(campaign, profiles, known, file.parent, senders)
+            for file, campaign in zip(files, campaigns, strict=True)
+        ]
+    )
+    make_paths(needs)
+    return needs
 
 
 def make_paths(needs: Sequence[LinkNeed]) -> None:
@@ -55,27 +67,31 @@ def make_paths(needs: Sequence[LinkNeed]) -> None:
             make_ready(name)
 
 
+def seed_recorded(stack: Stack) -> None:
+    """Load the recorded campaign, so that there is something to look at before anything has been measured."""
+    if RECORDED.exists():
+        command(stack.env, "seed", str(RECORDED))
+
+
 def run_demo(
-    stack: Stack, client: Client, sources: Sequence[str], needs: list[LinkNeed], check: Callable[[], None]
+    stack: Stack, client: Client, sources: Sequence[str], needs: list[LinkNeed], look: Callable[[], None]
 ) -> list[dict[str, Any]]:
     """Build the links, let their agents join, run one campaign after the other; answer them as they are when they have ended.
 
-    check looks after the stack meanwhile.
+    look: looks after the stack meanwhile.
     """
-    if RECORDED.exists():
-        command(stack.env, "seed", str(RECORDED))
     for source in sources:
         cancel_interrupted(client, source)
     typer.echo(f"Building the emulated link{'s' if len(needs) > 1 else ''} and starting the agents …")
-    build_links(stack, client, needs)
-    return [_run_campaign(stack, client, source, check) for source in sources]
+    build_links(stack, client, needs, look)
+    return [_run_campaign(stack, client, source, look) for source in sources]
 
 
-def _run_campaign(stack: Stack, client: Client, source: str, check: Callable[[], None]) -> dict[str, Any]:
+def _run_campaign(stack: Stack, client: Client, source: str, look: Callable[[], None]) -> dict[str, Any]:
     campaign = client.post("/campaigns", {"source": source})
     client.post(f"/campaigns/{campaign['id']}/launch")
     typer.echo(f"  Campaign          {stack.address}/campaigns/{campaign['id']}\n")
-    return follow(client, campaign["id"], check=check)
+    return follow(client, campaign["id"], check=look)
 
 
 def cancel_interrupted(client: Client, source: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,14 @@ HELD_S = 180.0
 """A run of a demo that was killed holds its link until its agents are heard again, or given up: 75 s of silence, 60 s to restore."""
 
 
-def build_links(stack: Stack, client: Client, needs: Sequence[LinkNeed]) -> None:
-    """Build each link and wait until the server hears all of its agents.
+def build_links(stack: Stack, client: Client, needs: Sequence[LinkNeed], look: Callable[[], None]) -> None:
+    """Build each link and wait until the server hears all of its agents. look: looks after the stack meanwhile.
 
     The namespaces share one kernel: their agents are one host to the server, which keeps runs apart that change it as a whole.
     """
     rigs = [_build(stack, client, number, need) for number, need in enumerate(needs, 1)]
     every = [host for _, hosts in rigs for host in hosts]
-    wait_online(lambda: client.items("/agents"), every, stack.supervisor.check)
+    wait_online(lambda: client.items("/agents"), every, look)
     for need, (rig, hosts) in zip(needs, rigs, strict=True):
         _name_link(client, need, rig.facts(), hosts)
 
@@ -63,7 +63,10 @@ def relays_of(link: str, places: Collection[str]) -> list[Host]:
 def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[Rig, list[Host]]:
     port = httpx.URL(stack.address).port  # two demos may share a host
     rig = Rig(stack.supervisor, AGENT.resolve(), f"demo-{port}" if number == 1 else f"demo-{port}-{number}")
-    facts = rig.link_up(need.profile, need.senders, _control(stack), has_router_hosts=need.has_router_hosts)
+    title = f"the emulated link {need.name}"
+    facts = rig.link_up(
+        need.profile, need.senders, _control(stack), has_router_hosts=need.has_router_hosts, title=title
+    )
     hosts = [
         *hosts_of(need.name, need.senders),
         *further_receivers_of(need.name, facts["hosts"]),

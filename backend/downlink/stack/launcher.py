@@ -15,12 +15,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import typer
 
 from downlink.domain.errors import ConflictError, UnavailableError
-from downlink.stack.process import Program, Supervisor
-from downlink.stack.servers import free_port, socket_folder, start_postgres, start_valkey
+from downlink.stack.ending import saying_why
+from downlink.stack.ports import port_asked, serve_on_free_port
+from downlink.stack.process import Kind, Program, Supervisor
+from downlink.stack.servers import socket_folder, start_postgres, start_valkey
 
-DEFAULT_PORT = 8400
 SERVICES = {
     "api": ("api",),
     "conductor": ("conductor",),
@@ -51,15 +53,29 @@ class Stack:
 
 
 @contextlib.contextmanager
-def running(home: Path, dashboard: Path | None) -> Iterator[Stack]:
-    """Start everything under `home`, yield it, and stop it in reverse order whatever happens."""
+def running(home: Path, dashboard: Path | None, port: int | None = None) -> Iterator[Stack]:
+    """Start everything under `home`, yield it, and stop it in reverse order whatever happens.
+
+    port: where the api listens, and nowhere else; None: what DOWNLINK_PORT says, else the first free port from 8400 on.
+    """
+    typer.echo(f"Starting Downlink; data and logs are in {os.path.relpath(home)} …")
     home = home.resolve()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _only_one(home), Supervisor(home) as supervisor:
-        port = _port()
-        env = {**_servers(supervisor), **_api_settings(home, port, dashboard)}
-        address = f"http://127.0.0.1:{port}"
-        known = _known_token(home / ACCESS_FILE)
+    with _only_one(home), Supervisor(home) as supervisor, saying_why(typer.echo):
+        servers = _servers(supervisor)
+        yield serve_on_free_port(
+            port_asked(port, os.environ),
+            lambda free: _serve(
+                supervisor, {**servers, **_api_settings(home, free, dashboard)}, f"http://127.0.0.1:{free}"
+            ),
+            typer.echo,
+        )
+
+
+def _serve(supervisor: Supervisor, env: Mapping[str, str], address: str) -> Stack:
+    """Start the services and wait until they answer. When they do not, they are stopped."""
+    known = _known_token(supervisor.home / ACCESS_FILE)
+    try:
         with _held(Path(env["DOWNLINK_AFTER"])):
             for name in SERVICES:
                 start_service(supervisor, env, name)
@@ -67,15 +83,13 @@ def running(home: Path, dashboard: Path | None) -> Iterator[Stack]:
         with _own_client(env["DOWNLINK_UDS"]) as api:
             supervisor.wait_ready("api", lambda: _is_ready(api), timeout_s=60)
             is_accepted = _is_accepted(api, known or prepared["token"])
-        token = (known or prepared["token"]) if is_accepted else _new_token(env)
-        _write_access(home / ACCESS_FILE, env, address, token)
-        yield Stack(supervisor, address, token, env, prepared["setup_link"])
-
-
-def _port() -> int:
-    """The port that was asked for, and no other; else the first free one from the default upwards."""
-    asked = os.environ.get("DOWNLINK_PORT")
-    return free_port(int(asked), tries=1) if asked else free_port(DEFAULT_PORT)
+    except UnavailableError:
+        for name in set(SERVICES) & set(supervisor.names()):
+            supervisor.stop(name)
+        raise
+    token = (known or prepared["token"]) if is_accepted else _new_token(env)
+    _write_access(supervisor.home / ACCESS_FILE, env, address, token)
+    return Stack(supervisor, address, token, env, prepared["setup_link"])
 
 
 @contextlib.contextmanager
@@ -87,7 +101,8 @@ def _held(file: Path) -> Iterator[None]:
 
 
 def start_service(supervisor: Supervisor, env: Mapping[str, str], name: str) -> None:
-    supervisor.start(Program(name, [_executable(), *SERVICES[name]], env, group="services"))
+    """Start one of SERVICES with these settings."""
+    supervisor.start(Program(name, [_executable(), *SERVICES[name]], env, group="services", kind=Kind.SERVICE))
 
 
 def command(env: Mapping[str, str], *arguments: str) -> str:
@@ -153,7 +168,7 @@ def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, st
         settings["DOWNLINK_DISKS"] = str(home.resolve())
     if dashboard and (dashboard / "index.html").exists():
         settings["DOWNLINK_DASHBOARD_DIR"] = str(dashboard.resolve())
-    if AGENT_FILES.is_dir():
+    if AGENT_FILES.parent.is_dir():  # in a checkout; what is built into it later is offered too
         settings["DOWNLINK_AGENT_DIR"] = str(AGENT_FILES.resolve())
     return settings
 

@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
 from typing import Self
@@ -20,9 +21,21 @@ from typing import Self
 from downlink.domain.errors import UnavailableError
 
 
+class Kind(StrEnum):
+    """What a program is for, and so what follows when it ends by itself: watch.py."""
+
+    SERVER = "server"
+    SERVICE = "service"
+    LINK = "link"
+    AGENT = "agent"
+
+
 @dataclass(frozen=True)
 class Program:
-    """What to run. `stop_signal` asks it to end in order; after `stop_s` it is killed. Those of one group end together."""
+    """What to run. `stop_signal` asks it to end in order; after `stop_s` it is killed. Those of one group end together.
+
+    title: what people call it, when that is not its name. tidy: a command that removes what it leaves behind when it is killed.
+    """
 
     name: str
     command: Sequence[str]
@@ -30,6 +43,9 @@ class Program:
     stop_signal: signal.Signals = signal.SIGTERM
     stop_s: float = 15.0
     group: str = ""
+    kind: Kind = Kind.SERVER
+    title: str = ""
+    tidy: Sequence[str] = ()
 
 
 def start_time(pid: int) -> int | None:
@@ -74,6 +90,7 @@ class Supervisor:
         return self.home / "pid"
 
     def log_path(self, name: str) -> Path:
+        """The file of a program's output."""
         return self._logs / f"{name}.log"
 
     def __enter__(self) -> Self:
@@ -116,25 +133,39 @@ class Supervisor:
     def check(self) -> None:
         """Raise UnavailableError, with the end of its log, when a program has ended by itself."""
         for name in self.ended():
-            raise UnavailableError(
-                "process_ended", f"{name} ended by itself; {self.log_path(name)} says:\n{self.log_tail(name)}"
-            )
+            raise self.ended_error(name)
+
+    def ended_error(self, name: str) -> UnavailableError:
+        """What to raise of a program that has ended by itself."""
+        return UnavailableError(
+            "process_ended",
+            f"{name} ended by itself; {self.log_path(name)} says:\n{self.log_tail(name)}",
+            {"reason": f"{name} ended by itself"},
+        )
 
     def log_tail(self, name: str, lines: int = 12) -> str:
         return "\n".join(self.log_path(name).read_text(errors="replace").splitlines()[-lines:])
 
     def wait_ready(self, name: str, is_ready: Callable[[], bool], timeout_s: float) -> None:
-        """Wait for a started program; UnavailableError when it ends or is not ready in time."""
+        """Wait for a started program; UnavailableError when it, a server or a service ends, or it is not ready in time."""
 
-        def ready_or_dead() -> bool:
-            return name in self.ended() or is_ready()
+        def dead() -> list[str]:
+            needed = (Kind.SERVER, Kind.SERVICE)
+            return [each for each in self.ended() if each == name or self.program(each).kind in needed]
 
-        held = wait_until(ready_or_dead, timeout_s)
-        self.check()
+        held = wait_until(lambda: bool(dead()) or is_ready(), timeout_s)
+        for each in dead():
+            raise self.ended_error(each)
         if not held:
             raise UnavailableError(
                 "not_ready", f"{name} was not ready within {timeout_s:g} s; its log is {self.log_path(name)}"
             )
+
+    def start_again(self, name: str) -> None:
+        """Start a program that has ended once more, the same way."""
+        program = self.program(name)
+        self.stop(name)
+        self.start(program)
 
     def stop(self, name: str) -> None:
         """Ask one program to end, kill it when it does not, and wait until it is gone."""
@@ -144,7 +175,8 @@ class Supervisor:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(program.stop_s)
         _kill_session(process.pid)
-        process.wait()
+        if process.wait() != 0 and program.tidy:
+            subprocess.run(program.tidy, capture_output=True, check=False)
         (self._pids / name).unlink(missing_ok=True)
 
     def stop_all(self) -> None:

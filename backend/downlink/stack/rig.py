@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from downlink.domain.errors import UnavailableError
-from downlink.stack.process import Program, Supervisor, wait_until
+from downlink.stack.process import Kind, Program, Supervisor, wait_until
 from downlink.stack.servers import socket_folder
 
 AGENT_STOP_S = 30.0  # an agent that is asked to stop aborts its run and puts its host back first
@@ -51,7 +51,9 @@ class Rig:
         self._relay_control = socket_folder(supervisor.home) / f"relays-{name}.sock"
         self._is_root = os.geteuid() == 0
 
-    def link_up(self, profile: str, senders: int, control: str, *, has_router_hosts: bool = False) -> dict[str, Any]:
+    def link_up(
+        self, profile: str, senders: int, control: str, *, has_router_hosts: bool = False, title: str = ""
+    ) -> dict[str, Any]:
         """Build the link; answer what it says of itself: its hosts, how they reach the backend, the profile's facts."""
         self._ready.unlink(missing_ok=True)
         options = ["--name", self.name, "--profile", profile, "--senders", str(senders)]
@@ -60,7 +62,8 @@ class Rig:
         if has_router_hosts:
             command.append("--router-hosts")
         prefix = () if self._is_root else (*OWN_NAMESPACES, "--", "sh", "-c", OWN_RUN_FOLDER, "sh")
-        self._supervisor.start(Program(self._program, [*prefix, *command]))
+        tidy = (self.agent, "link", "down", self.name) if self._is_root else ()
+        self._supervisor.start(Program(self._program, [*prefix, *command], kind=Kind.LINK, title=title, tidy=tidy))
         self._supervisor.wait_ready(self._program, self._ready.exists, timeout_s=30)
         return self.facts()
 
@@ -100,7 +103,7 @@ class Rig:
 
     def start_agent(self, host: Host) -> None:
         command = self.inside(host, [self.agent, "run", *self._state_option(host)])
-        self._supervisor.start(Program(host.agent, command, stop_s=AGENT_STOP_S))
+        self._supervisor.start(Program(host.agent, command, stop_s=AGENT_STOP_S, kind=Kind.AGENT))
 
     def state(self, host: Host) -> Path:
         """The agent's folder: identity, journal, spool."""
@@ -124,6 +127,8 @@ class Rig:
 
 def known_profiles(agent: Path) -> list[str]:
     """The names of the link profiles that come with the agent."""
+    if not agent.exists():
+        raise UnavailableError("agent_missing", f"There is no {agent}; `make install` builds it.")
     done = subprocess.run([agent.resolve(), "profiles", "list"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise UnavailableError("agent_unfit", f"{agent} cannot list its link profiles: {done.stderr.strip()}")

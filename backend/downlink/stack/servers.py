@@ -72,9 +72,8 @@ def free_port(wanted: int = 0, tries: int = 100) -> int:
             except OSError:
                 continue
             return int(probe.getsockname()[1])
-    raise UnavailableError(
-        "no_free_port", f"ports {wanted} to {wanted + tries - 1} are all in use; set DOWNLINK_PORT to a free one"
-    )
+    ports = f"port {wanted} is" if tries == 1 else f"ports {wanted} to {wanted + tries - 1} are all"
+    raise UnavailableError("no_free_port", f"{ports} in use; name a free one with --port or DOWNLINK_PORT")
 
 
 def is_listening(port: int) -> bool:

@@ -106,7 +106,7 @@ def run_studies(stack: Stack, client: Client, jobs: Sequence[Job], lanes: int, i
     look: called once a second; looks after the stack.
     """
     typer.echo("Building the emulated links and starting their agents …")
-    build_links(stack, client, needs_of(jobs))
+    build_links(stack, client, needs_of(jobs), look)
     ids = {job.part.file: _find_or_create(client, job) for job in jobs}
     board = _Board(client, jobs, ids, lanes)
     heard = time.monotonic()

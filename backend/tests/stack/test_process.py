@@ -27,7 +27,7 @@ def test_programs_stop_last_started_first(tmp_path: Path) -> None:
     with Supervisor(tmp_path / "home") as supervisor:
         for name in ("first", "second"):
             supervisor.start(Program(name, ["bash", "-c", script, name, str(ended)]))
-            supervisor.wait_ready(name, lambda name=name: "up" in supervisor.log_path(name).read_text(), timeout_s=10)
+            supervisor.wait_ready(name, lambda name=name: "up" in supervisor.log_path(name).read_text(), timeout_s=60)
         pids = [supervisor.pid(name) for name in ("first", "second")]
     assert ended.read_text().split() == ["second", "first"]
     assert all(is_gone(pid) for pid in pids)
@@ -44,7 +44,7 @@ def test_programs_of_one_group_are_asked_to_end_before_any_is_waited_for(tmp_pat
         for name in ("first", "second"):
             command = ["bash", "-c", script, name, str(tmp_path)]
             supervisor.start(Program(name, command, stop_s=20, group="both"))
-            supervisor.wait_ready(name, lambda name=name: "up" in supervisor.log_path(name).read_text(), timeout_s=10)
+            supervisor.wait_ready(name, lambda name=name: "up" in supervisor.log_path(name).read_text(), timeout_s=60)
     assert sorted(path.name for path in tmp_path.glob("ended-*")) == ["ended-first", "ended-second"]
 
 
@@ -53,19 +53,34 @@ def test_a_program_that_will_not_end_is_killed_with_its_helpers(tmp_path: Path) 
     with Supervisor(tmp_path) as supervisor:
         supervisor.start(Program("stubborn", ["bash", "-c", script], stop_s=0.2))
         supervisor.wait_ready(
-            "stubborn", lambda: supervisor.log_path("stubborn").read_text().strip() != "", timeout_s=10
+            "stubborn", lambda: supervisor.log_path("stubborn").read_text().strip() != "", timeout_s=60
         )
         helper = int(supervisor.log_path("stubborn").read_text().split()[0])
         leader = supervisor.pid("stubborn")
     assert is_gone(leader)
-    assert wait_until(lambda: is_gone(helper), timeout_s=5)
+    assert wait_until(lambda: is_gone(helper), timeout_s=60)
+
+
+@pytest.mark.parametrize(("number", "is_tidied"), [(signal.SIGKILL, True), (signal.SIGTERM, False)])
+def test_what_a_killed_program_leaves_behind_is_removed_when_it_is_stopped(
+    tmp_path: Path, number: signal.Signals, is_tidied: bool
+) -> None:
+    (tmp_path / "left").touch()
+    script = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done"
+    with Supervisor(tmp_path / "home") as supervisor:
+        supervisor.start(Program("link", ["bash", "-c", script], tidy=["rm", str(tmp_path / "left")]))
+        supervisor.wait_ready("link", lambda: "up" in supervisor.log_path("link").read_text(), timeout_s=60)
+        os.kill(supervisor.pid("link"), number)
+        assert wait_until(lambda: supervisor.ended() == ["link"], timeout_s=60)
+        assert (tmp_path / "left").exists()
+    assert (tmp_path / "left").exists() != is_tidied
 
 
 def test_an_early_end_is_reported_with_its_last_words(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         supervisor.start(Program("brief", ["bash", "-c", "echo the disk is gone; exit 3"]))
         with pytest.raises(UnavailableError, match="brief ended by itself") as caught:
-            supervisor.wait_ready("brief", lambda: False, timeout_s=10)
+            supervisor.wait_ready("brief", lambda: False, timeout_s=60)
     assert "the disk is gone" in caught.value.message
 
 
@@ -92,15 +107,15 @@ def launch(home: Path, *command: str) -> tuple[subprocess.Popen[str], int]:
 
 def test_a_killed_launcher_takes_its_children_along(tmp_path: Path) -> None:
     launcher, child = launch(tmp_path, *SLEEP)
-    assert wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0], timeout_s=5)
+    assert wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0], timeout_s=60)
     launcher.kill()
     launcher.wait()
-    assert wait_until(lambda: is_gone(child), timeout_s=5)
+    assert wait_until(lambda: is_gone(child), timeout_s=60)
 
 
 def test_the_next_start_sweeps_what_a_killed_launcher_left(tmp_path: Path) -> None:
     launcher, child = launch(tmp_path, "bash", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done")
-    assert wait_until(lambda: "deaf" in (tmp_path / "log" / "child.log").read_text(), timeout_s=5)
+    assert wait_until(lambda: "deaf" in (tmp_path / "log" / "child.log").read_text(), timeout_s=60)
     (tmp_path / "pid" / "child").write_text((tmp_path / "pid" / "child").read_text().replace(" 15\n", " 9\n"))
     launcher.kill()
     launcher.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -35,6 +36,7 @@ conditions:
 """
 DOWNLINK = Path(sys.executable).with_name("downlink")
 PLAIN_USER = 65534
+UNAVAILABLE = 6
 # Interpreter, checkout and the test's own folder may lie where others may not enter, root's home for one. In a mount
 # namespace of our own an empty folder that all may enter takes the place of each closed one, with just these in it.
 # There, /dev/net/tun is open to everybody, as it is on most hosts, and /dev/cpu_dma_latency, as docs/operations.md advises.
@@ -252,6 +254,55 @@ def test_ctrl_c_in_mid_run_leaves_nothing_behind(home: Path) -> None:
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=90)
     assert "nothing is left running" in said
+
+
+LONGER = CAMPAIGN.replace("seconds: 2", "seconds: 6").replace("%d", "2") + "limits: {attempts: 1}\n"
+"""A campaign of four runs, each long enough to be struck in its middle, and none of them tried twice."""
+
+
+@contextmanager
+def struck_demo(home: Path, program: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
+    """A demo that stays, of which a program was killed in mid-run; afterwards Ctrl-C leaves nothing behind."""
+    process = demo(home, source=LONGER)
+    try:
+        read_until(process, ": running")
+        (file,) = (home / "pid").glob(program)
+        os.kill(int(file.read_text().split()[0]), signal.SIGKILL)
+        access = dict(line.split("=", 1) for line in (home / "env").read_text().splitlines())
+        yield process, Client(Access(access["DOWNLINK_SERVER"], access["DOWNLINK_TOKEN"]))
+    finally:
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=90)
+    assert "nothing is left running" in said
+
+
+@pytest.mark.timeout(300)
+def test_an_agent_that_is_killed_is_started_again_its_run_fails_and_the_next_ones_run(home: Path) -> None:
+    with struck_demo(home, "terrestrial-receiver") as (process, client):
+        said = read_until(process, " runs complete")
+        runs = [run for run in runs_of(client, "Short demo") if run["reason"] != "emulator_late"]  # a busy machine's
+    assert "WARNING: terrestrial-receiver ended by itself and is started again" in said
+    assert [run["reason"] for run in runs if run["state"] != "complete"] == ["agent_restarted"]
+
+
+@pytest.mark.timeout(300)
+def test_without_its_link_the_demo_says_what_to_do_and_the_page_stays(home: Path) -> None:
+    with struck_demo(home, "link-*") as (process, client):
+        said = read_until(process, "press Ctrl-C and start again; the data stays")
+        assert "WARNING: the emulated link terrestrial ended by itself" in said
+        assert any(campaign["name"] == "Short demo" for campaign in client.items("/campaigns"))
+
+
+def test_a_port_that_is_in_use_is_named_before_anything_starts(home: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        process = demo(home, DEMO_EXIT="1", DOWNLINK_PORT=str(port))
+        said, _ = process.communicate(timeout=90)
+    assert process.returncode == UNAVAILABLE
+    assert f"port {port} is in use; name a free one with --port or DOWNLINK_PORT" in said
+    assert said.splitlines()[-1].startswith("downlink: stopped everything because")
 
 
 def test_after_a_killed_launcher_nothing_is_left_and_the_next_demo_completes(home: Path, tmp_path: Path) -> None:
