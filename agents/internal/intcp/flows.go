@@ -1,6 +1,8 @@
 package intcp
 
 import (
+	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -109,7 +111,7 @@ func (n *Node) placeFor(content Content, asker flowKey) (*place, Reason) {
 		case p.Content == content:
 		case !p.isUnproven():
 			return nil, ReasonBadContent
-		case len(p.readers) > 0:
+		case p.isAsked():
 			return nil, 0
 		default:
 			n.forget(p)
@@ -162,7 +164,9 @@ func (n *Node) removeResponder(s *responder) {
 // removeReader ends a flow to a neighbour. A content that nobody asks for any longer is no longer asked for upstream;
 // what is held of it stays until the run ends.
 func (n *Node) removeReader(r *reader) {
-	delete(n.readers, r.key)
+	if n.left = slices.DeleteFunc(n.left, func(other *reader) bool { return other == r }); !r.hasLeft {
+		delete(n.readers, r.key)
+	}
 	s := r.responder
 	s.readers = slices.DeleteFunc(s.readers, func(other *reader) bool { return other == r })
 	for i := range s.log {
@@ -176,16 +180,23 @@ func (n *Node) removeReader(r *reader) {
 	}
 }
 
+// overdue are flows whose requesters have been silent for long, or gone: in the same order in each repeat of what happened.
+func (n *Node) overdue(now time.Duration) (list []*reader) {
+	for _, s := range n.senders {
+		list = append(list, s.readers...)
+	}
+	list = append(list, n.left...)
+	return slices.DeleteFunc(list, func(r *reader) bool { return now < r.endsAt() })
+}
+
 // expire ends flows whose requesters have been silent for long, and what was asked for on behalf of those who have left.
 func (n *Node) expire(now time.Duration) {
 	if now < n.expireAt {
 		return
 	}
 	n.expireAt = now + time.Second
-	for _, r := range n.readers {
-		if now >= r.heard+readerLife {
-			n.removeReader(r)
-		}
+	for _, r := range n.overdue(now) {
+		n.removeReader(r)
 	}
 	for _, p := range n.places {
 		if p.isLeft() {
@@ -314,6 +325,15 @@ func (p *place) fail(now time.Duration, reason Reason) {
 		p.consumer.end(now, "refused: "+reason.String())
 	}
 	p.failure = reason
+	p.turnAway(reason)
+	if p.up != nil { // nobody was there
+		p.node.closeUp(p, reason)
+	}
+}
+
+// turnAway ends the flows of all who ask for a content. Those who have left are told nothing.
+func (p *place) turnAway(reason Reason) {
+	p.dropLeft()
 	for len(p.readers) > 0 {
 		p.node.turnAway(p.readers[0], reason)
 	}
@@ -321,20 +341,15 @@ func (p *place) fail(now time.Duration, reason Reason) {
 
 // End forgets a run: flows, neighbours and what is held of its contents, which is overwritten.
 func (n *Node) End(run uint64) {
-	for key, p := range n.places {
-		if key.run != run {
-			continue
-		}
-		for len(p.readers) > 0 {
-			n.turnAway(p.readers[0], ReasonEnded)
-		}
+	for _, p := range n.placesOf(run) {
+		p.turnAway(ReasonEnded)
 		if p.up != nil {
 			n.closeUp(p, ReasonEnded)
 		}
 		if p.held != nil {
 			p.held.wipe()
 		}
-		delete(n.places, key)
+		delete(n.places, p.key)
 	}
 	maps.DeleteFunc(n.gone, func(key placeKey, _ *goneContent) bool { return key.run == run })
 	for key, hop := range n.hops {
@@ -356,37 +371,15 @@ func (n *Node) End(run uint64) {
 	n.wake = 0
 }
 
-// Counts are what the node refused so far.
-func (n *Node) Counts() NodeCounts {
-	counts := n.counts
-	counts.Evicted, counts.HeldBytes, counts.Flows = n.cache.evicted, n.cache.usedBytes, len(n.readers)
-	return counts
-}
-
-// HopCounts are what the requester of a run saw of its hop.
-func (n *Node) HopCounts(run uint64) HopCounts {
-	s := n.ups[run]
-	if s == nil {
-		return n.past[run]
-	}
-	counts := s.counts.plus(n.past[run])
-	counts.RTT, counts.LeastRTT, counts.Queue, counts.Patience = s.law.rtt.smooth, s.law.rtt.least(), s.law.queue(), s.law.rtt.patience()
-	counts.RateBps, counts.LossFloor, counts.IsTimed = s.law.rate*8, s.law.lossFloor(), s.law.rtt.lows.any
-	return counts
-}
-
-// ContentCounts are what became of a content's units, and how many wait to be sent.
-func (n *Node) ContentCounts(run uint64, name Name) (counts Counts, waiting int) {
+// placesOf are the contents of a run, in the same order in each repeat of what happened.
+func (n *Node) placesOf(run uint64) (list []*place) {
 	for key, p := range n.places {
-		if key.run == run && key.name == name {
-			counts = counts.plus(p.counts)
-			for _, r := range p.readers {
-				waiting += r.line.total
-			}
+		if key.run == run {
+			list = append(list, p)
 		}
 	}
-	if gone := n.gone[placeKey{run: run, name: name}]; gone != nil {
-		counts = counts.plus(gone.counts)
-	}
-	return counts, waiting
+	slices.SortFunc(list, func(a, b *place) int {
+		return cmp.Or(bytes.Compare(a.key.name[:], b.key.name[:]), a.key.reader.compare(b.key.reader))
+	})
+	return list
 }

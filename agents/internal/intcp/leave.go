@@ -8,7 +8,7 @@ import (
 // How a node takes part in a path that changes.
 
 // Part ends the service of a hop whose requester has left the path: nothing is sent to it any more. What it asked for and
-// has not got is forgotten, and contents stay open for whoever asks next.
+// has not got is forgotten, and contents stay open for whoever asks next, for as long as a silent requester would have.
 func (n *Node) Part(run uint64, number uint16) {
 	key := hopKey{run, number}
 	hop := n.hops[key]
@@ -19,7 +19,8 @@ func (n *Node) Part(run uint64, number uint16) {
 	for _, r := range hop.now.readers {
 		r.silence()
 	}
-	hop.now.log = nil // its readers stay until another one is there
+	n.left = append(n.left, hop.now.readers...) // until another one is there
+	hop.now.log, n.wake = nil, 0
 	n.senders = slices.DeleteFunc(n.senders, func(s *responder) bool { return s == hop.now })
 }
 
@@ -31,10 +32,13 @@ func (r *reader) silence() {
 	r.line, r.resends, r.wants.list = line{}, queue{}, r.wants.list[:0]
 }
 
-// isLeft: whoever asked for it has left the path.
-func (p *place) isLeft() bool {
-	return len(p.readers) > 0 && !slices.ContainsFunc(p.readers, func(r *reader) bool { return !r.hasLeft })
+// isAsked: somebody on the path asks for it.
+func (p *place) isAsked() bool {
+	return slices.ContainsFunc(p.readers, func(r *reader) bool { return !r.hasLeft })
 }
+
+// isLeft: whoever asked for it has left the path.
+func (p *place) isLeft() bool { return len(p.readers) > 0 && !p.isAsked() }
 
 // forgetPending stops the wait for what was asked for before a moment. Nobody would ask again for what got lost, and the hop
 // would be probed until the run ends.
@@ -45,20 +49,21 @@ func (p *place) forgetPending(before time.Duration) {
 
 // dropLeft forgets the readers of a content that have left the path, once another one is there.
 func (p *place) dropLeft() {
-	for i := 0; i < len(p.readers); {
-		r := p.readers[i]
-		if !r.hasLeft {
-			i++
-			continue
-		}
-		p.readers = slices.Delete(p.readers, i, i+1)
-	}
+	isGone := func(r *reader) bool { return r.hasLeft && r.place == p }
+	p.readers = slices.DeleteFunc(p.readers, isGone)
+	p.node.left = slices.DeleteFunc(p.node.left, isGone)
 }
 
 // Caller is a flow of a neighbour downstream.
 type Caller struct {
 	Address Address
 	Flow    uint32
+}
+
+// calling is a caller that is to be told that this node has the place of another one.
+type calling struct {
+	hop *served
+	Caller
 }
 
 // Callers are the flows that are asked for over a hop.
@@ -74,19 +79,21 @@ func (n *Node) Callers(run uint64, number uint16) (callers []Caller) {
 // Call tells those who asked another node over a hop that this one has its place now: they open again at once.
 func (n *Node) Call(run uint64, number uint16, callers []Caller) {
 	if hop := n.hops[hopKey{run, number}]; hop != nil {
-		hop.calls = append(hop.calls, callers...)
+		for _, c := range callers {
+			n.calls = append(n.calls, calling{hop, c})
+		}
 		n.wake = 0
 	}
 }
 
 // sendCalls has the hop's key say it: nobody else can.
 func (n *Node) sendCalls(now time.Duration, out *Outbox) {
-	for _, hop := range n.hops {
-		for _, c := range hop.calls {
-			n.call(now, hop.sealer, c, out)
+	for _, c := range n.calls {
+		if n.hops[hopKey{c.hop.Run, c.hop.Number}] == c.hop {
+			n.call(now, c.hop.sealer, c.Caller, out)
 		}
-		hop.calls = hop.calls[:0]
 	}
+	n.calls = n.calls[:0]
 }
 
 func (n *Node) call(now time.Duration, by *sealer, c Caller, out *Outbox) {

@@ -47,9 +47,11 @@ func (n *Node) Look(now time.Duration, run uint64, name Name) (l Look) {
 		l.Times = l.with(p.times)
 		l.PendingBytes += p.nPending * int(p.UnitBytes)
 		for _, r := range p.readers {
+			if l.Heard = max(l.Heard, r.heard); r.hasLeft {
+				continue
+			}
 			l.Readers++
 			l.Peer = r.key.peer
-			l.Heard = max(l.Heard, r.heard)
 			l.WaitingBytes += (r.line.total + r.resends.total) * int(p.UnitBytes)
 			l.GrantedBps += 8 * r.granted(now)
 			if trip := &r.responder.rtt; trip.lows.any {
@@ -126,4 +128,39 @@ func (n *Node) Withhold(run uint64, name Name) {
 		r.line, r.wants.list = line{}, r.wants.list[:0]
 	}
 	n.wake = 0
+}
+
+// Counts are what the node refused so far.
+func (n *Node) Counts() NodeCounts {
+	counts := n.counts
+	counts.Evicted, counts.HeldBytes, counts.Flows = n.cache.evicted, n.cache.usedBytes, len(n.readers)
+	return counts
+}
+
+// HopCounts are what the requester of a run saw of its hop.
+func (n *Node) HopCounts(run uint64) HopCounts {
+	s := n.ups[run]
+	if s == nil {
+		return n.past[run]
+	}
+	counts := s.counts.plus(n.past[run])
+	counts.RTT, counts.LeastRTT, counts.Queue, counts.Patience = s.law.rtt.smooth, s.law.rtt.least(), s.law.queue(), s.law.rtt.patience()
+	counts.RateBps, counts.LossFloor, counts.IsTimed = s.law.rate*8, s.law.lossFloor(), s.law.rtt.lows.any
+	return counts
+}
+
+// ContentCounts are what became of a content's units, and how many wait to be sent.
+func (n *Node) ContentCounts(run uint64, name Name) (counts Counts, waiting int) {
+	for key, p := range n.places {
+		if key.run == run && key.name == name {
+			counts = counts.plus(p.counts)
+			for _, r := range p.readers {
+				waiting += r.line.total
+			}
+		}
+	}
+	if gone := n.gone[placeKey{run: run, name: name}]; gone != nil {
+		counts = counts.plus(gone.counts)
+	}
+	return counts, waiting
 }

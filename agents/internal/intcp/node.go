@@ -23,6 +23,7 @@ type Node struct {
 	gone    map[placeKey]*goneContent // places that had to go, by run and name
 	watches map[placeKey]*Watch
 	readers map[flowKey]*reader // by who asks
+	left    []*reader           // of requesters that have left the path, as long as nobody has their place
 	up      map[flowKey]*upFlow // by who is asked
 	senders []*responder
 	askers  []*requester
@@ -36,6 +37,7 @@ type Node struct {
 	counts            NodeCounts
 	interest          interest // scratch
 	closings          []flowClosing
+	calls             []calling
 	wake, expireAt    time.Duration
 }
 
@@ -59,7 +61,6 @@ type served struct {
 	sealer *sealer
 	salts  []uint32 // of requesters seen, the newest last
 	now    *responder
-	calls  []Caller // to be told that this node has the place of another one
 	passed map[Name]*uint64
 }
 
@@ -238,8 +239,11 @@ func (n *Node) nextWake() time.Duration {
 	}
 	for _, s := range n.senders {
 		for _, r := range s.readers {
-			wake = min(wake, r.wake(), max(r.heard+readerLife, n.expireAt))
+			wake = min(wake, r.wake(), max(r.endsAt(), n.expireAt))
 		}
+	}
+	for _, r := range n.left {
+		wake = min(wake, max(r.endsAt(), n.expireAt))
 	}
 	return wake
 }

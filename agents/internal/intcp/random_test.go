@@ -3,9 +3,7 @@ package intcp
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 	"unsafe"
@@ -48,13 +46,6 @@ type tree struct {
 	leaves  []*leaf
 	changes int
 	weighAt time.Duration
-}
-
-// findings add up over trees.
-type findings struct {
-	ends                           map[string]int
-	changes                        int
-	merged, cached, repaired, lost uint64
 }
 
 // leaf is a consumer and what came to it.
@@ -292,37 +283,8 @@ func (e *tree) requireSmall() {
 	}
 }
 
-// runRandomTree serves consumers at the leaves of a random tree, some of whose nodes are replaced on the way. All that is asked
-// for comes, once, and is right, or the consumer says why it does not.
-func runRandomTree(t *testing.T, seed uint64, found *findings) {
-	t.Helper()
-	defer func() {
-		if t.Failed() {
-			t.Logf("of the tree with seed %d; INTCP_SEED repeats it", seed)
-		}
-	}()
-	e := newTree(t, seed)
-	for range e.rng.IntN(4) {
-		e.over(time.Duration(e.rng.IntN(1500)) * ms)
-		if !e.done() {
-			e.change()
-		}
-	}
-	e.over(900 * time.Second)
-	for _, l := range e.leaves {
-		state, _ := l.State()
-		l.requireEnded(t, state, e.show())
-		found.ends[state]++
-	}
-	e.requireConserved()
-	e.requireAllCarriedIsCounted(found)
-	e.requireEmptyInTheEnd()
-	require.LessOrEqual(t, e.steps, 2*e.sent+10*len(e.nodes), "timers beside %d datagrams", e.sent)
-	found.changes += e.changes
-}
-
-func (l *leaf) requireEnded(t *testing.T, state, shown string) {
-	require.Contains(t, []string{"complete", "link_lost", "stopped"}, state, shown)
+func (l *leaf) requireEnded(t testing.TB, state, shown string) {
+	require.Contains(t, []string{"complete", "link_lost", "stopped"}, state, "the consumer at node %d; it waits as long as its state is empty\n%s", l.node, shown)
 	for unit, times := range l.came {
 		require.Equal(t, 1, times, "unit %d", unit)
 	}
@@ -357,9 +319,10 @@ func (e *tree) requireAllCarriedIsCounted(found *findings) {
 
 // requireEmptyInTheEnd: flows end with their consumers, and nothing is left of a run that has ended.
 func (e *tree) requireEmptyInTheEnd() {
-	e.run(e.now+2*readerLife+5*time.Second, nil)
+	const patience = 2*readerLife + 5*time.Second
+	e.run(e.now+patience, nil)
 	for i, n := range e.nodes {
-		n.requireIdle(e.t, i)
+		n.requireIdle(e.t, fmt.Sprintf("node %d, %v after the last consumer ended", i, patience))
 	}
 	before := e.steps
 	e.run(e.now+time.Hour, nil)
@@ -385,24 +348,4 @@ func (e *tree) show() string {
 		text += fmt.Sprintf("\n%d below %d: %+v %+v", i, e.above[i], n.HopCounts(testRun), n.Counts())
 	}
 	return text
-}
-
-// TestRandomTrees runs a hundred trees by seeds that it prints, or INTCP_TREES of them from INTCP_SEED on.
-func TestRandomTrees(t *testing.T) {
-	n := 100
-	if wanted, err := strconv.Atoi(os.Getenv("INTCP_TREES")); err == nil {
-		n = wanted
-	}
-	first := uint64(time.Now().UnixNano())
-	if wanted, err := strconv.ParseUint(os.Getenv("INTCP_SEED"), 10, 64); err == nil {
-		first = wanted
-	}
-	t.Logf("seeds from %d on", first)
-	found := findings{ends: map[string]int{}}
-	for i := range n {
-		runRandomTree(t, first+uint64(i), &found)
-	}
-	t.Logf("%d trees: %+v", n, found)
-	require.Greater(t, found.ends["complete"], n, "most consumers get all")
-	require.NotZero(t, min(uint64(found.changes), found.merged, found.cached, found.repaired), "trees have it all")
 }

@@ -80,6 +80,9 @@ func (r *reader) interval(now time.Duration, bytes int) time.Duration {
 	return time.Duration(float64(bytes+headerBytes) / rate * float64(time.Second))
 }
 
+// endsAt is when the flow ends, unless its requester is heard before that.
+func (r *reader) endsAt() time.Duration { return r.heard + readerLife }
+
 func (r *reader) isIdle() bool { return r.line.count == 0 && r.resends.count == 0 }
 
 // onInterest takes in an interest whose tag holds and whose sequence is new.

@@ -21,7 +21,7 @@ func (p *place) isUnproven() bool {
 
 // mayGo: nobody asks for it, and what is held of it serves nobody else.
 func (p *place) mayGo() bool {
-	return p.stream == nil && p.consumer == nil && len(p.readers) == 0 && (p.isUnproven() || !p.node.options[p.Run].SharesCache)
+	return p.stream == nil && p.consumer == nil && !p.isAsked() && (p.isUnproven() || !p.node.options[p.Run].SharesCache)
 }
 
 // makeRoom lets the oldest content of a run that may go do so, if it has too many of them.
@@ -53,6 +53,7 @@ func (n *Node) forget(p *place) {
 	if p.up != nil {
 		n.closeUp(p, ReasonDone)
 	}
+	p.dropLeft()
 	p.held.wipe()
 	if p.isUnproven() {
 		for _, hop := range n.hops {
