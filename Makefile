@@ -13,6 +13,8 @@ VERSION := 0.1.0
 BIN := .venv/bin
 STAMPS := .cache/stamps
 AGENT := agents/bin/downlink-agent
+# The agent of this machine above; those that a server offers to other hosts.
+AGENTS := agents/bin/downlink-agent-linux-amd64 agents/bin/downlink-agent-linux-arm64
 # The S3 server of tests and benchmarks, from source: two minutes the first time.
 S3_VERSION := v1.8.0
 S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
@@ -27,6 +29,14 @@ KUBECONFORM := $(STAMPS)/kubeconform-$(KUBECONFORM_VERSION)
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
+# Steps run side by side, with a line and a log each: .cache/steps/NAME.log. NAME[:AFTER][~SECONDS of its bar][!]=COMMAND.
+STEPS := exec setpriv --pdeathsig TERM $(PYTHON) backend/tools/run_steps.py
+STEP_PYTHON := 'python~30=$(MAKE) $(STAMPS)/python'
+STEP_DASHBOARD := 'dashboard~45=$(MAKE) frontend/dist/index.html'
+STEP_AGENT := 'agent~80=nice -n 5 $(MAKE) $(AGENT)'
+STEP_AGENTS := 'agents~120=$(MAKE) $(AGENTS)'
+DEMO = $(STEPS) $(STEP_PYTHON) $(STEP_DASHBOARD) $(STEP_AGENT) \
+  'demo:python,dashboard!=exec $(BIN)/downlink stack demo --agent-build .cache/steps/agent.log $(1) $(if $(PORT),--port $(PORT))'
 
 PYTHON_SOURCES := $(shell find backend/downlink -name '*.py' 2>/dev/null)
 GO_SOURCES := $(shell find agents -path agents/bin -prune -o -type f -print 2>/dev/null)
@@ -38,13 +48,14 @@ help: ## Show this list
 
 ## ---- run
 
+# The stack starts once Python and the dashboard are there, and the agent joins when it is built.
 .PHONY: demo
-demo: install ## Everything at once: stack, emulated links, agents, a campaign over GEO and two minutes of INTCP (DEMO_EXIT=1: end with them)
-	@$(LAUNCH) demo
+demo: tools ## Everything at once: stack, emulated links, agents, a campaign over GEO and one of INTCP (DEMO_EXIT=1: end with them; PORT=8400)
+	@$(call DEMO)
 
 .PHONY: demo-intcp
-demo-intcp: install ## Two minutes of INTCP: Reno, split TCP and INTCP over a satellite hop that switches its rate
-	@$(LAUNCH) demo --home .demo/intcp --campaign docs/examples/intcp-taste.yaml
+demo-intcp: tools ## INTCP alone: Reno, split TCP and INTCP over a satellite hop that switches its rate
+	@$(call DEMO,--home .demo/intcp --campaign docs/examples/intcp-taste.yaml)
 
 .PHONY: study-controls
 study-controls: install ## As root, 45 minutes: every congestion control over GEO, five cycles; its table goes into docs/controls/study.md
@@ -86,8 +97,8 @@ causes: ## Half an hour: docs/reproduction/causes-modelled.md, variants of links
 	cd agents && go run ./cmd/causes $(if $(SECTION),--section $(SECTION),--into ../docs/reproduction/causes-modelled.md)
 
 .PHONY: up
-up: install ## The stack alone: servers, api with dashboard, conductor, worker
-	@$(LAUNCH) up
+up: install ## The stack alone: servers, api with dashboard, conductor, worker (PORT=8400)
+	@$(LAUNCH) up $(if $(PORT),--port $(PORT))
 
 .PHONY: seed
 seed: install ## Load the recorded example campaign into a running stack's database (DOWNLINK_DATABASE_URL)
@@ -100,7 +111,9 @@ gallery: install packages ## Write docs/gallery: every page, light and dark, wid
 ## ---- install into the checkout
 
 .PHONY: install
-install: tools $(STAMPS)/python frontend/dist/index.html $(AGENT) ## Python, Node and Go parts, each only when its sources changed
+install: tools ## Python, Node and Go parts side by side, each only when its sources changed; the agent for amd64 and arm64
+	@$(MAKE) --question $(STAMPS)/python frontend/dist/index.html $(AGENTS) && exit
+	$(STEPS) $(STEP_PYTHON) $(STEP_DASHBOARD) $(STEP_AGENTS)
 
 .PHONY: tools
 tools:
@@ -112,11 +125,19 @@ tools:
 	command -v npm >/dev/null || missing "Node 20 with npm" "https://nodejs.org says how to get it"
 	command -v setpriv >/dev/null && command -v unshare >/dev/null || missing "util-linux" "On Debian: apt-get install util-linux"
 
-$(STAMPS)/python: backend/requirements.lock backend/pyproject.toml
+# uv takes a tenth of pip's time for the same lock. pip does it where uv cannot be had, or pip was told of another index: uv asks
+# its own settings. What the stack loads is compiled once, here, not by each of its processes at the first start.
+$(STAMPS)/python: backend/requirements.lock backend/requirements-uv.lock backend/pyproject.toml
 	@mkdir -p $(STAMPS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --require-hashes -r backend/requirements.lock
+	by_uv() {
+	  ! $(BIN)/python -m pip config list | grep -E 'index-url|no-index' >/dev/null &&
+	  $(BIN)/python -m pip install -q --require-hashes --upgrade --target .cache/uv -r backend/requirements-uv.lock &&
+	  .cache/uv/bin/uv pip install -q --python $(BIN)/python --require-hashes -r backend/requirements.lock
+	}
+	by_uv || $(BIN)/python -m pip install -q --require-hashes -r backend/requirements.lock
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e backend
+	$(BIN)/python -c 'import downlink.api.server, downlink.jobs.conduct, downlink.jobs.worker, downlink.storage.migrate'
 	touch $@
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
@@ -129,10 +150,13 @@ frontend/dist/index.html: frontend/node_modules/.package-lock.json $(WEB_SOURCES
 	touch $@
 
 $(AGENT): $(GO_SOURCES)
+	$(MAKE) -C agents build VERSION=$(VERSION) ARCHES=host
+
+$(AGENTS) &: $(GO_SOURCES)
 	$(MAKE) -C agents build VERSION=$(VERSION)
 
 .PHONY: agent-packages
-agent-packages: $(AGENT) $(NFPM) ## Debian packages and tarballs of the agent, for amd64 and arm64, with checksums, into agents/bin/packages
+agent-packages: $(AGENTS) $(NFPM) ## Debian packages and tarballs of the agent, for amd64 and arm64, with checksums, into agents/bin/packages
 	@$(MAKE) -C agents packages VERSION=$(VERSION)
 
 $(NFPM):

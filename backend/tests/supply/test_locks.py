@@ -14,6 +14,7 @@ LOCKS = (
     "requirements.lock",
     "requirements-server.lock",
     "requirements-audit.lock",
+    "requirements-uv.lock",
     "requirements-mutants.lock",
     "requirements-kubernetes.lock",
 )
