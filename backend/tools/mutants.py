@@ -146,7 +146,7 @@ def in_order(module: str, bench: Path) -> list[list[str]]:
 
 def passes(files: Sequence[str], bench: Path, python: Path) -> bool:
     command = [str(python), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *LEAN, *QUICK, *files]
-    environment = {**os.environ, "PYTHONPATH": str(bench), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(bench), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PROOF_ALL": "1"}
     try:
         done = subprocess.run(
             command, cwd=bench.parent, env=environment, capture_output=True, timeout=TEST_LIMIT_S, check=False

@@ -21,6 +21,8 @@ from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults")
+
 
 @pytest.fixture
 def campaign(lab: Lab) -> str:

@@ -18,6 +18,8 @@ from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import rewritten
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults")
+
 Members = dict[str, bytes]
 Rows = dict[str, list[dict[str, Any]]]
 OTHER = str(uuid4())

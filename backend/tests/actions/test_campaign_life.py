@@ -12,6 +12,8 @@ from downlink.codec.parquet import parquet_to_columns
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import RATE_BYTES_S
 
+pytestmark = pytest.mark.sampled("faults")
+
 
 def test_a_campaign_runs_to_its_end(lab: Lab) -> None:
     client, server = lab.join("client"), lab.join("server")

@@ -34,7 +34,7 @@ FACTS: dict[str, dict[str, Any]] = {
     "a": {"orbit": "GEO", "operator": "Viasat", "nominal_rate_bps": 144_000_000, "base_rtt_ms": 600},
     "b": {"orbit": "LEO", "operator": "Starlink", "nominal_rate_bps": 220_000_000, "base_rtt_ms": 45},
 }
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.sampled("faults", one_of=8), pytest.mark.timeout(300)]
 
 
 @dataclass

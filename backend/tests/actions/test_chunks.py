@@ -16,6 +16,8 @@ from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, bundle_line, make_chunk
 
+pytestmark = pytest.mark.sampled("faults")
+
 Content = dict[tuple[int, str, int], bytes]
 
 

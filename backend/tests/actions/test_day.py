@@ -19,7 +19,7 @@ HOURS = float(os.environ.get("DAY_HOURS", "1.2"))
 RUNS = {"a": round(213 * HOURS / 24), "b": round(131 * HOURS / 24)}
 """Link a is GEO, link b LEO (test_chaos.FACTS)."""
 FAULT_EVERY_S = 900.0
-pytestmark = pytest.mark.timeout(600 + HOURS * 600)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(600 + HOURS * 600)]
 
 
 def launch(chaos: Chaos) -> None:

@@ -26,6 +26,8 @@ from tests.fixtures.lab import API, Lab
 from tests.fixtures.receivers import WebReceiver
 from tests.fixtures.scripted_agent import RttOfRuns, ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 NEAR, FAR = 600, 900
 SHORT = {"stop": {"seconds": 3}, "phases": {"startup_s": 1, "steady_s": 1}, "limits": {"attempts": 1}}
 EXPECT: list[dict[str, Any]] = [{"metric": "overall.rtt_ms", "below": 700}]

@@ -15,6 +15,8 @@ from downlink.storage.tables import Event
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 RUN_BYTES = 90_000_000
 """What a run of the lab's campaign may take at most: 5 s at 144 Mb/s."""
 ONE = {"conditions": [{"name": "on", "sender": {"tcp_cubic.hystart": 1}}]}

@@ -23,7 +23,7 @@ MOST_LINKS = 64
 EVERY_S = HOURS * 3600 / RUNS_PER_LINK
 MOST_MB = 40
 TELLS_EVERY_S = 60
-pytestmark = pytest.mark.timeout(4 * 3600)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(4 * 3600)]
 
 
 def test_a_fleet_ends_every_run_and_nothing_grows(lab: Lab) -> None:

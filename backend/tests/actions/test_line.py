@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from sqlalchemy import text
 
 from downlink.domain.run import FINAL
 from tests.fixtures.fleet import SHORT
 from tests.fixtures.lab import CAMPAIGN, Lab
+
+pytestmark = pytest.mark.sampled("faults")
 
 ONE = {**SHORT, "conditions": [{"name": "plain"}]}
 

@@ -21,6 +21,8 @@ from tests.fixtures.scripted_agent import ScriptedAgent, draw_link, make_chunk
 
 import numpy as np  # isort: skip
 
+pytestmark = pytest.mark.sampled("faults")
+
 
 @pytest.fixture
 def agents(lab: Lab) -> list[ScriptedAgent]:

@@ -27,6 +27,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.actions.test_reruns import fail_first
 from tests.fixtures.lab import CAMPAIGN, Lab
 
+pytestmark = pytest.mark.sampled("faults")
+
 TABLES = ("runs", "run_flows", "run_hosts", "leases", "campaigns", "events", "wakes", "link_shares", "notifications")
 OTHERWISE = {
     "events": "to_jsonb(events) - 'id' - 'xact'",

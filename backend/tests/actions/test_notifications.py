@@ -28,6 +28,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import Lab
 from tests.fixtures.receivers import LOOPBACK, Answer, WebReceiver
 
+pytestmark = pytest.mark.sampled("faults")
+
 EVERYTHING = tuple(Topic)
 
 

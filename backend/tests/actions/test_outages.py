@@ -11,6 +11,8 @@ from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 SAMPLES = 2 * 501
 """Of a run of 5 s, both ends."""
 

@@ -13,6 +13,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import RttOfRuns, ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 REFUSED = {"reason": "cc_unavailable", "detail": "There is no such control."}
 UNTIL = {"metric": "rtt_ms", "phase": "steady", "half_width_percent": 10, "most_cycles": 7}
 SHORT = {"stop": {"seconds": 3}, "phases": {"startup_s": 1, "steady_s": 1}, "timetable": {"order": "interleaved"}}

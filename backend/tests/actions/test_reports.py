@@ -26,6 +26,8 @@ from tests.fixtures.copied import copied
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults")
+
 CYCLES = (1, 2, 3, 63, 64, 65, 66, 127, 128, 129)
 TABLES = ("run_flows", "traces", "chunks", "flow_series", "metrics", "limits", "slow_starts", "exits")
 COPIES = (

@@ -19,6 +19,8 @@ from tests.actions.test_faults import pair
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 REFUSED = {"reason": "cc_unavailable", "detail": "There is no such control."}
 PLACE = ("link", "condition", "cycle", "position")
 

@@ -20,6 +20,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.s3_server import S3Server
 
+pytestmark = pytest.mark.sampled("faults")
+
 DAY_S = 86_400
 FIVE = {**ONE, "timetable": {"cycles": 5, "order": "interleaved"}}
 

@@ -36,6 +36,8 @@ from tests.fixtures.lab import Lab
 from tests.fixtures.s3_server import S3Server
 from tests.fixtures.scripted_agent import ScriptedAgent, make_chunk
 
+pytestmark = pytest.mark.sampled("faults")
+
 LONG = {**ONE, "stop": {"seconds": 100}}
 """51 chunks at each end: parts of 16, 16, 16 and 3."""
 PLACES = ("sender", "receiver")

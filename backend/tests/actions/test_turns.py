@@ -15,7 +15,7 @@ from tests.fixtures.lab import API, Lab
 LINKS = {"a": ("client-a", ["server"]), "b": ("client-b", ["server"]), "c": ("client-c", ["other"])}
 HOSTS = {"client-a": "shared", "other": "shared"}
 """Two links share a sender, and two agents a host."""
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.sampled("faults"), pytest.mark.timeout(600)]
 MEASURED = {RunState.COMPLETE, RunState.INCOMPLETE}
 
 timetables = st.one_of(

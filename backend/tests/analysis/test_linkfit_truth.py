@@ -21,6 +21,8 @@ from downlink.analysis.linkfit.recorded import Recorded
 from downlink.cli.fitted_profile import profile_text
 from downlink.cli.linkfit import carry_out
 
+pytestmark = pytest.mark.sampled("faults")
+
 ROOT = Path(__file__).resolve().parents[3]
 AGENT = ROOT / "agents" / "bin" / "downlink-agent"
 PROFILES = ROOT / "agents" / "internal" / "emulate" / "profiles"

@@ -20,6 +20,8 @@ from downlink.storage.tables import Annotation
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults")
+
 LINK = "geo-viasat"
 
 

@@ -17,6 +17,8 @@ from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.scripted_agent import RttOfRuns
 
+pytestmark = pytest.mark.sampled("faults")
+
 SHORT: dict[str, Any] = {"stop": {"seconds": 2}, "phases": {"startup_s": 1, "steady_s": 1}}
 
 

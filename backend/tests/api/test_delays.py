@@ -19,6 +19,8 @@ from tests.actions.test_faults import pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import DELIVERED_BLOCKS, ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 TRUE_MS = [80 + 5 * (block // 100) for block in range(DELIVERED_BLOCKS)]
 """In order, of each block that a scripted agent draws; each arrives 2 ms earlier."""
 TWO = {

@@ -23,6 +23,8 @@ from tests.api.test_routes import OPEN, asked
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.recorded import ARCHIVE, recorded_rows
 
+pytestmark = pytest.mark.sampled("faults")
+
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
 ROLES = (Role.VIEWER, Role.OPERATOR, Role.ADMIN)
 FOR_AGENTS = f"{API}/agent/"

@@ -16,7 +16,7 @@ from downlink.stack.servers import free_port
 from downlink.storage.unit import open_units
 from tests.fixtures.api_process import API, ApiProcess, running_api
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.verify("stack"), pytest.mark.timeout(90)]
 STALLED_S = 2
 METRICS_PORT = free_port()
 

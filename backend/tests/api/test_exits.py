@@ -19,6 +19,8 @@ from downlink.codec.parquet import parquet_to_columns
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import RATE_BYTES_S, draw_slow_start, draw_steady
 
+pytestmark = pytest.mark.sampled("faults")
+
 LOSS_US = 7_600_000
 RATE_BPS = 8 * RATE_BYTES_S
 

@@ -25,6 +25,8 @@ from downlink.storage.unit import UnitFactory, lock
 from tests.fixtures.foreign_files import ack_csv_file, flent_file, iperf3_file, ndt7_file
 from tests.fixtures.lab import API, Lab
 
+pytestmark = pytest.mark.sampled("faults")
+
 DATA = Path(__file__).parents[1] / "importers" / "data"
 Files = dict[str, bytes]
 

@@ -24,7 +24,7 @@ from tests.fixtures.numbered_postgres import start_postgres_at
 EVENTS = f"{API}/events"
 WATCHED_S = 3.0
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.verify("stack"), pytest.mark.timeout(60)]
 
 
 def log(units: UnitFactory, count: int) -> None:

@@ -21,7 +21,7 @@ from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, running_api
 
-pytestmark = pytest.mark.timeout(150)
+pytestmark = [pytest.mark.verify("stack", measures=True), pytest.mark.timeout(150)]
 RECORDED = Path(__file__).resolve().parents[3] / "docs" / "examples" / "recorded-hystart.zip"
 MOST_MB = 512
 """Half of what docker-compose.yml gives an api, which has some 250 before the first request."""

@@ -13,6 +13,8 @@ from tests.fixtures.fleet import SHORT
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 RAIN = "weather.rain_mm_per_h"
 MINUTE = timedelta(minutes=1)
 

@@ -13,6 +13,8 @@ from downlink.domain.agent import PROTOCOL
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
+pytestmark = pytest.mark.sampled("faults")
+
 OLD_POLL = {"status": "idle", "run_id": None, "detail": None, "progress": None, "spool": [], "host": None, "wait_s": 0}
 """As version 1 has it: without a version."""
 

@@ -20,6 +20,8 @@ from tests.api.test_accounts import browser
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.oidc_provider import OidcProvider
 
+pytestmark = pytest.mark.verify("packages")
+
 ORIGIN = {"Origin": "http://testserver"}
 ROLES = "groups=satlab->operator, groups=guests->viewer, groups=bosses->admin"
 

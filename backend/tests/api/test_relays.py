@@ -12,6 +12,8 @@ from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.relays import NUMBER, OPTIONS, join
 from tests.fixtures.scripted_agent import RATE_BYTES_S, ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults")
+
 INTCP_FLOW = {"transport": "intcp", "offer": {"message_bytes": 16, "every_ms": 5}}
 SPLIT_FLOW = {"transport": "split", "cc": "cubic", "relay_cc": "dl_hybla"}
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.fixtures.lab import Lab
+
+pytestmark = pytest.mark.sampled("faults")
 
 FACTS = ("cc_version", "hystart_exits", "sampling", "dropped_samples")
 

@@ -17,6 +17,8 @@ from downlink.storage.tables import Run
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import draw_slow_start
 
+pytestmark = pytest.mark.sampled("faults")
+
 HEADERS = "Authorization"
 
 

@@ -26,6 +26,8 @@ from tests.api.test_routes import asked, fill
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults")
+
 PREFIX = f"{API}/campaigns/{{campaign_id}}"
 OPENED = {
     ("GET", PREFIX + end)

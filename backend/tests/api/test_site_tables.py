@@ -9,6 +9,7 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 
 from downlink.actions.archive import load_archive
 from downlink.codec.chunk import ChunkHeader, encode_chunk
@@ -17,6 +18,8 @@ from downlink.storage.unit import UnitFactory
 from tests.api.test_relays import INTCP_FLOW, SPLIT_FLOW, conditions, crew, prepared
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import SITE_MOMENTS, ScriptedAgent, draw_sites
+
+pytestmark = pytest.mark.sampled("faults")
 
 DRAWN = draw_sites(SITE_MOMENTS)
 

@@ -6,9 +6,13 @@ import csv
 import io
 from typing import Any
 
+import pytest
+
 from downlink.api.schemas.statistics import CampaignStatistics
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import RttOfRuns
+
+pytestmark = pytest.mark.sampled("faults")
 
 
 def table(lab: Lab, campaign: str, name: str) -> list[dict[str, Any]]:

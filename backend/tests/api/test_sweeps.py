@@ -19,6 +19,8 @@ from downlink.storage.tables import Chunk, Event, SweepPart
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import draw_slow_start
 
+pytestmark = pytest.mark.sampled("faults")
+
 GRID = {"window_factor": [2.5, 3.5], "threshold_percent": [20, 35, 90]}
 
 

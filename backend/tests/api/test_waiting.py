@@ -25,7 +25,7 @@ from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 from tests.storage.test_events import NOW, STEPS, Step, _carry_out, old_server  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.verify("stack"), pytest.mark.timeout(120)]
 
 
 @contextmanager

@@ -24,6 +24,8 @@ from tests.actions.test_faults import ONE
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.receivers import Answer, WebReceiver
 
+pytestmark = pytest.mark.sampled("faults")
+
 RAIN, WARMTH = "weather.rain_mm_per_h", "weather.temperature_c"
 VALENCIA = {"latitude": 39.4699, "longitude": -0.3763}
 EVERY_S = 15 * 60

@@ -24,6 +24,8 @@ from downlink.codec.wording import OTHERS, WORDS, fault_of
 from tests.api.test_routes import fill
 from tests.fixtures.lab import API, Lab
 
+pytestmark = pytest.mark.sampled("faults")
+
 BOUNDS = {"gt": "greater_than", "ge": "greater_than_equal", "lt": "less_than", "le": "less_than_equal"}
 LENGTHS = {"min_length": "too_short", "max_length": "too_long"}
 TEXTS = {

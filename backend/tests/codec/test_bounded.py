@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from downlink.codec.bounded import unpack
 from downlink.domain.errors import InvalidError
 
+pytestmark = pytest.mark.sampled("faults")
+
 PACKERS = [gzip.compress, zstandard.compress, bz2.compress, lzma.compress]
 
 

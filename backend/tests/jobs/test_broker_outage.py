@@ -22,7 +22,7 @@ from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import Lab
 from tests.jobs.test_processes import ONE, Processes, act, carry, pair, pulse
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(120)]
 
 
 class Queue:

@@ -28,7 +28,7 @@ from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(120)]
 COMMANDS = {"worker": ("worker", "--concurrency", "1"), "standby": ("conductor",)}
 START_S = 90
 ONE = {"conditions": [{"name": "on"}]}

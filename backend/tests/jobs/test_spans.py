@@ -17,7 +17,7 @@ from tests.fixtures.receivers import WebReceiver
 from tests.jobs.test_notifying import channel_to
 from tests.jobs.test_processes import START_S, Processes, processes
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(240)]
 __all__ = ["processes"]
 SECRET = "a-secret-in-a-query"
 

@@ -15,7 +15,7 @@ from tests.fixtures.lab import Lab
 from tests.fixtures.receivers import Answer, WebReceiver
 from tests.jobs.test_processes import START_S, Processes, processes
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(240)]
 __all__ = ["processes"]
 
 
