@@ -26,6 +26,7 @@ type world struct {
 	ways  []*way
 	out   Outbox
 	steps int
+	idle  int // of them, those in which nothing came and nothing was sent
 	sent  int // datagrams
 	// sharing are the ways of nodes that have none of their own.
 	sharing map[ends]*way
@@ -170,7 +171,9 @@ func (w *world) step(node int, from Address, datagram []byte) {
 	if n.wake = n.Step(w.now-n.behind, from, datagram, &w.out); n.wake != never {
 		n.wake += n.behind
 	}
-	w.sent += len(w.out.Datagrams)
+	if w.sent += len(w.out.Datagrams); datagram == nil && len(w.out.Datagrams) == 0 {
+		w.idle++
+	}
 	for _, d := range w.out.Datagrams {
 		n.bytesOut += uint64(len(d.Bytes))
 		n.wentOut.count(d.Bytes)
