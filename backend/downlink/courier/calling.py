@@ -46,12 +46,14 @@ def resolve(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(ip_address(str(each[4][0])) for each in found))
 
 
-def carry_out(call: Call, read: Read[T], find: Resolve, longest_s: float) -> T:
+def carry_out(
+    call: Call, read: Read[T], find: Resolve, longest_s: float, clock: Callable[[], float] = time.monotonic
+) -> T:
     """What `read` makes of the answer, whose body is not read before. RefusedError, TimeoutError, httpx.HTTPError, httpx.InvalidURL."""
-    until = time.monotonic() + longest_s
+    until = clock() + longest_s
     called = httpx.URL(call.url)
     addresses = within(longest_s, lambda: _checked(called, call, find))
-    return asyncio.run(_ask(call, called, addresses, read, until - time.monotonic()))
+    return asyncio.run(_ask(call, called, addresses, read, until - clock()))
 
 
 async def _ask(call: Call, url: httpx.URL, addresses: list[Address], read: Read[T], longest_s: float) -> T:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import time
+import threading
 from ipaddress import ip_address
 
 import pytest
 
 from downlink.courier.weather import MOST_BYTES, fetch
+from downlink.domain.delivery import Address
 from downlink.domain.errors import UnavailableError
-from tests.fixtures.receivers import LOOPBACK, Answer, WebReceiver
+from tests.fixtures.receivers import GIVE_UP_S, LOOPBACK, Answer, WebReceiver
 
 LOCAL = [ip_address("127.0.0.1")]
 
@@ -32,16 +33,16 @@ def test_the_body_of_an_answer_comes_as_it_is() -> None:
         (Answer(204), "weather_status"),
         (Answer(size=MOST_BYTES + 65536), "weather_too_large"),
         (Answer(body=gzip.compress(b"0" * (10 << 20)), packing="gzip"), "weather_packed"),
-        (Answer(slow_s=1.5), "weather_slow"),
-        (Answer(body=b'{"a": 1}', body_s=1.5), "weather_slow"),
-        (Answer(drip_s=0.02), "weather_slow"),
+        (Answer(stalls="head"), "weather_slow"),
+        (Answer(stalls="body", body=b'{"a": 1}'), "weather_slow"),
+        (Answer(stalls="drip"), "weather_slow"),
     ],
 )
 def test_what_is_wrong_with_an_answer_has_a_name(answer: Answer, code: str) -> None:
     with WebReceiver([answer]) as service:
         with pytest.raises(UnavailableError) as wrong:
-            fetch(service.url(), LOOPBACK, longest_s=0.7)
-        assert len(service.got) == 1
+            fetch(service.url(), LOOPBACK, longest_s=0.2 if answer.stalls else GIVE_UP_S)
+        assert answer.stalls or len(service.got) == 1
     assert wrong.value.code == code
     assert "secret-part" not in wrong.value.message
 
@@ -64,22 +65,27 @@ def test_a_redirect_is_not_followed(status: int) -> None:
 def test_a_network_that_is_not_public_is_called_where_the_admin_names_it_alone(host: str) -> None:
     with WebReceiver() as service:
         with pytest.raises(UnavailableError, match="DOWNLINK_WEATHER_ALLOW") as wrong:
-            fetch(f"https://{host}:{service.port}/", [], longest_s=2)
+            fetch(f"https://{host}:{service.port}/", [])
         assert service.got == []
     assert wrong.value.code == "weather_address_refused"
 
 
-def test_nobody_there_is_said_in_time() -> None:
+def test_nobody_there_has_a_name_of_its_own() -> None:
     with WebReceiver() as service:
         url = service.url()
     with pytest.raises(UnavailableError, match="No connection") as wrong:
         fetch(url, LOOPBACK)
     assert wrong.value.code == "weather_away"
 
-    def slow(*_: object) -> list[object]:
-        time.sleep(0.8)
-        return []
+
+def test_a_slow_name_has_the_same_deadline() -> None:
+    is_over = threading.Event()
+
+    def slow(*_: object) -> list[Address]:
+        is_over.wait(GIVE_UP_S)
+        return [*LOCAL]
 
     with pytest.raises(UnavailableError) as late:
-        fetch("https://weather.example/", LOOPBACK, slow, longest_s=0.1)  # type: ignore[arg-type]
+        fetch("https://weather.example/", LOOPBACK, slow, longest_s=0.1)
+    is_over.set()
     assert late.value.code == "weather_slow"
