@@ -26,7 +26,7 @@ from tests.fuzz.mutating import edited, edits
 from tests.fuzz.test_decoders import EXAMPLES, FUZZ_S, fuzz
 
 MEMBERS = ("rows.json", "chunks.json", "manifest.json")
-pytestmark = pytest.mark.timeout(180 + 4 * FUZZ_S)
+pytestmark = [pytest.mark.sampled("faults", one_of=1), pytest.mark.timeout(180 + 4 * FUZZ_S)]
 
 
 class UndoneError(Exception):

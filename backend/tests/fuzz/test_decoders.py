@@ -1,6 +1,7 @@
 """Whatever comes, a decoder answers or refuses in a sentence: no other error, no hang, no memory that the input's size does not explain.
 
-20 mutants of each corpus in the quick proof, 150 in the long one; `make fuzz` goes on for 30 s with each decoder (FUZZ_S), from FUZZ_SEED on.
+20 mutants of each corpus in the quick proof, 150 in the long one, both drawn by PROOF_SEED; `make fuzz` goes on for 30 s with each
+decoder (FUZZ_S), from FUZZ_SEED on.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
+from tests.fixtures.proofs import SEED
 from tests.fuzz.decoders import REFUSALS, Decoder, decoders
 from tests.fuzz.mutating import mutants
 
 FUZZ_S = float(os.environ.get("FUZZ_S", "0"))
-FIRST_SEED = int(os.environ.get("FUZZ_SEED", "1"))
+FIRST_SEED = int(os.environ.get("FUZZ_SEED", SEED))
 EXAMPLES = 500 if FUZZ_S else 150 if os.environ.get("PROOF_ALL") == "1" else 20
 SLOW_S = 5.0
 pytestmark = [pytest.mark.sampled("faults", one_of=1), pytest.mark.timeout(120 + 4 * FUZZ_S)]

@@ -22,7 +22,7 @@ from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import Lab
 from tests.jobs.test_processes import ONE, Processes, act, carry, pair, pulse
 
-pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 
 class Queue:
@@ -82,6 +82,7 @@ def has_run(lab: Lab, campaign: str, state: str) -> bool:
     return any(run["state"] == state for run in lab.runs(campaign))
 
 
+@pytest.mark.verify("faults")
 def test_a_queue_that_dies_within_a_tick_does_not_keep_the_next_run_waiting(
     lab: Lab, processes: Processes, queue: Queue
 ) -> None:
@@ -101,6 +102,7 @@ def test_a_queue_that_dies_within_a_tick_does_not_keep_the_next_run_waiting(
     assert wait_until(is_leased, 10, step_s=0.1), lab.runs(campaign)
 
 
+@pytest.mark.verify("faults")
 def test_a_queue_that_dies_within_a_job_leaves_the_worker_able_to_work(
     lab: Lab, processes: Processes, queue: Queue
 ) -> None:
@@ -121,7 +123,7 @@ def test_an_acknowledgement_that_fails_takes_no_place_in_the_worker(queue: Queue
         taken: list[Message] = []
         with SimpleQueue(channel, "jobs") as jobs, Consumer(channel, jobs.queue, on_message=taken.append):
             jobs.put("one")
-            connection.drain_events(timeout=10)
+            connection.drain_events(timeout=60)
             assert not channel.qos.can_consume()
             queue.kill()
             with pytest.raises(connection.connection_errors):

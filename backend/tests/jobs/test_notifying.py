@@ -19,7 +19,7 @@ from tests.fixtures.lab import Lab
 from tests.fixtures.receivers import WebReceiver
 from tests.jobs.test_processes import START_S, Processes, processes
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(5 * START_S)
 __all__ = ["processes"]
 
 
@@ -58,7 +58,7 @@ def test_a_notification_leaves_by_the_real_processes(
         Redis.from_url(settings.redis_url.get_secret_value()).flushall()
         processes.start("worker")
         assert wait_until(lambda: bool(receiver.got), START_S), processes.log("worker")
-        assert wait_until(lambda: "notification_sent" in processes.log("worker"), 20)
+        assert wait_until(lambda: "notification_sent" in processes.log("worker"), START_S)
     assert [json.loads(got.body)["type"] for got in receiver.got] == ["campaign.cancelled"]
     said = processes.log("worker") + processes.log("conductor")
     assert "secret-part" not in said

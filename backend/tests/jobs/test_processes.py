@@ -178,6 +178,7 @@ def _with_every_order(agents: list[ScriptedAgent], disturb: Callable[[], object]
     agents[0].act = own  # type: ignore[method-assign]
 
 
+@pytest.mark.verify("faults", measures=True)
 def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
     units: UnitFactory, processes: Processes
 ) -> None:

@@ -17,7 +17,7 @@ from tests.fixtures.receivers import WebReceiver
 from tests.jobs.test_notifying import channel_to
 from tests.jobs.test_processes import START_S, Processes, processes
 
-pytestmark = [pytest.mark.verify("faults"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 __all__ = ["processes"]
 SECRET = "a-secret-in-a-query"
 
@@ -45,6 +45,7 @@ def spans_in(receiver: WebReceiver) -> Iterator[Seen]:
                     yield Seen(service, span.name, span.trace_id, span.parent_span_id, span.span_id)
 
 
+@pytest.mark.verify("faults")
 def test_requests_jobs_and_queries_are_followed_from_process_to_process(
     lab: Lab, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
