@@ -130,13 +130,16 @@ tools:
 $(STAMPS)/python: backend/requirements.lock backend/requirements-uv.lock backend/pyproject.toml
 	@mkdir -p $(STAMPS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	installed() {
+	  "$$@" install -q --require-hashes -r backend/requirements.lock &&
+	  PYTHONWARNINGS=ignore "$$@" install -q --no-deps --no-build-isolation -e backend
+	}
 	by_uv() {
 	  ! $(BIN)/python -m pip config list | grep -E 'index-url|no-index' >/dev/null &&
 	  $(BIN)/python -m pip install -q --require-hashes --upgrade --target .cache/uv -r backend/requirements-uv.lock &&
-	  .cache/uv/bin/uv pip install -q --python $(BIN)/python --require-hashes -r backend/requirements.lock
+	  VIRTUAL_ENV=$(CURDIR)/.venv installed .cache/uv/bin/uv pip
 	}
-	by_uv || $(BIN)/python -m pip install -q --require-hashes -r backend/requirements.lock
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e backend
+	by_uv || installed $(BIN)/python -m pip
 	$(BIN)/python -c 'import downlink.api.server, downlink.jobs.conduct, downlink.jobs.worker, downlink.storage.migrate'
 	touch $@
 

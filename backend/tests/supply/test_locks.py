@@ -55,5 +55,5 @@ def test_what_builds_the_package_is_locked_and_nothing_else_is_fetched_for_it() 
     for lock in ("requirements.lock", "requirements-server.lock"):
         assert asked(build) <= set(locked(lock))
     for file in (ROOT / "Makefile", BACKEND / "Dockerfile"):
-        for line in re.findall(r"pip install .*", file.read_text()):
+        for line in re.findall(r"(?:pip|\"\$\$@\") install .*", file.read_text()):
             assert "--require-hashes" in line or "--no-build-isolation" in line or "uv" in line, line
