@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/chunk"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/settings"
@@ -321,6 +322,7 @@ func (w *way) awaitData(t *testing.T) {
 
 // TestEveryEngineSaysWhenAPlaceIsLost: any agent of the way stops; each other one ends in a named state.
 func TestEveryEngineSaysWhenAPlaceIsLost(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		for lost := range e.relays + 2 {
 			w := newWay(t, e)
