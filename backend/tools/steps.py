@@ -69,14 +69,15 @@ def run(
 ) -> list[Outcome]:
     """Run each step once those it comes after have ended well; answer what came of each, in the order given.
 
-    A step that comes after one that failed does not run. Ctrl-C, SIGTERM and SIGHUP end all steps, then raise
+    A step that comes after one that failed does not run. stops_at_failure: the others are ended then, unless a step of the
+    terminal runs or still can. Ctrl-C, SIGTERM and SIGHUP end all steps, then raise
     KeyboardInterrupt. Beside each log, NAME.status appears when the step has ended, for others who wait for it.
     """
     _check(steps)
     runner = _Runner(steps, most_at_once, show or shown_on(sys.stdout), folder)
     with _stop_signals_interrupt():
         try:
-            while runner.advance() and not (stops_at_failure and runner.has_failure()):
+            while runner.advance() and not (stops_at_failure and runner.is_lost()):
                 time.sleep(PERIOD_S)
         finally:
             runner.end_all()
@@ -136,8 +137,12 @@ class _Runner:
             self._show.tick([(each.step, time.monotonic() - each.began) for each in self._running.values()])
         return bool(self._running)
 
-    def has_failure(self) -> bool:
-        return any(not outcome.is_ok for outcome in self._ended.values())
+    def is_lost(self) -> bool:
+        """Whether a step has failed, and none of the terminal goes on without it."""
+        left = [*self._waiting.values(), *(each.step for each in self._running.values())]
+        return any(not outcome.is_ok for outcome in self._ended.values()) and not any(
+            step.has_terminal for step in left
+        )
 
     def outcomes(self) -> list[Outcome]:
         return [self._ended.get(step.name) or Outcome(step.name, 0.0, None, self._log(step)) for step in self._steps]

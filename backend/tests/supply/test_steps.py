@@ -155,6 +155,22 @@ def test_a_step_of_the_terminal_waits_by_the_status_of_what_goes_on(tmp_path: Pa
     assert "failed" not in said, "the terminal is not ours: who waits for it says it"
 
 
+def test_a_failure_does_not_end_a_step_of_the_terminal_that_can_do_without(tmp_path: Path) -> None:
+    steps = [
+        Step("first", f"until test -e {tmp_path}/bad.status; do sleep 0.01; done"),
+        Step("bad", "exit 3"),
+        Step("shown", f"test -e {tmp_path}/bad.status", after=["first"], has_terminal=True),
+    ]
+    outcomes, _ = run_quietly(steps, tmp_path, stops_at_failure=True)
+    assert [outcome.status for outcome in outcomes] == [0, 3, 0]
+
+
+def test_a_failure_ends_all_when_the_step_of_the_terminal_needs_it(tmp_path: Path) -> None:
+    steps = [Step("bad", "exit 3"), Step("slow", NEVER), Step("shown", "true", after=["bad"], has_terminal=True)]
+    outcomes, _ = run_quietly(steps, tmp_path, stops_at_failure=True)
+    assert [outcome.status for outcome in outcomes] == [3, None, None]
+
+
 def test_a_status_of_an_earlier_time_is_gone_before_anything_begins(tmp_path: Path) -> None:
     (tmp_path / "late.status").write_text("0\n")
     steps = [Step("looks", f"test ! -e {tmp_path}/late.status"), Step("late", "true", after=["looks"])]
