@@ -100,7 +100,7 @@ func runRandomTree(t testing.TB, seed uint64, found *findings, trace io.Writer) 
 // traced writes down what nodes send, and when.
 func traced(w *world, to io.Writer) func(from, to int, datagram []byte) [][]byte {
 	return func(from, towards int, datagram []byte) [][]byte {
-		fmt.Fprint(to, w.now, from, towards)
+		_, _ = fmt.Fprint(to, w.now, from, towards)
 		_, _ = to.Write(datagram)
 		return [][]byte{datagram}
 	}

@@ -229,6 +229,7 @@ func TestEveryEnginesJournalPutsTheHostBack(t *testing.T) {
 }
 
 func TestEveryEngineCarriesAnObjectWhole(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	const size = 1_000_000
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)

@@ -117,7 +117,7 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 	case errors.Is(context.Cause(ctx), errBudgetOver):
 		return f.overBudget(result), nil
 	case ctx.Err() != nil:
-		return f.outcome(result), context.Cause(ctx)
+		return f.outcome(brokenOff(result, context.Cause(ctx))), context.Cause(ctx)
 	case errors.Is(err, intcpsocket.ErrUnreachable), errors.Is(err, transfer.ErrUpstream):
 		return f.outcome(result), fail(protocol.ReasonRelayUnreachable, "%s: %v", describe(f.flow), err)
 	case errors.Is(err, transfer.ErrNoConnection):
@@ -139,6 +139,15 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 		return f.outcome(result), checkAcks(f.flow.Flow, f.stats)
 	}
 	return f.outcome(result), checkTrace(f.flow.Flow, f.stats, interval(f.trial.order, f.flow.Role), result)
+}
+
+// brokenOff names the end of a flow whose run was broken off. All places of a run are told so at about the same time, and a
+// flow may hear that its neighbour has ended before it hears of its own end.
+func brokenOff(result transfer.Result, cause error) transfer.Result {
+	if result.Ended == transfer.EndedPeerClosed {
+		result.Ended, result.Detail = transfer.EndedAborted, cause.Error()
+	}
+	return result
 }
 
 // transports are the ways to carry a flow, by their kind.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/config"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 )
 
@@ -258,6 +259,7 @@ func TestASendersOwnerCapsTheBytesOfAllFlowsTogether(t *testing.T) {
 
 // A sender may stop late by what connecting and draining take, and no more.
 func TestAReceiversOwnerCapsItsSecondsWhateverTheSenderDoes(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "compares seconds")
 	t.Parallel()
 	const most, margin = 1.0, 5.0
 	b, order := newRig(t), makeOrder(protocol.RoleReceiver)
