@@ -12,6 +12,8 @@ from tests.actions.test_outages import ends, samples_stored, work
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import RATE_BYTES_S, ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 MOVED = 5 * RATE_BYTES_S
 SAMPLES = 501
 """Of a run of 5 s, at one end."""

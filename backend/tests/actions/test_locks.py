@@ -38,6 +38,7 @@ def deadlocks(units: UnitFactory) -> int:
     return seen[-1]
 
 
+@pytest.mark.verify("faults")  # who waits for a lock sleeps for a while
 def test_two_workers_end_a_hundred_runs_of_one_campaign_without_a_deadlock(lab: Lab) -> None:
     pair(lab)
     campaign = lab.launch(timetable={"cycles": RUNS // 2, "order": "interleaved"})

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from uuid import UUID
 
+import pytest
 from sqlalchemy import text
 
 from downlink.domain.notification import Topic
@@ -13,6 +14,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.actions.test_notifications import deliver, kinds, make, stored, tick
 from tests.fixtures.lab import Lab
 from tests.fixtures.receivers import WebReceiver
+
+pytestmark = pytest.mark.sampled("faults", one_of=3)
 
 
 def test_failures_in_a_row_arrive_once_per_series(lab: Lab) -> None:

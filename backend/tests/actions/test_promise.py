@@ -12,6 +12,8 @@ from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 Address = tuple[int, str, int]
 
 ANNOUNCED = """

@@ -20,6 +20,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 BLOCKED = {"quantity": "dish.obstruction_ratio", "above": 0.02, "for_s": 30}
 
 

@@ -12,6 +12,8 @@ from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 
 def begin(lab: Lab) -> tuple[str, ScriptedAgent, ScriptedAgent]:
     client, server = pair(lab)

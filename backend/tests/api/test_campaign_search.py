@@ -9,6 +9,8 @@ import pytest
 from tests.actions.test_faults import pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 MADE: list[dict[str, Any]] = [
     {"name": "Buffers over GEO", "notes": "Four windows."},
     {"name": "hystart, by night", "links": ["leo", "geo"]},

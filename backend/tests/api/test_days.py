@@ -14,6 +14,8 @@ from downlink.actions.archive import load_archive
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 
 @pytest.fixture
 def campaign(lab: Lab) -> UUID:

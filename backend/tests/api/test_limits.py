@@ -14,6 +14,8 @@ from downlink.api.schemas.limits import CampaignLimits, RunLimits
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import RATE_BYTES_S, draw_steady
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 RTT_S = 0.6
 
 

@@ -16,6 +16,8 @@ from tests.api.test_accounts import ROLES, account, accounts
 from tests.api.test_routes import asked, fill
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 Place = tuple[str, str]
 CHANNEL = {"name": "a", "kind": "webhook", "target": "https://a.example/"}
 LINK = {

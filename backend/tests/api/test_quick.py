@@ -9,6 +9,8 @@ import pytest
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 
 @pytest.fixture
 def agents(lab: Lab) -> list[ScriptedAgent]:

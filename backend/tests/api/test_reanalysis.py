@@ -20,6 +20,8 @@ from downlink.storage.tables import Event
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 TABLES = ("series", "metrics", "exits", "limits", "summary", "statistics")
 
 

@@ -26,6 +26,8 @@ from downlink.protocol.messages import AnyEvent, PollRequest
 from downlink.settings import Settings
 from tests.fixtures.lab import API, Lab
 
+pytestmark = pytest.mark.sampled("faults", one_of=3)
+
 DOCUMENT = Path(__file__).resolve().parents[2] / "openapi.json"
 OPEN = {
     ("POST", f"{API}/setup"), ("GET", f"{API}/setup"), ("POST", f"{API}/login"),

@@ -18,12 +18,13 @@ NAMES: dict[str, list[str]] = json.loads(Path(__file__).with_name("row_names.jso
 """Benchmark to the names of its rows, which stay: who keeps BENCH_JSON compares by them."""
 NEEDS = {
     "ingest_bench": "stack",
+    "polls_bench": "stack",
     "stack_bench": "stack",
     "judged_bench": "stack",
     "dashboard_bench": "stack",
     "trace_store_bench": "packages",
 }
-"""Those that need a stack, a browser or an S3 server, by their part of the long proof."""
+"""Those that need processes of the server, a browser or an S3 server, by their part of the long proof."""
 
 
 def marked(name: str) -> object:
