@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from uuid import UUID
 
+import pytest
 from sqlalchemy import text
 
 from downlink.actions.campaigns import pause_campaign, resume_campaign
