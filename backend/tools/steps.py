@@ -152,9 +152,11 @@ class _Runner:
         self._waiting.clear()
         if not self._running:
             return
+        is_told = all(each.step.has_terminal for each in self._running.values())
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             self._ask_all(number)
-        self._show.stopped()
+        if not is_told:
+            self._show.stopped()
 
     def _ask_all(self, number: signal.Signals) -> None:
         for each in self._running.values():
