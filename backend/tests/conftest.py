@@ -45,6 +45,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     proofs.select(config, items)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    proofs.keep_to_time(item)
+
+
 @pytest.fixture(scope="session")
 def supervisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
     with Supervisor(tmp_path_factory.mktemp("servers")) as running:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # called as a file, its own folder alone would be searched
-from tools.proof_parts import INSTALLS, LONG, QUICK, Part, long_parts
+from tools.proof_parts import INSTALLS, LISTS, LONG, QUICK, Part, long_parts
 from tools.results import READERS, Test, slowest
 from tools.steps import INTERRUPTED, Outcome, Step, run
 
@@ -63,7 +63,9 @@ def parts_of(names: Sequence[str], only: str | None) -> tuple[Part, ...]:
 
 def prove(names: Sequence[str], parts: Sequence[Part], most_at_once: int, seed: int) -> int:
     """Run these parts of these proofs, print how they ended; return the exit status."""
-    print(f"PROOF_SEED={seed} draws what is taken of large tables.", flush=True)
+    print(f"PROOF_SEED={seed} draws what is taken of tests of one kind.", flush=True)
+    if "sample" in names:
+        list_sample(seed)
     outcomes = {outcome.name: outcome for outcome in run(_steps(parts, seed), most_at_once, folder=FOLDER)}
     results = [read(part, outcomes[part.name]) for part in parts]
     installs = [outcome for name, outcome in outcomes.items() if name in INSTALLS]
@@ -72,6 +74,14 @@ def prove(names: Sequence[str], parts: Sequence[Part], most_at_once: int, seed: 
     broken = sum(not result.is_ok and not result.failed for result in results)
     print(f"\n{'test' if names == ['test'] else 'verify'}: {passed} passed, {failed + broken} failed")
     return int(failed + broken > 0)
+
+
+def list_sample(seed: int) -> None:
+    """Print the tests of the sample, once what lists them is installed: `make verify-sample SEED=…` runs the same ones."""
+    run([INSTALLS["everything"]], 1, folder=FOLDER)
+    for command in LISTS:
+        subprocess.run(["bash", "-c", command], env={**os.environ, "PROOF_SEED": str(seed)}, check=False)
+    sys.stdout.flush()
 
 
 def _steps(parts: Sequence[Part], seed: int) -> list[Step]:

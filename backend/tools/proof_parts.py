@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from tools.steps import Step
 
 LONG = ("kernel", "faults", "stack", "packages", "long")
+NOTHING_TO_RUN = 5
+"""pytest's status where no test of its folders belongs to the part."""
 PYTEST = ".venv/bin/python -m pytest -q -p no:cacheprovider"
 
 
@@ -26,10 +28,9 @@ INSTALLS = {
     "modules": Step("modules", "make frontend/node_modules/.package-lock.json", usual_s=30),
     "gcc": Step("gcc", "make test-packages", usual_s=40),
     "dashboard": Step("dashboard", "make frontend/dist/index.html", after=("modules",), usual_s=30),
-    "agent": Step("agent", "make agent", usual_s=60),
+    "agent": Step("agent", "make agents/bin/downlink-agent", usual_s=80),
     "everything": Step("everything", "make verify-tools", usual_s=300),
 }
-INSTALLED_FIRST = {"test": ("python", "modules", "gcc", "dashboard", "agent"), "long": ("everything",)}
 
 
 def _go(target: str) -> str:
@@ -37,8 +38,14 @@ def _go(target: str) -> str:
 
 
 def _pytest(options: str) -> str:
-    return f"{PYTEST} {options} --junitxml={{out}}"
+    return f"{PYTEST} {options} --junitxml={{out}} || [ $? -eq {NOTHING_TO_RUN} ]"
 
+
+LISTS = (
+    f"{PYTEST} --collect-only --verify sample backend/tests | grep ::",
+    "make -s -C agents verify-sample LIST=1",
+)
+"""Commands that print the sample of the long proof."""
 
 QUICK = (
     Part(
@@ -57,8 +64,15 @@ QUICK = (
 
 def long_parts(name: str) -> tuple[Part, ...]:
     """The parts of one part of the long proof, or of its sample: one after the other, they measure real time."""
-    after = INSTALLED_FIRST["long"]
-    own = [Part(f"{name}-backend", "pytest", _pytest(f"--verify {name} backend/tests"), after, 600)]
+    after = ("everything",)
+    rooms, system = "backend/tests --ignore backend/tests/system", "backend/tests/system"
+    own = [
+        Part(f"{name}-backend", "pytest", _pytest(f"-n 2 --dist loadfile --verify {name} {rooms}"), after, 600),
+        Part(f"{name}-stack", "pytest", _pytest(f"--verify {name} {system}"), after, 600),
+    ]
+    if name == "packages":
+        debian = _pytest("backend/tests/storage backend/tests/jobs")
+        own.append(Part("packages-servers", "pytest", f"TEST_SERVERS=debian {debian}", after, 60))
     if name in ("kernel", "faults", "sample"):
         own.insert(0, Part(f"{name}-agents", "go", _go(f"verify-{name}"), after, 600))
     return tuple(own)
