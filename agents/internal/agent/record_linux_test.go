@@ -11,6 +11,7 @@ import (
 
 	"downlink/agents/internal/delivery"
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/netlab"
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/tcpinfo"
@@ -123,6 +124,7 @@ func (r *record) blocks() map[int64]moments {
 
 // TestDeliveryTablesAreTheEmulatorsOwnRecord: on one host a table's moments are those at which the emulated line had the packets.
 func TestDeliveryTablesAreTheEmulatorsOwnRecord(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	const size = 3_000_000
 	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 20e6}, Queue: emulate.Queue{LimitBytes: 1_500_000}, Delay: emulate.Delay{BaseMs: 10}}
 	profile := emulate.Profile{Name: "still", Orbit: "terrestrial", Seed: 1, Down: lane, Up: lane, Facts: emulate.Facts{NominalRateBps: 20e6, BaseRttMs: 20}}

@@ -241,6 +241,7 @@ func TestARunGoesOnWhileTheBackendIsAway(t *testing.T) {
 // TestAClockThatIsSetEndsNoRun: by an hour while data flow, and again before the next run. An agent counts time by its monotonic
 // clock, so that its own clock and the server's can differ by anything; a test cannot set the clock of one process.
 func TestAClockThatIsSetEndsNoRun(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	for _, step := range []time.Duration{time.Hour, -time.Hour} {
 		p := newPair(t)
 		p.begin(makeRun(1, protocol.Stop{Seconds: new(1.5)}, 20, "cubic"))

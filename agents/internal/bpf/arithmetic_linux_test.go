@@ -390,6 +390,7 @@ func hsppRounds(t *testing.T, isPaced bool, rttMs ...int32) (phases []uint32, gr
 }
 
 func TestHyStartPlusPlusEndsAfterFiveSlowRounds(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	phases, growth := hsppRounds(t, false, 100, 100, 113, 120, 125, 130, 135, 140, 145)
 	require.Equal(t, []uint32{1, 1, 2, 2, 2, 2, 2, 3}, phases, "the rise of an eighth of 100 ms, then five rounds")
 	require.EqualValues(t, 8, growth[0], "L is 8 when the socket is not paced")

@@ -183,6 +183,7 @@ func TestNothingStaysRegisteredWhenTheHolderIsKilled(t *testing.T) {
 }
 
 func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.HoldControls(t)
 	holder, line := hold(t, "dl_cubic_search")
 	require.Equal(t, "held\n", line)
@@ -203,6 +204,7 @@ func TestAnotherProcessWithTheSameOptionsShares(t *testing.T) {
 }
 
 func TestEachControlIsSharedWithTheSameOptionsAndRefusedWithOthers(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.HoldControls(t)
 	for _, control := range Catalog() {
 		t.Run(control.Name, func(t *testing.T) {

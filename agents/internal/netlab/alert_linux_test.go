@@ -27,6 +27,7 @@ func held(t *testing.T) (n int) {
 }
 
 func TestProcessorsStayAwakeWhilePacketsFlyAndNotLonger(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	profile, err := emulate.LoadProfile("terrestrial")
 	require.NoError(t, err)

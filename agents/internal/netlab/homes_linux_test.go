@@ -276,6 +276,7 @@ func medianOf(all []carried, of func(carried) float64) float64 {
 // TestTheLinksSitesRelayAsProcessesDo carries the same four hops with their relays at the link's sites, and with three relay
 // processes in namespaces. Losses are drawn by the time on the link, so that both have as many, and not the same ones.
 func TestTheLinksSitesRelayAsProcessesDo(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	hosttest.NeedRoot(t)
 	form := chosenForm()
 	for try := 1; ; try++ {

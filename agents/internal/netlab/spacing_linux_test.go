@@ -26,6 +26,7 @@ const (
 // A control that takes the rate of a link from the gaps of its packets must find the link's rate there. Other work on
 // the machine may spoil a try.
 func TestPacketsLeaveOneByOneAtTheLinksRate(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	link := heldByAnother(t, benchProfile(gapsBps, 20))
 	sink := stampedSink(t, link)
 	source, err := listenUDP(link.Hosts["sender-1"])
