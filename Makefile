@@ -294,8 +294,9 @@ $(S3_SERVER):
 locks: ## Write both Python locks anew from backend/pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "uv is missing. Type: pip install uv" >&2; exit 1; }
 	cd backend
-	uv pip compile -q --generate-hashes --no-emit-index-url --extra dev pyproject.toml -o requirements.lock
-	uv pip compile -q --generate-hashes --no-emit-index-url --extra build -c requirements.lock pyproject.toml -o requirements-server.lock
+	# For the oldest Python: what only that one needs is locked too.
+	uv pip compile -q --generate-hashes --no-emit-index-url --python-version 3.11 --extra dev pyproject.toml -o requirements.lock
+	uv pip compile -q --generate-hashes --no-emit-index-url --python-version 3.11 --extra build -c requirements.lock pyproject.toml -o requirements-server.lock
 
 .PHONY: audit
 audit: $(STAMPS)/python $(STAMPS)/audit frontend/node_modules/.package-lock.json ## Known weaknesses of every dependency, by the advisory services that can be reached
