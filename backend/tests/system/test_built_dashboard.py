@@ -89,6 +89,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         units.close()
 
 
+@pytest.mark.verify("long", measures=True)
 @pytest.mark.timeout(2 * IDLE_S + 180)
 def test_an_idle_tab_costs_nothing(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     """One request a minute at most, and less than a hundredth of a core beyond what api and database use with no tab open."""

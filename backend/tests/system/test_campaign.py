@@ -54,12 +54,14 @@ def trace(system: System, run: str, end: str = "sender") -> dict[str, NDArray[np
     return {name: read.column(name).to_numpy() for name in read.column_names}
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_every_run_is_complete_and_carried_real_traffic(system: System, campaign: str) -> None:
     runs = system.runs_in_time(campaign)
     assert [run["state"] for run in runs] == ["complete"] * (2 * CYCLES)
     assert all(20e6 < run["throughput_bps"] < 50e6 for run in runs), "the link carries 50 Mb/s"
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_asked_and_actual_stand_side_by_side(system: System, campaign: str) -> None:
     for summary in system.runs_in_time(campaign):
         run = system.client.get(f"/runs/{summary['id']}")

@@ -82,6 +82,7 @@ def test_the_data_port_gives_nothing(system: System, port: tuple[str, dict[str, 
     assert bytes_for(system, address, lines[ticket]) == 0
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_the_run_itself_was_not_disturbed(system: System, port: tuple[str, dict[str, str]]) -> None:
     (campaign,) = (c["id"] for c in system.client.items("/campaigns") if c["name"] == "Data port")
     system.wait_complete(campaign)

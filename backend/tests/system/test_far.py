@@ -14,7 +14,7 @@ from tests.system.networks import added_to
 from tests.system.test_campaign import trace
 from tests.system.test_faults import traces_are_whole
 
-pytestmark = pytest.mark.verify("stack")
+pytestmark = pytest.mark.verify("stack", measures=True)
 
 RTT_MS = 1_200
 PROFILE = f"""

@@ -139,6 +139,8 @@ def test_the_queue_may_be_emptied_at_any_moment(system: System) -> None:
 
 def test_no_run_ever_shared_its_link(system: System) -> None:
     """Over all that this session ran: the database has no two runs that held the link at once (imported ones held none)."""
+    campaign = system.launch(campaign_file("One after the other", seconds=2, cycles=2))
+    system.wait_complete(campaign)
     overlaps = text(
         """
         SELECT count(*) FROM runs a JOIN runs b ON a.link = b.link AND a.id < b.id

@@ -15,7 +15,7 @@ from tests.fixtures.browser import ACCOUNT, DASHBOARD, add_account, run_script
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
-pytestmark = pytest.mark.verify("faults")
+pytestmark = pytest.mark.verify("stack")
 
 KINDS = (
     '<img src=x onerror="alert(1)">',

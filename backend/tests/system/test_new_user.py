@@ -24,7 +24,7 @@ from tests.system.conftest import DASHBOARD
 from tests.system.networks import SERVER_PORT, Networks
 from tests.system.packaged import LAYERS, UNIT, VERSION, TestRoot
 
-pytestmark = pytest.mark.verify("stack")
+pytestmark = pytest.mark.verify("stack", measures=True)
 
 SERVER = "192.0.2.1"
 HOSTS = {"dish": ("198.51.100.2", "--role receiver"), "far": ("203.0.113.2", "--role sender --data-port 8410")}

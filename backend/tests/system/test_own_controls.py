@@ -8,9 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from downlink.codec.campaign_file import parse_campaign
-from downlink.domain.control import read_host_controls
-from tests.system.conftest import ROOT, System
+from tests.system.conftest import System
 
 pytestmark = pytest.mark.verify("stack")
 
@@ -25,7 +23,6 @@ conditions:
   - {name: SEARCH, flows: [{cc: dl_cubic_search, options: {version: 4.0}}]}
   - {name: Cubic}
 """
-EXAMPLES = [path for name in ("examples", "examples/studies") for path in sorted((ROOT / "docs" / name).glob("*.yaml"))]
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
@@ -44,6 +41,7 @@ def test_runs_under_a_control_of_the_agents_own_are_complete(system: System, cam
     assert "dl_cubic_search" not in OFFERED.read_text().split()
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_every_ack_is_on_record(system: System, campaign: str) -> None:
     for run in system.runs_in_time(campaign):
         out = io.BytesIO()
@@ -64,25 +62,3 @@ def test_the_api_tells_what_hosts_can_run(system: System) -> None:
     for agent in system.client.items("/agents"):
         assert "dl_vivace" in agent["host"]["congestion_controls"]
         assert agent["host"]["controls_unavailable"] == {}
-
-
-def test_a_bad_option_is_named_before_anything_is_launched(system: System) -> None:
-    found = system.client.post("/campaigns/preview", {"source": SOURCE.replace("version: 4.0", "version: 5")})
-    (conflict,) = found["conflicts"]
-    assert conflict["is_blocking"]
-    assert (
-        conflict["message"] == "SEARCH, on test-sender: version of dl_cubic_search must be one of 1.0, 3.1, 4.0, not 5."
-    )
-
-
-def test_the_examples_ask_only_for_what_controls_take(system: System) -> None:
-    controls = read_host_controls(system.client.items("/agents")[0]["host"])
-    assert controls
-    flows = [
-        flow
-        for file in EXAMPLES
-        for condition in parse_campaign(file.read_text()).conditions
-        for flow in condition.flows
-    ]
-    assert any(flow.tcp and flow.tcp.options for flow in flows)
-    assert [fault for flow in flows for fault in controls.faults(flow.transport)] == []

@@ -66,6 +66,7 @@ def steady(system: System, campaign: str, condition: str, flow: int) -> dict[str
     return {name: float(row[name]) if row[name] else None for name in names}
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_probes_on_an_idle_link_take_its_round_trip_time(system: System, campaign: str) -> None:
     run = by_condition(system, campaign)["Idle"]
     sent, came = trace(system, run, "sender"), trace(system, run, "receiver")
@@ -77,6 +78,7 @@ def test_probes_on_an_idle_link_take_its_round_trip_time(system: System, campaig
     assert rtts_ms[len(rtts_ms) // 2] == pytest.approx(base_ms, abs=5)
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_probes_beside_data_wait_in_its_queue(system: System, campaign: str) -> None:
     idle, probed, data = (
         steady(system, campaign, *place) for place in (("Idle", 1), ("Beside Cubic", 1), ("Beside Cubic", 2))
@@ -88,6 +90,7 @@ def test_probes_beside_data_wait_in_its_queue(system: System, campaign: str) -> 
     assert data["probe_loss_percent"] is None
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_a_flow_of_data_is_judged_beside_probes_as_alone(system: System, campaign: str) -> None:
     exits = system.client.get(f"/runs/{by_condition(system, campaign)['Beside Cubic']}/exits")["flows"]
     assert [flow["flow"] for flow in exits] == [2]
@@ -105,6 +108,7 @@ def test_probes_are_in_the_csv_files(system: System, campaign: str) -> None:
     assert all(float(row["probe_loss_percent"]) == 0 and float(row["probe_rtt_p95_ms"]) > 0 for row in rows)
 
 
+@pytest.mark.verify("stack", measures=True)
 def test_a_profile_is_fitted_to_the_idle_link_and_polled_flows_are_refused_in_a_sentence(
     system: System, campaign: str, tmp_path: Path
 ) -> None:

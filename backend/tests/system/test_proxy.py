@@ -22,7 +22,7 @@ from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, next_event, running_api
 from tests.system.conftest import AGENT, ROOT
 
-pytestmark = pytest.mark.verify("kernel")
+pytestmark = pytest.mark.verify("packages")
 
 CADDYFILE = ROOT / "docs" / "deploy" / "Caddyfile"
 MIB = 1 << 20

@@ -16,7 +16,7 @@ from downlink.stack.launcher import running
 from downlink.stack.rig import RELAYS, ROUTER, Host, Rig, check_host, wait_online
 from tests.system.conftest import AGENT, DASHBOARD, PROFILE, RECEIVER, SENDER, System, link_body
 
-pytestmark = pytest.mark.verify("stack")
+pytestmark = pytest.mark.verify("stack", measures=True)
 
 ONE_WAY_MS, QUEUE_BYTES = 10, 250_000
 """Of the profile, on the way to the receiver."""

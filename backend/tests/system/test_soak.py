@@ -31,7 +31,7 @@ from tests.fixtures.foreign_files import iperf3_file
 from tests.system.conftest import RECEIVER, ROOT, SENDER, System, whole_system
 from tests.system.watching import MB, Watch, descriptors, error_lines, family, memory_mb
 
-pytestmark = pytest.mark.verify("long")
+pytestmark = pytest.mark.verify("long", measures=True)
 
 SOAK_S = float(os.environ.get("SOAK_S", "120"))
 SAMPLE_S = 5.0

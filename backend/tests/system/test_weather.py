@@ -19,7 +19,7 @@ from downlink.domain.weather import link_seed
 from downlink.stack.rig import Host, Rig, wait_online
 from tests.system.conftest import AGENT, System
 
-pytestmark = pytest.mark.verify("stack")
+pytestmark = pytest.mark.verify("stack", measures=True)
 
 PROFILE = """
 name: stormy
