@@ -63,6 +63,7 @@ func TestEveryProfileIsListed(t *testing.T) {
 }
 
 func TestAProfileIsShownWithoutBuildingIt(t *testing.T) {
+	hosttest.Verify(t, hosttest.Kernel, "reckons the statistics of a link")
 	text, err := printed(t, "profiles", "show", "geo-viasat", "--flows", "2")
 	require.NoError(t, err)
 	require.Regexp(t, `idle RTT, median +ms +597\.\d +597 +596\.5 - 597\.5 +yes +set +Peters 2021`, text)
@@ -98,6 +99,7 @@ func TestALinkTraceIsCheckedWithMeansOverItsTime(t *testing.T) {
 }
 
 func TestLinkShowTakesTheNameOfAProfileToo(t *testing.T) {
+	hosttest.Verify(t, hosttest.Kernel, "reckons the statistics of a link")
 	require.NoError(t, linkShowCmd{Name: "terrestrial", Probes: 1, Seconds: 1}.Run(t.Context()))
 	require.ErrorContains(t, linkShowCmd{Name: "mars", Probes: 1, Seconds: 1}.Run(t.Context()), "mars")
 }

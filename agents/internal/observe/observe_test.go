@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/observe"
 )
 
@@ -36,6 +37,7 @@ func TestWhatWaitsSurvivesARestartAndGoesInPortions(t *testing.T) {
 
 // TestWhatNobodyTakesIsBounded on the disk too, whose file is not written anew each time.
 func TestWhatNobodyTakesIsBounded(t *testing.T) {
+	hosttest.Verify(t, hosttest.Faults, "writes a hundred thousand values")
 	folder := t.TempDir()
 	store, err := observe.Open(folder)
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/protocol"
 )
 
@@ -34,6 +35,7 @@ func (w *way) delays(t *testing.T) (arrival, inOrder map[int64]int64) {
 
 // TestEveryEngineKeepsADeliveryTableOfMessages: each message of an offer has a row at both ends.
 func TestEveryEngineKeepsADeliveryTableOfMessages(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Seconds: new(0.6)})
@@ -57,6 +59,7 @@ func TestEveryEngineKeepsADeliveryTableOfMessages(t *testing.T) {
 
 // TestEveryEngineKeepsADeliveryTableWhereTheRunAsks: of a bulk flow, by blocks of 16 KiB.
 func TestEveryEngineKeepsADeliveryTableWhereTheRunAsks(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	const size = 20_000_000
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)

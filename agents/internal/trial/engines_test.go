@@ -137,6 +137,7 @@ func forEachEngine(t *testing.T, test func(t *testing.T, e engine)) {
 }
 
 func TestEveryEngineEndsAtItsSeconds(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Seconds: new(1.0)})
@@ -159,6 +160,7 @@ func TestEveryEngineEndsAtItsSeconds(t *testing.T) {
 
 // TestEveryEngineEndsAtItsDeadline with data on their way that have no end. Who notices first closes the flow for the others.
 func TestEveryEngineEndsAtItsDeadline(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Bytes: new(int64(1 << 40))})
@@ -185,6 +187,7 @@ func TestEveryEngineEndsAtItsDeadline(t *testing.T) {
 // TestEveryEngineDrainsWhatIsInFlightAtTheStop: over TCP all that was written is read. An INTCP receiver has its own stop moment,
 // and closes the flow before the sender gives up waiting for that.
 func TestEveryEngineDrainsWhatIsInFlightAtTheStop(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Seconds: new(0.8)})
@@ -207,6 +210,7 @@ func TestEveryEngineDrainsWhatIsInFlightAtTheStop(t *testing.T) {
 
 // TestEveryEnginesJournalPutsTheHostBack: a process that begins while data flow, as after a kill, needs no more than the journal.
 func TestEveryEnginesJournalPutsTheHostBack(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Seconds: new(9.0)})
@@ -254,6 +258,7 @@ func TestEveryEngineCarriesAnObjectWhole(t *testing.T) {
 
 // TestEveryEngineOffersMessages: never more than has come about, and not much less.
 func TestEveryEngineOffersMessages(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Seconds: new(0.6)})
@@ -283,6 +288,7 @@ func TestAnOfferThatNobodyCanMakeIsRefused(t *testing.T) {
 }
 
 func TestEveryEngineIsBrokenOffAtOnce(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Seconds: new(9.0)})
@@ -349,6 +355,7 @@ func TestEveryEngineSaysWhenAPlaceIsLost(t *testing.T) {
 }
 
 func TestEveryEngineKeepsTheOwnersBytes(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	const most = 2_000_000
 	forEachEngine(t, func(t *testing.T, e engine) {
 		for place := range e.relays + 2 {
@@ -378,6 +385,7 @@ func TestEveryEngineKeepsTheOwnersBytes(t *testing.T) {
 
 // TestEveryEngineNeedsItsTicket: whoever shows another secret gets nothing, and says so.
 func TestEveryEngineNeedsItsTicket(t *testing.T) {
+	hosttest.Measures(t, hosttest.Faults, "needs enough samples of a run of a second")
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		flow := &w.orders[w.last()].Flows[0]
