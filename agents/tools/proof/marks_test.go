@@ -31,7 +31,7 @@ func TestWhatSleepsIsMarked(t *testing.T) {
 	}
 }
 
-var long = regexp.MustCompile(`\(([\d.]+\*)?time\.(Second|Minute|Hour)\)|\((2[5-9]\d|[3-9]\d\d|\d{4,})\*time\.Millisecond`)
+var long = regexp.MustCompile(`^time\.Sleep\(([\d.]+\*)?time\.(Second|Minute|Hour)\)|^time\.Sleep\((2[5-9]\d|[3-9]\d\d|\d{4,})\*time\.Millisecond`)
 
 // sleepsOf returns what the test's own function hands to time.Sleep, without spaces.
 func sleepsOf(t *testing.T, test marked) (slept []string) {
