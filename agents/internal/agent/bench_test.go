@@ -12,9 +12,10 @@ import (
 	"downlink/agents/internal/protocol"
 )
 
+var satelliteRTT = hosttest.Size(600*time.Millisecond, 60*time.Millisecond)
+
 const (
-	satelliteRTT = 600 * time.Millisecond
-	benchChunks  = 16
+	benchChunks = 16
 	// benchBytes is a chunk of per-ACK records, packed.
 	benchBytes = 100 << 10
 )

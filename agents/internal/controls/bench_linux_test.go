@@ -37,7 +37,7 @@ func BenchmarkRecords(b *testing.B) {
 	defer func() { _ = statistics.Close() }()
 	for b.Loop() {
 		var packing work
-		cost := recordAtFullSpeed(b, p, loaded, 2*time.Second, packing.around(pack))
+		cost := recordAtFullSpeed(b, p, loaded, hosttest.Size(2*time.Second, 300*time.Millisecond), packing.around(pack))
 		info, err := loaded.objects.Programs["nohs_pkts_acked"].Stats()
 		require.NoError(b, err)
 		records := float64(cost.records)
@@ -56,13 +56,14 @@ func BenchmarkRecordsOnAStallingDisk(b *testing.B) {
 	loaded, err := Load("dl_cubic_nohs", nil)
 	require.NoError(b, err)
 	defer func() { _ = loaded.Close() }()
+	lasts := hosttest.Size(4*time.Second, 400*time.Millisecond)
 	hosttest.OnStallingDisk(b, func(dir string, stall func(time.Duration)) {
 		chunks, err := spool.Open(filepath.Join(dir, "spool"), 0)
 		require.NoError(b, err)
 		for b.Loop() {
 			stalled := make(chan struct{})
-			time.AfterFunc(time.Second, func() { stall(2 * time.Second); close(stalled) })
-			cost := recordAtFullSpeed(b, p, loaded, 4*time.Second, func(block tcpinfo.Block) error { return store(chunks, block) })
+			time.AfterFunc(lasts/4, func() { stall(lasts / 2); close(stalled) })
+			cost := recordAtFullSpeed(b, p, loaded, lasts, func(block tcpinfo.Block) error { return store(chunks, block) })
 			<-stalled
 			hosttest.Row{
 				Name: "records lost to a disk that stalls 2 s", Value: float64(cost.dropped), Unit: "records", Goal: "<= 0",

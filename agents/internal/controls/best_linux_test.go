@@ -18,7 +18,7 @@ const bestLinkBps = 144e6
 // packets up, it carries them on in a bunch, and the estimate is the bunch's rate.
 func BenchmarkBest(b *testing.B) {
 	for b.Loop() {
-		estimates := bestEstimates(b, 15)
+		estimates := bestEstimates(b, hosttest.Size(15, 2))
 		truth, median := bestLinkBps*1448/1500/1e6, estimates[len(estimates)/2]
 		hosttest.Row{
 			Name: "BEST's estimate beside the link's rate", Value: 100 * math.Abs(median-truth) / truth, Unit: "% away", Goal: "<= 20",

@@ -111,7 +111,7 @@ func relayRows(b *testing.B) {
 	b.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const packets = 300_000
+	packets := hosttest.Size(300_000, 3_000)
 	r := newRelayBench(b)
 	for r.packets < 60_000 { // until the cache is full
 		r.now += ms / 2
@@ -136,7 +136,7 @@ func relayRows(b *testing.B) {
 // interestsRow has them counted in virtual time, with all headers.
 func interestsRow(b *testing.B) {
 	b.Helper()
-	const lasting = 10 * time.Second
+	lasting := hosttest.Size(10*time.Second, time.Second)
 	lossy := link(20e6, 100*ms, 0.05)
 	lossy.Up.Loss.IndependentRatio = 0.05
 	paths := []struct {

@@ -49,7 +49,7 @@ func benchLab(b *testing.B, suffix string, profile emulate.Profile) (*Lab, Found
 func BenchmarkThroughput(b *testing.B) {
 	lab, link := benchLab(b, "rate", benchProfile(1e10, 1))
 	require.NoError(b, GrantBuffers(link, 16_000_000))
-	const rounds, lasting = 5, 2 * time.Second
+	rounds, lasting := hosttest.Size(5, 1), hosttest.Size(2*time.Second, 500*time.Millisecond)
 	for b.Loop() {
 		var perCore, carried []float64
 		for range rounds {
@@ -101,7 +101,7 @@ func BenchmarkAddedDelay(b *testing.B) {
 	require.NoError(b, err)
 	defer func() { _ = source.Close() }()
 	for b.Loop() {
-		const packets = 4 * 1000 * perBurst
+		packets := hosttest.Size(4*1000, 200) * perBurst
 		received := make(chan map[uint64]int64, 1)
 		go func() { received <- receiveStamps(sink, packets) }()
 		var sent []int64

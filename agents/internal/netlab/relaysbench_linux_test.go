@@ -14,7 +14,10 @@ import (
 	"downlink/agents/internal/intcpsocket"
 )
 
-const relayBenchTime = 5 * time.Second
+var (
+	relayBenchTime = hosttest.Size(5*time.Second, 500*time.Millisecond)
+	relaySettling  = hosttest.Size(2*time.Second, 500*time.Millisecond)
+)
 
 // fifteenHops is a path as from Beijing to New York.
 func fifteenHops(bps float64) emulate.Profile {
@@ -72,7 +75,7 @@ type relayFigures struct {
 
 func benchRelays(b *testing.B, l benchedLink) (found relayFigures) {
 	l.begin()
-	l.over(2 * time.Second)
+	l.over(relaySettling)
 	var late []time.Duration
 	require.NoError(b, l.lab.pump.do(func() { l.lab.pump.noteLate = func(d time.Duration) { late = append(late, d) } }))
 	before := l.lab.pump.busy(b)

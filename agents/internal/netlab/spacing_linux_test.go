@@ -57,7 +57,7 @@ func BenchmarkSpacing(b *testing.B) {
 	defer func() { _ = source.Close() }()
 	for b.Loop() {
 		began, busyBefore := time.Now(), busyOf(b, link.Pid)
-		gaps := measureGaps(b, sink, source, 2*1000)
+		gaps := measureGaps(b, sink, source, hosttest.Size(2*1000, 200))
 		quantile := func(percent int) float64 { return gaps[len(gaps)*percent/100].Seconds() / trueGap.Seconds() }
 		hosttest.Row{
 			Name: "emulator, gaps at 144 Mb/s, median", Value: 100 * math.Abs(quantile(50)-1), Unit: "% off", Goal: "<= 20",

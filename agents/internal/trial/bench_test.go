@@ -24,9 +24,12 @@ import (
 // processor time is its own.
 const benchRole = "DOWNLINK_BENCH_ROLE"
 
+var (
+	benchSeconds = hosttest.Size(3, 1)
+	benchRounds  = hosttest.Size(5, 1)
+)
+
 const (
-	benchSeconds  = 3
-	benchRounds   = 5
 	benchSender   = "198.51.100.1"
 	benchReceiver = "198.51.100.2"
 	iperfPort     = "5201"
@@ -90,7 +93,9 @@ type share struct {
 	cpuSeconds float64
 }
 
-func (s share) cpuPerGbit() float64 { return s.cpuSeconds / (s.goodputBps * benchSeconds / 1e9) }
+func (s share) cpuPerGbit() float64 {
+	return s.cpuSeconds / (s.goodputBps * float64(benchSeconds) / 1e9)
+}
 
 // BenchmarkAgainstIperf3 carries the same data over the same path by turns, and prints the ratios of the medians.
 func BenchmarkAgainstIperf3(b *testing.B) {
