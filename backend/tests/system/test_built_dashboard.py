@@ -93,7 +93,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.mark.timeout(2 * IDLE_S + 180)
 def test_an_idle_tab_costs_nothing(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     """One request a minute at most, and less than a hundredth of a core beyond what api and database use with no tab open."""
-    alone = site.share_of_a_core(lambda: time.sleep(IDLE_S))
+    alone = site.share_of_a_core(lambda: time.sleep(IDLE_S / 3))
     place = ("--path", f"/campaigns/{site.campaign}", "--seconds", f"{IDLE_S:g}")
     asked: list[str] = []
     with site.watching("idle.mjs", *place) as page:
