@@ -64,7 +64,9 @@ export default defineConfig(({ mode }) => ({
   },
   test: {
     restoreMocks: true,
-    testTimeout: 30_000,
+    // When to give up, not how long a test takes: a machine may be ten times busier than this one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Vitest leaves one core idle, which on two cores is half of them.
     maxWorkers: '100%',
     // Pure functions need no page around them, and start several times faster without one.

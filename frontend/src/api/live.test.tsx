@@ -18,6 +18,21 @@ class FakeEventSource extends EventTarget {
   }
 }
 
+/** Says at once what another listener posts: a real channel takes as long as the machine likes. */
+class FakeChannel {
+  static open: FakeChannel[] = []
+  onmessage: ((event: { data: unknown }) => void) | null = null
+  constructor() {
+    FakeChannel.open.push(this)
+  }
+  postMessage(data: unknown) {
+    for (const one of FakeChannel.open) if (one !== this) one.onmessage?.({ data: structuredClone(data) })
+  }
+  close() {
+    FakeChannel.open = FakeChannel.open.filter((one) => one !== this)
+  }
+}
+
 /** Web locks within one page: one holder, the rest wait in line. */
 function makeLocks() {
   let queue: Promise<unknown> = Promise.resolve()
@@ -30,7 +45,11 @@ function makeLocks() {
   }
 }
 
-const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
+/** Locks pass from one to the next in a few turns; nothing of it waits for a clock. */
+async function settle() {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
+
 let isHidden = false
 const stops: (() => void)[] = []
 
@@ -44,6 +63,7 @@ beforeEach(() => {
   isHidden = false
   FakeEventSource.open = []
   vi.stubGlobal('EventSource', FakeEventSource)
+  vi.stubGlobal('BroadcastChannel', FakeChannel)
   vi.spyOn(document, 'hidden', 'get').mockImplementation(() => isHidden)
   Object.defineProperty(navigator, 'locks', { configurable: true, value: makeLocks() })
 })

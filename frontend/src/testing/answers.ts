@@ -1,4 +1,5 @@
 import type { Campaign, Problem, RunSummary, Sweep } from '@/api/types'
+import { numberedId } from './ids.ts'
 import { answerOf, answerTo, IDS, said } from './recordings.ts'
 import type { World } from './world.ts'
 
@@ -68,7 +69,7 @@ const created =
   (name: string, key: 'tokens' | 'links' | 'paths'): Respond =>
   (world, _, body) => {
     const { status, body: made } = answerOf(name)
-    const one = { ...(made as Body), ...body, id: crypto.randomUUID() }
+    const one = { ...(made as Body), ...body, id: numberedId() }
     ;(world[key] as unknown[]).push(one)
     return { status, body: one }
   }
@@ -102,7 +103,7 @@ const duplicate: Respond = (world, [id]) => {
   if (!original) return answerOf('campaign-unknown')
   const copy = {
     ...said<World['campaigns'][number]>('draft'),
-    id: crypto.randomUUID(),
+    id: numberedId(),
     name: `${original.name} (copy)`,
     source: original.source,
   }
@@ -145,7 +146,7 @@ const listSweeps: Respond = (world, [campaign_id]) => {
 
 const createSweep: Respond = (world, _, body) => {
   const { status, body: made } = answerOf('sweep-created')
-  const sweep = { ...(made as Sweep), ...body, id: crypto.randomUUID() } as Sweep
+  const sweep = { ...(made as Sweep), ...body, id: numberedId() } as Sweep
   world.sweeps = [sweep, ...world.sweeps]
   return { status, body: sweep }
 }
@@ -161,7 +162,7 @@ const showRun: Respond = (world, [id]) => {
 function nextAttempt(world: World, run: RunSummary): RunSummary {
   const made: RunSummary = {
     ...run,
-    id: crypto.randomUUID(),
+    id: numberedId(),
     attempt: run.attempt + 1,
     state: 'planned',
     reason: null,
@@ -223,7 +224,7 @@ const describeCampaign: Respond = (world, [id], body) => {
 
 const annotate: Respond = (world, _, body) => {
   world.annotations.push(body)
-  return { status: 201, body: { ...body, id: crypto.randomUUID(), created_at: '2026-01-02T03:04:05Z' } }
+  return { status: 201, body: { ...body, id: numberedId(), created_at: '2026-01-02T03:04:05Z' } }
 }
 
 const ROUTES: Route[] = [

@@ -12,7 +12,7 @@ export function renderAt(address: string) {
   const history = createMemoryHistory({ initialEntries: [address] })
   const router = createAppRouter(cache, history)
   const screen = render(
-    <MantineProvider theme={theme} cssVariablesResolver={variables} env="test">
+    <MantineProvider theme={theme} cssVariablesResolver={variables} env="test" withCssVariables={false}>
       <QueryClientProvider client={cache}>
         <RouterProvider router={router} />
       </QueryClientProvider>

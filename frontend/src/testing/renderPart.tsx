@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 /** A part of a page that asks the server by itself, without routes. */
 export function renderPart(part: ReactNode) {
   return render(
-    <MantineProvider env="test">
+    <MantineProvider env="test" withCssVariables={false}>
       <QueryClientProvider client={new QueryClient()}>{part}</QueryClientProvider>
     </MantineProvider>,
   )

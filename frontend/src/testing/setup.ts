@@ -4,8 +4,8 @@ import { server } from './network'
 
 const WIDTH = 900
 
-// Lazy pages and a busy machine: waiting longer costs nothing when all is well.
-configure({ asyncUtilTimeout: 10_000 })
+// When to give up, not how long something takes: waiting longer costs nothing when all is well.
+configure({ asyncUtilTimeout: 60_000 })
 
 /** jsdom lays nothing out: every observed element is said to be this wide, so that charts draw. */
 class FixedResizeObserver implements ResizeObserver {

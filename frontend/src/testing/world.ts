@@ -1,4 +1,5 @@
 import type { Agent, CampaignDetail, Link, OpenSession, Report, RunSummary, SatellitePath, Session, Sweep, Token } from '@/api/types'
+import { numberedId } from './ids.ts'
 import { answerOf, CAMPAIGNS, IDS, runsOf, said } from './recordings.ts'
 
 /** What tests change of the stand-in server; all else it says as it was recorded. */
@@ -53,5 +54,5 @@ export function makeWorld(): World {
 function withFailed([sweep]: Sweep[]): Sweep[] {
   if (!sweep) throw new Error('no sweep was recorded')
   const failed: Partial<Sweep> = { state: 'failed', reason: 'A trace failed 5 times; the worker’s log says why.', done: 2, cells: null }
-  return [sweep, { ...sweep, ...failed, id: crypto.randomUUID(), grid: { bins: [10, 12] } }]
+  return [sweep, { ...sweep, ...failed, id: numberedId(), grid: { bins: [10, 12] } }]
 }

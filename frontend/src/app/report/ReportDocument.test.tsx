@@ -1,6 +1,7 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import type { CampaignDay } from '@/api/types'
+import { numberedId } from '@/testing/ids'
 import { serve } from '@/testing/network'
 import { IDS, said } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
@@ -10,7 +11,7 @@ it('a report has every part, numbered figures with captions, and runs that faile
   const day = said<CampaignDay>('recorded-day')
   const [first] = day.runs
   if (!first) throw new Error('runs are recorded')
-  const failed = { ...first, id: crypto.randomUUID(), state: 'failed' as const, reason: 'connect_failed', detail: 'no answer', values: [] }
+  const failed = { ...first, id: numberedId(), state: 'failed' as const, reason: 'connect_failed', detail: 'no answer', values: [] }
   serve({ ...makeWorld(), instead: { [`/campaigns/${IDS.recorded}/day`]: { ...day, runs: [...day.runs, failed] } } })
   renderAt(`/campaigns/${IDS.recorded}/report`)
   const report = await screen.findByRole('article', { name: /^Report of / })

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { applyLiveEvent } from '@/api/sync'
 import type { TriggerState } from '@/api/types'
 import { formatNumber, formatSigned } from '@/lib/format'
+import { numberedId } from '@/testing/ids'
 import { serve, server } from '@/testing/network'
 import { IDS, runId } from '@/testing/recordings'
 import { renderAt } from '@/testing/renderAt'
@@ -74,7 +75,7 @@ describe('finding campaigns', () => {
     const world = makeWorld()
     const [one] = world.campaigns
     if (!one) throw new Error('no campaign was recorded')
-    serve({ ...world, campaigns: Array.from({ length: 60 }, (_, n) => ({ ...one, id: crypto.randomUUID(), name: `Campaign ${n + 1}` })) })
+    serve({ ...world, campaigns: Array.from({ length: 60 }, (_, n) => ({ ...one, id: numberedId(), name: `Campaign ${n + 1}` })) })
     const { router } = renderAt('/campaigns?page=2')
     expect(await screen.findByText('26 to 50 of 60 campaigns')).toBeTruthy()
     expect(screen.getByText('Campaign 26')).toBeTruthy()
@@ -408,7 +409,7 @@ describe('a campaign with a trigger', () => {
       http.post('*/trigger/secret', () => HttpResponse.json({ secret: 'dlc_once' }, { status: 201 })),
     )
     renderAt(`/campaigns/${IDS.running}`)
-    const panel = await screen.findByRole('region', { name: 'Trigger' }, { timeout: 10_000 })
+    const panel = await screen.findByRole('region', { name: 'Trigger' })
     expect(panel.textContent).toContain('Waiting for a signed call')
     expect(panel.textContent).toContain('Runs of the last firing have not ended.')
     expect(within(panel).getByRole('table', { name: 'Firings' }).textContent).toContain('2 runs')

@@ -160,7 +160,7 @@ describe('a new campaign', () => {
 
   it('the choice of templates offers what was not saved', async () => {
     serve()
-    localStorage.setItem('downlink.unsaved.hystart', JSON.stringify({ text: 'name: Half typed\n', at: new Date().toISOString() }))
+    localStorage.setItem('downlink.unsaved.hystart', JSON.stringify({ text: 'name: Half typed\n', at: '2026-01-02T03:04:05.000Z' }))
     renderAt('/campaigns/new')
     expect(await screen.findByRole('link', { name: 'Half typed' })).toBeTruthy()
     await userEvent.click(screen.getByRole('button', { name: 'Discard Half typed' }))
@@ -171,7 +171,7 @@ describe('a new campaign', () => {
     serve()
     localStorage.setItem(
       'downlink.unsaved.hystart',
-      JSON.stringify({ text: 'name: x\nlinks: [a\nstpo: 3\n', at: new Date().toISOString() }),
+      JSON.stringify({ text: 'name: x\nlinks: [a\nstpo: 3\n', at: '2026-01-02T03:04:05.000Z' }),
     )
     const { router } = renderAt('/campaigns/new?start=hystart')
     expect(await screen.findByText('This text cannot be shown as a form')).toBeTruthy()
@@ -184,7 +184,7 @@ describe('a new campaign', () => {
   it('the text has line numbers, and an error is marked at its line', async () => {
     serve()
     const text = 'name: x\nlinks: [geo-viasat]\ntimetable: {cycles: 1}\nconditions: [{name: a}]\nstop: {seconds: 5}\nstpo: 3\n'
-    localStorage.setItem('downlink.unsaved.hystart', JSON.stringify({ text, at: new Date().toISOString() }))
+    localStorage.setItem('downlink.unsaved.hystart', JSON.stringify({ text, at: '2026-01-02T03:04:05.000Z' }))
     const { container } = renderAt('/campaigns/new?start=hystart&view=yaml')
     const file = await screen.findByRole('textbox', { name: 'Campaign file' })
     expect(file.textContent).toContain('stpo: 3')

@@ -15,7 +15,6 @@ import { INTCP_OPTIONS } from './intcp'
 import { type Shape, shapeAt } from './schema'
 import { VARIED_KEYS } from './vary'
 
-const PATIENCE_MS = 180_000
 const DOCS = '../docs'
 const FOLDERS = ['examples', 'examples/studies']
 const EXAMPLES = FOLDERS.flatMap((folder) =>
@@ -88,25 +87,21 @@ function tryField(held: { text: string }, start: string, index: number) {
 }
 
 describe('every example', () => {
-  it.each(EXAMPLES)(
-    '%s comes out of the form as it went in, whatever is opened, changed and changed back',
-    { timeout: PATIENCE_MS },
-    async (name) => {
-      serve()
-      const start = example(name)
-      const held = await edit(start)
-      const conditions = [...document.querySelectorAll('details > summary > strong')]
-      for (const condition of conditions.length > 0 ? new Set([conditions[0], conditions.at(-1)]) : [undefined]) {
-        const before = held.text
-        if (condition) {
-          await userEvent.click(condition)
-          await screen.findByRole('textbox', { name: 'Name of the condition' })
-        }
-        expect(held.text).toBe(before)
-        for (const index of typed().keys()) tryField(held, start, index)
+  it.each(EXAMPLES)('%s comes out of the form as it went in, whatever is opened, changed and changed back', async (name) => {
+    serve()
+    const start = example(name)
+    const held = await edit(start)
+    const conditions = [...document.querySelectorAll('details > summary > strong')]
+    for (const condition of conditions.length > 0 ? new Set([conditions[0], conditions.at(-1)]) : [undefined]) {
+      const before = held.text
+      if (condition) {
+        await userEvent.click(condition)
+        await screen.findByRole('textbox', { name: 'Name of the condition' })
       }
-    },
-  )
+      expect(held.text).toBe(before)
+      for (const index of typed().keys()) tryField(held, start, index)
+    }
+  })
 })
 
 const SWITCHING = [2, 4, 6, 8, 10].map((seconds) => `intcp-switch-${seconds}s`)
@@ -161,7 +156,7 @@ function addCondition(name: string, fields: () => void) {
 const carry = (title: string) => fireEvent.click(field(title))
 
 describe('Figure 5(a) of paper 004', () => {
-  it('is built in the form alone', { timeout: PATIENCE_MS }, async () => {
+  it('is built in the form alone', async () => {
     serveRelayed()
     const { reproduces: _, ...wanted } = readDraft(example('examples/studies/004-5a.yaml')).data ?? {}
     const held = await edit('')
@@ -207,7 +202,7 @@ describe('Figure 5(a) of paper 004', () => {
   })
 })
 
-describe('what few campaigns have', { timeout: PATIENCE_MS }, () => {
+describe('what few campaigns have', () => {
   it('is hidden until it is wanted', async () => {
     serve()
     await edit('links: [geo-viasat]\nconditions: [{name: a}]\n')
@@ -359,7 +354,7 @@ describe('every key of a campaign file', () => {
     expect(wanted.filter((key) => !had.has(key))).toEqual([])
   })
 
-  it.each(FILES)('has a place in the form, which says what is wrong with it: %#', { timeout: PATIENCE_MS }, async (file) => {
+  it.each(FILES)('has a place in the form, which says what is wrong with it: %#', async (file) => {
     serve()
     const places = placesOf(readDraft(file).data).filter((place) => !KEPT.test(keyOf(place)))
     await edit(
