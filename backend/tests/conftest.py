@@ -16,7 +16,6 @@ import structlog
 from pydantic import SecretStr
 from sqlalchemy import create_engine, make_url, text
 
-import tests.fixtures.properties  # noqa: F401 - how property tests run
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres, start_valkey

@@ -34,6 +34,7 @@ RANGES = [
 ]
 
 
+@pytest.mark.sampled("faults")
 @pytest.mark.parametrize(("stations", "code", "elevation", "low", "high", "fewest", "most"), RANGES)
 def test_shortest_paths_have_the_known_round_trips(
     stations: tuple[Station, Station], code: str, elevation: float, low: float, high: float, fewest: int, most: int
@@ -101,6 +102,7 @@ def test_gaps_are_of_changed_hops_alone_and_within_their_limits() -> None:
     assert seen == {(False, False), (False, True), (True, False), (True, True)}
 
 
+@pytest.mark.sampled("faults")
 def test_a_path_stays_unless_a_hop_sets_and_bare_ones_flap() -> None:
     def stays_s(route: Route) -> list[float]:
         _, columns = make_path(asked([BEIJING, NEW_YORK], 900, route=route))

@@ -25,6 +25,7 @@ from downlink.domain.run import (
     transfer_deadline_s,
 )
 from downlink.domain.watch import API, CONDUCTOR, Pulse, next_pulse, watched_since
+from tests.fixtures.properties import examples
 
 ZERO = datetime(2026, 1, 1, tzinfo=UTC)
 SENDER, RECEIVER = "server", "client"
@@ -104,7 +105,7 @@ happenings = st.one_of(
 
 
 @given(st.lists(happenings, max_size=30))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_whatever_happens_the_run_ends_in_a_final_state_with_a_reason(story: list[tuple[str, object, object]]) -> None:
     life = Life()
     for kind, what, phase in story:
@@ -131,7 +132,7 @@ def test_whatever_happens_the_run_ends_in_a_final_state_with_a_reason(story: lis
     st.sampled_from((None, FAILED, CANCELLED)),
     st.floats(0, 1000),
 )
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_every_step_is_legal_and_the_steps_come_to_rest(
     state: RunState, phases: tuple[HostPhase, HostPhase], ending: Ending | None, seconds: float
 ) -> None:
@@ -300,7 +301,7 @@ class Scripted:
 @given(
     st.lists(st.tuples(st.sampled_from((CONDUCTOR, API, "both")), st.integers(0, 400), st.integers(1, 600)), max_size=4)
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_outage_ends_a_run_whose_agents_do_their_work(away: list[tuple[str, int, int]]) -> None:
     model = Model(away)
     while model.life.end is None and model.second < 4000:

@@ -29,6 +29,7 @@ from downlink.domain.turn import (
     is_claimable,
 )
 from tests.fixtures.lab import CAMPAIGN
+from tests.fixtures.properties import examples
 
 ZERO = datetime(2026, 1, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -170,7 +171,7 @@ states = st.builds(
 
 
 @given(states, st.sampled_from([CYCLES, SPACED]), moments, moments)
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_while_nothing_changes_a_wait_holds_until_its_moment(
     state: LinkState, campaign: object, due_at: datetime, now: datetime
 ) -> None:
@@ -210,7 +211,7 @@ views = st.builds(
 
 
 @given(views, moments)
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 def test_a_run_that_hears_nothing_takes_its_next_step_right_after_its_wait(run: RunView, now: datetime) -> None:
     turn = decide(run, now)
     if not isinstance(turn, Wait):

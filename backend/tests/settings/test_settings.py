@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from sqlalchemy import make_url
 
 from downlink.domain.weather_source import Place
+from downlink.main import run
 from downlink.settings import Settings
 from downlink.tracestore import TraceStore
 
@@ -79,20 +80,29 @@ def test_no_secret_is_shown() -> None:
         ({"PORT": "http"}, "DOWNLINK_PORT: must be a whole number."),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_before_anything_starts(variables: dict[str, str], sentence: str) -> None:
-    wrong = {f"DOWNLINK_{name}": value for name, value in variables.items()}
-    done = subprocess.run(
-        [sys.executable, "-m", "downlink.main", "worker"],
-        env={**os.environ, **wrong},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("downlink: DOWNLINK_")
-    assert sentence in done.stderr
-    assert "hunter2" not in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_what_is_wrong_is_said_before_anything_starts(
+    variables: dict[str, str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"DOWNLINK_{name}", value)
+    monkeypatch.setattr(sys, "argv", ["downlink", "worker"])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert_refused(ended.value.code, *capsys.readouterr(), sentence)
+
+
+def test_a_process_ends_at_once_with_what_is_wrong() -> None:
+    command, wrong = [sys.executable, "-m", "downlink.main", "worker"], {"DOWNLINK_S3_ENDPOINT": "minio:9000"}
+    done = subprocess.run(command, env={**os.environ, **wrong}, capture_output=True, text=True, check=False)
+    assert_refused(done.returncode, done.stdout, done.stderr, "DOWNLINK_S3_ENDPOINT must be https://host[:port].")
+
+
+def assert_refused(status: object, out: str, error: str, sentence: str) -> None:
+    assert (status, out) == (2, "")
+    assert error.startswith("downlink: DOWNLINK_")
+    assert sentence in error
+    assert "hunter2" not in error
+    assert len(error.splitlines()) == 1
 
 
 def test_a_prefix_ends_without_a_slash() -> None:

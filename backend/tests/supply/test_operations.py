@@ -45,10 +45,10 @@ def _words(line: str) -> list[str]:
 
 
 def test_every_command_of_the_server_exists_with_its_options() -> None:
-    lines = typed("downlink")
+    lines, whole = typed("downlink"), typer.main.get_command(app)
     assert len(lines) > 25
     for words in lines:
-        found: Any = typer.main.get_command(app)
+        found: Any = whole
         rest = list(words)
         while rest and hasattr(found, "commands"):
             assert rest[0] in found.commands, words
