@@ -52,12 +52,12 @@ func (r *Relay) Open(ctx context.Context) error {
 }
 
 func (r *Relay) meet(ctx context.Context) error {
-	patience, cancel := context.WithDeadline(ctx, r.plan.Begin.Add(r.plan.Patience))
+	patience, cancel := context.WithDeadline(ctx, r.plan.waitsUntil())
 	defer cancel()
 	down, err := r.plan.Port.Accept(patience, r.plan.Flow)
 	if err != nil {
 		if ctx.Err() == nil {
-			err = fmt.Errorf("%w: no neighbour came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, r.plan.Patience)
+			err = fmt.Errorf("%w: no neighbour came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, r.plan.waits())
 		}
 		return err
 	}

@@ -41,7 +41,7 @@ type SendPlan struct {
 	// Port is where the receiver comes to, with the ticket of the flow of this number.
 	Port *Port
 	Flow int
-	// Patience is how long after Begin to wait for it.
+	// Patience is how long after Begin to wait for it, and never beyond the deadline.
 	Patience time.Duration
 	Stop     Stop
 	Limits   Limits
@@ -57,6 +57,14 @@ type SendPlan struct {
 	UnsentBytes int
 	// Write writes from an offset of the flow on, as much of a part as it likes; nil: all of it, plainly.
 	Write func(conn *net.TCPConn, offset int64, part []byte) (int, error)
+}
+
+// waitsUntil is when it is too late for the receiver to come.
+func (p SendPlan) waitsUntil() time.Time { return earlier(p.Limits.Deadline, p.Begin.Add(p.Patience)) }
+
+// waits is how long the receiver was waited for, for people.
+func (p SendPlan) waits() time.Duration {
+	return max(0, p.waitsUntil().Sub(p.Begin)).Round(time.Millisecond)
 }
 
 // Sender is the end of a flow that writes data over TCP until the stop rule, shuts its side down, and waits for the
@@ -81,12 +89,12 @@ func NewSender(plan SendPlan, hooks Hooks) *Sender {
 
 // Open waits for the receiver, sets its connection up, and waits for the flow's beginning.
 func (s *Sender) Open(ctx context.Context) error {
-	patience, cancel := context.WithDeadline(ctx, s.plan.Begin.Add(s.plan.Patience))
+	patience, cancel := context.WithDeadline(ctx, s.plan.waitsUntil())
 	defer cancel()
 	conn, err := s.plan.Port.Accept(patience, s.plan.Flow)
 	if err != nil {
 		if ctx.Err() == nil {
-			err = fmt.Errorf("%w: no receiver came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, s.plan.Patience)
+			err = fmt.Errorf("%w: no receiver came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, s.plan.waits())
 		}
 		s.missed = err
 		return err
