@@ -113,11 +113,12 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 		f.before = countHystart()
 	}
 	result, err := transfer.Carry(ctx, f.carrier(ports, peer))
+	cause := context.Cause(ctx) // asked once: another flow may break the run off meanwhile
 	switch {
-	case errors.Is(context.Cause(ctx), errBudgetOver):
+	case errors.Is(cause, errBudgetOver):
 		return f.overBudget(result), nil
-	case ctx.Err() != nil:
-		return f.outcome(brokenOff(result, context.Cause(ctx))), context.Cause(ctx)
+	case cause != nil:
+		return f.outcome(brokenOff(result, cause)), cause
 	case errors.Is(err, intcpsocket.ErrUnreachable), errors.Is(err, transfer.ErrUpstream):
 		return f.outcome(result), fail(protocol.ReasonRelayUnreachable, "%s: %v", describe(f.flow), err)
 	case errors.Is(err, transfer.ErrNoConnection):
@@ -125,7 +126,7 @@ func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (prot
 	case err != nil:
 		return f.outcome(result), err
 	case result.Ended == transfer.EndedAborted:
-		// The context has not ended, so it was the budget. With either ending nobody tries the run again.
+		// The context had not ended, so it was the budget. With either ending nobody tries the run again.
 		if f.trial.isRest {
 			f.breakOff(errBudgetOver)
 			return f.overBudget(result), nil
