@@ -64,6 +64,9 @@ export default defineConfig(({ mode }) => ({
   },
   test: {
     restoreMocks: true,
+    unstubGlobals: true,
+    // Loading what pages are made of, once per file, took as long as their tests. Each test leaves a clean page behind (setup.ts).
+    isolate: false,
     // When to give up, not how long a test takes: a machine may be ten times busier than this one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
