@@ -56,7 +56,7 @@ func load(t testing.TB, name string, options map[string]any) (loaded *Loaded) {
 	require.Eventually(t, func() bool {
 		loaded, err = Load(name, options)
 		return !errors.Is(err, ErrAlreadyRegistered)
-	}, 10*time.Second, 50*time.Millisecond, "%s is held by another process", name)
+	}, time.Minute, 50*time.Millisecond, "%s is held by another process", name)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = loaded.Close() })
 	return loaded
@@ -69,7 +69,7 @@ func requireOffered(t *testing.T, name string, offered bool) {
 	require.Eventually(t, func() bool {
 		names, err := socket.AvailableControls()
 		return err == nil && slices.Contains(names, name) == offered
-	}, 5*time.Second, 10*time.Millisecond, "%s is offered: %v", name, offered)
+	}, time.Minute, 10*time.Millisecond, "%s is offered: %v", name, offered)
 }
 
 // record collects the records of a socket while act runs.

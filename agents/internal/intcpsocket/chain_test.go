@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/intcpsocket"
 	"downlink/agents/internal/transfer"
@@ -121,7 +122,11 @@ func TestAnObjectCrossesThreeRelays(t *testing.T) {
 	for i, result := range results {
 		require.NoError(t, errs[i])
 		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
-		require.EqualValues(t, 1_000_000, c.counts[i].Load())
+		if i == 0 || i == 4 {
+			require.EqualValues(t, 1_000_000, c.counts[i].Load())
+		} else { // what a busy machine made late was asked for again
+			require.GreaterOrEqual(t, c.counts[i].Load(), int64(1_000_000))
+		}
 		require.False(t, result.FirstByte.IsZero())
 		require.False(t, result.LastByte.Before(result.FirstByte))
 	}
@@ -144,18 +149,32 @@ func TestARelayThatLooksTooLateHasSeenTheFlow(t *testing.T) {
 }
 
 func TestAFlowEndsAtItsSeconds(t *testing.T) {
+	lasts(t, 0.5, 60)
+}
+
+func TestAFlowLastsItsSecondsAndNotLonger(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares times of a real kernel")
+	lasts(t, 0.5, 1.5)
+}
+
+// lasts runs a flow of a second, which at each place lasts for seconds within these bounds.
+func lasts(t *testing.T, least, most float64) {
+	t.Helper()
 	c := newChain(t, 1, transfer.Stop{After: time.Second})
 	results, errs := c.carry(t)
 	for i, result := range results {
 		require.NoError(t, errs[i])
 		require.Equal(t, transfer.EndedStopRule, result.Ended, "%d: %s", i, result.Detail)
-		require.InDelta(t, 1, result.LastByte.Sub(result.FirstByte).Seconds(), 0.5)
+		took := result.LastByte.Sub(result.FirstByte).Seconds()
+		require.Greater(t, took, least)
+		require.Less(t, took, most)
 		require.Empty(t, result.Detail)
 	}
 }
 
 // TestWhatWaitsInASocketIsNotAskedForAgain keeps a receiver from its socket now and then, as a busy machine does.
 func TestWhatWaitsInASocketIsNotAskedForAgain(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares how much is sent again")
 	c := newChain(t, 0, transfer.Stop{After: 2 * time.Second})
 	c.offer = &transfer.Offer{MessageBytes: 25_000, Every: 5 * time.Millisecond} // 40 Mb/s, of which 150 kB come meanwhile
 	ctx, cancel := context.WithCancel(t.Context())
@@ -180,6 +199,7 @@ func TestWhatWaitsInASocketIsNotAskedForAgain(t *testing.T) {
 }
 
 func TestMessagesComeAtTheirRate(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "compares rates")
 	c := newChain(t, 1, transfer.Stop{After: time.Second})
 	c.offer = &transfer.Offer{MessageBytes: 1400, Every: 5 * time.Millisecond}
 	results, errs := c.carry(t)
@@ -215,11 +235,12 @@ func TestANeighbourThatIsNotThereIsNamed(t *testing.T) {
 }
 
 func TestABudgetBreaksAFlowOff(t *testing.T) {
-	c := newChain(t, 1, transfer.Stop{After: 10 * time.Second})
+	c := newChain(t, 1, transfer.Stop{After: 10 * time.Minute})
 	c.budget = transfer.NewBudget(3_000_000)
+	c.limits.Deadline = time.Now().Add(20 * time.Minute)
 	began := time.Now()
 	results, _ := c.carry(t)
-	require.Less(t, time.Since(began), 8*time.Second)
+	require.Less(t, time.Since(began), 5*time.Minute)
 	aborted := 0
 	for _, result := range results {
 		if result.Ended == transfer.EndedAborted {

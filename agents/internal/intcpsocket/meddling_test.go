@@ -115,7 +115,8 @@ func TestReplaysAtASocketAreDropped(t *testing.T) {
 	c.homes[0].Do(func(now time.Duration, node *intcp.Node) {
 		require.NotZero(t, node.Counts().Replayed)
 		look := node.Look(now, testRun, testContent.Name)
-		require.LessOrEqual(t, look.PassedBytes, uint64(500_000), "no interest was answered twice")
+		// On a busy machine some are asked for again after a timeout. Answers to each replay would be 1,500,000 bytes.
+		require.Less(t, look.PassedBytes, uint64(1_000_000), "no interest was answered twice")
 	})
 }
 
@@ -198,13 +199,26 @@ func TestAWrongByteBetweenRelaysIsNamed(t *testing.T) {
 func TestARelayThatBeginsAnewInMidRun(t *testing.T) {
 	c := newChain(t, 1, transfer.Stop{Bytes: 3_000_000})
 	var isAway atomic.Bool
+	const last = "what it said is behind us"
+	silent := make(chan struct{}, 2)
 	pass := func(d []byte, _ bool) [][]byte {
 		if isAway.Load() {
+			if string(d) == last {
+				silent <- struct{}{}
+			}
 			return nil // a process that is killed takes no leave
 		}
 		return [][]byte{d}
 	}
 	above, below := newMeddler(t, c.homes[0].Local(), pass), newMeddler(t, c.homes[1].Local(), pass)
+	awaitSilence := func(doors ...*net.UDPConn) {
+		for _, door := range doors {
+			_, _ = door.WriteTo([]byte(last), door.LocalAddr())
+		}
+		for range doors {
+			<-silent
+		}
+	}
 	require.NoError(t, c.homes[1].Ask(hop(1, above.address(t))))
 	require.NoError(t, c.homes[2].Ask(hop(2, below.address(t))))
 	c.offer = &transfer.Offer{MessageBytes: 14_000, Every: 5 * time.Millisecond} // 22 Mb/s
@@ -215,6 +229,7 @@ func TestARelayThatBeginsAnewInMidRun(t *testing.T) {
 		}
 		isAway.Store(true)
 		_ = c.homes[1].Close()
+		awaitSilence(above.near, below.far)
 		again, err := intcpsocket.Open(intcpsocket.Plan{
 			Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(), Asks: true, Address: "127.0.0.1:0", Serves: []intcp.Hop{hop(2, netip.AddrPort{})},
 		})

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/hosttest"
 	"downlink/agents/internal/linkcontrol"
 )
 
@@ -80,7 +81,7 @@ func record(t *testing.T, at socketLine, seed uint64, lasts time.Duration, load 
 	require.Eventually(t, func() bool {
 		client, err = linkcontrol.Open(t.Context(), at.path)
 		return err == nil
-	}, 5*time.Second, 5*time.Millisecond, "the link's control socket is not free")
+	}, time.Minute, 5*time.Millisecond, "the link's control socket is not free")
 	defer func() { _ = client.Close() }()
 	zero := time.Now().Add(20 * time.Millisecond)
 	found.started, err = client.Restart(zero, seed, nil)
@@ -121,6 +122,7 @@ func stormy() emulate.Profile {
 var weather = []string{"elapsed_us", "down_rate_bps", "down_delay_us", "down_gap_us", "down_outage_us", "up_rate_bps", "up_delay_us"}
 
 func TestRunsOfOneSeedMeetTheSameWeatherWhateverTheyCarry(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "needs a second's packets at their rate")
 	at := upWithout(t, stormy())
 	heavy := func() {
 		for range 4 {
@@ -153,6 +155,7 @@ func TestRunsOfOneSeedMeetTheSameWeatherWhateverTheyCarry(t *testing.T) {
 }
 
 func TestASessionsRowsConserveBytesAndItsLossesHaveFlows(t *testing.T) {
+	hosttest.Measures(t, hosttest.Kernel, "needs a second's packets at their rate")
 	at := upWithout(t, stormy())
 	load := func() {
 		for _, port := range []uint16{5001, 5002, 5002} {
@@ -198,7 +201,7 @@ func TestARestartLosesNothingThatWasInside(t *testing.T) {
 		require.NoError(t, err)
 	}
 	counts := func() emulate.Counts { return at.pump.Counts(emulate.Gateway, emulate.Receiver) }
-	require.Eventually(t, func() bool { return counts().Received == 20 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return counts().Received == 20 }, time.Minute, time.Millisecond)
 	require.Equal(t, 20, counts().Queued)
 	found := record(t, at, 1, 50*time.Millisecond, func() {})
 	require.Equal(t, 20, found.ended.DrainedPackets)
@@ -208,13 +211,13 @@ func TestARestartLosesNothingThatWasInside(t *testing.T) {
 		require.Eventually(t, func() bool {
 			n, err := unix.Read(at.receiver, packet)
 			return err == nil && n == 1000
-		}, 5*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		require.Equal(t, uint16(i), binary.BigEndian.Uint16(packet[22:]), "in their order")
 	}
 	require.Eventually(t, func() bool {
 		found := counts()
 		return found.Delivered == 20 && found.Queued == 0
-	}, 5*time.Second, time.Millisecond, "and the link's counts have them")
+	}, time.Minute, time.Millisecond, "and the link's counts have them")
 }
 
 func TestOneSessionAtATimeAndItsOwnerAlone(t *testing.T) {
@@ -247,7 +250,7 @@ func reopened(t *testing.T, at socketLine) (client *linkcontrol.Client, err erro
 	require.Eventually(t, func() bool {
 		client, err = linkcontrol.Open(t.Context(), at.path)
 		return err == nil
-	}, 5*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	return client, err
 }
 

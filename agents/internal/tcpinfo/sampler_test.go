@@ -151,10 +151,10 @@ func TestTheSilenceOfAPeerIsKnown(t *testing.T) {
 	require.Eventually(t, func() bool {
 		silence, err := SinceLastAck(sender)
 		return err == nil && silence >= 20*time.Millisecond
-	}, 5*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	silence, err := SinceLastAck(sender)
 	require.NoError(t, err)
-	require.Less(t, silence, 5*time.Second)
+	require.Less(t, silence, time.Minute)
 }
 
 func TestAThreadIsGivenBackAsItWas(t *testing.T) {

@@ -42,7 +42,7 @@ func TestARelayThatGivesUpWritingNamesALostLink(t *testing.T) {
 
 // TestAReceiverEndsAtSilenceWhereItsPlanNamesOne: not before, however often data come, and not before the first byte.
 func TestAReceiverEndsAtSilenceWhereItsPlanNamesOne(t *testing.T) {
-	const silence, pause, pauses = 300 * time.Millisecond, 100 * time.Millisecond, 6
+	const silence, pause, pauses = 90 * time.Millisecond, 30 * time.Millisecond, 6
 	sender, conn := hosttest.Connect(t)
 	limits := Limits{Deadline: time.Now().Add(time.Hour)}
 	r := NewReceiver(ReceivePlan{Limits: limits, Silence: silence, AppBytes: new(atomic.Int64), Budget: NewBudget(0)}, Hooks{})

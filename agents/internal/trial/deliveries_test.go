@@ -64,6 +64,7 @@ func TestEveryEngineKeepsADeliveryTableWhereTheRunAsks(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, e engine) {
 		w := newWay(t, e)
 		w.stop(protocol.Stop{Bytes: new(int64(size))})
+		w.patient()
 		for _, order := range w.orders {
 			order.Sampling.Deliveries = true
 		}

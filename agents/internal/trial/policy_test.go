@@ -3,6 +3,7 @@ package trial_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"math"
 	"net"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 func addFlow(order *protocol.Prepare) {
 	flow := order.Flows[0]
 	flow.Flow = len(order.Flows) + 1
+	flow.Ticket = fmt.Sprintf("dlt_%043d", flow.Flow)
 	order.Flows = append(order.Flows, flow)
 }
 

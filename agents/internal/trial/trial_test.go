@@ -207,8 +207,14 @@ func TestARunOverLoopbackIsReportedInOrderAndUndone(t *testing.T) {
 
 func TestASenderTellsHowItsFlowsAreWhileTheyRun(t *testing.T) {
 	sender, receiver := newRig(t), newRig(t)
-	sending, sent := sender.begin(t.Context(), makeOrder(protocol.RoleSender))
-	receiving, received := receiver.begin(t.Context(), makeOrder(protocol.RoleReceiver))
+	long := func(role protocol.Role) *protocol.Prepare {
+		order := makeOrder(role)
+		order.Stop, order.DeadlineS = protocol.Stop{Seconds: new(200.0)}, 240
+		return order
+	}
+	ctx, breakOff := context.WithCancelCause(t.Context())
+	sending, sent := sender.begin(ctx, long(protocol.RoleSender))
+	receiving, received := receiver.begin(ctx, long(protocol.RoleReceiver))
 	order := makeGo(*(<-sender.ready).DataAddress)
 	require.Nil(t, sending.Progress(time.Now()), "before its zero there is nothing to tell")
 	sending.Go(order)
@@ -217,12 +223,13 @@ func TestASenderTellsHowItsFlowsAreWhileTheyRun(t *testing.T) {
 	require.Eventually(t, func() bool {
 		seen = sending.Progress(time.Now())
 		return seen != nil && len(seen.Flows) == 1 && seen.Flows[0].AckedBytes > 1_000_000
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	flow := seen.Flows[0]
 	require.Equal(t, 1, flow.Flow)
 	require.Positive(t, flow.RTTUs)
 	require.Greater(t, flow.CwndBytes, int64(10_000))
 	require.Nil(t, receiving.Progress(time.Now()), "receivers are silent")
+	breakOff(&trial.Aborted{Reason: "cancelled"})
 	require.NoError(t, <-sent)
 	require.NoError(t, <-received)
 	require.Empty(t, sending.Progress(time.Now()).Flows, "a connection that has ended is not looked at")

@@ -108,7 +108,7 @@ func TestTheDiskIsAheadOfARunThatNobodyEnds(t *testing.T) {
 	require.Eventually(t, func() bool {
 		left, err := killed.Left(now)
 		return err == nil && left <= 500e6
-	}, 5*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 func TestAClockThatIsPutBackGivesNothingBack(t *testing.T) {
