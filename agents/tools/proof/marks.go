@@ -56,7 +56,7 @@ func readFolder(folder string) ([]marked, error) {
 		}
 		for _, declared := range parsed.Decls {
 			if f, ok := declared.(*ast.FuncDecl); ok && f.Body != nil {
-				functions[f.Name.Name] = look(f)
+				functions[nameOf(f)] = look(f)
 			}
 		}
 	}
@@ -69,17 +69,31 @@ func readFolder(folder string) ([]marked, error) {
 	return tests, nil
 }
 
+// nameOf is a function's name; a method's, and that of a function of another package, begins with a dot.
+func nameOf(f *ast.FuncDecl) string {
+	if f.Recv != nil {
+		return "." + f.Name.Name
+	}
+	return f.Name.Name
+}
+
 func look(f *ast.FuncDecl) *function {
 	seen := &function{calls: map[string]bool{}}
-	ast.Inspect(f.Body, func(node ast.Node) bool {
+	var visit func(node ast.Node) bool
+	visit = func(node ast.Node) bool {
 		switch node := node.(type) {
+		case *ast.SelectorExpr:
+			seen.calls["."+node.Sel.Name] = true
+			ast.Inspect(node.X, visit)
+			return false
 		case *ast.Ident: // a function may be handed on without being called here
 			seen.calls[node.Name] = true
 		case *ast.CallExpr:
 			seen.mark(node)
 		}
 		return true
-	})
+	}
+	ast.Inspect(f.Body, visit)
 	return seen
 }
 
@@ -115,7 +129,7 @@ func follow(folder, name string, functions map[string]*function) marked {
 		}
 		waiting = append(waiting, slices.Sorted(maps.Keys(f.calls))...)
 	}
-	if test.part == "" && slices.ContainsFunc(needRoot, func(each string) bool { return test.calls[each] }) {
+	if test.part == "" && slices.ContainsFunc(needRoot, func(each string) bool { return test.calls["."+each] }) {
 		test.part = "kernel"
 	}
 	return test

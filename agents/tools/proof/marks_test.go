@@ -4,9 +4,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,50 +17,37 @@ import (
 
 const agents = "../.."
 
-// TestWhatSleepsIsMarked: a test of the quick proof waits for conditions, or in virtual time. Seen are calls of time.Sleep of a
-// quarter of a second or more; not seen are deadlines that a busy machine misses, which `make test-busy` finds.
-func TestWhatSleepsIsMarked(t *testing.T) {
+// TestTestsOfTheQuickProofNeitherSleepNorHurry: what does carries a mark. It sees calls with constants, and functions of a test's
+// own folder; not a wait inside the product, nor a limit that is a variable. `make test-busy` sees those.
+func TestTestsOfTheQuickProofNeitherSleepNorHurry(t *testing.T) {
 	tests, err := read(agents)
 	require.NoError(t, err)
-	require.NotEmpty(t, tests)
+	require.Greater(t, len(tests), 500)
+	waits := map[string]map[string][]string{}
 	for _, test := range tests {
-		if test.part != "" || test.calls["synctest"] {
+		if waits[test.folder] == nil {
+			waits[test.folder] = inFolder(t, test.folder, waitsOf)
+		}
+		if test.part != "" {
 			continue
 		}
-		for _, slept := range sleepsOf(t, test) {
-			require.NotRegexp(t, long, slept, "%s sleeps: use testing/synctest or a condition, or mark it by hosttest.Verify", test.id())
+		for _, name := range slices.Sorted(maps.Keys(test.calls)) {
+			for _, wait := range waits[test.folder][name] {
+				t.Errorf("%s: %s has no mark (hosttest.Verify or hosttest.Measures)", wait, test.id())
+			}
 		}
 	}
 }
 
-var long = regexp.MustCompile(`^time\.Sleep\(([\d.]+\*)?time\.(Second|Minute|Hour)\)|^time\.Sleep\((2[5-9]\d|[3-9]\d\d|\d{4,})\*time\.Millisecond`)
-
-// sleepsOf returns what the test's own function hands to time.Sleep, without spaces.
-func sleepsOf(t *testing.T, test marked) (slept []string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(test.folder, "*_test.go"))
-	require.NoError(t, err)
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
-		set := token.NewFileSet()
-		parsed, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		ast.Inspect(parsed, func(node ast.Node) bool {
-			f, ok := node.(*ast.FuncDecl)
-			if ok && f.Name.Name != test.name {
-				return false
+// TestTestsDrawFromFixedSeeds: a test that fails can be repeated. It does not see a seed from the clock that goes through a variable.
+func TestTestsDrawFromFixedSeeds(t *testing.T) {
+	for _, folder := range foldersOfTests(t) {
+		for _, draws := range inFolder(t, folder, drawsOf) {
+			for _, draw := range draws {
+				t.Error(draw)
 			}
-			if call, ok := node.(*ast.CallExpr); ok && len(call.Args) == 1 {
-				text := string(source[set.Position(call.Pos()).Offset:set.Position(call.End()).Offset])
-				if strings.HasPrefix(text, "time.Sleep(") {
-					slept = append(slept, strings.ReplaceAll(text, " ", ""))
-				}
-			}
-			return true
-		})
+		}
 	}
-	return slept
 }
 
 // TestPackagesWithoutTheRaceDetectorStartNoGoroutine: the Makefile names them.
