@@ -16,14 +16,16 @@ import structlog
 from pydantic import SecretStr
 from sqlalchemy import create_engine, make_url, text
 
+import downlink.api.app
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres, start_valkey
 from downlink.storage.migrate import upgrade
 from downlink.storage.tables import Table
-from downlink.storage.unit import UnitFactory, open_units
-from tests.fixtures import asleep, proofs
+from downlink.storage.unit import UnitFactory
+from tests.fixtures import asleep, cheap_passwords, proofs
 from tests.fixtures.debian_servers import postgres_tools, redis_server
+from tests.fixtures.engines import KeptEngines
 from tests.fixtures.lab import Lab
 from tests.fixtures.s3_server import S3Server
 
@@ -34,6 +36,8 @@ structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 pytest_addoption = proofs.add_options
 pytest_configure = proofs.configure
 is_awake = pytest.fixture(autouse=True)(asleep.is_awake)
+cheap_hashes = pytest.fixture(scope="session", autouse=True)(cheap_passwords.cheap_hashes)
+real_hashes = pytest.fixture(cheap_passwords.real_hashes)
 
 
 def pytest_report_header() -> list[str]:
@@ -93,10 +97,20 @@ def worker_id(request: pytest.FixtureRequest) -> str:
 EMPTIED = "; ".join(str(table.delete()) for table in reversed(Table.metadata.sorted_tables))
 
 
+@pytest.fixture(scope="session")
+def kept(database_url: str) -> Iterator[KeptEngines]:
+    """The engines of this process's database, for tests and for every application that they make."""
+    engines = KeptEngines(database_url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(downlink.api.app, "open_units", engines.open)
+        yield engines
+    engines.close()
+
+
 @pytest.fixture
-def units(database_url: str) -> Iterator[UnitFactory]:
+def units(kept: KeptEngines, database_url: str) -> Iterator[UnitFactory]:
     """Units on an empty database."""
-    opened = open_units(database_url, 8)
+    opened = kept.open(database_url, 8)
     with opened.engine.begin() as connection:
         # One message for all of them, and faster than TRUNCATE for a few rows.
         connection.execute(text(EMPTIED))

@@ -46,6 +46,15 @@ def test_the_set_up_token_makes_one_admin_and_signs_in(lab: Lab) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "already_set_up")
 
 
+@pytest.mark.usefixtures("real_hashes")
+def test_a_password_is_kept_as_a_slow_hash_that_opens_with_it_alone(lab: Lab) -> None:
+    sign_up(lab)
+    with lab.units() as unit:
+        kept = unit.session.execute(text("SELECT password_hash FROM users")).scalar_one()
+    assert kept.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert (login(lab, "wrong").status_code, login(lab).status_code) == (401, 200)
+
+
 @pytest.mark.parametrize(
     ("password", "late_s", "status", "code"),
     [
