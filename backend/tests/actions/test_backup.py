@@ -71,7 +71,7 @@ def of_copy(settings: Settings, units: UnitFactory, token: str) -> Lab:
     return lab
 
 
-@pytest.mark.parametrize("place", ["database", "store"])
+@pytest.mark.parametrize("place", ["database", pytest.param("store", marks=pytest.mark.verify("packages"))])
 def test_a_copy_gives_the_same_answers(
     place: str,
     settings: Settings,

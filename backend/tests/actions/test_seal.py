@@ -43,7 +43,7 @@ LONG = {**ONE, "stop": {"seconds": 100}}
 PLACES = ("sender", "receiver")
 
 
-@pytest.fixture(params=["database", "s3"])
+@pytest.fixture(params=["database", pytest.param("s3", marks=pytest.mark.verify("packages"))])
 def any_lab(request: pytest.FixtureRequest, units: UnitFactory, settings: Settings) -> Iterator[Lab]:
     """A server with either place for sealed traces."""
     where = request.getfixturevalue("s3").settings(settings) if request.param == "s3" else settings
