@@ -18,8 +18,6 @@ from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import rewritten
 from tests.fixtures.recorded import ARCHIVE
 
-pytestmark = pytest.mark.sampled("faults")
-
 Members = dict[str, bytes]
 Rows = dict[str, list[dict[str, Any]]]
 OTHER = str(uuid4())
@@ -68,6 +66,7 @@ def renamed_manifest(members: Members) -> None:
     members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), "campaign_id": OTHER}).encode()
 
 
+@pytest.mark.sampled("faults")
 def test_no_row_enters_another_campaign(units: UnitFactory) -> None:
     """A campaign is there already; an archive of another one would add a run to it."""
     with units() as unit:

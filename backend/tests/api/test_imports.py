@@ -25,8 +25,6 @@ from downlink.storage.unit import UnitFactory, lock
 from tests.fixtures.foreign_files import ack_csv_file, flent_file, iperf3_file, ndt7_file
 from tests.fixtures.lab import API, Lab
 
-pytestmark = pytest.mark.sampled("faults")
-
 DATA = Path(__file__).parents[1] / "importers" / "data"
 Files = dict[str, bytes]
 
@@ -59,6 +57,7 @@ def rows_stored(units: UnitFactory) -> dict[str, int]:
 NOTHING = dict.fromkeys(("campaigns", "runs", "run_flows", "chunks", "traces", "events"), 0)
 
 
+@pytest.mark.sampled("faults")
 def test_an_iperf3_report_becomes_a_run_with_what_its_program_wrote(lab: Lab) -> None:
     content = iperf3_file(seconds=4)
     campaign, (run,) = imported(lab, {"geo-1.json": content}, campaign="Old iperf3")
@@ -93,6 +92,7 @@ def test_an_iperf3_report_becomes_a_run_with_what_its_program_wrote(lab: Lab) ->
     assert (shown["runs_total"], shown["runs_ended"], shown["conditions"]) == (1, 1, ["cubic upload"])
 
 
+@pytest.mark.sampled("faults")
 def test_a_receiver_s_file_tells_goodput_and_says_why_it_has_no_exits(lab: Lab) -> None:
     files = {"down.json": iperf3_file(reverse=True, control="bbr"), "up.json": ndt7_file(upload=True)}
     campaign, runs = imported(lab, files)
@@ -108,6 +108,7 @@ def test_a_receiver_s_file_tells_goodput_and_says_why_it_has_no_exits(lab: Lab) 
     assert lab.call("GET", f"/campaigns/{campaign}/limits")["groups"] == []
 
 
+@pytest.mark.sampled("faults")
 def test_an_ndt7_download_counts_from_its_connection_s_start(lab: Lab) -> None:
     _, (run,) = imported(lab, {"ndt7.json": ndt7_file()})
     series = series_of(lab, run)
@@ -117,11 +118,13 @@ def test_an_ndt7_download_counts_from_its_connection_s_start(lab: Lab) -> None:
     assert run["due_at"] == run["started_at"] == "2024-05-01T10:00:00.000Z"
 
 
+@pytest.mark.sampled("faults")
 def test_a_flent_series_is_what_its_program_moved(lab: Lab) -> None:
     _, (run,) = imported(lab, {"tcp.flent.gz": gzip.compress(flent_file())})
     assert (run["condition"], series_of(lab, run)["throughput_bps"]) == ("tcp_1down: flent download", [8e6] * 3)
 
 
+@pytest.mark.sampled("faults")
 def test_a_tcp_info_archive_has_the_goodput_that_its_counter_says(lab: Lab) -> None:
     content = (DATA / "tcp-info.jsonl.zst").read_bytes()
     _, (run,) = imported(lab, {"snapshots.jsonl.zst": content})
@@ -137,6 +140,7 @@ def test_a_tcp_info_archive_has_the_goodput_that_its_counter_says(lab: Lab) -> N
     assert (observed["exit_us"], observed["cwnd_segments"]) == (350_000, 38)
 
 
+@pytest.mark.sampled("faults")
 def test_exits_of_an_imported_ack_log_are_those_of_the_command_line(lab: Lab, tmp_path: Path) -> None:
     file = tmp_path / "acks.csv"
     file.write_bytes(ack_csv_file())
@@ -152,6 +156,7 @@ def test_exits_of_an_imported_ack_log_are_those_of_the_command_line(lab: Lab, tm
     assert run["flows"][0]["sampling"] == "per_ack"
 
 
+@pytest.mark.sampled("faults")
 def test_an_exported_trace_comes_back_as_the_same_numbers(lab: Lab) -> None:
     _, (first,) = imported(lab, {"acks.csv": ack_csv_file()})
     text = lab.call("GET", f"/runs/{first['id']}/traces/1/sender.csv")
@@ -162,6 +167,7 @@ def test_an_exported_trace_comes_back_as_the_same_numbers(lab: Lab) -> None:
     assert verdicts[0] == verdicts[1]
 
 
+@pytest.mark.sampled("faults")
 def test_long_traces_are_kept_in_chunks_and_whole(lab: Lab) -> None:
     rows = "".join(f"{at},{at},1000,50000\n" for at in range(12_001))
     _, (run,) = imported(lab, {"long.csv": b"now_us,bytes_acked,mss,rtt_us\n" + rows.encode()})
@@ -171,6 +177,7 @@ def test_long_traces_are_kept_in_chunks_and_whole(lab: Lab) -> None:
     assert (len(lines), lines[-1].split(",")[0]) == (12_002, "12000")
 
 
+@pytest.mark.sampled("faults")
 def test_acks_within_one_microsecond_divide_nothing_by_zero(lab: Lab) -> None:
     rows = "".join(
         f"{at},{acked},1000,50000\n" for at, acked in ((0, 0), (0, 1000), (500_000, 5000), (2_000_000, 9000))
@@ -181,6 +188,7 @@ def test_acks_within_one_microsecond_divide_nothing_by_zero(lab: Lab) -> None:
     assert series_of(lab, run)["goodput_bps"] == pytest.approx([(5000 + 4000 / 3) * 8, 4000 * 2 / 3 * 8])
 
 
+@pytest.mark.sampled("faults")
 def test_files_of_one_control_are_the_cycles_of_one_condition_and_are_compared_in_the_report(lab: Lab) -> None:
     files = {f"cubic-{n}.json": iperf3_file(seconds=3 + n) for n in (1, 2, 3)}
     files |= {f"bbr-{n}.json": iperf3_file(seconds=3 + n, control="bbr") for n in (1, 2)}
@@ -203,6 +211,7 @@ def test_files_of_one_control_are_the_cycles_of_one_condition_and_are_compared_i
         assert lab.call("GET", f"/campaigns/{campaign}/{path}")["campaign_id"] == campaign
 
 
+@pytest.mark.sampled("faults")
 def test_a_run_under_a_second_is_counted_as_too_short_beside_n(lab: Lab) -> None:
     short = json.loads(iperf3_file(1))
     short["intervals"][0]["streams"][0].update(end=0.5, seconds=0.5)
@@ -213,6 +222,7 @@ def test_a_run_under_a_second_is_counted_as_too_short_beside_n(lab: Lab) -> None
     assert group["metrics"]["overall"]["throughput_bps"]["n"] == 1
 
 
+@pytest.mark.sampled("faults")
 def test_parallel_streams_are_flows_with_fairness(lab: Lab) -> None:
     campaign, (run,) = imported(lab, {"two.json": iperf3_file(streams=2)})
     assert (run["condition"], [flow["flow"] for flow in run["flows"]]) == ("2 x cubic upload", [1, 2])
@@ -221,6 +231,7 @@ def test_parallel_streams_are_flows_with_fairness(lab: Lab) -> None:
     assert {each["jain_of_means"] for each in fairness} == {1.0}
 
 
+@pytest.mark.sampled("faults")
 def test_files_are_added_to_an_imported_campaign_under_a_condition_of_ones_choice(lab: Lab) -> None:
     campaign, _ = imported(lab, {"a.json": iperf3_file(4)}, campaign="Traces", condition="HyStart on")
     again, (second, third) = imported(
@@ -285,6 +296,7 @@ def test_the_same_file_twice_is_refused_by_name_in_one_upload_and_over_two(lab: 
     upload(lab, {"a.json": iperf3_file()}, campaign="Elsewhere it may be imported again")
 
 
+@pytest.mark.sampled("faults")
 def test_imported_runs_stay_among_themselves(lab: Lab, units: UnitFactory) -> None:
     lab.join("client")
     lab.join("server")
@@ -298,6 +310,7 @@ def test_imported_runs_stay_among_themselves(lab: Lab, units: UnitFactory) -> No
     assert upload(lab, {"a.json": iperf3_file()}, expect=404, campaign_id=nowhere)["code"] == "campaign_not_found"
 
 
+@pytest.mark.sampled("faults")
 def test_an_imported_campaign_is_not_run_but_can_be_deleted(lab: Lab, units: UnitFactory) -> None:
     campaign = upload(lab, {"a.json": iperf3_file()})["campaign_id"]
     for verb in ("launch", "pause", "resume", "cancel"):
@@ -310,6 +323,7 @@ def test_an_imported_campaign_is_not_run_but_can_be_deleted(lab: Lab, units: Uni
     assert (left["runs"], left["chunks"], left["traces"]) == (0, 0, 0)
 
 
+@pytest.mark.sampled("faults")
 def test_an_imported_campaign_leaves_as_an_archive_and_comes_back_imported(lab: Lab, units: UnitFactory) -> None:
     campaign, runs = imported(lab, {"a.csv": ack_csv_file(), "b.json": iperf3_file()})
     pages = [f"/campaigns/{campaign}/report", *(f"/runs/{run['id']}{page}" for run in runs for page in ("", "/exits"))]

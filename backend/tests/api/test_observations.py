@@ -13,8 +13,6 @@ from tests.fixtures.fleet import SHORT
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 
-pytestmark = pytest.mark.sampled("faults")
-
 RAIN = "weather.rain_mm_per_h"
 MINUTE = timedelta(minutes=1)
 
@@ -142,6 +140,7 @@ def test_a_stations_file_is_imported_and_its_faults_named(lab: Lab, agents: list
     assert lab.call("POST", path, {"text": text, "time_zone": "Mars"}, expect=422)["code"] == "time_zone_unknown"
 
 
+@pytest.mark.sampled("faults")
 def test_values_beyond_all_quantities_are_refused_and_older_ones_make_no_figure_fail(
     lab: Lab, agents: list[ScriptedAgent]
 ) -> None:
@@ -165,6 +164,7 @@ def test_values_beyond_all_quantities_are_refused_and_older_ones_make_no_figure_
     assert lab.call("GET", f"/campaigns/{campaign}/correlations")["items"]
 
 
+@pytest.mark.sampled("faults")
 def test_runs_are_shown_with_what_it_was_like_and_correlated_with_it(lab: Lab, agents: list[ScriptedAgent]) -> None:
     link_id(lab)
     campaign = lab.launch(**SHORT, conditions=[{"name": "plain"}], timetable={"cycles": 6})

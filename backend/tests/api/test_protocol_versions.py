@@ -13,8 +13,6 @@ from downlink.domain.agent import PROTOCOL
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
-pytestmark = pytest.mark.sampled("faults")
-
 OLD_POLL = {"status": "idle", "run_id": None, "detail": None, "progress": None, "spool": [], "host": None, "wait_s": 0}
 """As version 1 has it: without a version."""
 
@@ -35,6 +33,7 @@ def pair(lab: Lab) -> list[ScriptedAgent]:
     return agents
 
 
+@pytest.mark.sampled("faults")
 def test_an_agent_that_is_too_old_gets_a_sentence_and_no_order(lab: Lab, pair: list[ScriptedAgent]) -> None:
     lab.launch()
     lab.tick()
@@ -54,6 +53,7 @@ def test_it_is_shown_as_too_old_and_does_not_count_as_heard(lab: Lab, pair: list
     assert {each["code"] for each in preview["conflicts"]} == {"agent_too_old", "agent_offline"}
 
 
+@pytest.mark.sampled("faults")
 def test_an_upgrade_is_enough(lab: Lab, pair: list[ScriptedAgent]) -> None:
     assert poll(pair[0]).status_code == 426
     assert pair[0].poll() is None
@@ -103,6 +103,7 @@ class Upgraded(ScriptedAgent):
         return super().put(run, attempt, place, zstandard.compress(json.dumps(old).encode() + b"\n" + columns))
 
 
+@pytest.mark.sampled("faults")
 def test_what_was_recorded_before_an_upgrade_is_taken_after_it(lab: Lab, pair: list[ScriptedAgent]) -> None:
     for agent in pair:
         agent.__class__ = Upgraded
@@ -110,6 +111,7 @@ def test_what_was_recorded_before_an_upgrade_is_taken_after_it(lab: Lab, pair: l
     assert {run["state"] for run in runs} == {"complete"}
 
 
+@pytest.mark.sampled("faults")
 def test_outcomes_of_points_that_are_not_measured_are_refused(lab: Lab, pair: list[ScriptedAgent]) -> None:
     campaign, (_, server) = lab.launch(), pair
     answers: list[tuple[int, str]] = []

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,14 @@ BODIES: dict[str, Any] = {
     "sweeps": {"detector": "search", "version": "3.1", "grid": {"bins": [10]}},
 }
 PROBLEM = {"code", "message", "details"}
+document = cache(openapi_document)
+"""The contract of this version; a second to make."""
 
 
 def routes(*, for_agents: bool) -> list[tuple[str, str]]:
     return [
         (verb.upper(), path)
-        for path, verbs in openapi_document()["paths"].items()
+        for path, verbs in document()["paths"].items()
         for verb in verbs
         if path.startswith(f"{API}/agent/") is for_agents and (verb.upper(), path) not in OPEN
     ]
@@ -90,9 +93,7 @@ def fill(path: str) -> str:
 
 
 def test_the_document_is_current() -> None:
-    assert json.loads(DOCUMENT.read_text()) == openapi_document(), (
-        "write it anew: downlink openapi > backend/openapi.json"
-    )
+    assert json.loads(DOCUMENT.read_text()) == document(), "write it anew: downlink openapi > backend/openapi.json"
 
 
 def test_there_are_routes_to_test() -> None:
@@ -117,6 +118,7 @@ def permissions(dependant: Dependant) -> list[Permission]:
     return [*found, *(each for inner in dependant.dependencies for each in permissions(inner))]
 
 
+@cache
 def asked() -> dict[tuple[str, str], set[Permission]]:
     """What each route of people asks for, by method and path."""
     placed = [(API + route.path, route) for part in PARTS for route in part.router.routes]
@@ -318,20 +320,19 @@ def test_ready_needs_a_conductor_that_ticks(lab: Lab) -> None:
 
 def test_the_page_of_the_api_names_every_route(lab: Lab) -> None:
     page = lab.client.get(f"{API}/docs").text
-    assert all(path in page for path in openapi_document()["paths"])
+    assert all(path in page for path in document()["paths"])
 
 
 def operations() -> list[tuple[str, str, dict[str, Any]]]:
     return [
         (verb.upper(), path, operation)
-        for path, verbs in openapi_document()["paths"].items()
+        for path, verbs in document()["paths"].items()
         for verb, operation in verbs.items()
     ]
 
 
 def test_the_document_says_of_every_route_who_may_call_it() -> None:
-    document = openapi_document()
-    assert document["servers"] == [{"url": "/", "description": "The server that hands out this document"}]
+    assert document()["servers"] == [{"url": "/", "description": "The server that hands out this document"}]
     person, agent = [{"token": []}, {"session": []}], [{"agent": []}]
     for verb, path, operation in operations():
         if (verb, path) in OPEN or path == f"{API}/agent/join":
@@ -341,7 +342,7 @@ def test_the_document_says_of_every_route_who_may_call_it() -> None:
             people = [*person, {"share": []}] if visited else person
             assert operation["security"] == (agent if path.startswith(f"{API}/agent/") else people), path
         assert {name for each in operation["security"] for name in each} <= set(
-            document["components"]["securitySchemes"]
+            document()["components"]["securitySchemes"]
         )
 
 
