@@ -15,7 +15,7 @@ from downlink.cli.client import Access, Client
 from downlink.stack.launcher import Stack, running
 from downlink.stack.process import wait_until
 from downlink.stack.rig import Host, Rig, check_host, wait_online
-from tests.system.hoststate import MARK, read_host_state
+from tests.system.hoststate import MARK, read_host_state, read_settings
 from tests.system.packaged import NEXT, VERSION, build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,11 +27,21 @@ SENDER = Host("sender-1", "test-sender", "sender")
 ENDED = ("complete", "incomplete", "failed", "cancelled", "missed")
 
 
+SESSION = pytest.StashKey[tuple["System", dict[str, str]]]()
+"""The session's system once a test has asked for it, and the host's settings at that time."""
+
+
 @dataclass
 class System:
     stack: Stack
     rig: Rig
     client: Client
+
+    def cancel_all(self) -> None:
+        """Cancel every campaign that is under way."""
+        for campaign in self.client.items("/campaigns"):
+            if campaign["state"] in ("running", "paused"):
+                self.client.post(f"/campaigns/{campaign['id']}/cancel")
 
     def launch(self, source: str) -> str:
         """Create and launch a campaign; answer its id."""
@@ -88,10 +98,23 @@ def _host_unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def system(_host_unchanged: Path) -> Iterator[System]:
+def system(_host_unchanged: Path, request: pytest.FixtureRequest) -> Iterator[System]:
     """One stack and one link for the session; tests bring their own campaigns."""
     with whole_system(_host_unchanged, f"test-{os.getpid()}") as found:
+        request.config.stash[SESSION] = found, read_settings()
         yield found
+        del request.config.stash[SESSION]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _left_idle(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End what a module's campaigns still measure: its last test may be one that no proof drew, and the next module reads the host."""
+    yield
+    if found := request.config.stash.get(SESSION, None):
+        system, before = found
+        system.cancel_all()
+        wait_until(lambda: read_settings() == before, timeout_s=60)
+        assert read_settings() == before
 
 
 @contextmanager

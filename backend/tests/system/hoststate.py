@@ -31,12 +31,17 @@ class HostState:
 def read_host_state(home: Path) -> HostState:
     """The host now. home: the folder that the test's processes live in."""
     return HostState(
-        settings=dict(_settings()),
+        settings=read_settings(),
         namespaces=sorted(os.listdir("/run/netns")) if Path("/run/netns").is_dir() else [],
         mounts=sorted(_mounts()),
         interfaces=sorted(os.listdir("/sys/class/net")),
         processes=sorted(_our_processes(home)),
     )
+
+
+def read_settings() -> dict[str, str]:
+    """Read the settings of the host that Downlink may change, by their files."""
+    return dict(_settings())
 
 
 def _settings() -> Iterator[tuple[str, str]]:
