@@ -20,8 +20,7 @@ from bench.disk_bench import per_ack
 from bench.rows import Row, show
 from bench.timing import timed_s
 from downlink.actions.archive import load_archive
-from downlink.actions.seal import PART_CHUNKS
-from downlink.codec.chunk import MAX_SAMPLES
+from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.parquet import Columns, columns_to_parquet, joined
 from downlink.settings import Settings
 from downlink.stack.process import Supervisor

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from downlink.actions.passwords import check_strength, hash_password, is_password
 from downlink.actions.secrets import API_TOKEN, PREFIX_SHOWN, SESSION, SETUP, hash_secret, make_secret
-from downlink.actions.tries import counted
+from downlink.actions.tries import WINDOW, counted
 from downlink.domain.access import COMMAND_LINE, Actor, Caller
 from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
+from downlink.domain.origin import origin_of
 from downlink.domain.permission import SCOPES, Role, Verb
 from downlink.domain.text import is_one_line
 from downlink.settings import Settings
 from downlink.storage import access as rows
+from downlink.storage import means
 from downlink.storage.tables import ApiToken, Session, User
 from downlink.storage.unit import Unit, UnitFactory, lock, open_units
 
 SETUP_VALID = timedelta(hours=24)
 FAILURES_PER_ADDRESS = 10
-FAILURES_PER_USER = 100
-"""From all addresses together; those at which the user is signed in do not wait for it."""
+GUESSED_FAILURES = 100
+"""Of one account within the window, from all addresses together: then somebody guesses, from many of them."""
+FAILURES_WHILE_GUESSED = 2
+"""Per address from then on, but for those at which the user is signed in. The owner is never shut out by strangers."""
 SHOWN_BROWSER_CHARS = 200
 MOST_NAME = 100
+MOST_TOKENS = 25
 
 
 def ensure_setup_token(unit: Unit, now: datetime) -> str | None:
@@ -51,15 +56,17 @@ def set_up(unit: Unit, token: str, username: str, password: str, now: datetime) 
 
 
 def check_password(units: UnitFactory, username: str, password: str, address: str, now: datetime) -> None:
-    """DeniedError unless the password is right. Failures are counted per address and per user, and then refused for a while.
+    """DeniedError unless the password is right. Failures are counted per address (origin_of), and then refused for a while.
 
     The slow hash runs between two short transactions: it must not hold a connection.
     """
-    allowed = {f"address:{address}": FAILURES_PER_ADDRESS}
+    origin, everywhere = origin_of(address), f"user:{username}"
+    allowed: dict[str, int | None] = {f"address:{origin}": FAILURES_PER_ADDRESS}
     with units() as unit:
         user = rows.find_user(unit, username)
-        if not rows.has_session_at(unit, username, address, now):
-            allowed[f"user:{username}"] = FAILURES_PER_USER
+        if origin not in map(origin_of, rows.session_addresses(unit, username, now)):
+            is_guessed = rows.count_tries(unit, everywhere, now - WINDOW) >= GUESSED_FAILURES
+            allowed |= {everywhere: None, f"{everywhere} from {origin}": FAILURES_WHILE_GUESSED if is_guessed else None}
     with counted(units, allowed, now):
         if not is_password(password, user.password_hash if user else None):
             raise DeniedError("login_wrong", "User name or password is wrong.")
@@ -99,7 +106,10 @@ def revoke_session(unit: Unit, session_id: UUID, now: datetime, *, caller: Calle
 def change_password(
     units: UnitFactory, caller: Caller, current: str, password: str, address: str, now: datetime
 ) -> None:
-    """A new password for the caller, who shows the current one; all other sessions of the user end."""
+    """A new password for the caller, who shows the current one. All other sessions of the user end, and what is open and short-lived.
+
+    What lives longer is listed by `means.list_means`, and ended where its owner says so.
+    """
     if caller.user_id is None:
         raise DeniedError("session_needed", "A password is changed in the dashboard, not with an API token.")
     check_password(units, caller.username, current, address, now)
@@ -111,7 +121,22 @@ def change_password(
             raise DeniedError("session_ended", "Your session has ended; sign in again.")
         user.password_hash = hashed
         rows.delete_other_sessions(unit, user.id, caller.id)
+        means.end(unit, user.id, means.OPEN)
         rows.audit(unit, now, caller.actor, "change_password", user.username, user.id)
+
+
+def end_means(unit: Unit, caller: Caller, kinds: Sequence[str], now: datetime) -> dict[str, int]:
+    """End all means of access of these kinds that the caller's account has made; how many of each there were."""
+    if caller.user_id is None:
+        raise DeniedError("session_needed", "Access is ended in the dashboard, not with an API token.")
+    ended = means.end(unit, caller.user_id, kinds)
+    if ended:
+        rows.audit(unit, now, caller.actor, "end_access", _counted(ended), caller.user_id)
+    return ended
+
+
+def _counted(ended: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} x {kind}" for kind, count in ended.items())
 
 
 def session_caller(unit: Unit, secret: str, now: datetime) -> Caller:
@@ -142,9 +167,18 @@ def make_token(
     expires_in_days: int | None,
     *,
     actor: Actor,
-    account_id: UUID | None = None,
+    maker: Caller | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new API token and its secret, which is kept as a hash alone. It has the role of the account, and ends with it."""
+    """A new API token and its secret, which is kept as a hash alone. It has the role of the account, and ends with it.
+
+    One that a token makes expires with it at the latest, and ends when that is revoked. ConflictError beyond MOST_TOKENS.
+    """
+    account_id = maker.account_id if maker else None
+    if account_id and len(rows.list_tokens(unit, account_id)) >= MOST_TOKENS:
+        raise ConflictError("tokens_full", f"The account has {MOST_TOKENS} API tokens already; revoke one first.")
+    parent = maker if maker and maker.kind == "token" else None
+    ends = [now + timedelta(days=expires_in_days)] if expires_in_days else []
+    ends += [parent.expires_at] if parent and parent.expires_at else []
     secret = make_secret(API_TOKEN)
     token = ApiToken(
         name=name,
@@ -154,7 +188,8 @@ def make_token(
         user_id=account_id,
         created_by=f"{actor.kind} {actor.name}",
         created_at=now,
-        expires_at=now + timedelta(days=expires_in_days) if expires_in_days else None,
+        expires_at=min(ends, default=None),
+        parent_id=parent.id if parent else None,
     )
     rows.add_token(unit, token)
     rows.audit(unit, now, actor, "create_token", name, token.id)

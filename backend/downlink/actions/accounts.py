@@ -10,7 +10,7 @@ from downlink.actions.secrets import INVITATION, hash_secret, make_secret
 from downlink.domain.access import Actor
 from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 from downlink.domain.permission import Role
-from downlink.storage import access, channels
+from downlink.storage import access, channels, means
 from downlink.storage import accounts as rows
 from downlink.storage.tables import Invitation, User
 from downlink.storage.unit import Unit, UnitFactory, lock
@@ -43,6 +43,7 @@ def _add(
         user_id=user_id,
         secret_hash=hash_secret(secret),
         created_by=f"{actor.kind} {actor.name}",
+        account_id=actor.account_id,
         created_at=now,
         expires_at=now + VALID,
     )
@@ -94,7 +95,10 @@ def _give(unit: Unit, used: Invitation, name: str, hashed: str, now: datetime) -
         user = _get(unit, used.user_id)
         user.password_hash = hashed
         rows.delete_sessions(unit, user.id)
-        access.audit(unit, now, Actor("user", name, user.id), "change_password", name, user.id)
+        ended = means.end(unit, user.id, means.KINDS)
+        counted = ", ".join(f"{count} x {kind}" for kind, count in ended.items())
+        words = f"{name}; ended: {counted}" if ended else name
+        access.audit(unit, now, Actor("user", name, user.id), "change_password", words, user.id)
         return
     taken = access.taken_name(unit, name)
     if taken:

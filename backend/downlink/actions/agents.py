@@ -22,7 +22,7 @@ def create_enrolment(unit: Unit, name: str, minutes: int, now: datetime, *, acto
     """A single-use token to join with. ConflictError when an agent has the name, long before the host would hear it."""
     _refuse_taken(rows.find_by_name(unit, name))
     token = make_secret(ENROLMENT)
-    row = access.add_enrolment(unit, hash_secret(token), now, now + timedelta(minutes=minutes))
+    row = access.add_enrolment(unit, hash_secret(token), now, now + timedelta(minutes=minutes), actor.account_id)
     access.audit(unit, now, actor, "create_enrolment", name, row.id)
     return row, token
 

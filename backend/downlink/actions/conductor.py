@@ -30,7 +30,7 @@ from downlink.storage import campaigns, heartbeats, leases, line, links, planned
 from downlink.storage import runs as rows
 from downlink.storage.planned import Head, Queue
 from downlink.storage.reanalysis import JOB as REANALYSE
-from downlink.storage.unit import Unit, UnitFactory, try_lock
+from downlink.storage.unit import READ_ONLY, Unit, UnitFactory, try_lock
 
 RESEND = timedelta(seconds=30)
 MAX_TRIES = 5
@@ -73,12 +73,12 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
 
 
 def _guarded(units: UnitFactory, step: Callable[[Unit], None]) -> None:
-    """One step. UnavailableError when the database has gone, and with it this process's turn."""
+    """One step. UnavailableError when the database has gone, and with it this process's turn, or takes no changes."""
     try:
         with units() as unit:
             step(unit)
     except UnavailableError as error:
-        if error.code == "database_away":
+        if error.code in ("database_away", READ_ONLY):
             raise
         log.warning("tick_step_skipped", code=error.code)
     except Exception:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from math import floor
 from typing import BinaryIO
 from uuid import UUID
 
-from downlink.actions.imported_runs import LINK, SealedFile, add_imported_run, seal_file
+from downlink.actions.apart import ApartError, call_apart
+from downlink.actions.imported_runs import LINK, add_imported_run
 from downlink.domain.campaign import Campaign, Condition, Limits, Phases
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.plan import Estimate
 from downlink.domain.timetable import Timetable
-from downlink.importers.files import traces_in
-from downlink.importers.model import ImportedTrace, refused
-from downlink.importers.taken import TakenTests
+from downlink.importers.checking import CheckedFiles, check_opened
+from downlink.importers.sealed import SealedFile
 from downlink.storage import campaigns, tables
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
-from downlink.storage.unit import Unit, try_lock
+from downlink.storage.unit import Unit, UnitFactory
 
-MAX_DURATION_S = 86_400.0
-MAX_NAME_CHARS = 200
-MAX_TESTS = 1_000
+READING_BYTES = 640 * 2**20
+"""Of memory to read files in, beside what the api has of its 1 GiB (docker-compose.yml)."""
 LEAST_TEST_S = 4.0
 """A shorter test says nothing of phases."""
 NamedFile = tuple[str, BinaryIO]
@@ -69,27 +67,54 @@ class Imported:
     refused: list[dict[str, str]]
 
 
-def import_files(unit: Unit, files: Iterable[NamedFile], target: Target, now: datetime) -> Imported:
+def import_files(units: UnitFactory, files: Sequence[NamedFile], target: Target, now: datetime) -> Imported:
     """Check every file, then keep them all or, where target says so, those that are not refused.
 
+    They are read in a process of their own, which has no more than READING_BYTES of memory, and without a transaction: what a
+    stranger wrote can neither fill this process nor hold up others.
+
     Raises InvalidError `import_refused`, whose details hold `refused`, a list of {file, reason}; ConflictError when the
-    campaign was not imported, or another import is under way (files take memory to read).
+    campaign was not imported.
     """
-    if not try_lock(unit, "imports"):
-        raise ConflictError("import_under_way", "Another import is under way; try again when it has ended.")
-    campaign = None if target.campaign_id is None else _imported_campaign(unit, target.campaign_id)
-    held = [] if campaign is None else run_rows.imported_runs(unit, campaign.id)
-    checked = _checked(files, {source["sha256"]: source["file"] for _, source in held}, now)
+    with units(is_read_only=True) as unit:
+        known = _known(unit, target.campaign_id)
+    checked = _read_apart(files, known, now)
     _refuse(checked, target.is_skipping)
-    if campaign is None:
-        name = target.name or f"Imported {now:%Y-%m-%d %H:%M}"
-        campaign = _new_campaign(unit, name, _phases(checked.sealed), target.owner_id, now)
-    added = _add(unit, campaign, checked.sealed, target.condition, Counter(name for name, _ in held), now)
-    return Imported(campaign.id, added, checked.reasons())
+    with units() as unit:
+        campaign = None if target.campaign_id is None else _imported_campaign(unit, target.campaign_id, is_locked=True)
+        held = [] if campaign is None else run_rows.imported_runs(unit, campaign.id)
+        if len(held) != len(known):
+            raise ConflictError("import_under_way", "Another import changed the campaign meanwhile; try again.")
+        if campaign is None:
+            name = target.name or f"Imported {now:%Y-%m-%d %H:%M}"
+            campaign = _new_campaign(unit, name, _phases(checked.sealed), target.owner_id, now)
+        added = _add(unit, campaign, checked.sealed, target.condition, Counter(name for name, _ in held), now)
+        return Imported(campaign.id, added, checked.reasons())
 
 
-def _imported_campaign(unit: Unit, campaign_id: UUID) -> tables.Campaign:
-    campaign = campaigns.find_campaign(unit, campaign_id, is_locked=True)
+def _known(unit: Unit, campaign_id: UUID | None) -> list[tuple[str, str]]:
+    """The digests of the campaign's tests, each with its file."""
+    if campaign_id is None:
+        return []
+    campaign = _imported_campaign(unit, campaign_id)
+    return [(source["sha256"], source["file"]) for _, source in run_rows.imported_runs(unit, campaign.id)]
+
+
+def _read_apart(files: Sequence[NamedFile], known: Sequence[tuple[str, str]], now: datetime) -> CheckedFiles:
+    """InvalidError `import_refused` where reading them takes more memory or time than it may."""
+    opened = [(name, content.fileno()) for name, content in files]
+    try:
+        return call_apart(
+            check_opened, opened, dict(known), now, files=[number for _, number in opened], most_bytes=READING_BYTES
+        )
+    except ApartError as error:
+        message = f"The files cannot be read: {error}. Import them in several parts. Nothing was imported."
+        refused = [{"file": name, "reason": str(error)} for name, _ in files]
+        raise InvalidError("import_refused", message, {"refused": refused}) from error
+
+
+def _imported_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> tables.Campaign:
+    campaign = campaigns.find_campaign(unit, campaign_id, is_locked=is_locked)
     if campaign.origin != "imported":
         raise ConflictError(
             "campaign_not_imported",
@@ -98,56 +123,12 @@ def _imported_campaign(unit: Unit, campaign_id: UUID) -> tables.Campaign:
     return campaign
 
 
-@dataclass
-class _Checked:
-    """Tests that can be kept, and refusals."""
-
-    taken: TakenTests
-    sealed: list[SealedFile] = field(default_factory=list)
-    refusals: list[InvalidError] = field(default_factory=list)
-
-    def reasons(self) -> list[dict[str, str]]:
-        return [{key: error.details[key] for key in ("file", "reason")} for error in self.refusals]
-
-
-def _checked(files: Iterable[NamedFile], known: Mapping[str, str], now: datetime) -> _Checked:
-    """All tests of all files, read one at a time."""
-    checked = _Checked(TakenTests(known))
-    for name, content in files:
-        checked.taken.begin_file()
-        for found in traces_in(_shown(name), content.read(), now):
-            try:
-                _take(checked, found)
-            except InvalidError as error:
-                checked.refusals.append(error)
-    return checked
-
-
-def _take(checked: _Checked, found: ImportedTrace | InvalidError) -> None:
-    if isinstance(found, InvalidError):
-        raise found
-    checked.taken.check(found)
-    if len(checked.sealed) == MAX_TESTS:
-        raise refused(found.name, f"more than {MAX_TESTS} tests are too many for one import; import it afterwards")
-    file = seal_file(found)
-    if file.duration_s > MAX_DURATION_S:
-        raise refused(found.name, "it lasts longer than a day")
-    checked.taken.take(found)
-    checked.sealed.append(file)
-
-
-def _refuse(checked: _Checked, is_skipping: bool) -> None:
+def _refuse(checked: CheckedFiles, is_skipping: bool) -> None:
     """One InvalidError that names every refusal, unless they are to be left out and something remains."""
     if not checked.refusals or (is_skipping and checked.sealed):
         return
-    said = [*(error.message for error in checked.refusals), "Nothing was imported."]
+    said = [*(each.message for each in checked.refusals), "Nothing was imported."]
     raise InvalidError("import_refused", "\n".join(said), {"refused": checked.reasons()})
-
-
-def _shown(name: str) -> str:
-    """A file's own name, without folders and without what cannot be shown or stored."""
-    base = name.replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c for c in base if unicodedata.category(c)[0] != "C")[-MAX_NAME_CHARS:] or "a file without a name"
 
 
 def _phases(files: Sequence[SealedFile]) -> Phases:

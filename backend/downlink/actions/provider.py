@@ -12,8 +12,8 @@ from uuid import UUID
 from downlink.actions.passwords import hash_password
 from downlink.actions.secrets import VISIT, hash_secret, make_secret
 from downlink.courier.provider import Provider
-from downlink.domain.access import Actor
-from downlink.domain.errors import ConflictError, DeniedError, UnavailableError
+from downlink.domain.access import Actor, Caller
+from downlink.domain.errors import ConflictError, DeniedError
 from downlink.domain.permission import Role
 from downlink.domain.provider import Admission, wanted_name
 from downlink.storage import access
@@ -24,6 +24,8 @@ from downlink.storage.unit import Unit, UnitFactory, lock
 
 VALID = timedelta(minutes=10)
 MOST_VISITS = 1_000
+MOST_OF_ORIGIN = 20
+"""Of one host's sign-ins on their way; the oldest makes room."""
 MOST_SUBJECT = 255
 """OpenID Connect Core, section 2."""
 
@@ -36,22 +38,30 @@ class Departure:
     browser: str
 
 
-def depart(units: UnitFactory, provider: Provider, now: datetime, user_id: UUID | None = None) -> Departure:
-    """Begin a sign-in. user_id: of who is signed in already, and connects the account. The provider is asked outside of a transaction."""
+def depart(
+    units: UnitFactory, provider: Provider, now: datetime, origin: str, connecting: Caller | None = None
+) -> Departure:
+    """Begin a sign-in. connecting: who is signed in already, and connects the account; the visit ends with that session.
+
+    origin: where from (domain/origin.py). Beyond MOST_VISITS the oldest of the origin that has most makes room. The provider is
+    asked outside of a transaction.
+    """
     state, nonce, verifier, browser = (make_secret(VISIT) for _ in range(4))
     url = provider.sign_in_url(state, nonce, verifier)
     with units() as unit:
-        if rows.count_visits(unit, now) >= MOST_VISITS:
-            raise UnavailableError("busy", "Too many sign-ins are under way; try again in some minutes.")
+        lock(unit, "visits")
+        rows.make_room(unit, origin, MOST_OF_ORIGIN, MOST_VISITS, now)
         visit = ProviderVisit(
             state_hash=hash_secret(state),
             browser_hash=hash_secret(browser),
             nonce=nonce,
             verifier=verifier,
-            user_id=user_id,
+            user_id=connecting.user_id if connecting else None,
+            session_id=connecting.id if connecting else None,
+            origin=origin,
             expires_at=now + VALID,
         )
-        rows.add_visit(unit, visit, now)
+        rows.add_visit(unit, visit)
     return Departure(url, browser)
 
 
@@ -109,7 +119,7 @@ def _join(unit: Unit, issuer: str, claims: Mapping[str, Any], role: Role, spare:
 
 
 def _connect(unit: Unit, issuer: str, subject: str, user_id: UUID, now: datetime) -> str:
-    """The account of who is signed in, and has just shown who that is at the provider. Its role stays."""
+    """The account of who is signed in, and has just shown who that is at the provider. Its role stays, and it has one subject."""
     user = account_rows.get_user(unit, user_id)
     if user is None:
         raise DeniedError("session_ended", "Your session has ended; sign in again.")
@@ -118,8 +128,12 @@ def _connect(unit: Unit, issuer: str, subject: str, user_id: UUID, now: datetime
         message = f"At the identity provider you are connected to the account {found[1].username} already."
         raise ConflictError("provider_connected", message)
     if found is None:
+        if rows.of_user(unit, user_id):
+            message = "Your account is connected with another identity there; disconnect that one first, under Access."
+            raise ConflictError("provider_connected_otherwise", message)
         rows.add(unit, _identity(issuer, subject, user_id, now, is_ruled=False))
-        access.audit(unit, now, Actor("user", user.username, user_id), "connect_provider", issuer, user_id)
+        who = f"{subject} at {issuer}"
+        access.audit(unit, now, Actor("user", user.username, user_id), "connect_provider", who, user_id)
     return user.username
 
 

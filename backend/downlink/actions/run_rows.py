@@ -15,7 +15,7 @@ from downlink.domain.campaign import INTCP, PROBE, Campaign, Condition, Intcp, P
 from downlink.domain.link import Link
 from downlink.domain.placing import PlannedRun
 from downlink.domain.run import HostPhase, RunState
-from downlink.domain.run_size import deadline_s
+from downlink.domain.run_size import deadline_s, most_bytes
 from downlink.domain.setting import ALWAYS_ASKED
 from downlink.domain.weather import LinkWindow, link_seed, link_window
 from downlink.storage import runs as rows
@@ -43,6 +43,7 @@ _ASKED_OF_FLOWS = (
     "relays",
     "receiver_number",
     "content",
+    "most_bytes",
 )
 _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
 
@@ -159,7 +160,9 @@ def _planned_rows(
         "hop_secret": make_hop_secret() if condition.passes_relays else None,
         "trigger": trigger,
     }
-    return RunRows(columns, list(_flows(condition, link)), list(_hosts(condition, link)))
+    most = most_bytes(link.nominal_rate_bps, deadline_s(condition, link))
+    flows = [{**flow, "most_bytes": most} for flow in _flows(condition, link)]
+    return RunRows(columns, flows, list(_hosts(condition, link)))
 
 
 def add_attempts(unit: Unit, again: Mapping[UUID, datetime], now: datetime) -> list[UUID]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from downlink.actions import runs
-from downlink.codec.chunk import MAX_PACKED_BYTES, Columns, decode_chunk
+from downlink.codec.chunk import MAX_PACKED_BYTES, PART_CHUNKS, Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, trace_columns
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import NO_FLOW, TABLES, Point, trace_name
@@ -20,7 +20,6 @@ from downlink.storage.tables import Run
 from downlink.storage.tables.base import Json
 from downlink.storage.unit import Unit
 
-PART_CHUNKS = 16
 PART_BYTES = MAX_PACKED_BYTES
 """As uploaded: a part asks for no more memory than the largest chunk."""
 

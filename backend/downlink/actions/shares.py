@@ -29,6 +29,7 @@ def make_share(
         name=name,
         secret_hash=hash_secret(secret),
         created_by=f"{actor.kind} {actor.name}",
+        account_id=actor.account_id,
         created_at=now,
         expires_at=now + timedelta(days=days),
     )

@@ -14,8 +14,8 @@ WINDOW = timedelta(minutes=15)
 
 
 @contextmanager
-def counted(units: UnitFactory, allowed: Mapping[str, int], now: datetime) -> Iterator[None]:
-    """Refuse more failures per key than allowed within a quarter of an hour. What ends well does not count.
+def counted(units: UnitFactory, allowed: Mapping[str, int | None], now: datetime) -> Iterator[None]:
+    """Refuse more failures per key than allowed within a quarter of an hour; None only counts. What ends well does not count.
 
     The try is on record before anything slow begins. Whatever is not a refusal (DeniedError) takes it off again.
     """
@@ -24,7 +24,11 @@ def counted(units: UnitFactory, allowed: Mapping[str, int], now: datetime) -> It
             lock(unit, f"tries:{key}")
         tries = rows.add_tries(unit, list(allowed), now, WINDOW)
     with units() as unit:
-        is_over = any(rows.count_tries(unit, key, now - WINDOW, tries[key]) > most for key, most in allowed.items())
+        is_over = any(
+            rows.count_tries(unit, key, now - WINDOW, tries[key]) > most
+            for key, most in allowed.items()
+            if most is not None
+        )
     if is_over:
         _take_off(units, tries)
         raise DeniedError(

@@ -149,7 +149,7 @@ def _unplannable(unit: Unit, campaign: CampaignRow, spec: Campaign, plan: Plan) 
     return None
 
 
-def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
+def make_call_secret(unit: Unit, campaign_id: UUID, account_id: UUID | None) -> str:
     """A new secret for signed calls, which replaces the one before. ConflictError where the campaign waits for none."""
     trigger = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).trigger
     if trigger is None or not isinstance(trigger.when, Called):
@@ -157,6 +157,7 @@ def make_call_secret(unit: Unit, campaign_id: UUID) -> str:
             "trigger_takes_no_calls", "This campaign's file does not say `trigger: {when: {call: true}}`."
         )
     row = take_own(unit, TriggerRow, campaign_id)
+    row.account_id = account_id
     row.secret, row.called_at = make_secret(TRIGGER), None  # calls that the old one signed are of no use any more
     return row.secret
 

@@ -14,6 +14,7 @@ from downlink.actions.tries import counted
 from downlink.api.cookies import check_origin, clear_session, cookie_name, set_session
 from downlink.api.deps import (
     Config,
+    HashTurn,
     Now,
     Reader,
     ReadUnit,
@@ -21,10 +22,15 @@ from downlink.api.deps import (
     Units,
     address_of,
     may,
+    origin,
     problems,
 )
 from downlink.api.schemas.access import (
     LoginBody,
+    Means,
+    MeansBody,
+    MeansEnded,
+    MeansList,
     OpenSession,
     PasswordBody,
     Session,
@@ -39,12 +45,14 @@ from downlink.api.schemas.access import (
 from downlink.domain.access import Caller
 from downlink.domain.permission import Verb
 from downlink.storage import access as rows
+from downlink.storage import means
 from downlink.storage.tables import Session as SessionRow
 from downlink.storage.tables import User
 from downlink.storage.unit import Unit
 
 router = APIRouter(tags=["access"])
 TokenManager = Annotated[Caller, may(Verb.MANAGE_TOKENS, is_own=True)]
+Own = Annotated[Caller, may(Verb.CHANGE_ACCOUNT, is_own=True)]
 
 
 @router.get("/setup", responses=problems())
@@ -53,15 +61,15 @@ def setup_state(unit: ReadUnit) -> SetupState:
     return SetupState(is_needed=not rows.has_user(unit))
 
 
-@router.post("/setup", status_code=201, responses=problems(403, 409, 429))
+@router.post("/setup", status_code=201, dependencies=[HashTurn], responses=problems(403, 409, 429))
 def set_up(body: SetupBody, request: Request, response: Response, units: Units, settings: Config, now: Now) -> Session:
     """Make the admin with the token of the set-up link, and sign in."""
-    with counted(units, {f"setup:{address_of(request)}": FAILURES_PER_ADDRESS}, now), units() as unit:
+    with counted(units, {f"setup:{origin(request)}": FAILURES_PER_ADDRESS}, now), units() as unit:
         access.set_up(unit, body.token, body.username, body.password, now)
         return sign_in(unit, body.username, request, response, settings, now)
 
 
-@router.post("/login", responses=problems(401, 403, 429))
+@router.post("/login", dependencies=[HashTurn], responses=problems(401, 403, 429))
 def login(body: LoginBody, request: Request, response: Response, units: Units, settings: Config, now: Now) -> Session:
     """Sign in; the answer sets the session cookie."""
     check_origin(request, settings) if request.headers.get("origin") else None
@@ -84,16 +92,34 @@ def session(caller: Reader) -> Session:
     return Session.model_validate(caller)
 
 
-@router.post("/password", status_code=204, responses=problems(401, 403, 429))
+@router.post("/password", status_code=204, dependencies=[HashTurn], responses=problems(401, 403, 429))
 def change_password(
     body: PasswordBody,
-    caller: Annotated[Caller, may(Verb.CHANGE_ACCOUNT, is_own=True)],
+    caller: Own,
     request: Request,
     units: Units,
     now: Now,
 ) -> None:
-    """Change the own password; every other session of the account ends. Not for API tokens."""
+    """Change the own password; every other session of the account ends, with what it has handed out and nobody has used yet.
+
+    What else gives access, /account/access lists. Not for API tokens.
+    """
     access.change_password(units, caller, body.current, body.password, address_of(request), now)
+
+
+@router.get("/account/access", responses=problems(401, 403))
+def list_means(caller: TokenManager, unit: ReadUnit, now: Now) -> MeansList:
+    """What the own account's sessions and tokens have made that gives access, to it or to what is here. Sessions have a list of
+    their own."""
+    found = means.list_means(unit, caller.account_id, now) if caller.account_id else []
+    items = [Means.model_validate(each) for each in found]
+    return MeansList(items=items, total=len(items))
+
+
+@router.post("/account/access/end", responses=problems(401, 403))
+def end_means(body: MeansBody, caller: Own, unit: UnitOfWork, now: Now) -> MeansEnded:
+    """End all means of access of these kinds at once: after a new password, say. Not for API tokens."""
+    return MeansEnded(ended=access.end_means(unit, caller, body.kinds, now))
 
 
 @router.get("/sessions", responses=problems(401, 403))
@@ -118,7 +144,7 @@ def list_tokens(caller: TokenManager, unit: ReadUnit) -> TokenList:
     return TokenList(items=tokens, total=len(tokens))
 
 
-@router.post("/tokens", status_code=201, responses=problems(401, 403))
+@router.post("/tokens", status_code=201, responses=problems(401, 403, 409))
 def create_token(body: TokenBody, caller: TokenManager, unit: UnitOfWork, now: Now) -> TokenCreated:
     """Make an API token with no scope that the caller lacks. It may no more than the account, and ends with it.
 
@@ -126,7 +152,7 @@ def create_token(body: TokenBody, caller: TokenManager, unit: UnitOfWork, now: N
     """
     caller.require_scopes(*body.scopes)
     row, secret = access.make_token(
-        unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.actor, account_id=caller.account_id
+        unit, body.name, body.scopes, now, body.expires_in_days, actor=caller.actor, maker=caller
     )
     return TokenCreated(**Token.model_validate(row).model_dump(), secret=secret)
 

@@ -14,7 +14,7 @@ from downlink.actions.access import FAILURES_PER_ADDRESS
 from downlink.actions.tries import counted
 from downlink.api.access import sign_in
 from downlink.api.cookies import check_origin
-from downlink.api.deps import Config, Limit, Now, Offset, ReadUnit, UnitOfWork, Units, address_of, may, problems
+from downlink.api.deps import Config, HashTurn, Limit, Now, Offset, ReadUnit, UnitOfWork, Units, may, origin, problems
 from downlink.api.encoded import download
 from downlink.api.schemas.access import Session
 from downlink.api.schemas.accounts import (
@@ -102,7 +102,7 @@ def open_invitation(body: InvitationSecret, request: Request, units: Units, now:
         )
 
 
-@router.post("/invitations/accept", status_code=201, responses=problems(403, 409, 429))
+@router.post("/invitations/accept", status_code=201, dependencies=[HashTurn], responses=problems(403, 409, 429))
 def accept_invitation(
     body: AcceptBody, request: Request, response: Response, units: Units, settings: Config, now: Now
 ) -> Session:
@@ -135,7 +135,7 @@ def export_audit(caller: Manager, units: Units) -> StreamingResponse:
 
 
 def _tries(request: Request) -> dict[str, int]:
-    return {f"invitation:{address_of(request)}": FAILURES_PER_ADDRESS}
+    return {f"invitation:{origin(request)}": FAILURES_PER_ADDRESS}
 
 
 def _account(user: User, signed_in_at: datetime | None, caller: Caller) -> Account:

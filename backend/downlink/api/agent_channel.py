@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, cast
 from uuid import UUID
 
 import structlog
 from fastapi import APIRouter, Body, Depends, Header, Path, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from downlink.actions import agent_events, agents, channel, chunks, observing
 from downlink.actions.chunks import Checked, Place
 from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
-from downlink.api.body import read_bounded
-from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, problems
+from downlink.api.body import read_held
+from downlink.api.deps import Clock, Now, UnitOfWork, Units, origin, problems
+from downlink.api.intake import HELD, PACE
 from downlink.api.known import Known
 from downlink.api.observe import Figures
+from downlink.api.pot import Held, Pot
 from downlink.api.problems import MAX_PROBLEMS, status_of
 from downlink.api.resting import Heard, Resting
 from downlink.api.room import room_of
@@ -71,25 +76,74 @@ Secret = Annotated[str, Depends(read_secret)]
 def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinResponse:
     """Enrol with a single-use token; the answer holds the agent's own secret, this once."""
     host = body.host.model_dump(mode="json")
-    with counted(units, {f"join:{address_of(request)}": JOIN_FAILURES}, now), units() as unit:
+    with counted(units, {f"join:{origin(request)}": JOIN_FAILURES}, now), units() as unit:
         agent, secret = agents.join(unit, body.token, body.name, body.version, body.protocol, host, now)
         return JoinResponse(agent_id=agent.id, secret=secret, server_now=now)
 
 
 @router.post("/poll", responses=problems(401, 426))
-async def poll(body: PollRequest, request: Request, secret: Secret, units: Units, clock: Clock) -> PollResponse:
+async def poll(request: Request, secret: Secret, units: Units, clock: Clock) -> PollResponse:
     """Heartbeat, and the one thing to do next; held for up to `wait_s` until there is one."""
+    state = request.app.state
+    body = await _read_poll(request)
+    until = time.monotonic() + body.wait_s
+    heard = await _first_heard(request, secret, body, units, clock())
+    state.confirmed.note(secret, f"agent {heard.name}")
+    body = body.model_copy(update={"host": None, "progress": None})  # heard; what is held below is small
+    request.scope[HELD].give_back()
+    with state.polls.take(heard.name):
+        return await _hold(request, secret, body, units, clock, heard, until)
+
+
+async def _read_poll(request: Request) -> PollRequest:
+    """Read and check the body here: the framework would keep it, and what it was parsed to, for as long as the poll is held."""
+    raw = b"".join([piece async for piece in request.stream()])
+    try:
+        return PollRequest.model_validate(
+            json.loads(raw)
+        )  # not from the text: an endless list is refused before its items are
+    except (ValueError, RecursionError) as error:
+        raise RequestValidationError(_faults(error)) from None
+
+
+def _faults(error: Exception) -> list[Any]:
+    """As the framework would say them."""
+    if isinstance(error, ValidationError):
+        return [{**each, "loc": ("body", *each["loc"])} for each in error.errors(include_url=False)]
+    return [
+        {
+            "type": "json_invalid",
+            "loc": ("body",),
+            "msg": "JSON decode error",
+            "input": {},
+            "ctx": {"error": "not JSON"},
+        }
+    ]
+
+
+async def _first_heard(request: Request, secret: str, body: PollRequest, units: UnitFactory, now: datetime) -> Heard:
     waiting: Waiting = request.app.state.waiting
     resting: Resting = request.app.state.resting
-    until = time.monotonic() + body.wait_s
     if body.protocol != PROTOCOL:
         await run_in_threadpool(_refuse, units, secret, body.protocol)
-    heard = resting.find(secret, body, clock())
+    heard = resting.find(secret, body, now)
     if heard is None:
-        mark, now = waiting.mark(), clock()
-        heard = await run_in_threadpool(_hear, units, secret, body, now, mark)
+        heard = await run_in_threadpool(_hear, units, secret, body, now, waiting.mark())
         if heard.is_free:
             resting.note(secret, body, heard, now)
+    return heard
+
+
+async def _hold(
+    request: Request,
+    secret: str,
+    body: PollRequest,
+    units: UnitFactory,
+    clock: Callable[[], datetime],
+    heard: Heard,
+    until: float,
+) -> PollResponse:
+    waiting: Waiting = request.app.state.waiting
     while not (heard.order or heard.holds_upload) and await waiting.wait(
         agent_subject(heard.name), heard.mark, until - time.monotonic()
     ):
@@ -203,10 +257,10 @@ async def put_chunk(
     x_attempt: Attempt,
 ) -> ChunkStored:
     """Store one chunk; the same content again is a no-op."""
-    await _admit(request, units, secret)
-    body = await read_bounded(request, MAX_PACKED_BYTES)
-    chunk = Bundled(flow, Point(point), sequence, x_content_sha256, body)
-    (answer,) = await run_in_threadpool(_store, units, secret, run_id, x_attempt, [chunk], clock())
+    with _upload(request, await _admit(request, units, secret)) as held:
+        body = await read_held(request, MAX_PACKED_BYTES, held)
+        chunk = Bundled(flow, Point(point), sequence, x_content_sha256, body)
+        (answer,) = await run_in_threadpool(_store, units, secret, run_id, x_attempt, [chunk], clock())
     if isinstance(answer, DownlinkError):
         raise answer
     _figures(request).note_chunks([len(body)] if answer else [])
@@ -218,10 +272,9 @@ async def post_chunks(
     run_id: UUID, request: Request, secret: Secret, units: Units, clock: Clock, x_attempt: Attempt
 ) -> ChunksAnswer:
     """Store several chunks in one transaction; the answer says of each what its PUT would have said."""
-    await _admit(request, units, secret)
-    body = await read_bounded(request, MAX_BUNDLE_BYTES)
-    bundle = await run_in_threadpool(split_bundle, body)
-    answers = await run_in_threadpool(_store, units, secret, run_id, x_attempt, bundle, clock())
+    with _upload(request, await _admit(request, units, secret)) as held:
+        bundle = await run_in_threadpool(split_bundle, await read_held(request, MAX_BUNDLE_BYTES, held))
+        answers = await run_in_threadpool(_store, units, secret, run_id, x_attempt, bundle, clock())
     pairs = list(zip(bundle, answers, strict=True))
     _figures(request).note_chunks([len(chunk.content) for chunk, answer in pairs if answer is True])
     return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in pairs])
@@ -232,13 +285,22 @@ def _figures(request: Request) -> Figures:
     return figures
 
 
-async def _admit(request: Request, units: UnitFactory, secret: str) -> None:
-    """Before the body is read: a stranger may not fill the memory, and a disk that is nearly full takes nothing more."""
+async def _admit(request: Request, units: UnitFactory, secret: str) -> str:
+    """Return the agent's name, before the body is read: a stranger fills no memory, and a disk that is nearly full takes nothing."""
     known: Known = request.app.state.known
-    if not known.is_known(secret):
+    name = known.name_of(secret)
+    if name is None:
         mark = request.app.state.waiting.mark()
-        known.note(secret, await run_in_threadpool(_name_of, units, secret), mark)
+        name = await run_in_threadpool(_name_of, units, secret)
+        known.note(secret, name, mark)
     await run_in_threadpool(room_of(request).check)
+    return name
+
+
+def _upload(request: Request, agent: str) -> Held:
+    """Room for a body of this agent; the oldest unfinished one of whoever has most makes way for it."""
+    uploads: Pot = request.app.state.uploads
+    return uploads.open(agent, request.scope[PACE].give_up)
 
 
 def _name_of(units: UnitFactory, secret: str) -> str:

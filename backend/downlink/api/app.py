@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -12,8 +13,9 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from downlink.api import (
     access,
@@ -51,16 +53,18 @@ from downlink.api import (
     triggers,
     weather,
 )
+from downlink.api.confirmed import Confirmed
 from downlink.api.contract import complete
 from downlink.api.dashboard import mount_dashboard
-from downlink.api.deps import read_clock
+from downlink.api.deps import credential, read_clock
 from downlink.api.figures import ServerCollector, watch_process
 from downlink.api.gate import Gate
 from downlink.api.headers import SecurityHeaders
-from downlink.api.intake import Intake
+from downlink.api.intake import MIB, Intake
 from downlink.api.known import Known
 from downlink.api.linger import Linger
 from downlink.api.observe import Figures, Observe
+from downlink.api.pot import Pot
 from downlink.api.problems import add_problem_handlers
 from downlink.api.resting import Resting
 from downlink.api.room import Room
@@ -113,11 +117,18 @@ GZIP_LEVEL = 5
 PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/vnd.apache.parquet")  # event streams are among the defaults
 
 
+_DOCUMENT = threading.Lock()
+
+
 class Application(FastAPI):
     """Wrapped from outside, so that the framework's own answers, those to unexpected errors too, are treated as any other."""
 
     def openapi(self) -> dict[str, Any]:
-        """With what does not follow from types alone."""
+        """With what does not follow from types alone. It is made once, however many ask for it meanwhile."""
+        with _DOCUMENT:
+            return self._document()
+
+    def _document(self) -> dict[str, Any]:
         if self.openapi_schema is None:
             parts = [(PREFIX, part.router) for part in PARTS] + [("", health.router)]
             own = [
@@ -129,9 +140,16 @@ class Application(FastAPI):
             self.openapi_schema = complete(super().openapi(), own)
         return self.openapi_schema
 
+    def _find_caller(self, scope: Scope) -> str | None:
+        """Return whose credential a request shows, where the database has confirmed it lately."""
+        found: str | None = self.state.confirmed.find(credential(HTTPConnection(scope), self.state.settings))
+        return found
+
     def build_middleware_stack(self) -> ASGIApp:
         settings: Settings = self.state.settings
-        app: ASGIApp = Intake(super().build_middleware_stack(), stalled_s=settings.stalled_s)
+        app: ASGIApp = Intake(
+            super().build_middleware_stack(), stalled_s=settings.stalled_s, find_caller=self._find_caller
+        )
         if names := [name.strip() for name in settings.allowed_hosts.split(",") if name.strip()]:
             app = TrustedHostMiddleware(app, names, www_redirect=False)
         app = GZipMiddleware(app, GZIP_FROM_BYTES, GZIP_LEVEL, exclude_content_types=PACKED)
@@ -160,7 +178,7 @@ def create_app(settings: Settings) -> FastAPI:
         title="Downlink",
         version="1",
         description="Plans TCP download experiments over satellite links, runs them, and reports on them.",
-        openapi_url=f"{PREFIX}/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -177,13 +195,19 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.exports = Slots("downloads", in_all=16, per_caller=4)
     app.state.visitors_exports = Slots("downloads", in_all=4, per_caller=2)
     # A page of samples asks for three at once. Half of the threads that answer requests stay free for all else.
-    app.state.computing = Turns(in_all=16, per_caller=4, waiting=64)
+    app.state.computing = Turns("computed answers", in_all=16, per_caller=4, waiting=64)
     # A link is one caller, however many have it: their pages wait together.
-    app.state.visitors_computing = Turns(in_all=2, per_caller=1, waiting=64)
+    app.state.visitors_computing = Turns("computed answers", in_all=2, per_caller=1, waiting=64)
+    app.state.importing = Turns("imports", in_all=1, per_caller=1, waiting=2, in_line=32)
+    # argon2 takes 64 MiB and a core: one host has one of two turns, and its third sign-in at once is refused.
+    app.state.hashing = Turns("sign-ins", in_all=2, per_caller=1, waiting=2, in_line=64)
+    app.state.polls = Slots("polls", in_all=1_000_000, per_caller=4)
     app.state.gate = Gate(burst=120, per_s=4)
     app.state.waiting = Waiting()
     app.state.resting = Resting(app.state.waiting)
     app.state.known = Known(app.state.waiting)
+    app.state.confirmed = Confirmed()
+    app.state.uploads = Pot(in_all=24 * MIB, per_caller=16 * MIB, most_open=4)
     watch_process(app.state.figures.registry, app.state.streams, app.state.waiting)
     queue = settings.queue
     app.state.figures.registry.register(ServerCollector(app.state, queue))

@@ -8,6 +8,7 @@ from fastapi import Request
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from downlink.api.pot import Held
 from downlink.domain.errors import InvalidError
 
 MAX_FIELDS = 16
@@ -17,9 +18,17 @@ class TooLargeError(InvalidError):
     """The body is larger than is taken here."""
 
 
-async def read_bounded(request: Request, limit: int) -> bytes:
-    """The body; TooLargeError as soon as it, or what it announces, is over the limit."""
-    return b"".join([piece async for piece in bounded_stream(request, limit)])
+async def read_held(request: Request, limit: int, held: Held) -> bytes:
+    """Read the body, counting what it holds. TooLargeError as soon as it, or what it announces, is over the limit."""
+    pieces = list[bytes]()
+    try:
+        async for piece in bounded_stream(request, limit):
+            held.grow(len(piece))
+            pieces.append(piece)
+        held.is_whole = True
+        return b"".join(pieces)
+    finally:
+        pieces.clear()  # an error remembers this frame for as long as its answer takes to leave
 
 
 async def read_form(request: Request, limit: int, max_files: int) -> FormData:

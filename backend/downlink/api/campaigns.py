@@ -12,6 +12,7 @@ from downlink.actions import campaign_states, campaigns, reruns
 from downlink.api import present
 from downlink.api.deps import (
     CampaignReader,
+    ComputingTurn,
     Limit,
     Now,
     Offset,
@@ -54,7 +55,7 @@ def _detail(unit: Unit, campaign_id: UUID) -> CampaignDetail:
     return present.campaign_detail(overview, campaign_precision(unit, overview.campaign))
 
 
-@router.post("/campaigns/preview", responses=problems(401, 403))
+@router.post("/campaigns/preview", dependencies=[ComputingTurn], responses=problems(401, 403, 429))
 def preview_campaign(body: CampaignBody, caller: Reader, unit: ReadUnit, now: Now) -> CampaignPreview:
     """Parse and plan; nothing is saved."""
     return present.preview(campaigns.preview(unit, body.source, body.campaign, now))
@@ -98,7 +99,7 @@ def list_campaigns(
     return CampaignList(items=[present.campaign(row) for row in found], total=total)
 
 
-@router.post("/campaigns", status_code=201, responses=problems(401, 403))
+@router.post("/campaigns", status_code=201, dependencies=[ComputingTurn], responses=problems(401, 403, 429))
 def create_campaign(body: CampaignBody, caller: Creator, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Save a draft; `launch` starts it."""
     created = campaigns.create_campaign(unit, body.source, body.campaign, now, owner_id=caller.account_id)
@@ -113,8 +114,8 @@ def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> C
 
 @router.put(
     "/campaigns/{campaign_id}",
-    dependencies=[may_with_campaign(Verb.CHANGE_CAMPAIGN)],
-    responses=problems(401, 403, 404, 409),
+    dependencies=[may_with_campaign(Verb.CHANGE_CAMPAIGN), ComputingTurn],
+    responses=problems(401, 403, 404, 409, 429),
 )
 def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
     """Give a draft another file. A campaign that was launched is changed no more: `duplicate` makes a draft of it."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from downlink.api.agent_channel import read_secret
 from downlink.api.deps import find_caller, find_reader
 from downlink.api.examples import EXAMPLES
+from downlink.protocol.messages import PollRequest
 
 SCHEMES: dict[str, Any] = {
     "token": {
@@ -40,6 +42,8 @@ SCHEMES: dict[str, Any] = {
         "description": "The secret that an agent was given when it joined",
     },
 }
+READ_BY_ROUTES: Mapping[str, type[BaseModel]] = {"poll": PollRequest}
+"""Bodies of routes that check them themselves, so that nothing holds them longer."""
 SERVERS = [{"url": "/", "description": "The server that hands out this document"}]
 
 
@@ -51,8 +55,21 @@ def complete(document: dict[str, Any], routes: Iterable[tuple[str, APIRoute]]) -
         for verb in (route.methods or ()) if route.include_in_schema else ():
             operation = document["paths"][path][verb.lower()]
             operation["security"] = _security(route.dependant)
+            _add_own_body(document, operation)
             _add_example(operation)
     return document
+
+
+def _add_own_body(document: dict[str, Any], operation: dict[str, Any]) -> None:
+    """Describe a body that its route reads itself."""
+    model = READ_BY_ROUTES.get(operation["operationId"])
+    if model is None:
+        return
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    for name, part in {**schema.pop("$defs", {}), model.__name__: schema}.items():
+        document["components"]["schemas"].setdefault(name, part)
+    reference = {"$ref": f"#/components/schemas/{model.__name__}"}
+    operation["requestBody"] = {"content": {"application/json": {"schema": reference}}, "required": True}
 
 
 def _security(dependant: Dependant) -> list[dict[str, list[str]]]:

@@ -10,12 +10,14 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Query, Request
+from starlette.requests import HTTPConnection
 
 from downlink.actions import access, shares
 from downlink.api.cookies import check_origin, cookie_name, share_cookie_name
 from downlink.api.schemas.base import Problem
 from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
+from downlink.domain.origin import origin_of
 from downlink.domain.permission import TABLE, Verb
 from downlink.settings import Settings
 from downlink.storage import owners
@@ -67,18 +69,24 @@ UnitOfWork = Annotated[Unit, Depends(_unit, scope="function")]
 ReadUnit = Annotated[Unit, Depends(_read_unit, scope="function")]
 
 
-def _bearer(request: Request) -> str:
+def _bearer(request: HTTPConnection) -> str:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
-def credential(request: Request, settings: Settings) -> str:
+def credential(request: HTTPConnection, settings: Settings) -> str:
     """The secret that the caller shows: one browser, or one token."""
     return _bearer(request) or request.cookies.get(cookie_name(settings), "")
 
 
 def find_caller(request: Request, units: Units, settings: Config, now: Now) -> Caller:
     """The one who asks, by bearer token or by session cookie. DeniedError (401) for anyone else."""
+    caller = _find_caller(request, units, settings, now)
+    request.app.state.confirmed.note(credential(request, settings), account_of(caller))
+    return caller
+
+
+def _find_caller(request: Request, units: UnitFactory, settings: Settings, now: datetime) -> Caller:
     with units() as unit:
         if secret := _bearer(request):
             return access.token_caller(unit, secret, now)
@@ -86,6 +94,11 @@ def find_caller(request: Request, units: Units, settings: Config, now: Now) -> C
             check_origin(request, settings)
             return access.session_caller(unit, cookie, now)
     raise _unknown()
+
+
+def account_of(caller: Caller) -> str:
+    """Whose places a request takes: the account's, however many sessions and tokens it has; of the server's own tokens each."""
+    return f"account {caller.account_id}" if caller.account_id else f"token {caller.id}"
 
 
 def find_reader(request: Request, campaign_id: UUID, units: Units, settings: Config, now: Now) -> Caller:
@@ -207,6 +220,11 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unix"
 
 
+def origin(request: Request) -> str:
+    """What one host cannot change about where it calls from: what limits of strangers count by."""
+    return origin_of(address_of(request))
+
+
 @dataclass(frozen=True, slots=True)
 class CampaignPermission(Permission):
     """Of a route about one campaign, named in its path, which is a visitor's own when the link was made for it."""
@@ -221,34 +239,36 @@ Reader = Annotated[Caller, may(Verb.READ)]
 CampaignReader = Annotated[Caller, Depends(CampaignPermission(Verb.READ_CAMPAIGN))]
 
 
-async def _stream_slot(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
-    with request.app.state.streams.take(credential(request, settings)):
+async def _stream_slot(request: Request, caller: Reader) -> AsyncIterator[None]:
+    with request.app.state.streams.take(account_of(caller), is_admin=caller.is_admin):
         yield
 
 
-async def _export_slot(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
-    with request.app.state.exports.take(credential(request, settings)):
+async def _export_slot(request: Request, caller: Reader) -> AsyncIterator[None]:
+    with request.app.state.exports.take(account_of(caller), is_admin=caller.is_admin):
         yield
 
 
-async def _campaign_export_slot(request: Request, caller: CampaignReader, settings: Config) -> AsyncIterator[None]:
+async def _campaign_export_slot(request: Request, caller: CampaignReader) -> AsyncIterator[None]:
     state = request.app.state
-    with (state.visitors_exports if caller.campaign_id else state.exports).take(_place(request, caller, settings)):
+    slots = state.visitors_exports if caller.campaign_id else state.exports
+    with slots.take(_place(caller), is_admin=caller.is_admin):
         yield
 
 
-def _place(request: Request, caller: Caller, settings: Settings) -> str:
+def _place(caller: Caller) -> str:
     """Whose places are counted: visitors have their own, so that they take none away from those who measure."""
-    return str(caller.id) if caller.campaign_id else credential(request, settings)
+    return str(caller.id) if caller.campaign_id else account_of(caller)
 
 
-async def _computing_turn(request: Request, caller: Reader, settings: Config) -> AsyncIterator[None]:
+async def _computing_turn(request: Request, caller: Reader) -> AsyncIterator[None]:
     await request.body()  # only behind the body is the end of the connection seen
-    async with request.app.state.computing.take(credential(request, settings), request.is_disconnected):
+    turn = request.app.state.computing.take(account_of(caller), request.is_disconnected, is_admin=caller.is_admin)
+    async with turn:
         yield
 
 
-async def _campaign_turn(request: Request, caller: CampaignReader, settings: Config) -> AsyncIterator[None]:
+async def _campaign_turn(request: Request, caller: CampaignReader) -> AsyncIterator[None]:
     """Always of a visitor: what is stored is computed anew where runs have ended or the analysis is older. Of others where a
     baseline is named."""
     if not (caller.campaign_id or "baseline" in request.query_params):
@@ -257,7 +277,13 @@ async def _campaign_turn(request: Request, caller: CampaignReader, settings: Con
     await request.body()
     state = request.app.state
     turns = state.visitors_computing if caller.campaign_id else state.computing
-    async with turns.take(_place(request, caller, settings), request.is_disconnected):
+    async with turns.take(_place(caller), request.is_disconnected, is_admin=caller.is_admin):
+        yield
+
+
+async def _hash_turn(request: Request) -> AsyncIterator[None]:
+    """Waited for outside of threads: those at work hash, and all others stay free."""
+    async with request.app.state.hashing.take(origin(request), request.is_disconnected):
         yield
 
 
@@ -268,6 +294,8 @@ CampaignExportSlot = Depends(_campaign_export_slot)
 # A turn at the processor, waited for. Scope "function": it ends when the answer is made, however slowly that is read.
 ComputingTurn = Depends(_computing_turn, scope="function")
 CampaignTurn = Depends(_campaign_turn, scope="function")
+# A turn at the slow hash of a password.
+HashTurn = Depends(_hash_turn, scope="function")
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip")]
 

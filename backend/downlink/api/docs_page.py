@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
 
 router = APIRouter(include_in_schema=False)
 _STYLE = """
@@ -37,6 +37,12 @@ _CALLERS = {
     "agent": "an agent (<code>Authorization: Bearer dla_…</code>)",
 }
 Schema = dict[str, Any]
+
+
+@router.get("/openapi.json")
+def openapi(request: Request) -> Response:
+    """In a thread: to make it takes seconds, in which the other answers must not wait."""
+    return JSONResponse(request.app.openapi())
 
 
 @router.get("/docs", response_class=HTMLResponse)

@@ -41,6 +41,8 @@ EXAMPLES: Mapping[str, Any] = {
     "preview_retention": {"traces_days": 90},
     "remove_data": {"part": "traces"},
     "change_role": {"role": "viewer"},
+    "end_means": {"kinds": ["token", "connection", "share"]},
+    "connect": {"password": "a long walk by the sea"},
     "invite": {"name": "Dr. Ada Example", "role": "operator"},
     "open_invitation": {"secret": "dli_from-behind-the-link's-number-sign"},
     "accept_invitation": {

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address
 from threading import Lock
 
 from downlink.domain.errors import DeniedError
+from downlink.domain.origin import origin_of
 
 MOST_ADDRESSES = 10_000
 """Remembered at a time; the one that was silent for longest is forgotten first, with its places free again."""
-NETWORK_BITS = 64
-"""An IPv6 host has a network of this prefix to itself, and may call from each of its addresses."""
 
 
 class Gate:
@@ -25,7 +23,7 @@ class Gate:
 
     def check(self, address: str, now_s: float) -> None:
         """DeniedError `too_many_requests` (429) for more than that. now_s: by a clock that only goes forward."""
-        key = _host(address)
+        key = origin_of(address)
         with self._lock:
             left, seen_s = self._buckets.pop(key, (float(self._burst), now_s))
             left = min(float(self._burst), left + (now_s - seen_s) * self._per_s)
@@ -39,14 +37,3 @@ class Gate:
                 "Too many requests from this address; wait a few seconds.",
                 {"retry_after_s": max(1, round((1 - left) / self._per_s))},
             )
-
-
-def _host(address: str) -> str:
-    """What one host cannot change at will."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    return str(found.ipv4_mapped or int(found) >> (128 - NETWORK_BITS))

@@ -15,9 +15,10 @@ from starlette.datastructures import FormData, UploadFile
 from downlink.actions import imports
 from downlink.actions.imports import NamedFile, Target
 from downlink.api.body import read_form
-from downlink.api.deps import Now, OwnedPermission, Units, may, problems
+from downlink.api.deps import Now, OwnedPermission, Units, account_of, may, problems
 from downlink.api.room import room_of
 from downlink.api.schemas.imports import ImportAnswer, ImportFields
+from downlink.api.slots import Turns
 from downlink.domain.access import Caller
 from downlink.domain.errors import InvalidError
 from downlink.domain.permission import Verb
@@ -50,8 +51,10 @@ async def import_files(
     await run_in_threadpool(room_of(request).check)
     form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
     try:
-        files, target = _files(form), _target(form)
-        return await run_in_threadpool(_import, units, files, replace(target, owner_id=caller.account_id), caller, now)
+        files, target = _files(form), replace(_target(form), owner_id=caller.account_id)
+        turns: Turns = request.app.state.importing
+        async with turns.take(account_of(caller), request.is_disconnected, is_admin=caller.is_admin):
+            return await run_in_threadpool(_import, units, files, target, caller, now)
     finally:
         await form.close()
 
@@ -79,6 +82,5 @@ def _target(form: FormData) -> Target:
 def _import(units: UnitFactory, files: list[NamedFile], target: Target, caller: Caller, now: datetime) -> ImportAnswer:
     if target.campaign_id:  # more runs change the campaign
         OwnedPermission(Verb.CHANGE_CAMPAIGN).judge(caller, units, owners.of_campaign, target.campaign_id)
-    with units() as unit:
-        imported = imports.import_files(unit, files, target, now)
+    imported = imports.import_files(units, files, target, now)
     return ImportAnswer.model_validate(imported)

@@ -1,101 +1,158 @@
-"""Bodies are taken in before anything is decided about them, so their size and time are bounded first of all."""
+"""Bodies are taken in before anything is decided about them, so their size, their time and what one caller holds come first."""
 
 from __future__ import annotations
 
-import asyncio
 import re
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from downlink.api.linger import has_body
-from downlink.api.problems import problem
-from downlink.domain.errors import DeniedError
+from downlink.api.pace import Pace
+from downlink.api.pot import Held, Pot
+from downlink.api.problems import answer_to, problem
+from downlink.domain.errors import DownlinkError
+from downlink.domain.origin import origin_of
 
-MAX_BODY_BYTES = 2**20
-MAX_HELD_BYTES = 64 * 2**20
-TOO_SLOW = "The body did not come in time; send it again."
+MIB = 2**20
+MAX_BODY_BYTES = MIB
+SMALL_BYTES = 16 * 1024
+"""Polls, events, sign-ins: nearly all bodies. They are not refused because others send long ones."""
+HELD, PACE = "downlink.held", "downlink.pace"
+"""Where a request's scope has what its body holds, and the pace of one that the application reads itself."""
 # These read their bodies piece by piece themselves, after the caller is known, up to limits of their own (api/body.py).
 STREAMED = re.compile(
     r"POST /api/v1/imports|PUT /api/v1/agent/runs/[^/]+/traces/.+|POST /api/v1/agent/runs/[^/]+/chunks"
 )
+FindCaller = Callable[[Scope], str | None]
+"""The account or agent whose credential a request shows, as far as it was confirmed lately; None for strangers."""
+
+
+class Pots:
+    """Room for bodies: of callers who are known and of strangers, of short bodies and of long ones."""
+
+    def __init__(self) -> None:
+        self._known = Pot(8 * MIB, MIB // 2, most_open=64), Pot(16 * MIB, 4 * MIB, most_open=8)
+        # Many agents, who are strangers until they have been heard once, may come from behind one address.
+        self._strange = Pot(4 * MIB, 2 * MIB, most_open=4096), Pot(8 * MIB, 2 * MIB, most_open=8)
+
+    def pick(self, *, is_known: bool, is_small: bool) -> Pot:
+        small, large = self._known if is_known else self._strange
+        return small if is_small else large
+
+    @property
+    def total(self) -> int:
+        """How many bytes are held."""
+        return sum(pot.total for pot in (*self._known, *self._strange))
 
 
 class Intake:
     """ASGI middleware: a body of up to 1 MiB is read whole before the application sees the request; a longer one is refused (413).
 
-    One that takes too long is refused as well (408), and all of them together hold at most 64 MiB (503).
+    One that comes too slowly is refused as well (408). All together hold a few MiB, and the caller who holds most makes room (503).
     """
 
-    def __init__(self, app: ASGIApp, *, stalled_s: float) -> None:
+    def __init__(self, app: ASGIApp, *, stalled_s: float, find_caller: FindCaller) -> None:
         self._app = app
         self._stalled_s = stalled_s
-        self._held_bytes = 0
+        self._find_caller = find_caller
+        self.pots = Pots()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not has_body(Headers(scope=scope)):
+        if scope["type"] != "http" or not has_body(headers := Headers(scope=scope)):
             await self._app(scope, receive, send)
+        elif "content-length" in headers and "transfer-encoding" in headers:
+            await _two_lengths()(scope, receive, send)
         elif STREAMED.fullmatch(f"{scope['method']} {scope['path']}"):
-            await self._app(scope, _watched(receive, self._stalled_s), send)
+            scope[PACE] = Pace(self._stalled_s)
+            await self._app(scope, _paced(receive, scope[PACE]), send)
         else:
             await self._take(scope, receive, send)
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
-        held: list[bytes] = []
+        body = _Body(self.pots, scope, self._find_caller(scope), Pace(self._stalled_s))
         try:
-            refusal = await self._read(Headers(scope=scope), receive, held)
-            await (refusal or _replaying(self._app, b"".join(held)))(scope, receive, send)
+            refusal = await body.read(receive)
+            if refusal is None:
+                scope[HELD] = body.held
+                await _replaying(self._app, body.pieces)(scope, receive, send)
+            else:
+                body.pieces.clear()
+                body.held.give_back()
+                await refusal(scope, receive, send)
         finally:
-            self._held_bytes -= sum(map(len, held))
+            body.held.give_back()
 
-    async def _read(self, headers: Headers, receive: Receive, held: list[bytes]) -> Response | None:
-        """Fill `held` with the body; the refusal when it is not taken."""
-        announced = headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > MAX_BODY_BYTES:
+
+class _Body:
+    """One body on its way in, and the pot that it is held in: a short one's, until it is longer than that."""
+
+    def __init__(self, pots: Pots, scope: Scope, known: str | None, pace: Pace) -> None:
+        client = scope.get("client")
+        self._pots = pots
+        self._caller = known or origin_of(client[0] if client else "unix")
+        self._is_known = known is not None
+        self._pace = pace
+        announced = Headers(scope=scope).get("content-length", "")
+        self._announced = int(announced) if announced.isdigit() else 0
+        self.pieces: list[bytes] = []
+        self.held = Held(Pot(0, 0, 0), self._caller, pace.give_up)
+
+    async def read(self, receive: Receive) -> Response | None:
+        """Read it whole; the refusal when it is not taken."""
+        if self._announced > MAX_BODY_BYTES:
             return _too_large()
         try:
-            async with asyncio.timeout(self._stalled_s):
-                return await self._collect(receive, held)
-        except TimeoutError:
-            return problem(408, "body_too_slow", TOO_SLOW)
+            self.held = self._pot(self._announced).open(self._caller, self._pace.give_up)
+            return await self._collect(receive)
+        except DownlinkError as error:
+            return answer_to(error)
 
-    async def _collect(self, receive: Receive, held: list[bytes]) -> Response | None:
+    async def _collect(self, receive: Receive) -> Response | None:
         size = 0
         while True:
-            message = await receive()
+            message = await self._pace.receive(receive)
             piece = message.get("body", b"")
             size += len(piece)
             if size > MAX_BODY_BYTES:
                 return _too_large()
-            if self._held_bytes + len(piece) > MAX_HELD_BYTES:
-                return problem(503, "busy", "Too much is being sent at once; try again.", headers={"Retry-After": "5"})
-            self._held_bytes += len(piece)
-            held.append(piece)
+            if size > SMALL_BYTES >= size - len(piece) and self._announced <= SMALL_BYTES:
+                self._move(size - len(piece))
+            self.held.grow(len(piece))
+            self.pieces.append(piece)
             if not message.get("more_body", False):
+                self.held.is_whole = True
                 return None
 
+    def _move(self, so_far: int) -> None:
+        """To the long ones: it did not say how long it would be."""
+        self.held.give_back()
+        self.held = self._pot(SMALL_BYTES + 1).open(self._caller, self._pace.give_up)
+        self.held.grow(so_far)
 
-def _watched(receive: Receive, stalled_s: float) -> Receive:
-    """A body on its way to the application: one that stands still is given up."""
+    def _pot(self, size: int) -> Pot:
+        return self._pots.pick(is_known=self._is_known, is_small=size <= SMALL_BYTES)
+
+
+def _paced(receive: Receive, pace: Pace) -> Receive:
+    """A body on its way to the application; what follows its end is the end of the connection, which has no pace."""
     is_whole = False
 
     async def receive_in_time() -> Message:
         nonlocal is_whole
-        if is_whole:  # what follows is the end of the connection
+        if is_whole:
             return await receive()
-        try:
-            message = await asyncio.wait_for(receive(), stalled_s)
-        except TimeoutError as error:
-            raise DeniedError("body_too_slow", TOO_SLOW) from error
+        message = await pace.receive(receive)
         is_whole = not message.get("more_body", False)
         return message
 
     return receive_in_time
 
 
-def _replaying(app: ASGIApp, body: bytes) -> ASGIApp:
-    """The application, given the body that has been read already."""
+def _replaying(app: ASGIApp, pieces: list[bytes]) -> ASGIApp:
+    """The application, given the body that has been read already, once: nothing here keeps it longer."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         is_given = False
@@ -105,11 +162,19 @@ def _replaying(app: ASGIApp, body: bytes) -> ASGIApp:
             if is_given:
                 return await receive()
             is_given = True
+            body = b"".join(pieces)
+            pieces.clear()
             return {"type": "http.request", "body": body, "more_body": False}
 
         await app(scope, replay, send)
 
     return call
+
+
+def _two_lengths() -> Response:
+    """Refuse, and close: what one reader takes for the body another one takes for the next request (RFC 9112, section 6.1)."""
+    said = "A request has either Content-Length or Transfer-Encoding."
+    return problem(400, "request_unreadable", said, headers={"Connection": "close"})
 
 
 def _too_large() -> Response:

@@ -13,10 +13,11 @@ class Known:
         self._waiting = waiting
         self._found: dict[bytes, tuple[str, int]] = {}
 
-    def is_known(self, secret: str) -> bool:
-        """Whether nothing has changed for the agent of this secret since it was confirmed."""
+    def name_of(self, secret: str) -> str | None:
+        """Return the agent of this secret, if nothing has changed for it since it was confirmed."""
         name, mark = self._found.get(hash_secret(secret), ("", 0))
-        return bool(name) and self._waiting.is_listening and not self._waiting.is_woken(agent_subject(name), mark)
+        is_as_it_was = name and self._waiting.is_listening and not self._waiting.is_woken(agent_subject(name), mark)
+        return name if is_as_it_was else None
 
     def note(self, secret: str, name: str, mark: int) -> None:
         """The database knows this secret. mark: from before it was asked."""

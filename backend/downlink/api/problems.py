@@ -72,13 +72,18 @@ def status_of(error: DownlinkError) -> int:
     return _BY_CODE.get(error.code) or next(code for kind, code in _STATUS.items() if isinstance(error, kind))
 
 
+def answer_to(error: DownlinkError) -> JSONResponse:
+    """Return the answer that tells this error, for what answers before the application does."""
+    status = status_of(error)
+    return problem(status, error.code, error.message, error.details, _headers(status, error))
+
+
 def add_problem_handlers(app: FastAPI) -> None:
     """Register a handler for each kind of error, the last for whatever is left."""
 
     @app.exception_handler(DownlinkError)
     async def expected(_request: Request, error: DownlinkError) -> JSONResponse:
-        status = status_of(error)
-        return problem(status, error.code, error.message, error.details, _headers(status, error))
+        return answer_to(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:

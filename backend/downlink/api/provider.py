@@ -8,11 +8,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from downlink.actions import access
 from downlink.actions import provider as actions
 from downlink.api.access import sign_in
 from downlink.api.cookies import clear_visit, set_visit, visit_cookie_name
-from downlink.api.deps import Config, Now, Reader, ReadUnit, UnitOfWork, Units, address_of, may, problems
-from downlink.api.schemas.provider import Connection, ProviderState, Way
+from downlink.api.deps import (
+    Config,
+    HashTurn,
+    Now,
+    Reader,
+    ReadUnit,
+    UnitOfWork,
+    Units,
+    address_of,
+    may,
+    origin,
+    problems,
+)
+from downlink.api.schemas.provider import ConnectBody, Connected, Connection, ProviderState, Way
 from downlink.courier.provider import Provider
 from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError, DownlinkError, NotFoundError
@@ -47,7 +60,7 @@ def start(request: Request, units: Units, settings: Config, now: Now) -> Redirec
     provider = _provider(request)
     request.app.state.gate.check(address_of(request), time.monotonic())
     try:
-        way = actions.depart(units, provider, now)
+        way = actions.depart(units, provider, now, origin(request))
     except DownlinkError as error:
         return _back(error)
     answer = RedirectResponse(way.url, 303)
@@ -79,13 +92,16 @@ def callback(
     return answer
 
 
-@router.post("/provider/connection", responses=problems(401, 403, 404))
-def connect(caller: Own, request: Request, response: Response, units: Units, settings: Config, now: Now) -> Way:
-    """Connect the own account: open `url` in this browser. Not for API tokens."""
+@router.post("/provider/connection", dependencies=[HashTurn], responses=problems(401, 403, 404, 409, 429))
+def connect(
+    body: ConnectBody, caller: Own, request: Request, response: Response, units: Units, settings: Config, now: Now
+) -> Way:
+    """Connect the own account: open `url` in this browser. It asks for the password, since a connection outlives the session."""
     provider = _provider(request)
     if caller.user_id is None:
         raise DeniedError("session_needed", "An account is connected in the dashboard, not with an API token.")
-    way = actions.depart(units, provider, now, caller.user_id)
+    access.check_password(units, caller.username, body.password, address_of(request), now)
+    way = actions.depart(units, provider, now, origin(request), caller)
     set_visit(response, settings, way.browser)
     return Way(url=way.url)
 
@@ -94,7 +110,11 @@ def connect(caller: Own, request: Request, response: Response, units: Units, set
 def connection(caller: Reader, unit: ReadUnit) -> Connection:
     """Whether the own account is connected with the provider."""
     found = identities.of_user(unit, caller.account_id) if caller.account_id else ()
-    return Connection(is_connected=bool(found), has_password=not any(each.is_ruled for each in found))
+    return Connection(
+        is_connected=bool(found),
+        has_password=not any(each.is_ruled for each in found),
+        identities=[Connected.model_validate(each) for each in found],
+    )
 
 
 @router.delete("/provider/connection", status_code=204, responses=problems(401, 403, 409))

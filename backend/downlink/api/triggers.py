@@ -66,9 +66,9 @@ def get_trigger(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> 
     dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
     responses=problems(401, 403, 404, 409),
 )
-def make_trigger_secret(campaign_id: UUID, unit: UnitOfWork) -> TriggerSecret:
+def make_trigger_secret(campaign_id: UUID, caller: Reader, unit: UnitOfWork) -> TriggerSecret:
     """Make the secret that calls are signed with; the one before is worth nothing any more. Shown this once."""
-    return TriggerSecret(secret=triggers.make_call_secret(unit, campaign_id))
+    return TriggerSecret(secret=triggers.make_call_secret(unit, campaign_id, caller.account_id))
 
 
 @router.post(

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from downlink.codec.campaign_reading import campaign_error, find_campaign
+from downlink.codec.campaign_reading import MOST_NODES, TOO_MANY_NODES, campaign_error, find_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.text import is_storable
@@ -17,6 +17,8 @@ from downlink.domain.text import is_storable
 MAX_TEXT_BYTES = 256 * 2**10
 _TEXT = "tag:yaml.org,2002:str"
 MAX_DEPTH = 20
+READ_DEPTH = MAX_DEPTH + 5
+"""From here on a text is not even read; what is a little deeper is refused with its place."""
 
 
 def parse_campaign(text: str) -> Campaign:
@@ -111,11 +113,26 @@ def _line(lines: dict[str, int], place: str) -> int | None:
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain data with the scalars of YAML 1.2: `on` is a text, 1e9 a number. No tags, and no aliases: defaults say what is shared."""
+    """Plain data with the scalars of YAML 1.2: `on` is a text, 1e9 a number. No tags, and no aliases: defaults say what is shared.
+
+    What is too deep or too long is refused while it is read: the reader's time grows with each node.
+    """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - pyyaml's own name
+    _nodes = 0
+    _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self._nodes += 1
+        self._depth += 1
+        if self._nodes > MOST_NODES or self._depth > READ_DEPTH:
+            message = TOO_MANY_NODES if self._nodes > MOST_NODES else f"nested deeper than {MAX_DEPTH} levels."
+            raise _refusal(message, self.peek_event().start_mark.line + 1)  # type: ignore[no-untyped-call]
+        node = self._compose_plain(parent, index)
+        self._depth -= 1
+        return node
+
+    def _compose_plain(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             message = "aliases (*name) are not allowed; write under defaults what conditions share"
             raise yaml.MarkedYAMLError(problem=message, problem_mark=self.peek_event().start_mark)  # type: ignore[no-untyped-call]

@@ -28,6 +28,26 @@ from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES
 Loc = Sequence[int | str]
 
 
+MOST_PROBLEMS = 100
+MOST_NODES = 10_000
+"""Of keys and values; the largest file among the examples has 661. Reading takes time for each."""
+TOO_MANY_NODES = f"A campaign file has at most {MOST_NODES} keys and values."
+
+
+def has_more_nodes(data: Any, most: int) -> bool:
+    """Whether nested data has more than so many keys and values; no more of them are looked at."""
+    waiting, found = [data], 0
+    while waiting and found <= most:
+        part = waiting.pop()
+        found += 1
+        if isinstance(part, Mapping):
+            found += len(part)
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part[: most + 1])
+    return found > most
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What is wrong and where: `conditions[1].flows[0].cc`, or an empty place for the whole."""
@@ -49,17 +69,19 @@ def campaign_from_dict(data: Any) -> Campaign:
 
 def campaign_error(problems: list[dict[str, Any]]) -> InvalidError:
     """One error for all the problems: {place, message} and where known `line`."""
-    first = problems[0]
+    first, shown = problems[0], problems[:MOST_PROBLEMS]
     line = f"line {first['line']}: " if first.get("line") else ""
     place = f"{first['place']}: " if first["place"] else ""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return InvalidError("campaign_invalid", f"{line}{place}{first['message']}{more}", {"problems": problems})
+    return InvalidError("campaign_invalid", f"{line}{place}{first['message']}{more}", {"problems": shown})
 
 
 def find_campaign(data: Any) -> Campaign | list[Problem]:
     """The campaign, or everything that is wrong with it."""
     if not isinstance(data, Mapping):
         return [Problem("", "A campaign must be a mapping of keys to values.")]
+    if has_more_nodes(data, MOST_NODES):
+        return [Problem("", TOO_MANY_NODES)]
     expanded = expand(data)
     if isinstance(expanded, str):
         return [Problem("vary", expanded)]
@@ -99,9 +121,12 @@ def _list(value: Any) -> list[Any]:
 
 
 def _again(names: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    seen: set[str] = set()
     for index, name in enumerate(names):
-        if isinstance(name, str) and name in names[:index]:
-            yield index, name
+        if isinstance(name, str):
+            if name in seen:
+                yield index, name
+            seen.add(name)
 
 
 def _broken_rules(file: CampaignFile) -> Iterator[Problem]:

@@ -13,11 +13,15 @@ from downlink.domain.permission import TABLE, Reach, Role, Verb, is_allowed, rea
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changed something. The id tells two of one name apart; the command line of the server has none."""
+    """Who changed something. The id tells two of one name apart; the command line of the server has none.
+
+    account_id: whose access it was done with; None for what belongs to no account.
+    """
 
     kind: Literal["user", "token", "agent", "command line", "server"]
     name: str
     id: UUID | None = None
+    account_id: UUID | None = None
 
 
 COMMAND_LINE = Actor("command line", "command line")
@@ -47,11 +51,15 @@ class Caller:
         return self.user_id or self.token_of
 
     @property
+    def is_admin(self) -> bool:
+        return self.role is Role.ADMIN
+
+    @property
     def actor(self) -> Actor:
         return (
-            Actor("token", self.username, self.id)
+            Actor("token", self.username, self.id, self.token_of)
             if self.user_id is None
-            else Actor("user", self.username, self.user_id)
+            else Actor("user", self.username, self.user_id, self.user_id)
         )
 
     @property

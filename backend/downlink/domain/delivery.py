@@ -22,9 +22,16 @@ MOST_URL = 2000
 Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
 _NAT64 = ip_network("64:ff9b::/96")
-_LOCAL_NAT64 = ip_network(
-    "64:ff9b:1::/48"
-)  # translated within a site, in ways that the site chooses; `ipaddress` calls it global
+_SPECIAL = tuple(
+    ip_network(each)
+    for each in (
+        "192.88.99.0/24",  # once 6to4 relays (RFC 7526)
+        "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4",
+        "64:ff9b:1::/48",  # translated within a site, in ways that the site chooses (RFC 8215)
+        "100::/64", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10",
+    )
+)  # fmt: skip
+"""Of IANA's registries of special addresses; `ipaddress` calls some of them global, which ones depends on Python's version."""
 
 LOCALHOST = (ip_address("127.0.0.1"), ip_address("::1"))
 
@@ -75,7 +82,8 @@ def may_be_called(address: Address, allowed: Networks) -> bool:
 def _is_public(address: Address) -> bool:
     is_special = address.is_private or address.is_loopback or address.is_link_local or address.is_multicast
     is_none = address.is_reserved or address.is_unspecified or getattr(address, "is_site_local", False)
-    return address.is_global and not is_special and not is_none and address not in _LOCAL_NAT64
+    is_listed = any(address in network for network in _SPECIAL if address.version == network.version)
+    return address.is_global and not is_special and not is_none and not is_listed
 
 
 def _faces(address: Address) -> list[Address]:

@@ -18,6 +18,10 @@ class DownlinkError(Exception):
         self.message = message
         self.details = dict(details or {})
 
+    def __reduce__(self) -> tuple[type[DownlinkError], tuple[str, str, dict[str, Any]]]:
+        """How it passes from one process to another."""
+        return type(self), (self.code, self.message, self.details)
+
 
 class InvalidError(DownlinkError):
     """The input is wrong; the message says what is allowed."""

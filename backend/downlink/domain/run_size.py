@@ -15,6 +15,9 @@ WIRE_RATIO = 1500 / 1448
 """Bytes on the link per byte of payload: IPv4, TCP and timestamps in a 1500-byte packet."""
 PROBE_WIRE_BYTES = 92
 """A probe of 64 bytes with UDP and IPv4 headers."""
+FASTER_THAN_NOMINAL = 4
+BURST_BYTES = 64 * 2**20
+"""What buffers along the way may hold, and a link of some kb/s may carry besides."""
 INITIAL_WINDOW_BYTES = 10 * 1448
 """RFC 6928."""
 
@@ -34,6 +37,11 @@ def deadline_s(condition: Condition, link: Link) -> float:
     """The hard limit of a transfer of the condition over the link, from the run's zero."""
     stop, last_start_s = condition.stop, max(flow.start_s for flow in condition.flows)
     return transfer_deadline_s(stop.seconds, stop.bytes, last_start_s, link.base_rtt_ms, link.nominal_rate_bps)
+
+
+def most_bytes(nominal_rate_bps: int, seconds: float) -> int:
+    """What a link carries at most in so many seconds, were it FASTER_THAN_NOMINAL times as fast as is said of it."""
+    return round(nominal_rate_bps / 8 * seconds * FASTER_THAN_NOMINAL) + BURST_BYTES
 
 
 def _slow_start_rounds(link: Link) -> float:

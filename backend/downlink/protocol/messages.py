@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from math import isfinite
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -31,6 +33,9 @@ from downlink.domain.point import POINT
 from downlink.domain.run import Reason
 
 MAX_LIST = 256
+EXACT = 2**53
+"""Up to here each reader of JSON has every whole number (RFC 8259, section 6)."""
+MAX_FACTS_BYTES = 64 * 1024
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -53,6 +58,10 @@ def _plain(value: Any, depth: int = 3) -> Any:
             return [_plain(item, depth - 1) for item in value]
         case str():
             return _text(value)
+        case int() if abs(value) > EXACT:
+            raise ValueError("a whole number is beyond 2^53")
+        case float() if not isfinite(value):
+            raise ValueError("a number is not finite")
         case None | bool() | int() | float():
             return value
     raise ValueError("too deep, too long, or no plain value")
@@ -83,6 +92,8 @@ def _quiet_hours(text: str) -> str:
 QuietHours = Annotated[str, Field(max_length=100), AfterValidator(_quiet_hours)]
 Facts = Annotated[dict[str, Any], AfterValidator(_plain)]
 Count = Annotated[int, Field(ge=0, le=2**62)]
+Difference = Annotated[int, Field(ge=-(2**53), le=2**53)]
+Duration = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
 Protocol = Annotated[int, Field(ge=1, le=1000)]
 OLDEST = 1
@@ -125,7 +136,7 @@ class PolicyFacts(BaseModel):
     """What a host's owner allows; what is null is not bounded."""
 
     model_config = ConfigDict(extra="allow")
-    max_seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, exclude_if=lambda most: most is None)] = None
+    max_seconds: Annotated[Duration | None, Field(exclude_if=lambda most: most is None)] = None
     max_bytes: Annotated[int | None, Field(gt=0, le=2**62, exclude_if=lambda most: most is None)] = None
     max_rate_bps: Annotated[int | None, Field(gt=0, le=2**62, exclude_if=lambda most: most is None)] = None
     month: Annotated[MonthFacts | None, Field(exclude_if=lambda month: month is None)] = None
@@ -142,7 +153,7 @@ class PathTrace(Message):
     """A path trace (docs/paths.md), and how long it is."""
 
     name: Word
-    lasts_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    lasts_s: Duration
 
 
 class Host(BaseModel):
@@ -199,7 +210,9 @@ class Host(BaseModel):
     policy: Annotated[PolicyFacts | None, Field(exclude_if=lambda policy: policy is None)] = None
 
     def model_post_init(self, _context: Any) -> None:
-        _plain(dict(self.model_extra or {}))
+        facts = _plain(dict(self.model_extra or {}))
+        if len(json.dumps(facts)) > MAX_FACTS_BYTES:
+            raise ValueError(f"facts of a host have more than {MAX_FACTS_BYTES} bytes")
 
 
 class JoinRequest(Message):
@@ -436,8 +449,8 @@ class ReadyEvent(Event):
 class HystartExits(Message):
     """Of all sockets beside the flow on its host."""
 
-    train: int
-    delay: int
+    train: Difference
+    delay: Difference
 
 
 class WrongAt(Message):
@@ -614,7 +627,7 @@ class ObservedValue(Message):
     unit: Word
     source: Word
     at: Moment
-    value: float
+    value: Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import delete, exists, func, select, update
 
 from downlink.domain.access import Actor
+from downlink.domain.lookalike import likeness
 from downlink.domain.permission import Role
 from downlink.storage.tables import ApiToken, Audit, Enrolment, LoginFailure, Session, SetupToken, User
 from downlink.storage.unit import Unit
@@ -23,12 +24,12 @@ def find_user(unit: Unit, username: str) -> User | None:
 
 
 def taken_name(unit: Unit, username: str) -> str | None:
-    """The user name that is this one, or differs from it by case alone; None where there is none.
+    """The user name that is this one, or that people would take for it; None where there is none.
 
     Not compared in the database: what `lower` does there with letters beyond ASCII depends on its locale.
     """
-    wanted = username.casefold()
-    return next((name for name in unit.session.scalars(select(User.username)) if name.casefold() == wanted), None)
+    wanted = likeness(username)
+    return next((name for name in unit.session.scalars(select(User.username)) if likeness(name) == wanted), None)
 
 
 def add_user(unit: Unit, username: str, password_hash: str, role: Role, now: datetime) -> User:
@@ -64,11 +65,10 @@ def list_sessions(unit: Unit, now: datetime, user_id: UUID | None) -> Sequence[t
     return [(row[0], row[1]) for row in unit.session.execute(query.order_by(Session.created_at.desc()))]
 
 
-def has_session_at(unit: Unit, username: str, address: str, now: datetime) -> bool:
-    """Whether the user has signed in at this address, and has not signed out."""
-    query = select(Session.id).join(User, User.id == Session.user_id)
-    found = query.where(User.username == username, Session.address == address, Session.expires_at > now)
-    return unit.session.scalar(found.limit(1)) is not None
+def session_addresses(unit: Unit, username: str, now: datetime) -> Sequence[str]:
+    """Where the user has signed in, and has not signed out."""
+    query = select(Session.address).join(User, User.id == Session.user_id)
+    return unit.session.scalars(query.where(User.username == username, Session.expires_at > now)).all()
 
 
 def delete_session(unit: Unit, session_id: UUID, user_id: UUID | None) -> UUID | None:
@@ -102,9 +102,11 @@ def add_tries(unit: Unit, keys: Sequence[str], now: datetime, keep: timedelta) -
     return {each.key: each.id for each in tries}
 
 
-def count_tries(unit: Unit, key: str, since: datetime, up_to: int) -> int:
-    """Tries of a key since then, up to and with the one of this number."""
-    query = select(func.count()).where(LoginFailure.key == key, LoginFailure.at > since, LoginFailure.id <= up_to)
+def count_tries(unit: Unit, key: str, since: datetime, up_to: int | None = None) -> int:
+    """Tries of a key since then: all, or those up to and with the one of this number."""
+    query = select(func.count()).where(LoginFailure.key == key, LoginFailure.at > since)
+    if up_to is not None:
+        query = query.where(LoginFailure.id <= up_to)
     return unit.session.scalar(query) or 0
 
 
@@ -144,8 +146,10 @@ def delete_token(unit: Unit, token_id: UUID, user_id: UUID | None) -> str | None
     return unit.session.execute(gone.returning(ApiToken.name)).scalar_one_or_none()
 
 
-def add_enrolment(unit: Unit, token_hash: bytes, now: datetime, expires_at: datetime) -> Enrolment:
-    row = Enrolment(token_hash=token_hash, created_at=now, expires_at=expires_at)
+def add_enrolment(
+    unit: Unit, token_hash: bytes, now: datetime, expires_at: datetime, account_id: UUID | None
+) -> Enrolment:
+    row = Enrolment(token_hash=token_hash, created_at=now, expires_at=expires_at, account_id=account_id)
     unit.session.add(row)
     unit.session.flush()
     return row

@@ -46,6 +46,7 @@ SECONDS = {"series": ("run_id", "flow", "quantities", "packed"), "limit_bins": (
 LEFT_OUT = {
     ("campaigns", "owner_id"),
     ("run_flows", "carried_bytes"),
+    ("run_flows", "most_bytes"),
     ("run_flows", "ticket"),
     ("runs", "wake_at"),
     ("runs", "hop_secret"),

@@ -12,14 +12,29 @@ from downlink.storage.tables import Identity, ProviderVisit, User
 from downlink.storage.unit import Unit
 
 
-def add_visit(unit: Unit, visit: ProviderVisit, now: datetime) -> None:
-    unit.session.execute(delete(ProviderVisit).where(ProviderVisit.expires_at <= now))
+def add_visit(unit: Unit, visit: ProviderVisit) -> None:
     unit.session.add(visit)
     unit.session.flush()
 
 
-def count_visits(unit: Unit, now: datetime) -> int:
-    return unit.session.scalar(select(func.count()).where(ProviderVisit.expires_at > now)) or 0
+def make_room(unit: Unit, origin: str, most_of_origin: int, most: int, now: datetime) -> None:
+    """Remove what has expired, and the oldest visits of this origin, or of the one that has most, so that another one has room."""
+    unit.session.execute(delete(ProviderVisit).where(ProviderVisit.expires_at <= now))
+    counts = {
+        name: int(count)
+        for name, count in unit.session.execute(
+            select(ProviderVisit.origin, func.count()).group_by(ProviderVisit.origin)
+        )
+    }
+    if counts.get(origin, 0) >= most_of_origin:
+        _drop_oldest(unit, origin, counts[origin] - most_of_origin + 1)
+    elif sum(counts.values()) >= most:
+        _drop_oldest(unit, max(counts, key=counts.__getitem__), 1)
+
+
+def _drop_oldest(unit: Unit, origin: str, number: int) -> None:
+    oldest = select(ProviderVisit.state_hash).where(ProviderVisit.origin == origin).order_by(ProviderVisit.expires_at)
+    unit.session.execute(delete(ProviderVisit).where(ProviderVisit.state_hash.in_(oldest.limit(number))))
 
 
 def use_visit(unit: Unit, state_hash: bytes, now: datetime) -> ProviderVisit | None:

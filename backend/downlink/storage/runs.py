@@ -11,7 +11,21 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, Select, TextClause, and_, false, func, or_, select, text, true, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    TextClause,
+    and_,
+    cast,
+    false,
+    func,
+    or_,
+    select,
+    text,
+    true,
+    update,
+)
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from downlink.domain.agent import AgentStatus
@@ -391,15 +405,20 @@ def _ending(state: str | None, reason: str | None, detail: str | None) -> Ending
     return Ending(RunState(state), Reason(reason or Reason.INTERNAL), detail or "") if state else None
 
 
+def _samples(outcome: Any) -> Any:
+    """How many an end announces: an agent may say more than an `integer` of the database holds."""
+    return cast(outcome["samples"].astext, BigInteger)
+
+
 def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple[HostView, bool]]]:
     """By run: its hosts, and whether each one's agent says, too long after the start to begin, that it waits for it."""
     samples: dict[tuple[UUID, str], int] = defaultdict(int)
-    announced = [RunFlow.sender_outcome["samples"].as_integer(), RunFlow.receiver_outcome["samples"].as_integer()]
+    announced = [_samples(RunFlow.sender_outcome), _samples(RunFlow.receiver_outcome)]
     flows = select(RunFlow.run_id, RunFlow.sender, RunFlow.receiver, *announced).where(RunFlow.run_id.in_(run_ids))
     for run_id, sender, receiver, sent, received in unit.session.execute(flows):
         samples[run_id, sender] += sent or 0
         samples[run_id, receiver] += received or 0
-    logged = select(Run.id, Run.link_outcome["agent"].astext, Run.link_outcome["samples"].as_integer())
+    logged = select(Run.id, Run.link_outcome["agent"].astext, _samples(Run.link_outcome))
     for run_id, agent, rows in unit.session.execute(logged.where(Run.id.in_(run_ids), Run.link_outcome.is_not(None))):
         samples[run_id, agent] += rows or 0
     waits = and_(

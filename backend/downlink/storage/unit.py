@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-import orjson
 import structlog
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import ExceptionContext
@@ -17,6 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from downlink.domain.errors import UnavailableError
+from downlink.storage.stored_json import read_json
 from downlink.tracestore import Folder, TraceStore
 
 Job = tuple[str, UUID]
@@ -58,7 +58,10 @@ class UnitFactory:
 
     @contextmanager
     def __call__(self, *, is_read_only: bool = False) -> Iterator[Unit]:
-        with _away_is_unavailable(), Session(self._engine_for(is_read_only), expire_on_commit=False) as session:
+        with (
+            _away_is_unavailable(is_read_only=is_read_only),
+            Session(self._engine_for(is_read_only), expire_on_commit=False) as session,
+        ):
             unit = Unit(session, store=self.store)
             yield unit
             if unit.folder:
@@ -83,7 +86,7 @@ class UnitFactory:
 
 
 @contextmanager
-def _away_is_unavailable() -> Iterator[None]:
+def _away_is_unavailable(*, is_read_only: bool) -> Iterator[None]:
     try:
         yield
     except PoolTimeoutError as error:
@@ -91,15 +94,20 @@ def _away_is_unavailable() -> Iterator[None]:
             "database_busy", "The database has no free connection; try again in some seconds."
         ) from error
     except DBAPIError as error:
-        if unavailable := _unavailable(error):
-            raise unavailable from error
-        raise
+        unavailable = _unavailable(error)
+        if unavailable is None or (
+            is_read_only and unavailable.code == READ_ONLY
+        ):  # a change in a unit that makes none
+            raise
+        raise unavailable from error
 
 
+READ_ONLY = "database_read_only"
 # Class 53 and 55 of PostgreSQL's error codes, and the deadlock: nothing is wrong with the request.
 _BY_SQLSTATE = {
     "40P01": ("database_deadlock", "Two transactions waited for each other, and the database ended this one; try again."),
     "53100": ("disk_full", "The database's disk is full: nothing more can be stored until there is room. Try again then."),
+    "25006": (READ_ONLY, "The database takes no changes at present; try again once it does."),
     "55P03": ("database_busy", "What this needs is held by another transaction; try again in some seconds."),
 }  # fmt: skip
 
@@ -124,7 +132,7 @@ def open_units(url: str, pool_size: int, send: SendJobs = drop_jobs, store: Trac
         pool_timeout=10,
         pool_pre_ping=True,
         hide_parameters=True,  # they may be names, hashes and samples, and errors are logged
-        json_deserializer=orjson.loads,  # campaigns have tens of thousands of JSON values
+        json_deserializer=read_json,
         connect_args={"connect_timeout": 5, "options": "-c timezone=UTC -c lock_timeout=20s"},
     )
     event.listen(engine, "handle_error", leave_values_out)

@@ -242,15 +242,37 @@ def test_a_strangers_guesses_do_not_lock_the_owner_out(lab: Lab) -> None:
     assert elsewhere.post(f"{API}/login", json={"username": "anna", "password": PASSWORD}).status_code == 200
 
 
-def test_guesses_from_many_addresses_are_limited_but_not_where_the_owner_is(lab: Lab) -> None:
+def test_guesses_from_many_addresses_are_slowed_down_and_never_shut_the_owner_out(lab: Lab) -> None:
     sign_up(lab)
     with lab.units() as unit:
-        for _ in range(access.FAILURES_PER_USER):
+        for _ in range(access.GUESSED_FAILURES):
             rows.add_tries(unit, ["user:anna"], lab.now(), timedelta(minutes=15))
     new = TestClient(lab.app, client=("203.0.113.5", 1))
-    body = {"username": "anna", "password": PASSWORD}
-    assert new.post(f"{API}/login", json=body).json()["code"] == "too_many_tries"
+    right, wrong = {"username": "anna", "password": PASSWORD}, {"username": "anna", "password": "wrong"}
+    assert new.post(f"{API}/login", json=right).status_code == 200
+    stranger = TestClient(lab.app, client=("198.51.100.9", 1))
+    codes = [stranger.post(f"{API}/login", json=wrong).json()["code"] for _ in range(4)]
+    assert codes == ["login_wrong"] * 2 + ["too_many_tries"] * 2
     assert login(lab).status_code == 200  # signed in here before
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/login", {"username": "anna", "password": "wrong"}),
+        ("/invitations/open", {"secret": "dli_wrong"}),
+        ("/setup", {"token": "wrong", "username": "anna", "password": PASSWORD}),
+    ],
+)
+def test_a_host_has_one_count_for_all_addresses_of_its_ipv6_network(lab: Lab, path: str, body: dict[str, Any]) -> None:
+    def guess(number: int) -> str:
+        client = TestClient(lab.app, client=(f"2001:db8:1:2::{number:x}", 1))
+        return str(client.post(f"{API}{path}", json=body).json()["code"])
+
+    assert guess(1) != "too_many_tries"
+    assert [guess(number) for number in range(2, 13)][-2:] == ["too_many_tries"] * 2
+    neighbour = TestClient(lab.app, client=("2001:db8:1:3::1", 1))
+    assert neighbour.post(f"{API}{path}", json=body).json()["code"] != "too_many_tries"
 
 
 @pytest.mark.parametrize(

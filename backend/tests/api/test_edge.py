@@ -148,3 +148,13 @@ def test_an_api_that_cannot_listen_says_where_and_what_to_set(
     said = ended.stderr.splitlines()[-1]
     assert said.startswith(f"downlink: the api cannot listen at 127.0.0.1, port {server.port}: Address already in use")
     assert variable in said
+
+
+def test_a_request_of_two_lengths_is_refused_and_what_follows_it_is_not_read(server: ApiProcess) -> None:
+    """What one reader takes for the body, another one takes for the next request."""
+    first = server.head("POST", f"{API}/login", Content_Length=4, Transfer_Encoding="chunked")
+    connection = server.connect()
+    connection.sendall(first + b"0\r\n\r\n" + server.head("GET", "/healthz"))
+    answer = read_all(connection)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1") == 1

@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import io
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,18 @@ import pytest
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
+from downlink.actions import imports as actions
+from downlink.actions.apart import call_apart
 from downlink.actions.archive import load_archive
 from downlink.api import imports as route
 from downlink.api.schemas.reports import Report
+from downlink.api.slots import Turns
+from downlink.codec.campaign_file import parse_campaign
+from downlink.domain.errors import InvalidError
 from downlink.importers.files import import_file
 from downlink.main import app
 from downlink.storage import tables
-from downlink.storage.unit import UnitFactory, lock
+from downlink.storage.unit import UnitFactory
 from tests.fixtures.foreign_files import ack_csv_file, flent_file, iperf3_file, ndt7_file
 from tests.fixtures.lab import API, Lab
 
@@ -338,11 +345,32 @@ def test_an_imported_campaign_leaves_as_an_archive_and_comes_back_imported(lab: 
     assert (shown["origin"], shown["is_recorded"]) == ("imported", False)
 
 
-def test_a_second_import_waits_for_the_first(lab: Lab, units: UnitFactory) -> None:
-    with units() as unit:
-        lock(unit, "imports")
-        assert upload(lab, {"a.json": iperf3_file()}, expect=409)["code"] == "import_under_way"
+def test_imports_take_turns_and_one_account_has_few_of_them_waiting(lab: Lab) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(lambda number: upload(lab, {"a.json": iperf3_file(number)}), range(3)))
+    assert len({each["campaign_id"] for each in done}) == 3
+    lab.app.state.importing = Turns("imports", in_all=1, per_caller=1, waiting=0)
+    assert upload(lab, {"a.json": iperf3_file()}, expect=429)["code"] == "too_many_open"
+
+
+def test_a_file_that_takes_more_memory_than_it_may_is_refused_and_the_api_goes_on(
+    lab: Lab, units: UnitFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "READING_BYTES", 96 * 2**20)
+    many = b'{"a": [' + b"[]," * 6_000_000 + b"[]]}"
+    refused = upload(lab, {"a.json": many}, expect=422)
+    assert "takes more than 96 MiB of memory" in refused["message"]
+    assert refused["details"]["refused"][0]["file"] == "a.json"
+    monkeypatch.undo()
     upload(lab, {"a.json": iperf3_file()})
+
+
+def test_files_are_read_without_the_servers_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOWNLINK_DATABASE_URL", "postgresql://a:secret@db/x")
+    assert call_apart(os.getenv, "DOWNLINK_DATABASE_URL", files=(), most_bytes=2**30) is None
+    with pytest.raises(InvalidError) as refused:
+        call_apart(parse_campaign, "", files=(), most_bytes=2**30)
+    assert (refused.value.code, refused.value.message) == ("campaign_invalid", "The campaign file is empty.")
 
 
 def test_sizes_are_bounded_and_forms_are_checked(lab: Lab, units: UnitFactory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
+import json
 import lzma
+import socket
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -15,16 +20,20 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
+from downlink.actions import agents
 from downlink.actions.archive import load_archive
+from downlink.domain.access import COMMAND_LINE
+from downlink.domain.agent import PROTOCOL
 from downlink.stack.process import wait_until
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, running_api
+from tests.fixtures.scripted_agent import make_host
 
 pytestmark = [pytest.mark.verify("stack", measures=True), pytest.mark.timeout(150)]
 RECORDED = Path(__file__).resolve().parents[3] / "docs" / "examples" / "recorded-hystart.zip"
-MOST_MB = 512
-"""Half of what docker-compose.yml gives an api, which has some 250 before the first request."""
+MOST_MB = 400
+"""Of the GiB that docker-compose.yml gives an api, which has some 250 before the first request."""
 MIB = 2**20
 STALLED_S = 8
 GROWTH_MB = 40  # a Parquet file's directory grows with its row groups
@@ -209,3 +218,132 @@ def test_readers_who_do_not_read_keep_nobody_waiting(loaded: Loaded) -> None:
 def starts(loaded: Loaded) -> bool:
     with loaded.api.client.stream("GET", f"{loaded.trace}.csv") as answer:
         return answer.status_code == 200
+
+
+@dataclass(frozen=True)
+class Rogue:
+    """An enrolled agent that sends what it likes."""
+
+    api: ApiProcess
+    secret: str
+
+    def half(self, path: str, body: bytes, announced: int, **headers: str | int) -> socket.socket:
+        """A connection with a request whose body is not whole."""
+        connection = self.api.connect()
+        lines = [f"POST {API}{path} HTTP/1.1", "Host: downlink", f"Authorization: Bearer {self.secret}"]
+        lines += [
+            f"Content-Length: {announced}",
+            *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items()),
+        ]
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        with contextlib.suppress(OSError):  # the api may close it while it is sent
+            connection.sendall(body)
+        return connection
+
+
+@pytest.fixture
+def rogue(loaded: Loaded) -> Rogue:
+    return rogue_of(loaded)
+
+
+def rogue_of(loaded: Loaded) -> Rogue:
+    name = f"rogue-{uuid.uuid4().hex[:8]}"
+    with loaded.units() as unit:
+        _, token = agents.create_enrolment(unit, name, 60, datetime.now(UTC), actor=COMMAND_LINE)
+    body = {"protocol": PROTOCOL, "token": token, "name": name, "version": "1", "host": make_host(name)}
+    answer = loaded.api.client.post(f"{API}/agent/join", json=body)
+    assert answer.status_code == 200, answer.text
+    return Rogue(loaded.api, answer.json()["secret"])
+
+
+def poll_of(size: int) -> bytes:
+    """A poll with as many entries as make so many bytes, which a server must look at one by one."""
+    entry = {"run_id": str(uuid.UUID(int=0)), "attempt": 1, "chunks": 1}
+    spool = [{**entry, "run_id": str(uuid.uuid4())} for _ in range(min(9_000, size // 75))]
+    said = {
+        "protocol": PROTOCOL,
+        "status": "idle",
+        "run_id": None,
+        "detail": None,
+        "progress": None,
+        "host": None,
+        "wait_s": 25,
+    }
+    return json.dumps({**said, "spool": spool}).encode()
+
+
+def test_an_agent_fills_no_memory_with_uploads(loaded: Loaded, rogue: Rogue) -> None:
+    """110 bundles of 8 MiB, each a byte short; another agent's chunk and poll are served meanwhile."""
+    path = f"/agent/runs/{uuid.uuid4()}/chunks"
+    piece = bytes(8 * MIB - 1)
+    opened = [rogue.half(path, piece, 8 * MIB, X_Attempt=1) for _ in range(110)]
+    other = rogue_of(loaded)
+    headers = {"Authorization": f"Bearer {other.secret}", "X-Attempt": "1"}
+    answer = loaded.api.client.post(f"{API}{path}", content=b"x", headers=headers)
+    assert answer.status_code in (404, 409, 422), answer.text
+    for each in opened:
+        each.close()
+    assert loaded.api.peak_mb() < MOST_MB
+
+
+def statuses(opened: list[socket.socket]) -> list[bytes]:
+    """Of those that were answered by now."""
+    found = []
+    for each in opened:
+        with contextlib.suppress(BlockingIOError):
+            found.append(each.recv(12, socket.MSG_DONTWAIT | socket.MSG_PEEK)[9:])
+    return found
+
+
+def test_an_agent_fills_no_memory_with_polls(loaded: Loaded, rogue: Rogue) -> None:
+    """57 held polls of 0.7 MB: four are held, and others are refused."""
+    body = poll_of(MIB)
+    opened = [rogue.half("/agent/poll", body, len(body), Content_Type="application/json") for _ in range(57)]
+    assert loaded.api.client.get("/healthz").status_code == 200
+    assert wait_until(lambda: len(statuses(opened)) >= 53, 60), statuses(opened)
+    assert set(statuses(opened)) <= {b"200", b"429", b"503"}
+    for each in opened:
+        each.close()
+    assert loaded.api.peak_mb() < MOST_MB
+
+
+def blanks() -> bytes:
+    """496 MiB of a JSON list and blanks, of 2.3 MB."""
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    many = b"[1,2]," * 400_000
+    return b"".join(
+        [
+            packer.compress(b'{"end": {}, "intervals": ['),
+            packer.compress(many),
+            packer.compress(b"[]]"),
+            packer.compress(b"}"),
+        ]
+        + [packer.compress(b" " * MIB) for _ in range(490)]
+        + [packer.flush()]
+    )
+
+
+def test_an_import_takes_the_memory_of_another_process(loaded: Loaded) -> None:
+    answer = loaded.api.client.post(f"{API}/imports", files={"files": ("x.json", blanks())}, timeout=120)
+    assert answer.status_code in (201, 422), answer.text
+    assert loaded.api.peak_mb() < MOST_MB
+
+
+def test_all_of_it_at_once(loaded: Loaded, rogue: Rogue) -> None:
+    path = f"/agent/runs/{uuid.uuid4()}/chunks"
+    body, piece = poll_of(MIB), bytes(8 * MIB - 1)
+    with ThreadPoolExecutor(3) as pool:
+        uploads = pool.submit(lambda: [rogue.half(path, piece, 8 * MIB, X_Attempt=1) for _ in range(60)])
+        polls = pool.submit(
+            lambda: [rogue.half("/agent/poll", body, len(body), Content_Type="application/json") for _ in range(40)]
+        )
+        imported = pool.submit(
+            lambda: loaded.api.client.post(f"{API}/imports", files={"files": ("x.json", blanks())}, timeout=140)
+        )
+        bare = [loaded.api.connect() for _ in range(80)]
+        for each in bare:
+            each.sendall(loaded.api.head("POST", f"{API}/login", Content_Length=MIB) + bytes(MIB - 1))
+        assert imported.result().status_code in (201, 422)
+        for each in (*uploads.result(), *polls.result(), *bare):
+            each.close()
+    assert loaded.api.peak_mb() < MOST_MB

@@ -48,7 +48,7 @@ class Work:
 
 def test_more_than_may_be_at_work_wait_for_their_turn_and_get_it() -> None:
     async def story() -> None:
-        work = Work(Turns(in_all=3, per_caller=2, waiting=5))
+        work = Work(Turns("answers", in_all=3, per_caller=2, waiting=5))
         asked = [work.ask("a") for _ in range(4)]
         assert await work.settle() == ["a0", "a1"], "two of one caller"
         asked += [work.ask("b") for _ in range(2)]
@@ -65,7 +65,7 @@ def test_more_than_may_be_at_work_wait_for_their_turn_and_get_it() -> None:
 
 def test_a_line_that_is_too_long_is_refused_and_who_gives_up_leaves_it() -> None:
     async def story() -> None:
-        work = Work(Turns(in_all=3, per_caller=1, waiting=2))
+        work = Work(Turns("answers", in_all=3, per_caller=1, waiting=2))
         held, *waiting = [work.ask("a") for _ in range(3)]
         await work.settle()
         with pytest.raises(DeniedError) as refused:
@@ -83,7 +83,7 @@ def test_a_line_that_is_too_long_is_refused_and_who_gives_up_leaves_it() -> None
 
 def test_nothing_is_computed_for_who_has_gone_while_waiting() -> None:
     async def story() -> None:
-        turns = Turns(in_all=1, per_caller=1, waiting=1)
+        turns = Turns("answers", in_all=1, per_caller=1, waiting=1)
         with pytest.raises(DeniedError) as refused:
             async with turns.take("a", has_gone):
                 raise AssertionError("it was computed")
@@ -95,7 +95,7 @@ def test_nothing_is_computed_for_who_has_gone_while_waiting() -> None:
 
 
 def test_samples_and_another_baseline_take_a_turn_and_what_is_stored_takes_none(lab: Lab) -> None:
-    lab.app.state.computing = Turns(in_all=0, per_caller=0, waiting=0)
+    lab.app.state.computing = Turns("answers", in_all=0, per_caller=0, waiting=0)
     nothing = "00000000-0000-0000-0000-000000000000"
 
     def code(path: str, status: int) -> Any:
@@ -132,7 +132,7 @@ def test_visitors_who_open_one_link_at_once_all_get_their_turn(lab: Lab) -> None
 def test_a_turn_ends_before_the_answer_is_sent_however_slowly_it_is_read(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, path: str, view: str, answer: Any
 ) -> None:
-    lab.app.state.computing = turns = Turns(in_all=1, per_caller=1, waiting=1)
+    lab.app.state.computing = turns = Turns("answers", in_all=1, per_caller=1, waiting=1)
     seen: list[tuple[str, bool]] = []
 
     def compute(*_: object) -> Any:

@@ -99,9 +99,52 @@ export interface paths {
         put?: never;
         /**
          * Change Password
-         * @description Change the own password; every other session of the account ends. Not for API tokens.
+         * @description Change the own password; every other session of the account ends, with what it has handed out and nobody has used yet.
+         *
+         *     What else gives access, /account/access lists. Not for API tokens.
          */
         post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/account/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Means
+         * @description What the own account's sessions and tokens have made that gives access, to it or to what is here. Sessions have a list of
+         *     their own.
+         */
+        get: operations["list_means"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/account/access/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End Means
+         * @description End all means of access of these kinds at once: after a new password, say. Not for API tokens.
+         */
+        post: operations["end_means"];
         delete?: never;
         options?: never;
         head?: never;
@@ -457,7 +500,7 @@ export interface paths {
         put?: never;
         /**
          * Connect
-         * @description Connect the own account: open `url` in this browser. Not for API tokens.
+         * @description Connect the own account: open `url` in this browser. It asks for the password, since a connection outlives the session.
          */
         post: operations["connect"];
         /**
@@ -2629,7 +2672,7 @@ export interface components {
              * Spool
              * @description Runs with chunks not yet uploaded
              */
-            spool: components["schemas"]["SpoolEntry-Output"][];
+            spool: components["schemas"]["SpoolEntry"][];
             /**
              * Host
              * @description Facts and capabilities, as in the agent protocol's join request
@@ -4723,10 +4766,35 @@ export interface components {
              */
             place: string;
         };
+        /** ConnectBody */
+        ConnectBody: {
+            /**
+             * Password
+             * @description Of the account: a connection outlives the session that makes it
+             */
+            password: string;
+        };
+        /**
+         * Connected
+         * @description Who at the provider signs in to the account.
+         */
+        Connected: {
+            /** Issuer */
+            issuer: string;
+            /** Subject */
+            subject: string;
+            /** Created At */
+            created_at: string;
+        };
         /** Connection */
         Connection: {
             /** Is Connected */
             is_connected: boolean;
+            /**
+             * Identities
+             * @description With whom; one at most, unless it was connected by an earlier version
+             */
+            identities: components["schemas"]["Connected"][];
             /**
              * Has Password
              * @description False for an account that was made by signing in at the provider
@@ -5537,17 +5605,6 @@ export interface components {
             wrong_at?: components["schemas"]["WrongAt"] | null;
             delivery?: components["schemas"]["Delivery"] | null;
             sites?: components["schemas"]["SiteTable"] | null;
-        };
-        /** FlowProgress */
-        FlowProgress: {
-            /** Flow */
-            flow: number;
-            /** Acked Bytes */
-            acked_bytes: number;
-            /** Rtt Us */
-            rtt_us: number;
-            /** Cwnd Bytes */
-            cwnd_bytes: number;
         };
         /**
          * FlowSeries
@@ -7069,6 +7126,52 @@ export interface components {
             password: string;
         };
         /**
+         * Means
+         * @description One way to act for the account, or to give others a way.
+         */
+        Means: {
+            /**
+             * Kind
+             * @description `token`, `connection` with the identity provider, `channel` that is on, `share` link, `call_secret` of a trigger; open `enrolment`, `invitation` and `visit` to the provider, which a new password ends
+             * @enum {string}
+             */
+            kind: "token" | "connection" | "channel" | "share" | "call_secret" | "enrolment" | "invitation" | "visit";
+            /**
+             * Name
+             * @description What it is called; of a call secret, its campaign; empty where it has no name
+             */
+            name: string;
+            /** Created At */
+            created_at: string | null;
+            /**
+             * Expires At
+             * @description null: it lasts until it is ended
+             */
+            expires_at: string | null;
+        };
+        /** MeansBody */
+        MeansBody: {
+            /** Kinds */
+            kinds: ("token" | "connection" | "channel" | "share" | "call_secret" | "enrolment" | "invitation" | "visit")[];
+        };
+        /** MeansEnded */
+        MeansEnded: {
+            /**
+             * Ended
+             * @description By kind, how many there were
+             */
+            ended: {
+                [key: string]: number;
+            };
+        };
+        /** MeansList */
+        MeansList: {
+            /** Items */
+            items: components["schemas"]["Means"][];
+            /** Total */
+            total: number;
+        };
+        /**
          * Missing
          * @description Announced chunks of one flow at one point, from first to last, that their agent does not have any more.
          */
@@ -7659,34 +7762,6 @@ export interface components {
             utc_offset_s: number;
         } & {
             [key: string]: unknown;
-        };
-        /** PollRequest */
-        PollRequest: {
-            /**
-             * Protocol
-             * @default 1
-             */
-            protocol: number;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "idle" | "preparing" | "ready" | "running" | "restoring" | "restored" | "uploading" | "blocked";
-            /** Run Id */
-            run_id: string | null;
-            /** Attempt */
-            attempt?: number | null;
-            /** Detail */
-            detail: string | null;
-            /** Reason */
-            reason?: string | null;
-            /** Progress */
-            progress: components["schemas"]["RunProgress"] | components["schemas"]["UploadProgress"] | null;
-            /** Spool */
-            spool: components["schemas"]["SpoolEntry-Input"][];
-            host: components["schemas"]["Host"] | null;
-            /** Wait S */
-            wait_s: number;
         };
         /** PollResponse */
         PollResponse: {
@@ -8843,19 +8918,6 @@ export interface components {
              */
             left_out: number;
         };
-        /** RunProgress */
-        RunProgress: {
-            /** Elapsed S */
-            elapsed_s: number;
-            /** Bytes */
-            bytes: number;
-            /**
-             * Flows
-             * @description The agent's sending connections as they are now
-             * @default []
-             */
-            flows: components["schemas"]["FlowProgress"][];
-        };
         /** RunSeries */
         RunSeries: {
             /**
@@ -9343,19 +9405,7 @@ export interface components {
             relay_cc: string;
         };
         /** SpoolEntry */
-        "SpoolEntry-Input": {
-            /**
-             * Run Id
-             * Format: uuid
-             */
-            run_id: string;
-            /** Attempt */
-            attempt: number;
-            /** Chunks */
-            chunks: number;
-        };
-        /** SpoolEntry */
-        "SpoolEntry-Output": {
+        SpoolEntry: {
             /**
              * Run Id
              * Format: uuid
@@ -10033,13 +10083,6 @@ export interface components {
             /** Attempt */
             attempt: number;
         };
-        /** UploadProgress */
-        UploadProgress: {
-            /** Chunks Done */
-            chunks_done: number;
-            /** Chunks Total */
-            chunks_total: number;
-        };
         /** UploadedEvent */
         UploadedEvent: {
             /** Attempt */
@@ -10374,6 +10417,71 @@ export interface components {
             message_bytes: number;
             /** Every Ms */
             every_ms: number;
+        };
+        /** FlowProgress */
+        FlowProgress: {
+            /** Flow */
+            flow: number;
+            /** Acked Bytes */
+            acked_bytes: number;
+            /** Rtt Us */
+            rtt_us: number;
+            /** Cwnd Bytes */
+            cwnd_bytes: number;
+        };
+        /** RunProgress */
+        RunProgress: {
+            /** Elapsed S */
+            elapsed_s: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Flows
+             * @description The agent's sending connections as they are now
+             * @default []
+             */
+            flows: components["schemas"]["FlowProgress"][];
+        };
+        /** UploadProgress */
+        UploadProgress: {
+            /** Chunks Done */
+            chunks_done: number;
+            /** Chunks Total */
+            chunks_total: number;
+        };
+        /** PollRequest */
+        PollRequest: {
+            /**
+             * Protocol
+             * @default 1
+             */
+            protocol: number;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "idle" | "preparing" | "ready" | "running" | "restoring" | "restored" | "uploading" | "blocked";
+            /** Run Id */
+            run_id: string | null;
+            /**
+             * Attempt
+             * @default null
+             */
+            attempt: number | null;
+            /** Detail */
+            detail: string | null;
+            /**
+             * Reason
+             * @default null
+             */
+            reason: string | null;
+            /** Progress */
+            progress: components["schemas"]["RunProgress"] | components["schemas"]["UploadProgress"] | null;
+            /** Spool */
+            spool: components["schemas"]["SpoolEntry"][];
+            host: components["schemas"]["Host"] | null;
+            /** Wait S */
+            wait_s: number;
         };
     };
     responses: never;
@@ -10801,6 +10909,149 @@ export interface operations {
             };
         };
     };
+    list_means: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeansList"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_means: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kinds": [
+                 *         "token",
+                 *         "connection",
+                 *         "share"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MeansBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeansEnded"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_sessions: {
         parameters: {
             query?: never;
@@ -11056,6 +11307,15 @@ export interface operations {
             };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12232,7 +12492,16 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "a long walk by the sea"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConnectBody"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -12279,8 +12548,26 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14063,6 +14350,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
@@ -14357,6 +14653,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description A part of the server is unavailable; try again */
             503: {
                 headers: {
@@ -14529,6 +14834,15 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -103,6 +103,7 @@ export type ValuesOfRuns = Schemas['ValuesOfRuns']
 export type Token = Schemas['Token']
 export type TokenBody = Schemas['TokenBody']
 export type OpenSession = Schemas['OpenSession']
+export type Means = Schemas['Means']
 export type Verdict = Schemas['Verdict']
 export type WeatherState = Schemas['WeatherState']
 

@@ -230,6 +230,7 @@ const annotate: Respond = (world, _, body) => {
 const ROUTES: Route[] = [
   ['POST', /^\/annotations$/, annotate],
   ['GET', /^\/provider$/, () => ok({ is_on: false, name: null })],
+  ['GET', /^\/account\/access$/, () => answerOf('account-access')],
   ['GET', /^\/service$/, (world) => ok({ ...said<Body>('service'), is_conducting: world.isConducting })],
   ['GET', /^\/setup$/, (world) => answerOf(world.isSetupNeeded ? 'setup-needed' : 'setup')],
   ['POST', /^\/setup$/, signIn],

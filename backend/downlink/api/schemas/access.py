@@ -54,6 +54,34 @@ class Session(Shape):
     may_own: list[Verb] = Field(description="What the caller may do to its own things alone")
 
 
+MeansKind = Literal["token", "connection", "channel", "share", "call_secret", "enrolment", "invitation", "visit"]
+
+
+class Means(Shape):
+    """One way to act for the account, or to give others a way."""
+
+    kind: MeansKind = Field(
+        description="`token`, `connection` with the identity provider, `channel` that is on, `share` link, `call_secret` of a "
+        "trigger; open `enrolment`, `invitation` and `visit` to the provider, which a new password ends"
+    )
+    name: str = Field(description="What it is called; of a call secret, its campaign; empty where it has no name")
+    created_at: Moment | None
+    expires_at: Moment | None = Field(description="null: it lasts until it is ended")
+
+
+class MeansList(Shape):
+    items: list[Means]
+    total: int
+
+
+class MeansBody(Body):
+    kinds: Annotated[list[MeansKind], Field(min_length=1, max_length=8)]
+
+
+class MeansEnded(Shape):
+    ended: dict[str, int] = Field(description="By kind, how many there were")
+
+
 class OpenSession(Shape):
     """A browser that is signed in."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Shape
+from downlink.api.schemas.access import Secret
+from downlink.api.schemas.base import Body, Moment, Shape
 
 
 class ProviderState(Shape):
@@ -16,6 +17,21 @@ class Way(Shape):
     url: str = Field(description="At the provider; for the browser that asked alone, within ten minutes")
 
 
+class ConnectBody(Body):
+    password: Secret = Field(description="Of the account: a connection outlives the session that makes it")
+
+
+class Connected(Shape):
+    """Who at the provider signs in to the account."""
+
+    issuer: str
+    subject: str
+    created_at: Moment
+
+
 class Connection(Shape):
     is_connected: bool
+    identities: list[Connected] = Field(
+        description="With whom; one at most, unless it was connected by an earlier version"
+    )
     has_password: bool = Field(description="False for an account that was made by signing in at the provider")

@@ -10,7 +10,7 @@ from pydantic import Field
 from downlink.api.schemas.base import Body, Moment, Name, Shape
 from downlink.api.schemas.exits import TimingShares
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
 SweepStateName = Literal["queued", "running", "complete", "failed"]
 Values = Annotated[list[Number], Field(min_length=1, max_length=1_000)]
 

@@ -21,7 +21,10 @@ class User(Table):
 
 
 class Invitation(Table):
-    """A single-use right to an account with this role, or, with user_id, to a new password for that one. Removed when it is used."""
+    """A single-use right to an account with this role, or, with user_id, to a new password for that one. Removed when it is used.
+
+    account_id: whose access made it; None for the command line's.
+    """
 
     __tablename__ = "invitations"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -32,6 +35,7 @@ class Invitation(Table):
     created_by: Mapped[str]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    account_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
 
 
 class SetupToken(Table):
@@ -66,7 +70,10 @@ class LoginFailure(Table):
 
 
 class ApiToken(Table):
-    """user_id: the account that it was made by, whose role it has; None for one of the server's command line, which is an admin's."""
+    """user_id: the account that it was made by, whose role it has; None for one of the server's command line, which is an admin's.
+
+    parent_id: the token that made it, and ends it with itself; None where a session did.
+    """
 
     __tablename__ = "api_tokens"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -79,12 +86,13 @@ class ApiToken(Table):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+    parent_id: Mapped[UUID | None] = mapped_column(ForeignKey("api_tokens.id", ondelete="CASCADE"))
 
 
 class Share(Table):
     """A link by which whoever has it reads one campaign. Removing the row ends it. name: what, or whom, it was made for.
 
-    opened: how often it was exchanged for a cookie, last at opened_at.
+    opened: how often it was exchanged for a cookie, last at opened_at. account_id: whose access made it.
     """
 
     __tablename__ = "shares"
@@ -97,6 +105,7 @@ class Share(Table):
     expires_at: Mapped[datetime]
     opened: Mapped[int] = mapped_column(default=0, server_default="0")
     opened_at: Mapped[datetime | None]
+    account_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
 
 class Audit(Table):

@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Json, Table
 
 
 class Enrolment(Table):
-    """A single-use right to join as an agent."""
+    """A single-use right to join as an agent. account_id: whose access made it."""
 
     __tablename__ = "enrolments"
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -20,6 +20,7 @@ class Enrolment(Table):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
+    account_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
 
 
 class Agent(Table):

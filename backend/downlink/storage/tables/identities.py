@@ -25,7 +25,8 @@ class Identity(Table):
 class ProviderVisit(Table):
     """A browser on its way to the provider and back: one use, ten minutes. user_id: the account that is to be connected.
 
-    browser_hash: of the cookie that the same browser shows when it comes back.
+    browser_hash: of the cookie that the same browser shows when it comes back. session_id: that asked for the connection, and
+    ends it with itself. origin: where it was begun (domain/origin.py).
     """
 
     __tablename__ = "provider_visits"
@@ -35,3 +36,5 @@ class ProviderVisit(Table):
     verifier: Mapped[str]
     user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     expires_at: Mapped[datetime]
+    session_id: Mapped[UUID | None] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"))
+    origin: Mapped[str] = mapped_column(server_default="", default="")

@@ -127,9 +127,13 @@ class Run(Table):
     )  # fmt: skip
 
 
+_SENT, _RECEIVED = "(sender_outcome ->> 'app_bytes')::bigint", "(receiver_outcome ->> 'app_bytes')::bigint"
 CARRIED_BYTES = (
-    "coalesce(greatest((sender_outcome ->> 'app_bytes')::bigint, (receiver_outcome ->> 'app_bytes')::bigint), 0)"
+    f"coalesce(CASE WHEN greatest({_SENT}, {_RECEIVED}) > most_bytes "
+    f"THEN least({_SENT}, {_RECEIVED}, CASE WHEN num_nulls({_SENT}, {_RECEIVED}) > 0 THEN most_bytes END) "
+    f"ELSE greatest({_SENT}, {_RECEIVED}) END, 0)"
 )
+"""What both ends say is believed; of what one end alone says no more than most_bytes."""
 
 
 class RunFlow(Table):
@@ -141,7 +145,8 @@ class RunFlow(Table):
     offer: the messages that it sends; None for as fast as it can. relays: in order from the sender.
     hop_outcomes: by point, what came of it at each relay. receiver_number: its receiver's among the link's, from 1. content: the
     flow whose content it asks for; None for one of its own.
-    carried_bytes: what the end that has more says. Whoever adds them up over many runs reads the index, and not the outcomes.
+    carried_bytes: what the end that has more says, within most_bytes: a claim beyond that takes the other end's word, or the limit.
+    Sums over many runs read its index, and not the outcomes. most_bytes: what the link may carry in the time that the run has.
     """
 
     __tablename__ = "run_flows"
@@ -165,6 +170,7 @@ class RunFlow(Table):
     time_to_steady_s: Mapped[float | None]
     object_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
     received_times_s: Mapped[list[float] | None] = mapped_column(deferred=True, deferred_raiseload=True)
+    most_bytes: Mapped[int | None]
     carried_bytes: Mapped[int] = mapped_column(Computed(CARRIED_BYTES, persisted=True), deferred=True)
     __table_args__ = (Index("ix_run_flows_carried", "run_id", postgresql_include=["carried_bytes"]),)
 

@@ -12,13 +12,15 @@ from downlink.storage.tables.base import Json, Table
 
 
 class Trigger(Table):
-    """Of a campaign that was launched. secret: that signs calls; None where none was made. called_at: the latest moment of a call
+    """Of a campaign that was launched. secret: that signs calls, made by account_id; None
+    where none was made. called_at: the latest moment of a call
     that was taken, so that none is taken twice. waits: what is missing for it to fire. refusal: why it did not fire although its
     condition held, last at refused_at."""
 
     __tablename__ = "triggers"
     campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)
     secret: Mapped[str | None]
+    account_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     called_at: Mapped[datetime | None]
     waits: Mapped[str | None]
     refusal: Mapped[str | None]

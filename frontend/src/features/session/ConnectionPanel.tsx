@@ -1,6 +1,8 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Group, PasswordInput, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { API, api } from '@/api/client'
+import { formatMoment } from '@/lib/time'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
@@ -13,10 +15,9 @@ export function ConnectionPanel() {
   const provider = api.useQuery('get', `${API}/provider`)
   const isOn = provider.data?.is_on === true
   const connection = api.useQuery('get', PATH, {}, { enabled: isOn })
-  const connect = api.useMutation('post', PATH, { onSuccess: ({ url }) => window.location.assign(url) })
   const disconnect = api.useMutation('delete', PATH, { onSuccess: () => cache.invalidateQueries({ queryKey: ['get', PATH] }) })
   if (!isOn || !connection.data) return null
-  const { is_connected, has_password } = connection.data
+  const { is_connected, has_password, identities } = connection.data
   return (
     <Panel title={`Sign-in with ${provider.data?.name}`}>
       <Text size="sm" mb="sm">
@@ -26,11 +27,12 @@ export function ConnectionPanel() {
             : 'This account was made by signing in there: its role follows what your institute says.'
           : 'Not connected: you sign in with your password alone.'}
       </Text>
-      {is_connected ? null : (
-        <Button variant="default" loading={connect.isPending} onClick={() => connect.mutate({})}>
-          Connect
-        </Button>
-      )}
+      {identities.map(({ issuer, subject, created_at }) => (
+        <Text size="sm" mb="sm" key={`${issuer} ${subject}`}>
+          As <strong>{subject}</strong> at {issuer}, since {formatMoment(created_at)}.
+        </Text>
+      ))}
+      {is_connected ? null : <Connect />}
       {is_connected && has_password ? (
         <ConfirmButton
           variant="default"
@@ -43,7 +45,23 @@ export function ConnectionPanel() {
           Disconnect
         </ConfirmButton>
       ) : null}
-      {connect.error ? <ProblemAlert error={connect.error} /> : null}
     </Panel>
+  )
+}
+
+/** Asks for the password, since a connection outlives the browser's session. */
+function Connect() {
+  const connect = api.useMutation('post', PATH, { onSuccess: ({ url }) => window.location.assign(url) })
+  const form = useForm({ initialValues: { password: '' }, validate: { password: (value) => (value ? null : 'Your password here') } })
+  return (
+    <form onSubmit={form.onSubmit(({ password }) => connect.mutate({ body: { password } }))} noValidate>
+      <Group align="flex-end">
+        <PasswordInput label="Password" autoComplete="current-password" required w={220} {...form.getInputProps('password')} />
+        <Button type="submit" variant="default" loading={connect.isPending}>
+          Connect
+        </Button>
+      </Group>
+      {connect.error ? <ProblemAlert error={connect.error} /> : null}
+    </form>
   )
 }

@@ -18,7 +18,10 @@ export function PasswordPanel() {
   })
   const submit = form.onSubmit(({ current, password }) => change.mutate({ body: { current, password } }, { onSuccess: () => form.reset() }))
   return (
-    <Panel title="Password" description="A new password signs out every other browser. API tokens stay valid.">
+    <Panel
+      title="Password"
+      description="A new password signs out every other browser. API tokens and links stay valid until you end them below."
+    >
       <form onSubmit={submit} noValidate>
         <Group align="flex-start" gap="md">
           <PasswordInput
@@ -52,7 +55,7 @@ export function PasswordPanel() {
       {change.error ? <ProblemAlert error={change.error} /> : null}
       {change.isSuccess ? (
         <Alert mt="md" color="green" variant="light">
-          The password is changed. Other browsers are signed out.
+          The password is changed. Other browsers are signed out. Look below at what else gives access.
         </Alert>
       ) : null}
     </Panel>

@@ -12,6 +12,7 @@ import { QueryPanel } from '@/ui/QueryPanel'
 import { ScrollTable } from '@/ui/ScrollTable'
 import { useNow } from '@/ui/useNow'
 import { ConnectionPanel } from './ConnectionPanel'
+import { MeansPanel } from './MeansPanel'
 import { PasswordPanel } from './PasswordPanel'
 import { useCreateToken, useRevokeToken, useTokens } from './queries'
 import { SessionsPanel } from './SessionsPanel'
@@ -48,6 +49,7 @@ export function TokensPage() {
         <SessionsPanel />
         <PasswordPanel />
         <ConnectionPanel />
+        <MeansPanel />
       </Stack>
     </>
   )

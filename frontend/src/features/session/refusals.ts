@@ -4,6 +4,8 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   provider_name_taken:
     'There is an account with your user name already. If it is yours, sign in with its password and connect it under Access; else ask an admin.',
   provider_connected: 'At the identity provider you are connected to another account here. Disconnect that one first.',
+  provider_connected_otherwise:
+    'Your account is connected with another identity at the provider. Disconnect that one under Access, then connect this one.',
   provider_state_wrong: 'This sign-in was begun in another browser, was used, or is older than ten minutes. Sign in again.',
   provider_refused: 'The identity provider refused this sign-in: its code was used or has expired. Sign in again.',
   provider_token_invalid:

@@ -1,0 +1,22 @@
+"""Where a request comes from, as far as one host cannot change it: what every limit of strangers counts by."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, ip_address
+
+NETWORK_BITS = 64
+"""An IPv6 host has a network of this prefix to itself, and may call from each of its addresses (RFC 6177, section 2)."""
+
+
+def origin_of(address: str) -> str:
+    """Return an IPv4 address, the network of an IPv6 one as `2001:db8:1:2::/64`, or what is no address as it is."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    kept = int(found) >> (128 - NETWORK_BITS) << (128 - NETWORK_BITS)
+    return f"{IPv6Address(kept)}/{NETWORK_BITS}"
