@@ -97,7 +97,11 @@ async def poll(request: Request, secret: Secret, units: Units, clock: Clock) -> 
 
 async def _read_poll(request: Request) -> PollRequest:
     """Read and check the body here: the framework would keep it, and what it was parsed to, for as long as the poll is held."""
-    raw = b"".join([piece async for piece in request.stream()])
+    return parse_poll(b"".join([piece async for piece in request.stream()]))
+
+
+def parse_poll(raw: bytes) -> PollRequest:
+    """Parse and check a poll. RequestValidationError, as the framework would raise it."""
     try:
         return PollRequest.model_validate(
             json.loads(raw)

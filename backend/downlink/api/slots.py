@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from threading import Lock
 
 from downlink.domain.errors import DeniedError
 
@@ -57,8 +58,25 @@ class Slots:
             self._open += Counter()  # forget callers who hold nothing
 
 
+class _Waiter:
+    """One who waits for a turn, in the event loop of its own request."""
+
+    def __init__(self, caller: str, *, is_admin: bool) -> None:
+        self.caller = caller
+        self.is_admin = is_admin
+        self.turn: ExitStack | None = None
+        self._loop = asyncio.get_running_loop()
+        self._called = asyncio.Event()
+
+    def call(self) -> None:
+        self._loop.call_soon_threadsafe(self._called.set)
+
+    async def wait(self) -> None:
+        await self._called.wait()
+
+
 class Turns:
-    """Answers that are computed when they are asked for: so many at a time, the others wait for their turn.
+    """Answers that cost: so many at a time, the others wait for their turn, who came first before who came later.
 
     A page asks for several at once, and again at each step of a zoom: what it asks for must come, or not be wanted any more.
     """
@@ -67,7 +85,8 @@ class Turns:
         """waiting: how many of one caller may wait for their turn. in_line: how many of all; as many of each unless it is said."""
         self._line = Slots(what, in_all * waiting if in_line is None else in_line, waiting)
         self._at_work = Slots(what, in_all, per_caller)
-        self._ended = asyncio.Condition()
+        self._waiters: list[_Waiter] = []
+        self._lock = Lock()
 
     @property
     def is_free(self) -> bool:
@@ -79,16 +98,43 @@ class Turns:
         self, caller: str, is_gone: Callable[[], Awaitable[bool]], *, is_admin: bool = False
     ) -> AsyncIterator[None]:
         """Hold a turn. DeniedError `too_many_open` (429) where too many wait already, `caller_gone` where nobody waits any more."""
-        turn = ExitStack()
-        async with self._ended:
-            with self._line.take(caller, is_admin=is_admin):
-                await self._ended.wait_for(lambda: self._at_work.has_room(caller, is_admin=is_admin))
-            turn.enter_context(self._at_work.take(caller, is_admin=is_admin))
+        waiter = _Waiter(caller, is_admin=is_admin)
         try:
+            await self._queue(waiter)
             if await is_gone():
                 raise DeniedError("caller_gone", "Whoever asked has closed the connection.")
             yield
         finally:
-            turn.close()
-            async with self._ended:
-                self._ended.notify_all()
+            self._leave(waiter)
+
+    async def _queue(self, waiter: _Waiter) -> None:
+        """Wait in line until it is called; one who finds a free turn goes through: those in line could not use it."""
+        with self._lock:
+            if self._at_work.has_room(waiter.caller, is_admin=waiter.is_admin):
+                self._give_turn(waiter)
+                return
+            line = ExitStack()
+            line.enter_context(self._line.take(waiter.caller, is_admin=waiter.is_admin))
+            self._waiters.append(waiter)
+        with line:
+            await waiter.wait()
+
+    def _leave(self, waiter: _Waiter) -> None:
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+            if waiter.turn:
+                waiter.turn.close()
+            self._call_next()
+
+    def _call_next(self) -> None:
+        """Give a turn to each who may have one, in their order."""
+        for waiter in [*self._waiters]:
+            if self._at_work.has_room(waiter.caller, is_admin=waiter.is_admin):
+                self._waiters.remove(waiter)
+                self._give_turn(waiter)
+                waiter.call()
+
+    def _give_turn(self, waiter: _Waiter) -> None:
+        waiter.turn = ExitStack()
+        waiter.turn.enter_context(self._at_work.take(waiter.caller, is_admin=waiter.is_admin))

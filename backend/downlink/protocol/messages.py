@@ -627,7 +627,7 @@ class ObservedValue(Message):
     unit: Word
     source: Word
     at: Moment
-    value: Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
+    value: Annotated[float, Field(ge=-1.7e308, le=1.7e308, allow_inf_nan=False)]  # what it may be, its quantity says
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,9 @@ def test_an_invitation_makes_one_account_with_its_role(lab: Lab) -> None:
 
 def test_of_many_who_use_one_invitation_at_once_one_gets_an_account(lab: Lab) -> None:
     secret = invite(lab, "viewer")
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda number: accept(browser(lab), secret, f"user{number}"), range(4)))
-    assert sorted(answer.status_code for answer in answers) == [201, 403, 403, 403]
+    with ThreadPoolExecutor(3) as pool:  # one host's fourth at once would be refused before it is looked at
+        answers = list(pool.map(lambda number: accept(browser(lab), secret, f"user{number}"), range(3)))
+    assert sorted(answer.status_code for answer in answers) == [201, 403, 403]
     assert len(accounts(lab)) == 2
 
 

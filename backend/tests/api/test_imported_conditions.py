@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from downlink.actions import imports as action
+from downlink.importers import checking
 from downlink.storage.unit import UnitFactory
 from tests.api.test_imports import NOTHING, imported, rows_stored, series_of, upload
 from tests.fixtures.foreign_files import ack_csv_file, iperf3_file, ndt7_file
@@ -162,13 +163,14 @@ def test_what_a_file_says_of_itself_is_stored_without_signs_that_cannot_be(lab: 
     assert run["detail"].isprintable()
 
 
-def test_so_many_tests_are_imported_at_once(lab: Lab, units: UnitFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(action, "MAX_TESTS", 2)
+def test_so_many_tests_are_imported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "MAX_TESTS", 2)
     log = b"\n".join(iperf3_file(n) for n in (3, 4, 5))
-    problem = upload(lab, {"log": log}, expect=422)
-    assert problem["details"]["refused"][0]["file"] == "log (3 of 3)"
-    assert "more than 2 tests are too many for one import" in problem["message"]
-    assert rows_stored(units) == NOTHING
+    checked = checking.check_files([("log", log)], {}, datetime.now(UTC))
+    assert len(checked.sealed) == 2
+    (refusal,) = checked.refusals
+    assert refusal.file == "log (3 of 3)"
+    assert "more than 2 tests are too many for one import" in refusal.message
 
 
 def test_a_start_in_the_future_is_refused(lab: Lab) -> None:

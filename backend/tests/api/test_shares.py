@@ -163,7 +163,7 @@ def test_nothing_but_the_campaign_is_named(lab: Lab, campaign: str, other: str) 
 def test_whatever_is_computed_for_visitors_takes_a_turn_of_theirs(lab: Lab, campaign: str) -> None:
     """A route that is added takes one too, or a place for a download, or is known to read stored rows alone."""
     cookies = cookies_for(share(lab, campaign))
-    lab.app.state.visitors_computing = Turns(in_all=0, per_caller=0, waiting=0)
+    lab.app.state.visitors_computing = Turns("answers", in_all=0, per_caller=0, waiting=0)
     lab.app.state.visitors_exports = Slots("downloads", in_all=0, per_caller=0)
     with TestClient(lab.app, raise_server_exceptions=False, cookies=cookies) as browser:
         for verb, path in sorted(OPENED):

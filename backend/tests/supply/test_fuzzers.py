@@ -24,6 +24,7 @@ PYTHON_CALLS = re.compile(
 )
 PYTHON = {
     "actions/archive.py": "archives",
+    "api/agent_channel.py": "agents' polls",
     "api/triggers.py": "calls of triggers",
     "codec/bundle.py": "bundles",
     "codec/campaign_file.py": "campaign files",
@@ -55,7 +56,7 @@ OWN = {
     "domain/metric.py": "a table of the package",
     "domain/sample.py": "tables of the package",
     "stack/": "processes of the developer's own machine",
-    "storage/unit.py": "the database's own JSON",
+    "storage/stored_json.py": "the database's own JSON",
     "views/": "what this server wrote into its database",
     "cli/": "the project's own archives of studies, and the answers of a server that the user named",
 }
