@@ -145,7 +145,7 @@ $(STAMPS)/python: backend/requirements.lock backend/requirements-uv.lock backend
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	# Not npm ci: it refuses a lock without the optional binaries of other platforms, which not every registry mirror has.
-	npm --prefix frontend install --no-save --no-audit --no-fund --loglevel=error
+	npm --prefix frontend install --ignore-scripts --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(WEB_SOURCES)
@@ -280,7 +280,7 @@ packages: ; @$(call install-packages,$(PACKAGES),1)
 test-packages: ; @$(call install-packages,$(TEST_PACKAGES),0)
 
 $(OIDC_PROVIDER): backend/tests/oidc/package-lock.json
-	npm --prefix backend/tests/oidc install --no-save --no-audit --no-fund --loglevel=error
+	npm --prefix backend/tests/oidc install --ignore-scripts --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 $(S3_SERVER):

@@ -17,9 +17,11 @@ from downlink.api.schemas.service import Room, Service
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.errors import UnavailableError
 from downlink.domain.watch import LATE_S
+from downlink.storage import heartbeats
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter()
+PROBE = "downlink:probe"
 SECURITY_TXT_HOLDS = timedelta(days=90)
 
 
@@ -42,7 +44,7 @@ async def alive() -> dict[str, str | int]:
 
 @router.get("/readyz", include_in_schema=False)
 def ready(units: Units, settings: Config, clock: Clock) -> Response:
-    """Database and queue answer as well, and the conductor has ticked lately; 503 names what is away."""
+    """Database and queue answer and take changes, and the conductor has ticked lately; 503 names what is away."""
     away = [*_away_from_database(units, clock), *([] if _is_queue_there(settings) else ["queue"])]
     if away:
         said = f"No answer from: {', '.join(away)}."
@@ -69,7 +71,9 @@ async def security_contact(settings: Config, clock: Clock) -> Response:
 
 def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> list[str]:
     try:
-        with units(is_read_only=True) as unit:
+        with units() as unit:
+            if not heartbeats.is_writable(unit):
+                return ["database"]
             return [] if service_state(unit, clock()).is_conducting else ["conductor"]
     except UnavailableError:
         return ["database"]
@@ -78,6 +82,6 @@ def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> li
 def _is_queue_there(settings: Config) -> bool:
     try:
         with Redis.from_url(settings.queue, socket_timeout=2, socket_connect_timeout=2) as redis:
-            return bool(redis.ping())
+            return bool(redis.set(PROBE, "1", ex=60))  # a full queue still answers, and takes no job
     except RedisError:
         return False

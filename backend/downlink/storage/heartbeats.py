@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from downlink.domain.watch import API, CONDUCTOR, Pulse, next_pulse, watched_since
@@ -20,6 +20,11 @@ def beat(unit: Unit, name: str, now: datetime) -> Pulse:
         mark.on_conflict_do_update(index_elements=["name"], set_={"at": pulse.at, "since": pulse.since})
     )
     return pulse
+
+
+def is_writable(unit: Unit) -> bool:
+    """Whether the database takes changes: not when an admin has forbidden them, or when it is a standby."""
+    return unit.session.scalar(select(func.current_setting("transaction_read_only"))) == "off"
 
 
 def find_pulse(unit: Unit, name: str) -> Pulse | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import SecretStr, TypeAdapter
+from sqlalchemy import event
 from starlette.routing import Route
 
 from downlink.api import health
@@ -22,6 +25,7 @@ from downlink.api.app import PARTS, create_app, openapi_document
 from downlink.api.deps import AccountPermission, Permission
 from downlink.api.examples import EXAMPLES
 from downlink.domain.agent import PROTOCOL
+from downlink.domain.errors import UnavailableError
 from downlink.domain.permission import SCOPES, TABLE, Scope, Verb
 from downlink.protocol.messages import AnyEvent, PollRequest
 from downlink.settings import Settings
@@ -289,6 +293,45 @@ def test_ready_needs_database_and_queue(lab: Lab, settings: Settings) -> None:
     lab.app.state.settings = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:1/0")})
     answer = lab.client.get("/readyz")
     assert (answer.status_code, answer.json()["details"]) == (503, {"away": ["queue"]})
+
+
+@contextmanager
+def read_only(lab: Lab) -> Iterator[None]:
+    """A database that takes no changes, as these two see it: all connections of the server and of its conductor."""
+    engines = {lab.units.engine, lab.app.state.units.engine}
+
+    def forbid(connection: Any, _record: Any) -> None:
+        connection.execute("SET default_transaction_read_only = on")
+        connection.commit()
+
+    for engine in engines:
+        event.listen(engine, "connect", forbid)
+        engine.dispose()
+    yield
+    for engine in engines:
+        event.remove(engine, "connect", forbid)
+        engine.dispose()
+
+
+def test_a_database_that_takes_no_changes_is_named_and_nothing_is_an_internal_error(lab: Lab) -> None:
+    """A managed database whose disk is full does so, and a standby after a wrong failover."""
+    agent = lab.join("client")
+    lab.tick()
+    with read_only(lab):
+        assert lab.client.get("/readyz").json()["details"] == {"away": ["database"]}
+        with pytest.raises(AssertionError, match="database_read_only"):
+            agent.poll()
+        refused = lab.call("POST", "/agents/enrolments", {"name": "new"}, expect=503)
+        assert (refused["code"], refused["message"]) == (
+            "database_read_only",
+            "The database takes no changes at present; try again once it does.",
+        )
+        with pytest.raises(UnavailableError) as skipped:
+            lab.tick()
+        assert skipped.value.code == "database_read_only"
+    lab.tick()
+    assert lab.client.get("/readyz").status_code == 200
+    agent.poll()
 
 
 def test_a_named_contact_is_served_as_security_txt_to_anybody(lab: Lab, settings: Settings) -> None:
